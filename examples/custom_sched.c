@@ -1,0 +1,113 @@
+/*
+ * A scheduler of one's own: it serves three pools, gold, silver and bronze, in weighted rounds: 4 turns, 2 turns,
+ * 1 turn. Each stream has its own scheduler and its own three pools, which hold more than enough work for all its
+ * rounds. A turn lasts until a ULT yields or ends, so after r whole rounds the turns must stand at 4r : 2r : r.
+ */
+#include "team.h"
+
+#include <stdio.h>
+
+enum { TIERS = 3, TURNS_A_ROUND = 7, ROUNDS = 20000 };
+
+static const int weights[TIERS] = {4, 2, 1};
+
+/* ---- The scheduler ---- */
+
+static void run_rounds(ABT_sched sched)
+{
+    ABT_pool pools[TIERS];
+    ABT_bool stop = ABT_FALSE;
+
+    CHECK(ABT_sched_get_pools(sched, TIERS, 0, pools));
+    while (!stop) {
+        for (int tier = 0; tier < TIERS; tier++) {
+            for (int turn = 0; turn < weights[tier]; turn++) {
+                ABT_thread thread;
+                CHECK(ABT_pool_pop_thread(pools[tier], &thread));
+                if (thread == ABT_THREAD_NULL)
+                    break; /* nothing there: the turns go to the others */
+                CHECK(ABT_self_schedule(thread, ABT_POOL_NULL));
+            }
+        }
+        /* What any scheduler has to do now and then: learn of requests to its stream, and obey them. */
+        CHECK(ABT_xstream_check_events(sched));
+        CHECK(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+/* ---- The work ---- */
+
+/* What a stream has seen; all its ULTs run there one after the other. */
+struct lane {
+    _Alignas(64) long rounds; /* turns are counted until so many rounds are over */
+    long total;
+    long turns[TIERS];
+    ABT_xstream stream;
+    ABT_sched sched;
+    ABT_pool pools[TIERS];
+    struct job {
+        struct lane *lane;
+        int tier;
+    } jobs[TIERS];
+};
+
+static struct lane lanes[TEAM_MAX_STREAMS];
+
+static void count_turn(const struct job *job)
+{
+    struct lane *lane = job->lane;
+    if (lane->total++ < lane->rounds * TURNS_A_ROUND)
+        lane->turns[job->tier]++;
+}
+
+/* The body of a ULT, which takes two turns. */
+static void work(void *arg)
+{
+    count_turn(arg);
+    CHECK(ABT_thread_yield());
+    count_turn(arg);
+}
+
+/* Fills three pools, and only then starts a stream with a scheduler for them. */
+static long start_lane(struct lane *lane)
+{
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
+    long num = weights[0] * lane->rounds / 2; /* ULTs with two turns each are enough for the class with most turns */
+
+    for (int tier = 0; tier < TIERS; tier++) {
+        lane->jobs[tier] = (struct job){lane, tier};
+        CHECK(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC, ABT_TRUE, &lane->pools[tier]));
+        for (long i = 0; i < num; i++)
+            CHECK(ABT_thread_create(lane->pools[tier], work, &lane->jobs[tier], ABT_THREAD_ATTR_NULL, NULL));
+    }
+    CHECK(ABT_sched_create(&def, TIERS, lane->pools, ABT_SCHED_CONFIG_NULL, &lane->sched));
+    CHECK(ABT_xstream_create(lane->sched, &lane->stream));
+    return num * TIERS;
+}
+
+int main(int argc, char **argv)
+{
+    struct team_config config;
+    long turns[TIERS] = {0}, units = 0;
+    char answer[64];
+
+    team_options(argc, argv, &config, NULL, "", NULL);
+    config.num_streams += config.num_streams == 0; /* without streams there is nothing to schedule */
+    double seconds = team_seconds();
+    CHECK(ABT_init(0, NULL));
+    for (int i = 0; i < config.num_streams; i++) {
+        lanes[i].rounds = ROUNDS / config.num_streams + (i < ROUNDS % config.num_streams);
+        units += start_lane(&lanes[i]);
+    }
+    for (int i = 0; i < config.num_streams; i++) {
+        CHECK(ABT_xstream_free(&lanes[i].stream)); /* waits until its pools are empty */
+        CHECK(ABT_sched_free(&lanes[i].sched));    /* and with it go its pools, which are automatic */
+        for (int tier = 0; tier < TIERS; tier++)
+            turns[tier] += lanes[i].turns[tier];
+    }
+    CHECK(ABT_finalize());
+    seconds = team_seconds() - seconds;
+
+    snprintf(answer, sizeof(answer), "%ld:%ld:%ld", turns[0], turns[1], turns[2]);
+    return team_report(&(struct report){"custom scheduler", answer, "80000:40000:20000", units, seconds});
+}

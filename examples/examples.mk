@@ -1,0 +1,49 @@
+# The examples, built with everything else, or alone by "make examples". Each is a program of its own; demo runs them all.
+# OpenSSL (for UTS) and OpenMP (to compare with) are used where configure found them.
+
+example_programs = examples/nqueens examples/nested examples/custom_sched examples/custom_pool examples/external \
+	examples/demo
+if HAVE_OPENSSL
+example_programs += examples/uts
+endif
+if HAVE_OPENMP
+example_programs += examples/openmp
+endif
+
+noinst_PROGRAMS = $(example_programs)
+
+# They find the library of this build without a wrapper script.
+example_ldflags = $(AM_LDFLAGS) -no-install
+team = examples/team.c examples/team.h
+
+examples_uts_SOURCES = examples/uts.c $(team)
+examples_uts_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
+examples_uts_LDFLAGS = $(example_ldflags)
+examples_uts_LDADD = $(LDADD) $(openssl_LIBS) -lm
+
+examples_nqueens_SOURCES = examples/nqueens.c $(team)
+examples_nqueens_LDFLAGS = $(example_ldflags)
+
+examples_nested_SOURCES = examples/nested.c $(team)
+examples_nested_LDFLAGS = $(example_ldflags)
+
+examples_custom_sched_SOURCES = examples/custom_sched.c $(team)
+examples_custom_sched_LDFLAGS = $(example_ldflags)
+
+examples_custom_pool_SOURCES = examples/custom_pool.c examples/heap_pool.c examples/heap_pool.h $(team)
+examples_custom_pool_LDFLAGS = $(example_ldflags)
+examples_custom_pool_LDADD = $(LDADD) -lm
+
+examples_external_SOURCES = examples/external.c $(team)
+examples_external_LDFLAGS = $(example_ldflags)
+
+examples_openmp_SOURCES = examples/openmp.c $(team)
+examples_openmp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+examples_openmp_LDFLAGS = $(example_ldflags)
+
+examples_demo_SOURCES = examples/demo.c $(team)
+examples_demo_LDFLAGS = $(example_ldflags)
+
+examples: $(example_programs)
+
+.PHONY: examples

@@ -1,0 +1,83 @@
+/* The compiler's OpenMP on two of the jobs, to compare with: the same algorithms, cut into the same number of units. */
+#include "team.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROWS = 1000, COLUMNS = 1000, SWEEPS = 50, MAX_QUEENS = 16 };
+
+static float matrix[ROWS][COLUMNS];
+static int queens;
+
+/* nested.c */
+static void sweep(void)
+{
+    int num_threads = omp_get_max_threads();
+#pragma omp parallel for num_threads(num_threads)
+    for (int i = 0; i < ROWS; i++) {
+#pragma omp parallel for num_threads(num_threads)
+        for (int j = 0; j < COLUMNS; j++)
+            matrix[i][j] += 1;
+    }
+}
+
+/* nqueens.c, where each placement is a task */
+static long solve(int row, unsigned columns, unsigned left, unsigned right)
+{
+    long solutions[MAX_QUEENS], sum = row == queens;
+    int num = 0;
+
+    for (unsigned open = ~(columns | left | right) & ((1u << queens) - 1); row < queens && open; open &= open - 1) {
+        unsigned column = open & -open;
+        long *result = &solutions[num++];
+#pragma omp task firstprivate(column, result)
+        *result = solve(row + 1, columns | column, (left | column) << 1, (right | column) >> 1);
+    }
+#pragma omp taskwait
+    while (num-- > 0)
+        sum += solutions[num];
+    return sum;
+}
+
+static void run_nested(char *answer, size_t size)
+{
+    double sum = 0;
+    for (int i = 0; i < SWEEPS; i++)
+        sweep();
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        sum += matrix[i / COLUMNS][i % COLUMNS];
+    snprintf(answer, size, "%.0f", sum);
+}
+
+static void run_queens(char *answer, size_t size)
+{
+    long solutions = 0;
+#pragma omp parallel
+#pragma omp single
+    solutions = solve(0, 0, 0, 0);
+    snprintf(answer, size, "%ld", solutions);
+}
+
+int main(int argc, char **argv)
+{
+    char job[64], answer[32];
+
+    queens = argc > 1 ? atoi(argv[1]) : 0;
+    if (argc > 2 || queens < 0 || queens > MAX_QUEENS) {
+        fprintf(stderr, "usage: %s [queens]\n       (without a number: nested loops)\n", argv[0]);
+        return 2;
+    }
+    snprintf(job, sizeof(job), queens > 0 ? "OpenMP N-Queens %d" : "OpenMP nested loops", queens);
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i / COLUMNS][i % COLUMNS] = (float)i;
+    omp_set_max_active_levels(2);
+
+    double seconds = team_seconds();
+    if (queens > 0)
+        run_queens(answer, sizeof(answer));
+    else
+        run_nested(answer, sizeof(answer));
+    seconds = team_seconds() - seconds;
+    return team_report(&(struct report){job, answer, NULL, 0, seconds});
+}

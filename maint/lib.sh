@@ -1,0 +1,98 @@
+# Shell functions shared by the scripts in maint/. Source it; it sets TOP, the top of the tree.
+
+TOP=$(cd "$(dirname "$0")" && while [ ! -f configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)
+
+say() { printf '%s\n' "$*"; }
+
+# One step of a script, with its output in a log file that is shown when the step fails.
+quietly() { # quietly LOG COMMAND...
+    local log=$1
+    shift
+    if "$@" > "$log" 2>&1; then return 0; fi
+    say "failed: $*" >&2
+    tail -n 40 "$log" | sed 's/^/    /' >&2
+    return 1
+}
+
+jobs() { nproc 2> /dev/null || echo 1; }
+
+# ---- What must be installed ------------------------------------------------------------------------------------------
+
+# can_install: root, or sudo without a password, on a system with apt-get.
+can_install() {
+    command -v apt-get > /dev/null || return 1
+    if [ "$(id -u)" = 0 ]; then SUDO=; return 0; fi
+    command -v sudo > /dev/null && sudo -n true 2> /dev/null && SUDO="sudo -n"
+}
+
+# missing THING:PACKAGE...: the packages of those things that are not there. A thing is a command, or a header if it ends
+# in .h, looked for by the compiler.
+missing() {
+    for pair in "$@"; do
+        thing=${pair%%:*}
+        case $thing in
+        *.h) echo "#include <$thing>" | cc -E -x c - > /dev/null 2>&1 || echo "${pair#*:}" ;;
+        *) command -v "$thing" > /dev/null || echo "${pair#*:}" ;;
+        esac
+    done | sort -u | tr '\n' ' '
+}
+
+# need THING:PACKAGE...: installs what is missing, or says how and ends the script.
+need() {
+    packages=$(missing "$@")
+    [ -n "$packages" ] || return 0
+    if can_install; then
+        say "installing: $packages"
+        # shellcheck disable=SC2086
+        if $SUDO apt-get update -qq &&
+            $SUDO env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages > /dev/null
+        then
+            packages=$(missing "$@")
+            [ -n "$packages" ] || return 0
+        fi
+    fi
+    say "This needs software that is not installed. Please run:" >&2
+    say "    sudo apt-get install -y $packages" >&2
+    exit 1
+}
+
+# want THING:PACKAGE...: likewise, but goes on without.
+want() {
+    packages=$(missing "$@")
+    [ -n "$packages" ] || return 0
+    if ! (need "$@") 2> /dev/null; then say "going on without: $packages"; fi
+}
+
+# need_to_build [THING:PACKAGE]...: what a build needs, and these things.
+need_to_build() {
+    need cc:gcc make:make autoconf:autoconf automake:automake libtoolize:libtool m4:m4 \
+        unistd.h:libc6-dev openssl/sha.h:libssl-dev "$@"
+}
+
+# ---- Building --------------------------------------------------------------------------------------------------------
+
+# generate: makes configure if it is not there or older than what it is made from.
+generate() {
+    for input in configure.ac Makefile.am src/sources.mk test/tests.mk examples/examples.mk; do
+        if [ ! -f "$TOP/Makefile.in" ] || [ ! -f "$TOP/configure" ] || [ "$TOP/$input" -nt "$TOP/Makefile.in" ]; then
+            quietly "$1/autogen.log" "$TOP/autogen.sh" || return 1
+            return 0
+        fi
+    done
+}
+
+# build DIR TARGETS [VARIABLE=value | --option]...: an up-to-date build of some targets, separated by blanks, in DIR.
+build() {
+    local dir=$1 targets=$2 target
+    shift 2
+    mkdir -p "$dir" || return 1
+    generate "$dir" || return 1
+    if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/options" 2> /dev/null)" != "$*" ]; then
+        (cd "$dir" && quietly configure.log "$TOP/configure" "$@") || return 1
+        printf '%s\n' "$*" > "$dir/options"
+    fi
+    # One after another: "all" is a make of its own, which must not run beside the others.
+    for target in $targets; do
+        quietly "$dir/make.log" make -C "$dir" -j"$(jobs)" "$target" || return 1
+    done
+}

@@ -1,0 +1,160 @@
+/* ABT_init and ABT_finalize: the one place that knows every module. */
+#include "api/check.h"
+#include "core/rt.h"
+#include "core/switch.h"
+#include "core/unitmap.h"
+#include "pool/pool_impl.h"
+#include "sched/sched_impl.h"
+
+/* Guards the count of ABT_init calls and everything that the first and the last of them do. */
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+static int init_count;
+
+static void memory_init(void)
+{
+    struct abti_slab_spec spec;
+    abti_unit_slab_spec(&spec);
+    abti_slab_init(&abti_rt.unit_slab, &spec);
+    abti_stack_slab_spec(&spec, abti_rt.config.thread_stacksize);
+    abti_slab_init(&abti_rt.stack_slab, &spec);
+    abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab);
+}
+
+static void memory_fini(void)
+{
+    abti_slab_fini(&abti_rt.unit_slab);
+    abti_slab_fini(&abti_rt.stack_slab);
+    abti_unitmap_fini();
+}
+
+static int primary_init(void)
+{
+    abti_pool *pool;
+    int code = abti_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true, &pool);
+    if (code != ABT_SUCCESS)
+        return code;
+    abti_rt.next_pool_id++; /* id 1 is spoken for: clients count from there */
+    abti_sched *sched;
+    code = abti_sched_create_basic(ABT_SCHED_DEFAULT, 1, &pool, NULL, &sched);
+    if (code != ABT_SUCCESS) {
+        abti_pool_destroy(pool);
+        return code;
+    }
+    abti_store_relaxed(&sched->use, ABTI_SCHED_MAIN);
+    code = abti_es_create_primary(sched, &abti_rt.primary);
+    if (code != ABT_SUCCESS)
+        abti_sched_destroy(sched);
+    return code;
+}
+
+static int runtime_init(void)
+{
+    int code = abti_config_load(&abti_rt.config);
+    if (code != ABT_SUCCESS)
+        return code;
+    abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
+    abti_store_relaxed(&abti_rt.next_unit_id, 0);
+    abti_cpu_init();
+    abti_annotate_init();
+    memory_init();
+    code = primary_init();
+    if (code != ABT_SUCCESS) {
+        memory_fini();
+        abti_config_fini(&abti_rt.config);
+        return code;
+    }
+    /* release: pairs with abti_rt_is_up */
+    abti_store_release(&abti_rt.up, true);
+    return ABT_SUCCESS;
+}
+
+int ABT_init(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    pthread_mutex_lock(&init_lock);
+    int code = init_count > 0 ? ABT_SUCCESS : runtime_init();
+    if (code == ABT_SUCCESS)
+        init_count++;
+    pthread_mutex_unlock(&init_lock);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+/* The primary scheduler's pools go with it, whoever else uses them and whatever their automatic flags say. */
+static void destroy_primary_sched(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        sched->pools[i]->automatic = true;
+        abti_store_relaxed(&sched->pools[i]->num_scheds, 1);
+    }
+    abti_sched_destroy(sched);
+}
+
+/* A pool may stand in the list twice: it is dropped once. */
+static void forget_repeated_pools(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        for (int j = i + 1; j < sched->num_pools;) {
+            if (sched->pools[j] == sched->pools[i])
+                sched->pools[j] = sched->pools[--sched->num_pools];
+            else
+                j++;
+        }
+    }
+}
+
+/* The primary ULT leaves its pool for good and waits for its scheduler to run everything else to its end. */
+static void runtime_fini(abti_es *es)
+{
+    abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+    abti_join_uncounted(es, es->main_unit);
+
+    abti_sched *sched = atomic_load(&es->main_sched);
+    abti_store_release(&abti_rt.up, false);
+    forget_repeated_pools(sched);
+    abti_es_destroy_primary(es);
+    destroy_primary_sched(sched);
+    abti_cache_fini(&abti_rt.external_units);
+    memory_fini();
+    abti_config_fini(&abti_rt.config);
+    abti_rt.primary = NULL;
+    abti_rt.pools = NULL; /* the user's own, if any are left, are the user's leak */
+}
+
+static int check_last_finalize(abti_es *es)
+{
+    if (!es || !es->is_primary)
+        return ABT_ERR_INV_XSTREAM;
+    if (!(es->cur->flags & ABTI_UNIT_PRIMARY))
+        return ABT_ERR_INV_THREAD;
+    return ABT_SUCCESS;
+}
+
+int ABT_finalize(void)
+{
+    pthread_mutex_lock(&init_lock);
+    int code = ABT_SUCCESS;
+    if (init_count == 0)
+        code = ABT_ERR_UNINITIALIZED;
+    else if (init_count == 1)
+        code = check_last_finalize(abti_es_self);
+    bool last = code == ABT_SUCCESS && init_count == 1;
+    if (code == ABT_SUCCESS && !last)
+        init_count--;
+    pthread_mutex_unlock(&init_lock);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (!last)
+        return ABT_SUCCESS;
+    /* Units still run, and may call ABT_init and ABT_finalize in pairs: not under the lock. */
+    runtime_fini(abti_es_self);
+    pthread_mutex_lock(&init_lock);
+    init_count--;
+    pthread_mutex_unlock(&init_lock);
+    return ABT_SUCCESS;
+}
+
+int ABT_initialized(void)
+{
+    return abti_rt_is_up() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED;
+}

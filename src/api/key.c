@@ -1,0 +1,39 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "core/key.h"
+#include "core/rt.h"
+
+int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
+{
+    ABT_key key = malloc(sizeof(*key));
+
+    if (!key)
+        return abti_error(ABT_ERR_MEM);
+    abti_key_init(key, destructor);
+    *newkey = key;
+    return ABT_SUCCESS;
+}
+
+int ABT_key_free(ABT_key *key)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(*key, ABT_KEY_NULL)))
+        return abti_error(ABT_ERR_INV_KEY);
+    free(*key);
+    *key = ABT_KEY_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_key_set(ABT_key key, void *value)
+{
+    return ABT_self_set_specific(key, value);
+}
+
+int ABT_key_get(ABT_key key, void **value)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(key, ABT_KEY_NULL)))
+        return abti_error(ABT_ERR_INV_KEY);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    return ABT_self_get_specific(key, value);
+}

@@ -1,0 +1,334 @@
+/* ABT_pool_* and ABT_unit_*. */
+#include "api/handles.h"
+#include "pool/pool_impl.h"
+
+#include <stdlib.h>
+
+/* --- Making --- */
+
+int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool *newpool)
+{
+    ABTI_PRESET_OUT(newpool, ABT_POOL_NULL);
+    if (ABTI_REFUSE(ABTI_IS_NULL(def, ABT_POOL_USER_DEF_NULL)))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    int code = abti_pool_create_user(def, config, newpool);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool *newpool)
+{
+    ABTI_PRESET_OUT(newpool, ABT_POOL_NULL);
+    if (ABTI_REFUSE((unsigned)access > ABT_POOL_ACCESS_MPMC))
+        return abti_error(ABT_ERR_INV_POOL_ACCESS);
+    if (ABTI_REFUSE((unsigned)kind > ABT_POOL_RANDWS))
+        return abti_error(ABT_ERR_INV_POOL_KIND);
+    int code = abti_pool_create_basic(kind, access, automatic != ABT_FALSE, newpool);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_pool_free(ABT_pool *pool)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(*pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    abti_pool_destroy(*pool);
+    *pool = ABT_POOL_NULL;
+    return ABT_SUCCESS;
+}
+
+/* --- Queries --- */
+
+int ABT_pool_get_access(ABT_pool pool, ABT_pool_access *access)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *access = pool->access;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *is_empty = pool->ops->is_empty(pool) ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_get_size(ABT_pool pool, size_t *size)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->size))
+        return abti_error(ABT_ERR_POOL);
+    *size = pool->ops->size(pool);
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_get_total_size(ABT_pool pool, size_t *size)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->size))
+        return abti_error(ABT_ERR_POOL);
+    *size = abti_pool_total_size(pool);
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_get_id(ABT_pool pool, int *id)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *id = pool->id;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_set_data(ABT_pool pool, void *data)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    pool->data = data;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_get_data(ABT_pool pool, void **data)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *data = pool->data;
+    return ABT_SUCCESS;
+}
+
+/* --- Pops. They are one function with two faces: work units, and units of the old interface. --- */
+
+static ABT_thread thread_or_null(abti_unit *unit)
+{
+    return unit ? unit : ABT_THREAD_NULL;
+}
+
+static ABT_unit handle_or_null(abti_unit *unit)
+{
+    return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
+}
+
+int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
+{
+    return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num, ABT_pool_context pool_ctx)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->pop_many))
+        return abti_error(ABT_ERR_POOL);
+    if (len > 0)
+        *num = pool->ops->pop_many(pool, threads, len, pool_ctx);
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num)
+{
+    return ABT_pool_pop_threads_ex(pool, threads, len, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs, ABT_pool_context pool_ctx)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->pop_wait))
+        return abti_error(ABT_ERR_POOL);
+    *thread = thread_or_null(pool->ops->pop_wait(pool, time_secs, pool_ctx));
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread *thread, double time_secs)
+{
+    return ABT_pool_pop_wait_thread_ex(pool, thread, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->pop_wait))
+        return abti_error(ABT_ERR_POOL);
+    *unit = handle_or_null(pool->ops->pop_wait(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->pop_timedwait))
+        return abti_error(ABT_ERR_POOL);
+    *unit = handle_or_null(pool->ops->pop_timedwait(pool, abstime_secs));
+    return ABT_SUCCESS;
+}
+
+/* --- Pushes --- */
+
+static int push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    int code = abti_unit_associate(unit, pool);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_pool_push(pool, unit, context);
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (abti_thread_is_null(thread))
+        return ABT_SUCCESS;
+    return push(pool, thread, pool_ctx);
+}
+
+int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread)
+{
+    return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_push(ABT_pool pool, ABT_unit unit)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    return push(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx)
+{
+    enum { BATCH = 64 };
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->push_many))
+        return abti_error(ABT_ERR_POOL);
+    /* In batches of what is not null. Units whose association fails are not pushed; those before them are. */
+    abti_unit *batch[BATCH];
+    int code = ABT_SUCCESS;
+    for (size_t i = 0, n; i < num && code == ABT_SUCCESS;) {
+        for (n = 0; i < num && n < BATCH && code == ABT_SUCCESS; i++) {
+            if (abti_thread_is_null(threads[i]))
+                continue;
+            code = abti_unit_associate(threads[i], pool);
+            if (code == ABT_SUCCESS)
+                batch[n++] = threads[i];
+        }
+        if (n > 0)
+            pool->ops->push_many(pool, batch, n, pool_ctx);
+    }
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num)
+{
+    return ABT_pool_push_threads_ex(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
+
+int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    int code = pool->ops->remove(pool, abti_unit_from_handle(unit));
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+/* --- Walking --- */
+
+int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread))
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->print_all))
+        return abti_error(ABT_ERR_POOL);
+    pool->ops->print_all(pool, arg, print_fn);
+    return ABT_SUCCESS;
+}
+
+struct print_arg {
+    void *arg;
+    void (*print_fn)(void *arg, ABT_unit unit);
+};
+
+static void print_handle(void *arg, abti_unit *unit)
+{
+    struct print_arg *p = arg;
+    p->print_fn(p->arg, abti_unit_handle(unit));
+}
+
+int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit))
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(!pool->ops->print_all))
+        return abti_error(ABT_ERR_POOL);
+    struct print_arg p = {arg, print_fn};
+    pool->ops->print_all(pool, &p, print_handle);
+    return ABT_SUCCESS;
+}
+
+/* --- Stacked schedulers --- */
+
+int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
+        return abti_error(ABT_ERR_INV_SCHED);
+    abti_unit *unit;
+    int code = ABT_ERR_MEM;
+    struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
+    if (stack)
+        code = abti_unit_create(pool, abti_sched_stacked_main, sched, ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK, &unit);
+    if (code != ABT_SUCCESS) {
+        if (stack)
+            abti_stack_destroy(stack);
+        abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+        return abti_error(code);
+    }
+    unit->stack = stack;
+    abti_store_relaxed(&unit->pinned, 1);
+    abti_unit_cold_get(unit)->sched = sched;
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return ABT_SUCCESS;
+}
+
+/* --- Units --- */
+
+int ABT_unit_get_thread(ABT_unit unit, ABT_thread *thread)
+{
+    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    *thread = abti_unit_from_handle(unit);
+    return ABT_SUCCESS;
+}
+
+int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool pool)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    return ABT_SUCCESS; /* pushing re-associates by itself */
+}

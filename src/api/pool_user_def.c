@@ -1,0 +1,108 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "core/user_def.h"
+
+/* The object to set a callback in; NULL for a null handle and for a struct ABT_pool_def, which has its own members. */
+static struct abti_pool_user_def *get_user_def(ABT_pool_user_def def)
+{
+    return ABTI_IS_NULL(def, ABT_POOL_USER_DEF_NULL) ? NULL : abti_pool_user_def_of(def);
+}
+
+int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit, ABT_pool_user_free_unit_fn p_free_unit,
+                             ABT_pool_user_is_empty_fn p_is_empty, ABT_pool_user_pop_fn p_pop,
+                             ABT_pool_user_push_fn p_push, ABT_pool_user_def *newdef)
+{
+    struct abti_pool_user_def *def = calloc(1, sizeof(*def));
+
+    if (!def)
+        return abti_error(ABT_ERR_MEM);
+    def->callbacks.create_unit = p_create_unit;
+    def->callbacks.free_unit = p_free_unit;
+    def->callbacks.is_empty = p_is_empty;
+    def->callbacks.pop = p_pop;
+    def->callbacks.push = p_push;
+    *newdef = &def->discriminator;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_free(ABT_pool_user_def *def)
+{
+    struct abti_pool_user_def *user_def = get_user_def(*def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    free(user_def);
+    *def = ABT_POOL_USER_DEF_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn p_init)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.init = p_init;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn p_free)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.free = p_free;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size_fn p_get_size)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.get_size = p_get_size;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait_fn p_pop_wait)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.pop_wait = p_pop_wait;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many_fn p_pop_many)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.pop_many = p_pop_many;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_many_fn p_push_many)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.push_many = p_push_many;
+    return ABT_SUCCESS;
+}
+
+int ABT_pool_user_def_set_print_all(ABT_pool_user_def def, ABT_pool_user_print_all_fn p_print_all)
+{
+    struct abti_pool_user_def *user_def = get_user_def(def);
+
+    if (ABTI_REFUSE(!user_def))
+        return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    user_def->callbacks.print_all = p_print_all;
+    return ABT_SUCCESS;
+}

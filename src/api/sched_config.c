@@ -1,0 +1,109 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "core/kvconf.h"
+
+ABT_sched_config_var ABT_sched_config_var_end = {ABTI_SCHED_CONFIG_END, ABT_SCHED_CONFIG_INT};
+ABT_sched_config_var ABT_sched_config_access = {ABTI_SCHED_CONFIG_ACCESS, ABT_SCHED_CONFIG_INT};
+ABT_sched_config_var ABT_sched_config_automatic = {ABTI_SCHED_CONFIG_AUTOMATIC, ABT_SCHED_CONFIG_INT};
+ABT_sched_config_var ABT_sched_basic_freq = {ABTI_SCHED_CONFIG_FREQ, ABT_SCHED_CONFIG_INT};
+
+static int set_config_value(struct abti_kvconf *conf, int idx, int type, const void *val)
+{
+    switch (abti_kvconf_set(conf, idx, type, val)) {
+    case 0: return ABT_SUCCESS;
+    case -EINVAL: return ABT_ERR_INV_ARG;
+    default: return ABT_ERR_MEM;
+    }
+}
+
+/* Takes one value of the list, of the type its variable tells. */
+static int set_config_argument(struct abti_kvconf *conf, ABT_sched_config_var var, va_list *args)
+{
+    int i;
+    double d;
+    void *p;
+
+    switch (var.type) {
+    case ABT_SCHED_CONFIG_INT: i = va_arg(*args, int); return set_config_value(conf, var.idx, var.type, &i);
+    case ABT_SCHED_CONFIG_DOUBLE: d = va_arg(*args, double); return set_config_value(conf, var.idx, var.type, &d);
+    case ABT_SCHED_CONFIG_PTR: p = va_arg(*args, void *); return set_config_value(conf, var.idx, var.type, &p);
+    default: return ABT_ERR_INV_ARG;
+    }
+}
+
+int ABT_sched_config_create(ABT_sched_config *config, ...)
+{
+    int err = ABT_SUCCESS;
+    va_list args;
+    ABT_sched_config newconfig = malloc(sizeof(*newconfig));
+
+    if (!newconfig)
+        return abti_error(ABT_ERR_MEM);
+    abti_kvconf_init(&newconfig->conf);
+    va_start(args, config);
+    while (err == ABT_SUCCESS) {
+        ABT_sched_config_var var = va_arg(args, ABT_sched_config_var);
+        if (var.idx == ABTI_SCHED_CONFIG_END)
+            break;
+        err = set_config_argument(&newconfig->conf, var, &args);
+    }
+    va_end(args);
+    if (err != ABT_SUCCESS) {
+        abti_kvconf_fini(&newconfig->conf);
+        free(newconfig);
+        return abti_error(err);
+    }
+    *config = newconfig;
+    return ABT_SUCCESS;
+}
+
+int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...)
+{
+    va_list args;
+
+    if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_SCHED_CONFIG_NULL)))
+        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    va_start(args, num_vars);
+    for (int idx = 0; idx < num_vars; idx++) {
+        void *val = va_arg(args, void *);
+        const struct abti_kventry *entry = abti_kvconf_find(&config->conf, idx);
+        if (val && entry)
+            abti_kventry_read(entry, val);
+    }
+    va_end(args);
+    return ABT_SUCCESS;
+}
+
+int ABT_sched_config_free(ABT_sched_config *config)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(*config, ABT_SCHED_CONFIG_NULL)))
+        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    abti_kvconf_fini(&(*config)->conf);
+    free(*config);
+    *config = ABT_SCHED_CONFIG_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_sched_config_set(ABT_sched_config config, int idx, ABT_sched_config_type type, const void *val)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_SCHED_CONFIG_NULL)))
+        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    return abti_error(set_config_value(&config->conf, idx, (int)type, val));
+}
+
+int ABT_sched_config_get(ABT_sched_config config, int idx, ABT_sched_config_type *p_type, void *val)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_SCHED_CONFIG_NULL)))
+        return abti_error(ABT_ERR_INV_SCHED_CONFIG);
+    const struct abti_kventry *entry = abti_kvconf_find(&config->conf, idx);
+    if (!entry)
+        return abti_error(ABT_ERR_INV_ARG);
+    if (p_type)
+        *p_type = (ABT_sched_config_type)entry->type;
+    if (val)
+        abti_kventry_read(entry, val);
+    return ABT_SUCCESS;
+}

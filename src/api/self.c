@@ -1,0 +1,305 @@
+/* ABT_self_*: the calling work unit. */
+#include "api/handles.h"
+#include "api/specific.h"
+
+
+
+/* --- Who am I --- */
+
+int ABT_self_get_xstream(ABT_xstream *xstream)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *xstream = es;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_xstream_rank(int *rank)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *rank = es->rank;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_thread(ABT_thread *thread)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *thread = es->cur;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_thread_id(ABT_unit_id *id)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *id = abti_unit_id(es->cur);
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_type(ABT_unit_type *type)
+{
+    abti_es *es = abti_es_self;
+    if (es) {
+        *type = abti_unit_is_tasklet(es->cur) ? ABT_UNIT_TYPE_TASK : ABT_UNIT_TYPE_THREAD;
+        return ABT_SUCCESS;
+    }
+    *type = ABT_UNIT_TYPE_EXT;
+    if (ABTI_BUILD_VER20)
+        return ABT_SUCCESS;
+    return abti_error(abti_rt_is_up() ? ABT_ERR_INV_XSTREAM : ABT_ERR_UNINITIALIZED);
+}
+
+int ABT_self_is_primary(ABT_bool *is_primary)
+{
+    *is_primary = ABT_FALSE;
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(code);
+    *is_primary = es->cur->flags & ABTI_UNIT_PRIMARY ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_on_primary_xstream(ABT_bool *on_primary)
+{
+    *on_primary = ABT_FALSE;
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (!es)
+        return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(ABT_ERR_INV_XSTREAM);
+    *on_primary = es->is_primary ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_is_unnamed(ABT_bool *is_unnamed)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *is_unnamed = es->cur->flags & ABTI_UNIT_NAMED ? ABT_FALSE : ABT_TRUE;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_last_pool(ABT_pool *pool)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *pool = es->cur->pool ? es->cur->pool : ABT_POOL_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_last_pool_id(int *pool_id)
+{
+    ABTI_PRESET_OUT(pool_id, -1);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *pool_id = es->cur->pool ? es->cur->pool->id : -1;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_set_associated_pool(ABT_pool pool)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    int code = abti_unit_associate(es->cur, pool);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_self_get_unit(ABT_unit *unit)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *unit = abti_unit_handle(es->cur);
+    return ABT_SUCCESS;
+}
+
+int ABT_self_set_arg(void *arg)
+{
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    es->cur->arg = arg;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_arg(void **arg)
+{
+    ABTI_PRESET_OUT(arg, NULL);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *arg = es->cur->arg;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_get_thread_func(void (**thread_func)(void *))
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *thread_func = es->cur->func;
+    return ABT_SUCCESS;
+}
+
+/* --- Specific data --- */
+
+int ABT_self_set_specific(ABT_key key, void *value)
+{
+    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+        return abti_error(ABT_ERR_INV_KEY);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_unit_set_specific(es->cur, key, value);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_self_get_specific(ABT_key key, void **value)
+{
+    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+        return abti_error(ABT_ERR_INV_KEY);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *value = abti_unit_get_specific(es->cur, key);
+    return ABT_SUCCESS;
+}
+
+/* --- Giving way --- */
+
+int ABT_self_yield(void)
+{
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    return abti_yield(es, es->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+int ABT_self_suspend(void)
+{
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    if (!es->parent)
+        return abti_suspend_native(es);
+    return abti_suspend(es, es->cur);
+}
+
+/* The caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where allowed. */
+static int check_to(abti_es *es, ABT_thread target, bool self_allowed)
+{
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return code;
+    if (abti_thread_is_null(target) || abti_unit_is_tasklet(target) || (!self_allowed && target == es->cur) ||
+        ((es->cur->flags | target->flags) & ABTI_UNIT_MAIN_SCHED))
+        return ABT_ERR_INV_THREAD;
+    return ABT_SUCCESS;
+}
+
+int ABT_self_yield_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_to(es, thread, false);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
+}
+
+int ABT_self_resume_yield_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_to(es, thread, true);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    abti_take_blocked(es, thread);
+    return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO);
+}
+
+int ABT_self_suspend_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_to(es, thread, false);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    return abti_suspend_to(es, es->cur, thread);
+}
+
+int ABT_self_resume_suspend_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_to(es, thread, true);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    abti_take_blocked(es, thread);
+    return abti_suspend_to(es, es->cur, thread);
+}
+
+/* --- Ending --- */
+
+/* Callers that may end: ULTs but the primary one, which belongs to the native thread. */
+static int check_exit(abti_es *es)
+{
+    int code = abti_check_ult(es);
+    if (code == ABT_SUCCESS && es->cur->flags & ABTI_UNIT_PRIMARY)
+        code = ABT_ERR_INV_THREAD;
+    return code;
+}
+
+int ABT_self_exit(void)
+{
+    abti_es *es = abti_es_self;
+    int code = check_exit(es);
+    /* A main scheduler ends by its return. */
+    if (ABTI_REFUSE(code != ABT_SUCCESS) || !es->parent)
+        return abti_error(code != ABT_SUCCESS ? code : ABT_ERR_INV_THREAD);
+    abti_ult_exit();
+}
+
+int ABT_self_exit_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_exit(es);
+    if (code == ABT_SUCCESS)
+        code = check_to(es, thread, false);
+    if (ABTI_REFUSE(code != ABT_SUCCESS || thread->flags & ABTI_UNIT_PRIMARY))
+        return abti_error(code != ABT_SUCCESS ? code : ABT_ERR_INV_THREAD);
+    abti_ult_exit_to(thread);
+}
+
+int ABT_self_resume_exit_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_exit(es);
+    if (code == ABT_SUCCESS)
+        code = check_to(es, thread, true);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    abti_take_blocked(es, thread);
+    abti_ult_exit_to(thread);
+}

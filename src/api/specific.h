@@ -1,0 +1,11 @@
+/* Work-unit specific data of a given unit, for the functions that differ only in whose it is. */
+#ifndef ABTI_API_SPECIFIC_H
+#define ABTI_API_SPECIFIC_H
+
+#include "core/unit.h"
+
+/* ABT code. */
+int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value) ABTI_MUST_CHECK;
+void *abti_unit_get_specific(abti_unit *unit, ABT_key key);
+
+#endif

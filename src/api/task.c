@@ -1,0 +1,139 @@
+/* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
+#include "api/handles.h"
+
+static int as_task(int code)
+{
+    return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
+}
+
+static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
+{
+    abti_unit *unit;
+    unsigned flags = ABTI_UNIT_TASKLET | (newtask ? ABTI_UNIT_NAMED : 0u);
+    int code = abti_unit_create(pool, func, arg, flags, &unit);
+    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+        return abti_error(code);
+    if (newtask)
+        *newtask = unit;
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return ABT_SUCCESS;
+}
+
+int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
+{
+    if (newtask)
+        ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    return create(pool, task_func, arg, newtask);
+}
+
+int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), void *arg, ABT_task *newtask)
+{
+    if (newtask)
+        ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_sched *sched = abti_load_acquire(&xstream->main_sched);
+    if (ABTI_REFUSE(sched->num_pools == 0))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    return create(sched->pools[0], task_func, arg, newtask);
+}
+
+int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *task)
+{
+    return as_task(ABT_thread_revive(pool, task_func, arg, task));
+}
+
+int ABT_task_free(ABT_task *task)
+{
+    int code = as_task(ABT_thread_free(task));
+    if (code == ABT_SUCCESS)
+        *task = ABT_TASK_NULL;
+    return code;
+}
+
+int ABT_task_join(ABT_task task)
+{
+    return as_task(ABT_thread_join(task));
+}
+
+int ABT_task_cancel(ABT_task task)
+{
+    return as_task(ABT_thread_cancel(task));
+}
+
+int ABT_task_self(ABT_task *task)
+{
+    ABTI_PRESET_OUT(task, ABT_TASK_NULL);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_unit_is_tasklet(es->cur)))
+        return abti_error(ABT_ERR_INV_TASK);
+    *task = es->cur;
+    return ABT_SUCCESS;
+}
+
+int ABT_task_self_id(uint64_t *id)
+{
+    ABT_task self;
+    int code = ABT_task_self(&self);
+    if (code == ABT_SUCCESS)
+        *id = abti_unit_id(self);
+    return code;
+}
+
+int ABT_task_get_xstream(ABT_task task, ABT_xstream *xstream)
+{
+    return as_task(ABT_thread_get_last_xstream(task, xstream));
+}
+
+int ABT_task_get_state(ABT_task task, ABT_task_state *state)
+{
+    ABT_thread_state thread_state;
+    int code = as_task(ABT_thread_get_state(task, &thread_state));
+    if (code != ABT_SUCCESS)
+        return code;
+    *state = thread_state == ABT_THREAD_STATE_READY        ? ABT_TASK_STATE_READY
+             : thread_state == ABT_THREAD_STATE_TERMINATED ? ABT_TASK_STATE_TERMINATED
+                                                           : ABT_TASK_STATE_RUNNING;
+    return ABT_SUCCESS;
+}
+
+int ABT_task_get_last_pool(ABT_task task, ABT_pool *pool)
+{
+    return as_task(ABT_thread_get_last_pool(task, pool));
+}
+
+int ABT_task_get_last_pool_id(ABT_task task, int *id)
+{
+    return as_task(ABT_thread_get_last_pool_id(task, id));
+}
+
+int ABT_task_set_migratable(ABT_task task, ABT_bool flag)
+{
+    return as_task(ABT_thread_set_migratable(task, flag));
+}
+
+int ABT_task_is_migratable(ABT_task task, ABT_bool *flag)
+{
+    return as_task(ABT_thread_is_migratable(task, flag));
+}
+
+int ABT_task_equal(ABT_task task1, ABT_task task2, ABT_bool *result)
+{
+    return ABT_thread_equal(task1, task2, result);
+}
+
+int ABT_task_get_id(ABT_task task, uint64_t *task_id)
+{
+    return as_task(ABT_thread_get_id(task, task_id));
+}
+
+int ABT_task_get_arg(ABT_task task, void **arg)
+{
+    return as_task(ABT_thread_get_arg(task, arg));
+}

@@ -1,0 +1,296 @@
+/* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
+#include "api/attr.h"
+#include "api/handles.h"
+
+/* --- Creating --- */
+
+/* The stack that an attribute asks for: *stack stays NULL when a default one will do. ABT code. */
+static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
+{
+    if (attr->stackaddr) {
+        *stack = abti_stack_adopt(attr->stackaddr, attr->stacksize);
+        return *stack ? ABT_SUCCESS : ABT_ERR_INV_THREAD_ATTR;
+    }
+    if (attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize)
+        return ABT_SUCCESS;
+    *stack = abti_stack_map(attr->stacksize);
+    return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
+}
+
+static ABTI_NOINLINE int create_with_attr(abti_pool *pool, void (*func)(void *), void *arg,
+                                          const struct ABT_thread_attr_opaque *attr, unsigned flags, abti_unit **unit)
+{
+    struct abti_stack *stack = NULL;
+    int code = stack_of_attr(attr, &stack);
+    if (code != ABT_SUCCESS)
+        return code;
+    code = abti_unit_create(pool, func, arg, flags | (stack ? ABTI_UNIT_OWN_STACK : 0u), unit);
+    if (code != ABT_SUCCESS) {
+        if (stack)
+            abti_stack_destroy(stack);
+        return code;
+    }
+    (*unit)->stack = stack;
+    abti_store_relaxed(&(*unit)->pinned, !attr->migratable);
+    if (attr->callback) {
+        struct abti_unit_cold *cold = abti_unit_cold_get(*unit);
+        cold->callback = attr->callback;
+        cold->callback_arg = attr->callback_arg;
+    }
+    return ABT_SUCCESS;
+}
+
+ABTI_INLINE int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
+                       abti_unit **unit)
+{
+    unsigned flags = newthread ? ABTI_UNIT_NAMED : 0;
+    int code;
+    if (ABTI_LIKELY(ABTI_ATTR_IS_NULL(attr)))
+        code = abti_unit_create(pool, func, arg, flags, unit);
+    else
+        code = create_with_attr(pool, func, arg, attr, flags, unit);
+    /* Before the push: the new unit may look at its handle as soon as it runs. */
+    if (ABTI_LIKELY(code == ABT_SUCCESS) && newthread)
+        *newthread = *unit;
+    return code;
+}
+
+static int create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+                           ABT_thread *newthread)
+{
+    abti_unit *unit;
+    int code = create(pool, func, arg, attr, newthread, &unit);
+    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+        return abti_error(code);
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                      ABT_thread *newthread)
+{
+    if (newthread)
+        ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    return create_and_push(pool, thread_func, arg, attr, newthread);
+}
+
+int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                                 ABT_thread *newthread)
+{
+    if (newthread)
+        ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_sched *sched = abti_load_acquire(&xstream->main_sched);
+    if (ABTI_REFUSE(sched->num_pools == 0))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    return create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
+}
+
+int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
+                           ABT_thread_attr attr, ABT_thread *newthread_list)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    for (int i = 0; i < num_threads; i++) {
+        if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
+            return abti_error(ABT_ERR_INV_POOL);
+        int code = create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
+                                   newthread_list ? &newthread_list[i] : NULL);
+        if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+            return code;
+    }
+    return ABT_SUCCESS;
+}
+
+/* --- Creating and reviving with a switch --- */
+
+/* Callers of the *_to functions: ULTs but main schedulers. */
+static int check_to_caller(abti_es *es)
+{
+    int code = abti_check_ult(es);
+    if (code == ABT_SUCCESS && ABTI_UNLIKELY(es->cur->flags & ABTI_UNIT_MAIN_SCHED))
+        code = ABT_ERR_INV_THREAD;
+    return code;
+}
+
+int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                         ABT_thread *newthread)
+{
+    if (newthread)
+        ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    int code = check_to_caller(es);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    abti_unit *unit;
+    code = create(pool, thread_func, arg, attr, newthread, &unit);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
+}
+
+int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
+{
+    abti_unit *unit = *thread;
+    if (ABTI_REFUSE(abti_thread_is_null(unit) || !abti_unit_is_done(unit)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    int code = abti_unit_revive(unit, pool, thread_func, arg);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
+{
+    abti_es *es = abti_es_self;
+    int code = check_to_caller(es);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    abti_unit *unit = *thread;
+    if (ABTI_REFUSE(abti_thread_is_null(unit) || !abti_unit_is_done(unit) || abti_unit_is_tasklet(unit)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    code = abti_unit_revive(unit, pool, thread_func, arg);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
+}
+
+/* --- Joining and freeing --- */
+
+/* Units that cannot be joined, freed: none, the caller itself, the primary ULT, main schedulers. */
+ABTI_INLINE bool is_not_joinable(abti_unit *unit)
+{
+    return abti_thread_is_null(unit) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)) ||
+           (abti_es_self && abti_es_self->cur == unit);
+}
+
+int ABT_thread_join(ABT_thread thread)
+{
+    if (ABTI_REFUSE(is_not_joinable(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    return abti_join(thread, false);
+}
+
+int ABT_thread_free(ABT_thread *thread)
+{
+    abti_unit *unit = *thread;
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(is_not_joinable(unit)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *thread = ABT_THREAD_NULL;
+    return abti_join(unit, true);
+}
+
+int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
+{
+    for (int i = 0; i < num_threads; i++) {
+        if (!abti_thread_is_null(thread_list[i]))
+            abti_join(thread_list[i], false);
+    }
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    for (int i = 0; i < num_threads; i++) {
+        abti_unit *unit = thread_list[i];
+        if (abti_thread_is_null(unit))
+            continue;
+        thread_list[i] = ABT_THREAD_NULL;
+        abti_join(unit, true);
+    }
+    return ABT_SUCCESS;
+}
+
+/* --- Ending --- */
+
+int ABT_thread_exit(void)
+{
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    return ABT_self_exit();
+}
+
+int ABT_thread_cancel(ABT_thread thread)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_fetch_or_acq_rel(&thread->requests, ABTI_REQ_CANCEL);
+    return ABT_SUCCESS;
+}
+
+/* --- Giving way --- */
+
+int ABT_thread_yield(void)
+{
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+        return ABTI_BUILD_VER20 ? abti_error(code) : ABT_SUCCESS;
+    return abti_yield(es, es->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+/* Takes a ready unit out of its pool. *taken: it was there. ABT code. */
+static int take_from_pool(abti_unit *unit, bool *taken)
+{
+    abti_pool *pool = unit->pool;
+    bool in_pool = false;
+    *taken = false;
+    int code = pool->ops->is_in_pool(pool, unit, &in_pool);
+    if (code != ABT_SUCCESS)
+        return code;
+    if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
+        return ABT_SUCCESS;
+    code = pool->ops->remove(pool, unit);
+    *taken = code == ABT_SUCCESS;
+    /* Built-in pools only guess before the removal: what is not there has just been popped. */
+    return pool->user_defined ? code : ABT_SUCCESS;
+}
+
+int ABT_thread_yield_to(ABT_thread thread)
+{
+    abti_es *es = abti_es_self;
+    if (!es || abti_unit_is_tasklet(es->cur))
+        return ABT_SUCCESS;
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
+                    (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    bool taken;
+    int code = take_from_pool(thread, &taken);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(ABT_ERR_POOL);
+    if (!taken)
+        return ABT_SUCCESS;
+    return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
+}
+
+int ABT_thread_resume(ABT_thread thread)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_tasklet(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(abti_unit_state(thread) != ABT_THREAD_STATE_BLOCKED))
+        return abti_error(ABT_ERR_THREAD);
+    abti_unblock(thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    return ABT_SUCCESS;
+}

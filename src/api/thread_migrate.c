@@ -1,0 +1,135 @@
+/* ABT_thread_migrate*, and who may be migrated. A request is recorded here and carried out by core/migrate.c. */
+#include "api/handles.h"
+
+static bool sched_has_pool(abti_sched *sched, abti_pool *pool)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i] == pool)
+            return true;
+    }
+    return false;
+}
+
+/* Units that cannot be migrated: those told not to be, and schedulers. */
+static bool is_pinned(abti_unit *unit)
+{
+    return abti_load_relaxed(&unit->pinned) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED));
+}
+
+/* Where a scheduler takes migrated units; NULL when it offers no pool. */
+static abti_pool *migration_pool(abti_sched *sched)
+{
+    if (sched->def.get_migr_pool) {
+        abti_pool *pool = sched->def.get_migr_pool(sched);
+        return ABTI_POOL_IS_NULL(pool) ? NULL : pool;
+    }
+    return sched->num_pools > 0 ? sched->pools[0] : NULL;
+}
+
+static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
+{
+    if (ABTI_REFUSE(is_pinned(unit)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (sched_has_pool(sched, unit->pool))
+        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    abti_pool *pool = migration_pool(sched);
+    if (!pool)
+        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    abti_migrate_request(unit, pool);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    return migrate_to_sched(thread, abti_load_acquire(&xstream->main_sched));
+}
+
+int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched sched)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+        return abti_error(ABT_ERR_INV_SCHED);
+    return migrate_to_sched(thread, sched);
+}
+
+int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(is_pinned(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (thread->pool == pool)
+        return abti_error(ABT_ERR_MIGRATION_TARGET);
+    abti_migrate_request(thread, pool);
+    return ABT_SUCCESS;
+}
+
+/* The pool of another running ES that the unit is not on. */
+static abti_pool *pool_elsewhere(abti_unit *unit)
+{
+    abti_pool *found = NULL;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
+        abti_sched *sched = abti_load_acquire(&es->main_sched);
+        if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING && !sched_has_pool(sched, unit->pool))
+            found = migration_pool(sched);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return found;
+}
+
+int ABT_thread_migrate(ABT_thread thread)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || is_pinned(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_pool *pool = pool_elsewhere(thread);
+    if (!pool)
+        return abti_error(ABT_ERR_MIGRATION_NA);
+    abti_migrate_request(thread, pool);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    struct abti_unit_cold *cold = abti_unit_cold_get(thread);
+    cold->callback = cb_func;
+    cold->callback_arg = cb_arg;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (thread->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED))
+        return ABTI_BUILD_VER20 ? abti_error(ABT_ERR_INV_THREAD) : ABT_SUCCESS;
+    abti_store_relaxed(&thread->pinned, migratable == ABT_FALSE);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *is_migratable = abti_load_relaxed(&thread->pinned) ? ABT_FALSE : ABT_TRUE;
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,230 @@
+/* ABT_thread_*: what can be asked of a unit, and its specific data. */
+#include "api/attr.h"
+#include "api/handles.h"
+#include "api/specific.h"
+
+#include <stdlib.h>
+#include "core/key.h"
+
+static ABT_bool to_bool(bool b)
+{
+    return b ? ABT_TRUE : ABT_FALSE;
+}
+
+int ABT_thread_self(ABT_thread *thread)
+{
+    ABTI_PRESET_OUT(thread, ABT_THREAD_NULL);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && abti_unit_is_tasklet(es->cur)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *thread = es->cur;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_self_id(ABT_unit_id *id)
+{
+    ABT_thread self;
+    int code = ABT_thread_self(&self);
+    if (code == ABT_SUCCESS)
+        *id = abti_unit_id(self);
+    return code;
+}
+
+int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream *xstream)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *xstream = abti_unit_last_es(thread);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *state = abti_unit_state(thread);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *pool = thread->pool ? thread->pool : ABT_POOL_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *id = thread->pool ? thread->pool->id : -1;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_unit(ABT_thread thread, ABT_unit *unit)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *unit = abti_unit_handle(thread);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    int code = abti_unit_associate(thread, pool);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_thread_is_primary(ABT_thread thread, ABT_bool *is_primary)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *is_primary = to_bool(thread->flags & ABTI_UNIT_PRIMARY);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool *is_unnamed)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *is_unnamed = to_bool(!(thread->flags & ABTI_UNIT_NAMED));
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_equal(ABT_thread thread1, ABT_thread thread2, ABT_bool *result)
+{
+    bool null1 = abti_thread_is_null(thread1), null2 = abti_thread_is_null(thread2);
+    *result = to_bool(thread1 == thread2 || (null1 && null2));
+    return ABT_SUCCESS;
+}
+
+/* The stack that the user may know of: of the thread's that started the library, and of tasklets, none. */
+static void get_stack(abti_unit *unit, void **addr, size_t *size)
+{
+    struct abti_stack *stack = unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET) ? NULL : unit->stack;
+    bool wants_default = !(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK));
+    *size = wants_default ? abti_rt.config.thread_stacksize : stack ? stack->size : 0;
+    *addr = !stack ? NULL : stack->kind == ABTI_STACK_DEFAULT ? stack->end - stack->size : stack->base;
+}
+
+int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)
+{
+    void *addr;
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    get_stack(thread, &addr, stacksize);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_stack(ABT_thread thread, void **stackaddr, size_t *stacksize)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    void *addr;
+    size_t size;
+    get_stack(thread, &addr, &size);
+    if (stackaddr)
+        *stackaddr = addr;
+    if (stacksize)
+        *stacksize = size;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || (!ABTI_BUILD_VER20 && abti_unit_is_tasklet(thread))))
+        return abti_error(ABT_ERR_INV_THREAD);
+    ABT_thread_attr copy = malloc(sizeof(*copy));
+    if (!copy)
+        return abti_error(ABT_ERR_MEM);
+    struct abti_unit_cold *cold = abti_unit_cold_peek(thread);
+    *copy = (struct ABT_thread_attr_opaque){
+        .migratable = !abti_load_relaxed(&thread->pinned),
+        .callback = cold ? cold->callback : NULL,
+        .callback_arg = cold ? cold->callback_arg : NULL,
+    };
+    get_stack(thread, &copy->stackaddr, &copy->stacksize);
+    *attr = copy;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_id(ABT_thread thread, ABT_unit_id *thread_id)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *thread_id = abti_unit_id(thread);
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_set_arg(ABT_thread thread, void *arg)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    thread->arg = arg;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_arg(ABT_thread thread, void **arg)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *arg = thread->arg;
+    return ABT_SUCCESS;
+}
+
+int ABT_thread_get_thread_func(ABT_thread thread, void (**thread_func)(void *))
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    *thread_func = thread->func;
+    return ABT_SUCCESS;
+}
+
+/* --- Specific data --- */
+
+int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value)
+{
+    struct abti_ktable *table =
+        abti_ktable_obtain(&abti_unit_cold_get(unit)->keys, abti_rt.config.key_table_size);
+    if (!table || abti_ktable_set(table, key, value) != 0)
+        return ABT_ERR_MEM;
+    return ABT_SUCCESS;
+}
+
+void *abti_unit_get_specific(abti_unit *unit, ABT_key key)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    /* acquire: pairs with the publication of a table that another thread made */
+    return cold ? abti_ktable_get(abti_load_acquire(&cold->keys), key) : NULL;
+}
+
+int ABT_thread_set_specific(ABT_thread thread, ABT_key key, void *value)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+        return abti_error(ABT_ERR_INV_KEY);
+    int code = abti_unit_set_specific(thread, key, value);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_thread_get_specific(ABT_thread thread, ABT_key key, void **value)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+        return abti_error(ABT_ERR_INV_KEY);
+    *value = abti_unit_get_specific(thread, key);
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,112 @@
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "os/clock.h"
+
+/* Stop watches need differences only, so they use the clock that nobody can set. Private to whoever holds it. */
+struct ABT_timer_opaque {
+    uint64_t start;
+    uint64_t stop;
+};
+
+/* Pairs that ABT_timer_get_overhead takes the mean of. */
+#define TIMER_OVERHEAD_PAIRS 5000
+
+static double read_timer(const struct ABT_timer_opaque *timer)
+{
+    return 1.0e-9 * (double)(int64_t)(timer->stop - timer->start);
+}
+
+double ABT_get_wtime(void)
+{
+    return abti_clock_wtime();
+}
+
+int ABT_timer_create(ABT_timer *newtimer)
+{
+    ABTI_PRESET_OUT(newtimer, ABT_TIMER_NULL);
+    ABT_timer timer = calloc(1, sizeof(*timer));
+    if (!timer)
+        return abti_error(ABT_ERR_MEM);
+    *newtimer = timer;
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_dup(ABT_timer timer, ABT_timer *newtimer)
+{
+    ABTI_PRESET_OUT(newtimer, ABT_TIMER_NULL);
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    ABT_timer copy = malloc(sizeof(*copy));
+    if (!copy)
+        return abti_error(ABT_ERR_MEM);
+    *copy = *timer;
+    *newtimer = copy;
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_free(ABT_timer *timer)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(*timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    free(*timer);
+    *timer = ABT_TIMER_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_start(ABT_timer timer)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    timer->start = abti_clock_mono_ns();
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_stop(ABT_timer timer)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    timer->stop = abti_clock_mono_ns();
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_read(ABT_timer timer, double *secs)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    *secs = read_timer(timer);
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_stop_and_read(ABT_timer timer, double *secs)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    timer->stop = abti_clock_mono_ns();
+    *secs = read_timer(timer);
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_stop_and_add(ABT_timer timer, double *secs)
+{
+    if (ABTI_REFUSE(ABTI_IS_NULL(timer, ABT_TIMER_NULL)))
+        return abti_error(ABT_ERR_INV_TIMER);
+    timer->stop = abti_clock_mono_ns();
+    *secs += read_timer(timer);
+    return ABT_SUCCESS;
+}
+
+int ABT_timer_get_overhead(double *overhead)
+{
+    struct ABT_timer_opaque timer;
+    double sum = 0.0;
+
+    for (int i = 0; i < TIMER_OVERHEAD_PAIRS; i++) {
+        ABT_timer_start(&timer);
+        ABT_timer_stop(&timer);
+        sum += read_timer(&timer);
+    }
+    *overhead = sum / TIMER_OVERHEAD_PAIRS;
+    return ABT_SUCCESS;
+}

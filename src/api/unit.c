@@ -1,0 +1,52 @@
+/* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
+#include "api/handles.h"
+
+int abti_unit_create(abti_pool *pool, void (*func)(void *), void *arg, unsigned flags, abti_unit **out)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = abti_unit_alloc(es);
+    if (ABTI_UNLIKELY(!unit))
+        return ABT_ERR_MEM;
+    abti_unit_init(unit, func, arg, NULL, flags);
+    int code = abti_unit_associate(unit, pool);
+    if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {
+        abti_unit_release(es, unit);
+        return code;
+    }
+    *out = unit;
+    return ABT_SUCCESS;
+}
+
+int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
+{
+    int code = abti_unit_associate(unit, pool);
+    if (code != ABT_SUCCESS)
+        return code;
+    unit->func = func;
+    unit->arg = arg;
+    unit->ctx = NULL;
+    unit->flags &= (uint16_t)~ABTI_UNIT_INPLACE;
+    if (!(unit->flags & ABTI_UNIT_OWN_STACK))
+        unit->stack = NULL;
+    /* relaxed: the push that follows publishes the unit */
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&unit->requests, 0);
+    abti_store_relaxed(&unit->es, ABTI_ES_NONE);
+    abti_store_relaxed(&unit->join, 0);
+    return ABT_SUCCESS;
+}
+
+abti_es *abti_unit_last_es(abti_unit *unit)
+{
+    unsigned index = abti_load_relaxed(&unit->es);
+    abti_es *es = index == ABTI_ES_NONE ? NULL : abti_load_relaxed(&abti_rt.by_index[index]);
+    return es ? es : ABT_XSTREAM_NULL;
+}
+
+ABT_thread_state abti_unit_state(abti_unit *unit)
+{
+    if (abti_unit_is_done(unit))
+        return ABT_THREAD_STATE_TERMINATED;
+    /* acquire: pairs with the store of BLOCKED, whoever sees it may resume the unit */
+    return (ABT_thread_state)abti_load_acquire(&unit->state);
+}

@@ -1,0 +1,339 @@
+/* ABT_xstream_*: making execution streams, their life, their schedulers. */
+#include "api/handles.h"
+#include "sched/sched_impl.h"
+#include "api/sched_make.h"
+
+/* A scheduler as the user gives it, made ready to be a main scheduler: a null one becomes a new default one. */
+static int claim_main_sched(ABT_sched sched, abti_sched **out)
+{
+    if (ABTI_SCHED_IS_NULL(sched)) {
+        int code = abti_sched_make_basic(ABT_SCHED_DEFAULT, 0, NULL, ABT_SCHED_CONFIG_NULL, &sched);
+        if (code != ABT_SUCCESS)
+            return code;
+    }
+    if (!abti_sched_claim(sched, ABTI_SCHED_MAIN))
+        return ABT_ERR_INV_SCHED;
+    *out = sched;
+    return ABT_SUCCESS;
+}
+
+/* What claim_main_sched did, when the rest failed: a scheduler made there goes, one of the user's is the user's again. */
+static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
+{
+    abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+    if (ABTI_SCHED_IS_NULL(given))
+        abti_sched_destroy(sched);
+}
+
+static int create(ABT_sched given, int rank, ABT_xstream *newxstream)
+{
+    abti_sched *sched;
+    int code = claim_main_sched(given, &sched);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    code = abti_es_create(sched, rank, newxstream);
+    if (code != ABT_SUCCESS) {
+        unclaim_main_sched(given, sched);
+        return abti_error(code);
+    }
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream)
+{
+    ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    return create(sched, -1, newxstream);
+}
+
+int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstream)
+{
+    ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(rank < 0))
+        return abti_error(ABT_ERR_INV_XSTREAM_RANK);
+    return create(sched, rank, newxstream);
+}
+
+int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
+                             ABT_xstream *newxstream)
+{
+    ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
+    if (ABTI_REFUSE(num_pools < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_sched *sched;
+    int code = abti_sched_make_basic(predef, num_pools, pools, config, &sched);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    code = create(sched, -1, newxstream);
+    if (code != ABT_SUCCESS)
+        abti_sched_unmake_basic(sched, num_pools, pools);
+    return code;
+}
+
+int ABT_xstream_free(ABT_xstream *xstream)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = *xstream;
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(es) || es == abti_es_self || es->is_primary))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_es_free(es);
+    *xstream = ABT_XSTREAM_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_join(ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(xstream == abti_es_self && xstream->cur == xstream->main_unit))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_es_join(xstream);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_revive(ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_es_revive(xstream);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_xstream_exit(void)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(!es || es->is_primary))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_es_request(es, ABTI_ES_REQ_CANCEL);
+    /* A scheduler's own ULT has nobody to end it but its return: the request is enough. */
+    if (es->parent)
+        abti_ult_exit();
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_cancel(ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_es_request(xstream, ABTI_ES_REQ_CANCEL);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_self(ABT_xstream *xstream)
+{
+    ABTI_PRESET_OUT(xstream, ABT_XSTREAM_NULL);
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *xstream = es;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_self_rank(int *rank)
+{
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *rank = es->rank;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_set_rank(ABT_xstream xstream, int rank)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_es_set_rank(xstream, rank);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_xstream_get_rank(ABT_xstream xstream, int *rank)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *rank = xstream->rank;
+    return ABT_SUCCESS;
+}
+
+/* Callers and targets of the two set_main_sched functions. */
+static int check_set_main_sched(abti_es *self, abti_es *target)
+{
+    int code = abti_check_ult(self);
+    if (code != ABT_SUCCESS)
+        return code;
+    bool running = abti_load_acquire(&target->state) == ABT_XSTREAM_STATE_RUNNING;
+    if (running && target != self)
+        return ABTI_BUILD_VER20 ? ABT_ERR_INV_XSTREAM : ABT_ERR_XSTREAM_STATE;
+    return ABT_SUCCESS;
+}
+
+static int set_main_sched(abti_es *target, ABT_sched given)
+{
+    abti_sched *sched;
+    int code = claim_main_sched(given, &sched);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    code = abti_es_set_main_sched(target, sched);
+    if (code != ABT_SUCCESS) {
+        unclaim_main_sched(given, sched);
+        return abti_error(code);
+    }
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    int code = check_set_main_sched(abti_es_self, xstream);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    return set_main_sched(xstream, sched);
+}
+
+int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools, ABT_pool *pools)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    int code = abti_check_ult(abti_es_self);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    code = check_set_main_sched(abti_es_self, xstream);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (ABTI_REFUSE(num_pools < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_sched *sched;
+    code = abti_sched_make_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &sched);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    code = set_main_sched(xstream, sched);
+    if (code != ABT_SUCCESS)
+        abti_sched_unmake_basic(sched, num_pools, pools);
+    return code;
+}
+
+int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *sched = abti_load_acquire(&xstream->main_sched);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *pools)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_sched *sched = abti_load_acquire(&xstream->main_sched);
+    for (int i = 0; i < max_pools && i < sched->num_pools; i++)
+        pools[i] = sched->pools[i];
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_equal(ABT_xstream xstream1, ABT_xstream xstream2, ABT_bool *result)
+{
+    *result = xstream1 == xstream2 ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_get_num(int *num_xstreams)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_spin_lock(&abti_rt.lock);
+    *num_xstreams = abti_rt.num_xstreams;
+    abti_spin_unlock(&abti_rt.lock);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    *is_primary = xstream->is_primary ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+/* A scheduler runs the unit, with a change of its pool if one is given. */
+static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
+{
+    if (!ABTI_POOL_IS_NULL(pool)) {
+        int code = abti_unit_associate(unit, pool);
+        if (code != ABT_SUCCESS)
+            return abti_error(code);
+    }
+    abti_run_child(es, unit, NULL);
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    return schedule(es, abti_unit_from_handle(unit), pool);
+}
+
+int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    return schedule(es, thread, pool);
+}
+
+int ABT_xstream_check_events(ABT_sched sched)
+{
+    if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+        return abti_error(ABT_ERR_INV_SCHED);
+    struct abti_unit_cold *cold = abti_unit_cold_peek(es->cur);
+    if (ABTI_REFUSE(!cold || cold->sched != sched))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_es_check_events(es, sched);
+    return ABT_SUCCESS;
+}

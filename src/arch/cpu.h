@@ -1,0 +1,14 @@
+/* What the core asks of a processor besides switching contexts; <arch>/arch_cpu.h provides it. */
+#ifndef ABTI_ARCH_CPU_H
+#define ABTI_ARCH_CPU_H
+
+#include "arch_cpu.h"
+
+/*
+ *   void abti_cpu_init(void)        once per ABT_init: learns what the switch needs to know of the processor
+ *   void abti_cpu_relax(void)       hint inside a spin loop
+ *   void abti_cpu_fpu_reset(void)   floating-point control words as at the start of a thread
+ *   void *abti_cpu_sp(void)         an address near the top of the current stack
+ */
+
+#endif

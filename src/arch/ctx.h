@@ -1,0 +1,45 @@
+/*
+ * Machine contexts: what an architecture provides in <arch>/ctx.S.
+ *
+ * A context is a stack pointer. A suspended context keeps everything it needs in a frame on its own stack; the word
+ * `*save` then points to that frame. Switching goes in this order:
+ *
+ *   1. the callee-saved registers and the floating-point control words go to a frame on the old stack;
+ *   2. `*save` is set and the stack pointer moves to the new stack;
+ *   3. the new context's floating-point control words are in force;
+ *   4. after(arg) runs, if given, on the new stack: from here on nobody of this switch touches the old context, so
+ *      *after* is the place to publish it (push it to a pool, unlock its wait queue). Another thread may resume it at once;
+ *   5. the new context goes on.
+ *
+ * The switch leaves by an indirect jump to the resumed context's return address, with the value 0 (ABT_SUCCESS). An API
+ * function that tail-calls it therefore returns straight to its user and no mispredicted `ret` is paid.
+ * Only the control bits of MXCSR-like registers are part of a context: the ABI lets a call change the status bits.
+ */
+#ifndef ABTI_ARCH_CTX_H
+#define ABTI_ARCH_CTX_H
+
+#include "base/compiler.h"
+
+typedef void *abti_ctx;
+
+/* Saves the caller in *save and resumes `to`. Returns 0 when the caller is resumed. */
+int abti_ctx_switch(abti_ctx *save, abti_ctx to);
+
+/* The same, with after(arg) on the new stack. */
+int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg);
+
+/* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry never returns. */
+int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg);
+
+/* Saves the caller and calls entry() on the rest of the caller's own stack. entry never returns. */
+int abti_ctx_nest(abti_ctx *save, void (*entry)(void));
+
+/* Like the functions above, for a context that ends: nothing is saved. */
+ABTI_NORETURN void abti_ctx_jump(abti_ctx to);
+ABTI_NORETURN void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg);
+ABTI_NORETURN void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg);
+
+/* Builds a context at `top` that calls entry() when it is first switched to. */
+abti_ctx abti_ctx_make(void *top, void (*entry)(void));
+
+#endif

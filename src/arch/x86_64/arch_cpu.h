@@ -1,0 +1,53 @@
+/* x86-64: see arch/cpu.h for the contract. */
+#ifndef ABTI_ARCH_X86_64_CPU_H
+#define ABTI_ARCH_X86_64_CPU_H
+
+#include <cpuid.h>
+#include "base/compiler.h"
+
+/* The state of a new thread by the System V ABI: all exceptions masked, round to nearest, extended x87 precision. */
+#define ABTI_X86_MXCSR_DEFAULT 0x1f80u
+#define ABTI_X86_FCW_DEFAULT 0x037fu
+#define ABTI_X86_MXCSR_CONTROL 0xffc0u
+
+/*
+ * How a switch brings the control words in force (read by ctx.S).
+ *   0  compare: read the present ones back and load only on a difference of control bits. Right where reading back a
+ *      just stored word is cheap and loading a changed MXCSR is not (Intel: 1.1 ns against 37 ns, because the sticky
+ *      status bits make nearly every load a change).
+ *   1  load: always load. Right where reading back is slow (AMD Zen: forwarding from STMXCSR fails).
+ */
+extern unsigned char abti_x86_fpu_mode;
+
+ABTI_INLINE void abti_cpu_init(void)
+{
+    unsigned eax, ebx, ecx, edx;
+    if (__get_cpuid(0, &eax, &ebx, &ecx, &edx))
+        abti_x86_fpu_mode = (ebx == signature_AMD_ebx);
+}
+
+ABTI_INLINE void abti_cpu_relax(void)
+{
+    __builtin_ia32_pause();
+}
+
+ABTI_INLINE void abti_cpu_fpu_reset(void)
+{
+    uint32_t mxcsr = ABTI_X86_MXCSR_DEFAULT;
+    uint16_t fcw = ABTI_X86_FCW_DEFAULT;
+    if (!abti_x86_fpu_mode) {
+        uint32_t cur_mxcsr;
+        uint16_t cur_fcw;
+        __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(cur_mxcsr), "=m"(cur_fcw));
+        if (ABTI_LIKELY(((cur_mxcsr ^ mxcsr) & ABTI_X86_MXCSR_CONTROL) == 0 && cur_fcw == fcw))
+            return;
+    }
+    __asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(fcw));
+}
+
+ABTI_INLINE void *abti_cpu_sp(void)
+{
+    return __builtin_frame_address(0);
+}
+
+#endif

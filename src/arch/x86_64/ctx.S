@@ -1,0 +1,211 @@
+/*
+ * x86-64 context switch for the System V ABI; ELF and Mach-O. The contract is in arch/ctx.h.
+ *
+ * Frame of a suspended context, from its saved stack pointer upwards:
+ *    0  MXCSR (4 bytes), x87 control word (2 bytes), 2 bytes unused
+ *    8  r12  16 r13  24 r14  32 r15  40 rbx  48 rbp
+ *   56  return address
+ *
+ * The resumed address is not preceded by a call in the return predictor's view, so `ret` would mispredict: we pop it and
+ * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack.
+ */
+
+#ifdef __APPLE__
+#define SYM(name) _##name
+#define FUNCTION(name) .globl SYM(name); .p2align 4; SYM(name):
+#define END(name)
+#else
+#define SYM(name) name
+#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 4; name:
+#define END(name) .size name, . - name
+#endif
+
+.text
+
+/* Assembler macros differ between the two formats, so these are the preprocessor's. */
+
+/* Saves the caller: its frame is at rsp and in *save (rdi). */
+#define SAVE                                                                                                           \
+    .cfi_startproc;                                                                                                    \
+    endbr64;                                                                                                           \
+    pushq %rbp; .cfi_adjust_cfa_offset 8;                                                                              \
+    pushq %rbx; .cfi_adjust_cfa_offset 8;                                                                              \
+    pushq %r15; .cfi_adjust_cfa_offset 8;                                                                              \
+    pushq %r14; .cfi_adjust_cfa_offset 8;                                                                              \
+    pushq %r13; .cfi_adjust_cfa_offset 8;                                                                              \
+    pushq %r12; .cfi_adjust_cfa_offset 8;                                                                              \
+    .cfi_rel_offset %r12, 0; .cfi_rel_offset %r13, 8; .cfi_rel_offset %r14, 16;                                        \
+    .cfi_rel_offset %r15, 24; .cfi_rel_offset %rbx, 32; .cfi_rel_offset %rbp, 40;                                      \
+    subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
+    stmxcsr (%rsp);                                                                                                    \
+    fnstcw 4(%rsp);                                                                                                    \
+    movq %rsp, (%rdi)
+
+/* Puts the words at to_mxcsr, to_fcw in force; the present ones have just been stored at at_mxcsr, at_fcw. */
+#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
+    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
+    jne 1f;                                                                                                            \
+    movl at_mxcsr, %eax;                                                                                               \
+    xorl to_mxcsr, %eax;                                                                                               \
+    testl $0xffc0, %eax;                                                                                               \
+    jne 1f;                                                                                                            \
+    movzwl at_fcw, %eax;                                                                                               \
+    cmpw to_fcw, %ax;                                                                                                  \
+    je 2f;                                                                                                             \
+1:  ldmxcsr to_mxcsr;                                                                                                  \
+    fldcw to_fcw;                                                                                                      \
+2:
+
+/* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
+#define FORGET                                                                                                         \
+    .cfi_startproc;                                                                                                    \
+    endbr64;                                                                                                           \
+    stmxcsr -16(%rsp);                                                                                                 \
+    fnstcw -12(%rsp)
+
+/* Resumes the context whose frame is at rsp. */
+#define RESUME                                                                                                         \
+    addq $8, %rsp; .cfi_adjust_cfa_offset -8;                                                                          \
+    popq %r12; .cfi_adjust_cfa_offset -8;                                                                              \
+    popq %r13; .cfi_adjust_cfa_offset -8;                                                                              \
+    popq %r14; .cfi_adjust_cfa_offset -8;                                                                              \
+    popq %r15; .cfi_adjust_cfa_offset -8;                                                                              \
+    popq %rbx; .cfi_adjust_cfa_offset -8;                                                                              \
+    popq %rbp; .cfi_adjust_cfa_offset -8;                                                                              \
+    .cfi_restore %r12; .cfi_restore %r13; .cfi_restore %r14;                                                           \
+    .cfi_restore %r15; .cfi_restore %rbx; .cfi_restore %rbp;                                                           \
+    popq %rcx; .cfi_adjust_cfa_offset -8;                                                                              \
+    .cfi_register %rip, %rcx;                                                                                          \
+    xorl %eax, %eax;                                                                                                   \
+    notrack jmp *%rcx;                                                                                                 \
+    .cfi_endproc
+
+/* Calls the entry function in rbx as the outermost frame of a stack; unwinders stop here. */
+#define ENTER                                                                                                          \
+    .cfi_undefined %rip;                                                                                               \
+    xorl %ebp, %ebp;                                                                                                   \
+    call *%rbx;                                                                                                        \
+    ud2;                                                                                                               \
+    .cfi_endproc
+
+/* int abti_ctx_switch(abti_ctx *save, abti_ctx to) */
+FUNCTION(abti_ctx_switch)
+    SAVE
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    RESUME
+END(abti_ctx_switch)
+
+/* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
+FUNCTION(abti_ctx_switch_after)
+    SAVE
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    movq %rcx, %rdi
+    call *%rdx
+    RESUME
+END(abti_ctx_switch_after)
+
+/* void abti_ctx_jump(abti_ctx to) */
+FUNCTION(abti_ctx_jump)
+    FORGET
+    LOAD_FPU(-16(%rsp), -12(%rsp), (%rdi), 4(%rdi))
+    movq %rdi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
+END(abti_ctx_jump)
+
+/* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
+FUNCTION(abti_ctx_jump_after)
+    FORGET
+    LOAD_FPU(-16(%rsp), -12(%rsp), (%rdi), 4(%rdi))
+    movq %rdi, %rsp
+    .cfi_def_cfa %rsp, 64
+    movq %rdx, %rdi
+    call *%rsi
+    RESUME
+END(abti_ctx_jump_after)
+
+/* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
+FUNCTION(abti_ctx_start)
+    SAVE
+    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    movq %rsi, %rsp
+    movq %rdx, %rbx
+    movq %r8, %rdi
+    testq %rcx, %rcx
+    je 3f
+    call *%rcx
+3:  ENTER
+END(abti_ctx_start)
+
+/* int abti_ctx_nest(abti_ctx *save, void (*entry)(void)) */
+FUNCTION(abti_ctx_nest)
+    SAVE
+    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    movq %rsi, %rbx
+    ENTER
+END(abti_ctx_nest)
+
+/* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
+FUNCTION(abti_ctx_restart)
+    FORGET
+    LOAD_FPU(-16(%rsp), -12(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    movq %rdi, %rsp
+    movq %rsi, %rbx
+    movq %rcx, %rdi
+    testq %rdx, %rdx
+    je 3f
+    call *%rdx
+3:  ENTER
+END(abti_ctx_restart)
+
+/* Where a context made by abti_ctx_make begins: its entry function is in rbx. */
+FUNCTION(abti_ctx_first)
+    .cfi_startproc
+    endbr64
+    ENTER
+END(abti_ctx_first)
+
+/* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
+FUNCTION(abti_ctx_make)
+    .cfi_startproc
+    endbr64
+    leaq -64(%rdi), %rax
+    movl $0x1f80, (%rax)
+    movl $0x037f, 4(%rax)
+    movq $0, 8(%rax)
+    movq $0, 16(%rax)
+    movq $0, 24(%rax)
+    movq $0, 32(%rax)
+    movq %rsi, 40(%rax)
+    movq $0, 48(%rax)
+    leaq SYM(abti_ctx_first)(%rip), %rdx
+    movq %rdx, 56(%rax)
+    ret
+    .cfi_endproc
+END(abti_ctx_make)
+
+#ifdef __APPLE__
+.const
+#else
+.section .rodata
+#endif
+.p2align 3
+fpu_default:
+    .long 0x1f80
+    .long 0x037f
+
+.data
+.globl SYM(abti_x86_fpu_mode)
+#ifndef __APPLE__
+.hidden abti_x86_fpu_mode
+.type abti_x86_fpu_mode, @object
+.size abti_x86_fpu_mode, 1
+#endif
+SYM(abti_x86_fpu_mode):
+    .byte 0
+
+#ifndef __APPLE__
+.section .note.GNU-stack, "", @progbits
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and
+ * a missing one stands out. Every acquire names its release in a comment at the place of use.
+ */
+#ifndef ABTI_BASE_ATOMIC_H
+#define ABTI_BASE_ATOMIC_H
+
+#include <stdatomic.h>
+
+#define abti_load_relaxed(p) atomic_load_explicit(p, memory_order_relaxed)
+#define abti_load_acquire(p) atomic_load_explicit(p, memory_order_acquire)
+#define abti_load_seq_cst(p) atomic_load_explicit(p, memory_order_seq_cst)
+#define abti_store_relaxed(p, v) atomic_store_explicit(p, v, memory_order_relaxed)
+#define abti_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
+#define abti_store_seq_cst(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
+#define abti_exchange_acq_rel(p, v) atomic_exchange_explicit(p, v, memory_order_acq_rel)
+#define abti_exchange_acquire(p, v) atomic_exchange_explicit(p, v, memory_order_acquire)
+#define abti_exchange_release(p, v) atomic_exchange_explicit(p, v, memory_order_release)
+#define abti_fetch_add_relaxed(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define abti_fetch_add_acq_rel(p, v) atomic_fetch_add_explicit(p, v, memory_order_acq_rel)
+#define abti_fetch_sub_acq_rel(p, v) atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
+#define abti_fetch_or_acq_rel(p, v) atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
+#define abti_fetch_and_acq_rel(p, v) atomic_fetch_and_explicit(p, v, memory_order_acq_rel)
+#define abti_cas_acq_rel(p, expected, desired)                                                                         \
+    atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire)
+#define abti_cas_relaxed(p, expected, desired)                                                                         \
+    atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed)
+#define abti_fence_seq_cst() atomic_thread_fence(memory_order_seq_cst)
+
+#endif

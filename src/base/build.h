@@ -1,0 +1,112 @@
+/*
+ * What configure decided, with the value each setting has when nothing was decided. This and the headers that pick
+ * variants are the only places that look at configuration macros; code tests these names with a plain if.
+ */
+#ifndef ABTI_BASE_BUILD_H
+#define ABTI_BASE_BUILD_H
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+/* Default stack size of a ULT in bytes. --enable-default-stacksize */
+#ifndef ABTI_BUILD_STACKSIZE
+#define ABTI_BUILD_STACKSIZE 16384
+#endif
+
+/* Stack overflow detection that is on without any variable set: 0 none, 1 canary, 2 mprotect, 3 mprotect strict. */
+#ifndef ABTI_BUILD_STACK_GUARD
+#define ABTI_BUILD_STACK_GUARD 0
+#endif
+
+/* Event lines and debugging are on unless the environment says otherwise. --enable-debug=log */
+#ifndef ABTI_BUILD_LOG
+#define ABTI_BUILD_LOG 0
+#endif
+
+/* Stack printing leaves the raw memory out unless the environment says otherwise. --enable-stack-unwind=unwind-only */
+#ifndef ABTI_BUILD_UNWIND_ONLY
+#define ABTI_BUILD_UNWIND_ONLY 0
+#endif
+
+/* Huge page size of the system in bytes, 0 when configure found none. */
+#ifndef ABTI_BUILD_HUGE_PAGE
+#define ABTI_BUILD_HUGE_PAGE 0
+#endif
+
+/* Execution streams are bound to CPUs. --enable-affinity */
+#ifndef ABTI_BUILD_AFFINITY
+#define ABTI_BUILD_AFFINITY 0
+#endif
+
+/* ULT stacks are made known to valgrind. --enable-valgrind */
+#ifndef ABTI_BUILD_VALGRIND
+#define ABTI_BUILD_VALGRIND 0
+#endif
+
+/* The experimental 2.0 behaviour. --enable-ver20-api */
+#ifndef ABTI_BUILD_VER20
+#define ABTI_BUILD_VER20 0
+#endif
+
+/* Argument and state checks. --enable-checks */
+#ifndef ABTI_BUILD_CHECKS
+#define ABTI_BUILD_CHECKS 1
+#endif
+
+/* Undefined use and the order of locks are checked. --enable-debug=ub_assert */
+#ifndef ABTI_BUILD_ASSERT
+#define ABTI_BUILD_ASSERT 0
+#endif
+
+/* Every error code that is produced is reported on stderr. --enable-debug=err */
+#ifndef ABTI_BUILD_PRINT_ERRNO
+#define ABTI_BUILD_PRINT_ERRNO 0
+#endif
+
+/* Work units can be cancelled. --enable-feature */
+#ifndef ABTI_BUILD_CANCEL
+#define ABTI_BUILD_CANCEL 1
+#endif
+
+/* Work units can migrate. --enable-feature */
+#ifndef ABTI_BUILD_MIGRATION
+#define ABTI_BUILD_MIGRATION 1
+#endif
+
+/* Native threads that are no execution streams may call. --enable-feature */
+#ifndef ABTI_BUILD_EXT_THREAD
+#define ABTI_BUILD_EXT_THREAD 1
+#endif
+
+/* The tool interface. --enable-tool */
+#ifndef ABTI_BUILD_TOOL
+#define ABTI_BUILD_TOOL 1
+#endif
+
+/* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */
+#ifndef ABTI_BUILD_SCHED_SLEEP
+#define ABTI_BUILD_SCHED_SLEEP 0
+#endif
+
+/* Idle native threads spin instead of sleeping. --enable-wait-policy */
+#ifndef ABTI_BUILD_WAIT_ACTIVE
+#define ABTI_BUILD_WAIT_ACTIVE 0
+#endif
+
+/* A context switch keeps the floating-point control words. --enable-preserve-fpu */
+#ifndef ABTI_BUILD_PRESERVE_FPU
+#define ABTI_BUILD_PRESERVE_FPU 1
+#endif
+
+/* Freed descriptors and stacks are kept for reuse. --enable-mem-pool */
+#ifndef ABTI_BUILD_MEM_POOL
+#define ABTI_BUILD_MEM_POOL 1
+#endif
+
+/* A ULT gets its stack when it first runs. --enable-lazy-stack-alloc */
+#ifndef ABTI_BUILD_LAZY_STACK
+#define ABTI_BUILD_LAZY_STACK 1
+#endif
+
+#endif

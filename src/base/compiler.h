@@ -1,0 +1,27 @@
+/* Compiler dialect: attributes and hints, so that the rest of the tree is plain C11. */
+#ifndef ABTI_BASE_COMPILER_H
+#define ABTI_BASE_COMPILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ABTI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define ABTI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ABTI_NOINLINE __attribute__((noinline))
+#define ABTI_INLINE static inline __attribute__((always_inline, unused))
+#define ABTI_NORETURN __attribute__((noreturn))
+#define ABTI_MUST_CHECK __attribute__((warn_unused_result))
+#define ABTI_COLD __attribute__((cold, noinline))
+#define ABTI_ALIGNED(n) __attribute__((aligned(n)))
+#define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. */
+#define ABTI_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
+
+#define ABTI_CACHE_LINE 64
+
+#define ABTI_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+#define ABTI_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,75 @@
+/* The grammars of the environment variables. Text in, value out: no environment, no threads, no OS. */
+#ifndef ABTI_BASE_PARSE_H
+#define ABTI_BASE_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+/*
+ * Only the words against the default change it: "0 n no false off" where it is true, "1 y yes true on" where it is
+ * false, letters in any case, the whole text. NULL (variable not set) gives the default.
+ */
+bool abti_parse_bool(const char *text, bool dflt);
+
+/* True when text is word, letters in any case; false for NULL. */
+bool abti_parse_is_word(const char *text, const char *word);
+
+/* True for the words that switch a feature off although its variable holds a list: "n no false off", not "0". */
+bool abti_parse_is_off(const char *text);
+
+/*
+ * Blanks, then a run of signs, then decimal digits; what follows the digits is ignored. No digit (or NULL) gives the
+ * default. A negative number counts as 0, one that does not fit saturates, and the result, also a default, is clamped
+ * to [min, max]; where these contradict each other max wins.
+ */
+uint64_t abti_parse_uint(const char *text, uint64_t dflt, uint64_t min, uint64_t max);
+
+/* The CPU ids first, first + stride, ..., num of them. */
+struct abti_cpu_range {
+    int first;
+    int num;
+    int stride;
+};
+
+/* num entries of the list: the ranges [begin, end), then the same moved by stride, by 2 * stride, ... */
+struct abti_cpu_interval {
+    size_t begin;
+    size_t end;
+    int num;
+    int stride;
+};
+
+/*
+ * A parsed affinity list. Its entries are not spelt out, because a short text can stand for more of them than memory
+ * holds. Immutable after parsing; one allocation, freed with free().
+ */
+struct abti_cpu_list {
+    uint64_t num_entries; /* at least 1 */
+    size_t num_intervals;
+    struct abti_cpu_interval *intervals;
+    struct abti_cpu_range *ranges;
+};
+
+/*
+ * list     = interval { "," interval }
+ * interval = idset [ ":" num [ ":" stride ] ]
+ * idset    = id | "{" idrange { "," idrange } "}"
+ * idrange  = id [ ":" num [ ":" stride ] ]
+ * with blanks allowed between tokens. Returns 0, -EINVAL (text is not such a list) or -ENOMEM.
+ */
+int abti_parse_cpu_list(const char *text, struct abti_cpu_list **list) ABTI_MUST_CHECK;
+
+/* One entry of a list: each id of each range, plus shift. */
+struct abti_cpu_entry {
+    const struct abti_cpu_range *ranges;
+    size_t num_ranges;
+    int64_t shift;
+};
+
+/* The entry for a rank: rank modulo the number of entries. */
+struct abti_cpu_entry abti_cpu_list_entry(const struct abti_cpu_list *list, uint64_t rank);
+
+#endif

@@ -1,0 +1,70 @@
+/* Run-time settings: every environment variable with its default, clamp and rounding applied. */
+#ifndef ABTI_CORE_CONFIG_H
+#define ABTI_CORE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/parse.h"
+
+/* How stack overflows are found; the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
+enum abti_stack_guard {
+    ABTI_STACK_GUARD_NONE = 0,
+    ABTI_STACK_GUARD_CANARY = 1,
+    ABTI_STACK_GUARD_MPROTECT = 2,        /* a page that cannot be protected is silently left open */
+    ABTI_STACK_GUARD_MPROTECT_STRICT = 3, /* a page that cannot be protected is an error */
+};
+
+/* Where chunks of memory come from; each kind falls back to the simpler ones when the system refuses. */
+enum abti_lp_alloc {
+    ABTI_LP_MALLOC,
+    ABTI_LP_MMAP_RP,     /* mmap, normal pages */
+    ABTI_LP_MMAP_HP_RP,  /* mmap, huge pages, then normal ones */
+    ABTI_LP_MMAP_HP_THP, /* mmap, huge pages, then transparent huge pages */
+    ABTI_LP_THP,         /* transparent huge pages */
+};
+
+/*
+ * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its
+ * owner raises when more streams are made.
+ */
+struct abti_config {
+    /* ABT_SET_AFFINITY */
+    bool affinity;                  /* built in and not switched off */
+    struct abti_cpu_list *cpu_list; /* NULL: round robin over the CPUs allowed at init */
+    /* output */
+    bool use_log;         /* ABT_USE_LOG */
+    bool use_debug;       /* ABT_USE_DEBUG */
+    bool print_config;    /* ABT_PRINT_CONFIG */
+    bool print_raw_stack; /* ABT_PRINT_RAW_STACK */
+    /* streams and schedulers */
+    int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
+    uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ */
+    uint64_t sched_sleep_nsec; /* ABT_SCHED_SLEEP_NSEC */
+    /* work units */
+    uint32_t key_table_size;      /* ABT_KEY_TABLE_SIZE: a power of two */
+    uint32_t mutex_max_handovers; /* ABT_MUTEX_MAX_HANDOVERS: kept, not used */
+    uint32_t mutex_max_wakeups;   /* ABT_MUTEX_MAX_WAKEUPS: kept, not used */
+    /* stacks */
+    enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
+    size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
+    size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
+    /* memory */
+    size_t sys_page_size;            /* ABT_SYS_PAGE_SIZE: a power of two */
+    size_t huge_page_size;           /* ABT_HUGE_PAGE_SIZE */
+    size_t mem_page_size;            /* ABT_MEM_PAGE_SIZE: a power of two */
+    size_t mem_stack_page_size;      /* ABT_MEM_STACK_PAGE_SIZE: a multiple of the cache line */
+    uint32_t mem_max_num_stacks;     /* ABT_MEM_MAX_NUM_STACKS: even */
+    uint32_t mem_max_num_descs;      /* ABT_MEM_MAX_NUM_DESCS: even */
+    enum abti_lp_alloc mem_lp_alloc; /* ABT_MEM_LP_ALLOC */
+};
+
+/* Reads the environment anew. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo. */
+int abti_config_load(struct abti_config *config) ABTI_MUST_CHECK;
+
+/* Frees what abti_config_load allocated. */
+void abti_config_fini(struct abti_config *config);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Pools as the core sees them: the part every pool has, the operations a kind of pool fills in, and the one kind that is
+ * served without a call: a private FIFO.
+ */
+#ifndef ABTI_CORE_POOL_H
+#define ABTI_CORE_POOL_H
+
+#include "core/park.h"
+#include "core/queue.h"
+#include "os/spin.h"
+
+/* One implementation of pools. What a user-defined pool does not offer is NULL, except where said otherwise. */
+struct abti_pool_ops {
+    void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+    abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
+    bool (*is_empty)(abti_pool *pool);
+    size_t (*size)(abti_pool *pool);
+    /* Several at once; pop_many returns how many it got. */
+    void (*push_many)(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
+    size_t (*pop_many)(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);
+    /* Wait for a unit: so many seconds, or until a time on the scale of ABT_get_wtime. Block the native thread. */
+    abti_unit *(*pop_wait)(abti_pool *pool, double secs, ABT_pool_context context);
+    abti_unit *(*pop_timedwait)(abti_pool *pool, double wtime);
+    /* Takes a given unit out; ABT_ERR_POOL when it is not there or the pool cannot. Never NULL. */
+    int (*remove)(abti_pool *pool, abti_unit *unit);
+    /* *in_pool: the unit is stored in the pool; ABT_ERR_POOL when it cannot tell. Never NULL. */
+    int (*is_in_pool)(abti_pool *pool, abti_unit *unit, bool *in_pool);
+    void (*print_all)(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
+    void (*fini)(abti_pool *pool);
+    /* User-defined pools: a unit is associated with the pool, and no longer. NULL handle: it could not be made. */
+    ABT_unit (*create_unit)(abti_pool *pool, abti_unit *unit);
+    void (*free_unit)(abti_pool *pool, ABT_unit handle);
+};
+
+/*
+ * Counts of ULTs that are blocked with this pool as theirs. Both only grow; entered - left are blocked now. The owner,
+ * the first ES that counts, adds with plain stores to its own pair; everybody else to the shared pair by
+ * read-modify-write. The counts of an ES that goes are moved to the shared pair.
+ */
+struct abti_blocked {
+    _Atomic(abti_es *) owner;
+    _Atomic(uint64_t) own_entered, own_left;       /* stores: owner */
+    _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
+};
+
+struct ABT_pool_opaque {
+    struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
+    bool priv_fifo;                   /* a private FIFO: push and pop are inline. Constant */
+    struct abti_spin lock;            /* queue or what stands for it, parked */
+    _Atomic(struct abti_parking *) parked; /* lock: who sleeps until a unit comes */
+    const struct abti_pool_ops *ops;  /* constant */
+
+    struct abti_blocked blocked;
+    ABT_pool_access access;           /* constant from here on, unless said otherwise */
+    ABT_pool_kind kind;
+    bool automatic;                   /* freed with the last scheduler that uses it */
+    bool user_defined;                /* units may appear in it without a push of ours */
+    int id;
+    _Atomic(int32_t) num_scheds;      /* schedulers that use it */
+    void *data;                       /* what ABT_pool_set_data stores */
+    void *impl;                       /* of the implementation */
+    abti_pool *next, *prev;           /* rt->lock: all pools */
+};
+
+ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    if (ABTI_LIKELY(pool->priv_fifo))
+        abti_queue_push(&pool->queue, unit);
+    else
+        pool->ops->push(pool, unit, context);
+}
+
+ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
+{
+    if (ABTI_LIKELY(pool->priv_fifo))
+        return abti_queue_pop(&pool->queue);
+    return pool->ops->pop(pool, context);
+}
+
+/* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
+void abti_pool_count_entered_slow(abti_pool *pool);
+void abti_pool_count_left_slow(abti_pool *pool);
+
+ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
+{
+    /* relaxed: only the owner itself ever finds itself here */
+    if (ABTI_LIKELY(es && abti_load_relaxed(&pool->blocked.owner) == es))
+        abti_store_release(&pool->blocked.own_entered, abti_load_relaxed(&pool->blocked.own_entered) + 1);
+    else
+        abti_pool_count_entered_slow(pool);
+}
+
+ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
+{
+    if (ABTI_LIKELY(es && abti_load_relaxed(&pool->blocked.owner) == es))
+        abti_store_release(&pool->blocked.own_left, abti_load_relaxed(&pool->blocked.own_left) + 1);
+    else
+        abti_pool_count_left_slow(pool);
+}
+
+/* Units blocked out of the pool, and together with those in it. */
+size_t abti_pool_num_blocked(abti_pool *pool);
+size_t abti_pool_total_size(abti_pool *pool);
+
+/* An ES ends: what it counted as owner goes to the shared pairs. Called on that ES, or when it is no more. */
+void abti_pool_disown(abti_pool *pool, abti_es *es);
+
+/* Makes the common part and links the pool into rt; NULL when there is no memory. */
+abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;
+void abti_pool_destroy(abti_pool *pool);
+
+/* Schedulers take and drop their pools; the last drop destroys an automatic pool. */
+void abti_pool_retain(abti_pool *pool);
+void abti_pool_drop(abti_pool *pool);
+
+#endif

@@ -1,0 +1,78 @@
+/* Intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. */
+#ifndef ABTI_CORE_QUEUE_H
+#define ABTI_CORE_QUEUE_H
+
+#include "core/unit.h"
+
+/*
+ * Guarded by whatever guards its pool. `head` and `size` are atomic only so that others may glance at them; the
+ * guard orders everything else.
+ */
+struct abti_queue {
+    _Atomic(abti_unit *) head;
+    _Atomic(abti_unit *) *last; /* the link that ends the list */
+    _Atomic(size_t) size;
+};
+
+#define ABTI_QUEUE_LINK(unit) ((_Atomic(abti_unit *) *)&(unit)->next)
+
+ABTI_INLINE void abti_queue_init(struct abti_queue *q)
+{
+    abti_store_relaxed(&q->head, NULL);
+    q->last = &q->head;
+    abti_store_relaxed(&q->size, 0);
+}
+
+ABTI_INLINE bool abti_queue_is_empty(struct abti_queue *q)
+{
+    return !abti_load_relaxed(&q->head);
+}
+
+ABTI_INLINE size_t abti_queue_size(struct abti_queue *q)
+{
+    return abti_load_relaxed(&q->size);
+}
+
+ABTI_INLINE void abti_queue_add_size(struct abti_queue *q, size_t n)
+{
+    abti_store_relaxed(&q->size, abti_load_relaxed(&q->size) + n);
+}
+
+ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
+{
+    unit->next = NULL;
+    abti_store_relaxed(q->last, unit);
+    q->last = ABTI_QUEUE_LINK(unit);
+    abti_queue_add_size(q, 1);
+}
+
+ABTI_INLINE abti_unit *abti_queue_pop(struct abti_queue *q)
+{
+    abti_unit *unit = abti_load_relaxed(&q->head);
+    if (!unit)
+        return NULL;
+    abti_unit *next = unit->next;
+    abti_store_relaxed(&q->head, next);
+    if (!next)
+        q->last = &q->head;
+    abti_queue_add_size(q, (size_t)-1);
+    return unit;
+}
+
+/* Pushes `unit` and pops the head: never empty, and the size stays. */
+ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
+{
+    unit->next = NULL;
+    abti_store_relaxed(q->last, unit);
+    q->last = ABTI_QUEUE_LINK(unit);
+    abti_unit *head = abti_load_relaxed(&q->head);
+    abti_store_relaxed(&q->head, head->next); /* not the last one: `unit` stands behind it, or it is `unit` */
+    if (ABTI_UNLIKELY(head == unit))
+        q->last = &q->head;
+    return head;
+}
+
+/* Takes `unit` out wherever it stands; false when it is not there. Linear. */
+bool abti_queue_remove(struct abti_queue *q, abti_unit *unit);
+
+#endif

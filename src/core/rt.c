@@ -1,0 +1,3 @@
+#include "core/rt.h"
+
+struct abti_rt abti_rt;

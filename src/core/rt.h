@@ -1,0 +1,40 @@
+/* The runtime: what exists once per process between ABT_init and ABT_finalize. */
+#ifndef ABTI_CORE_RT_H
+#define ABTI_CORE_RT_H
+
+#include "core/config.h"
+#include "core/pool.h"
+#include "core/xstream.h"
+#include "mem/slab.h"
+
+enum { ABTI_MAX_ES = 1 << 14 };
+
+struct abti_rt {
+    _Atomic(bool) up;              /* between the last ABT_init and its ABT_finalize */
+    struct abti_config config;     /* constant while up */
+    struct abti_slab unit_slab;
+    struct abti_slab stack_slab;
+
+    struct abti_spin external_lock;
+    struct abti_cache external_units; /* external_lock: descriptors for threads that are no ES */
+
+    struct abti_spin lock;         /* everything below; taken without any other lock held */
+    abti_es *xstreams;             /* in order of rank */
+    int num_xstreams;
+    abti_pool *pools;
+    int next_pool_id, next_sched_id;
+    abti_es *primary;
+    _Atomic(uint64_t) next_unit_id;
+    /* By index: written under lock when an ES comes and goes, read by who holds a unit that ran there. */
+    _Atomic(abti_es *) by_index[ABTI_MAX_ES];
+};
+
+extern struct abti_rt abti_rt;
+
+ABTI_INLINE bool abti_rt_is_up(void)
+{
+    /* acquire: pairs with the release at the end of ABT_init */
+    return abti_load_acquire(&abti_rt.up);
+}
+
+#endif

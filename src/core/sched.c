@@ -1,0 +1,118 @@
+#include "core/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "core/rt.h"
+#include "core/switch.h"
+
+/*
+ * ULTs blocked out of a pool count as work when nobody else would wait for them: a private pool, or one that only this
+ * scheduler uses.
+ */
+bool abti_sched_has_work(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        bool counts_blocked =
+            pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
+        /* Blocked ones first: one that is resumed in between is then found in the pool. */
+        if (counts_blocked && abti_pool_num_blocked(pool) > 0)
+            return true;
+        if (!pool->ops->is_empty(pool))
+            return true;
+    }
+    return false;
+}
+
+bool abti_sched_has_to_stop(abti_sched *sched)
+{
+    unsigned requests = abti_load_acquire(&sched->requests);
+    if (requests & ABTI_SCHED_REQ_EXIT)
+        return true;
+    bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
+    return may_stop && !abti_sched_has_work(sched);
+}
+
+void abti_sched_request(abti_sched *sched, unsigned request)
+{
+    /* seq_cst, and so is the ES's look before it sleeps: one of the two sees the other (abti_es_park) */
+    atomic_fetch_or(&sched->requests, (uint8_t)request);
+    abti_es *es = atomic_load(&sched->es);
+    if (es)
+        abti_es_wake(es);
+}
+
+bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
+{
+    uint8_t unused = ABTI_SCHED_UNUSED;
+    return abti_cas_acq_rel(&sched->use, &unused, (uint8_t)use);
+}
+
+int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **out)
+{
+    abti_sched *sched = calloc(1, sizeof(*sched));
+    size_t n = num_pools > 0 ? (size_t)num_pools : 1;
+    abti_pool **lists = calloc(n * 2, sizeof(*lists));
+    struct abti_parking *parkings = calloc(n, sizeof(*parkings));
+    if (!sched || !lists || !parkings) {
+        free(sched);
+        free(lists);
+        free(parkings);
+        return ABT_ERR_MEM;
+    }
+    sched->ops = ops;
+    sched->event_freq = abti_rt.config.sched_event_freq;
+    sched->num_pools = num_pools;
+    sched->pools = lists;
+    sched->order = lists + n;
+    sched->parkings = parkings;
+    for (int i = 0; i < num_pools; i++) {
+        sched->pools[i] = sched->order[i] = pools[i];
+        abti_pool_retain(pools[i]);
+    }
+    abti_spin_lock(&abti_rt.lock);
+    sched->id = abti_rt.next_sched_id++;
+    abti_spin_unlock(&abti_rt.lock);
+    sched->random = (uint32_t)sched->id * 2654435761u + 1;
+    *out = sched;
+    return ABT_SUCCESS;
+}
+
+static void sched_dispose(abti_sched *sched)
+{
+    free(sched->pools);
+    free(sched->parkings);
+    free(sched);
+}
+
+void abti_sched_unmake(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++)
+        abti_fetch_sub_acq_rel(&sched->pools[i]->num_scheds, 1);
+    sched_dispose(sched);
+}
+
+void abti_sched_destroy(abti_sched *sched)
+{
+    if (sched->def.free)
+        sched->def.free(sched);
+    for (int i = 0; i < sched->num_pools; i++)
+        abti_pool_drop(sched->pools[i]);
+    sched_dispose(sched);
+}
+
+void abti_sched_release(abti_sched *sched)
+{
+    atomic_store(&sched->es, NULL);
+    if (sched->automatic)
+        abti_sched_destroy(sched);
+    else
+        abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+}
+
+void abti_sched_stacked_main(void *arg)
+{
+    abti_sched *sched = arg;
+    sched->ops->run(sched);
+    abti_sched_release(sched);
+}

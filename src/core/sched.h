@@ -1,0 +1,77 @@
+/* Schedulers as the core sees them. */
+#ifndef ABTI_CORE_SCHED_H
+#define ABTI_CORE_SCHED_H
+
+#include "core/park.h"
+#include "core/pool.h"
+
+/* Requests to a scheduler: when has-to-stop becomes true. */
+enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
+
+enum abti_sched_use { ABTI_SCHED_UNUSED, ABTI_SCHED_MAIN, ABTI_SCHED_STACKED };
+
+struct abti_sched_ops {
+    void (*run)(abti_sched *sched);
+    /*
+     * The next unit to run, NULL when there is none. `self`, if not NULL, is a unit that yields: it counts as standing
+     * at the tail of its pool, and is returned when its turn is. May be called on the stack of any ULT that the
+     * scheduler runs. NULL for user-defined schedulers.
+     */
+    abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
+};
+
+struct ABT_sched_opaque {
+    abti_pool *fast;              /* first pool in order of choice if it is a private FIFO and nothing forbids the
+                                     inline path, else NULL. Constant */
+    const struct abti_sched_ops *ops;
+    bool direct;                  /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
+    bool automatic;               /* freed by the runtime */
+    _Atomic(uint8_t) requests;    /* set by anybody */
+    _Atomic(uint8_t) use;         /* enum abti_sched_use */
+    _Atomic(abti_es *) es;        /* MAIN: the ES it runs on, to be woken when something is asked of it */
+    uint32_t event_freq;          /* units between two event checks */
+    int kind;                     /* enum ABT_sched_predef, or -1 for user-defined */
+    int num_pools;
+    abti_pool **pools;            /* as given by the user */
+    abti_pool **order;            /* in order of choice */
+    struct abti_parking *parkings; /* one for each pool of `pools` */
+    uint32_t random;              /* state of RANDWS's choice; its own ES */
+    int id;
+    void *data;
+    /* user-defined */
+    ABT_sched_def def;
+};
+
+/* Inline part of picking: one private FIFO in front serves without a call. */
+ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
+{
+    if (ABTI_LIKELY(sched->fast != NULL)) {
+        abti_unit *unit = abti_queue_pop(&sched->fast->queue);
+        if (ABTI_LIKELY(unit != NULL))
+            return unit;
+    }
+    return sched->ops->pick(sched, self);
+}
+
+/* "Has work" and "has to stop" of the contract. */
+bool abti_sched_has_work(abti_sched *sched);
+bool abti_sched_has_to_stop(abti_sched *sched);
+
+/* Sets a request; wakes the ES that runs it, if any. */
+void abti_sched_request(abti_sched *sched, unsigned request);
+
+/* Common part. Pools are retained; `order` starts equal to `pools`. ABT code. */
+int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **sched) ABTI_MUST_CHECK;
+/* Undoes abti_sched_alloc: the pools stay, even automatic ones that nobody else uses. */
+void abti_sched_unmake(abti_sched *sched);
+/* Calls the user's free, drops the pools. */
+void abti_sched_destroy(abti_sched *sched);
+/* The runtime lets go of it: destroyed if automatic, else unused again. */
+void abti_sched_release(abti_sched *sched);
+/* UNUSED -> use; false when it was in use. */
+bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
+
+/* The function of the ULT in which a scheduler stacked in a pool runs. */
+void abti_sched_stacked_main(void *sched);
+
+#endif

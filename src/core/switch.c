@@ -1,0 +1,480 @@
+#include "core/switch.h"
+
+#include "core/rt.h"
+
+_Thread_local abti_es *abti_es_self;
+
+/* --- Switches under a sanitizer or valgrind: the same, with the tools told. See os/annotate.h. --- */
+
+ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack *to)
+{
+    if (!to->tsan_fiber)
+        to->tsan_fiber = abti_annotate_fiber_create();
+    abti_annotate_asan_start(fake_save, to->base, (size_t)(to->end - to->base));
+    abti_annotate_fiber_switch_to(to->tsan_fiber);
+}
+
+ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    void *fake = NULL;
+    annotate_leave(&fake, to->stack);
+    if (after)
+        abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
+    else
+        abti_ctx_switch(&self->ctx, to->ctx);
+    abti_annotate_asan_finish(fake, NULL, NULL);
+    return 0;
+}
+
+ABTI_NO_SANITIZE static int start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    void *fake = NULL;
+    struct abti_stack *stack = to->stack;
+    abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
+    annotate_leave(&fake, stack);
+    abti_ctx_start(&self->ctx, abti_stack_top(stack), abti_ult_main, after, arg);
+    abti_annotate_asan_finish(fake, NULL, NULL);
+    return 0;
+}
+
+ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        annotate_leave(NULL, to->stack);
+    if (after)
+        abti_ctx_jump_after(to->ctx, after, arg);
+    abti_ctx_jump(to->ctx);
+}
+
+ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
+{
+    struct abti_stack *stack = to->stack;
+    if (ABTI_UNLIKELY(abti_annotate_on)) {
+        abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
+        annotate_leave(NULL, stack);
+    }
+    abti_ctx_restart(abti_stack_top(stack), abti_ult_main, NULL, NULL);
+}
+
+ABTI_INLINE int start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        return start_annotated(self, to, after, arg);
+    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_ult_main, after, arg);
+}
+
+/* --- Leaving --- */
+
+/* A stack for a ULT that starts. False when there is no memory. */
+ABTI_INLINE bool take_stack(abti_es *es, abti_unit *unit)
+{
+    if (!unit->stack)
+        unit->stack = abti_cache_get(&es->stacks);
+    return unit->stack != NULL;
+}
+
+/* `next` can be run by whoever gives the ES away, if there is memory for its stack. */
+ABTI_INLINE bool is_startable(abti_unit *next)
+{
+    return !next->ctx && !(next->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(next);
+}
+
+int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
+{
+    if (ABTI_LIKELY(next != NULL)) {
+        if (ABTI_LIKELY(abti_is_resumable(next))) {
+            abti_set_running(es, next);
+            return abti_switch(self, next, after, arg);
+        }
+        if (is_startable(next) && take_stack(es, next)) {
+            abti_set_running(es, next);
+            return start(self, next, after, arg);
+        }
+    }
+    es->handoff = next;
+    es->cur = es->parent;
+    return abti_switch(self, es->parent, after, arg);
+}
+
+/* --- Yielding --- */
+
+static void after_yield(void *arg)
+{
+    abti_unit *self = arg;
+    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+static void after_yield_loop(void *arg)
+{
+    abti_unit *self = arg;
+    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+}
+
+/* Requests are served, or the scheduler looks at events. */
+static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    unsigned requests = abti_load_relaxed(&self->requests);
+    if (requests & ABTI_REQ_CANCEL)
+        abti_ult_exit();
+    if (requests & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+    if (!es->parent)
+        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    return abti_leave_to(es, self, NULL, after, self);
+}
+
+int abti_yield(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    abti_sched *sched = es->dsched;
+    if (ABTI_UNLIKELY(!sched || --es->budget <= 0 || abti_has_requests(self)))
+        return yield_slow(es, self, context);
+
+    abti_pool *fast = sched->fast;
+    if (ABTI_LIKELY(fast == self->pool)) {
+        /* Private: nobody can see the unit in the pool before it has left its stack. */
+        abti_unit *next = abti_queue_rotate(&fast->queue, self);
+        if (ABTI_UNLIKELY(next == self))
+            return ABT_SUCCESS;
+        abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+        if (ABTI_LIKELY(abti_is_resumable(next))) {
+            abti_set_running(es, next);
+            return abti_switch(self, next, NULL, NULL);
+        }
+        return abti_leave_to(es, self, next, NULL, NULL);
+    }
+    abti_unit *next = abti_sched_pick(sched, self);
+    if (next == self)
+        return ABT_SUCCESS;
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    return abti_leave_to(es, self, next, after, self);
+}
+
+struct push_arg {
+    abti_unit *unit;
+    ABT_pool_context context;
+};
+
+static void after_push(void *arg)
+{
+    struct push_arg push = *(struct push_arg *)arg; /* it lies on the stack of the unit, which may run on at once */
+    abti_pool_push(push.unit->pool, push.unit, push.context);
+}
+
+int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+{
+    struct push_arg push = {self, context};
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    return abti_leave_to(es, self, next, after_push, &push);
+}
+
+/* --- Blocking --- */
+
+int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
+{
+    if (abti_has_requests(self) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+    abti_pool_count_entered(es, self->pool);
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), after, arg);
+}
+
+void abti_after_suspend(void *arg)
+{
+    abti_unit *self = arg;
+    /* release: whoever sees BLOCKED may resume the unit, whose context this orders (abti_unblock, abti_join's ender) */
+    abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
+}
+
+int abti_suspend(abti_es *es, abti_unit *self)
+{
+    return abti_block(es, self, abti_after_suspend, self);
+}
+
+int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    if (abti_has_requests(self) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+    abti_pool_count_entered(es, self->pool);
+    return abti_leave_to(es, self, next, abti_after_suspend, self);
+}
+
+void abti_take_blocked(abti_es *es, abti_unit *unit)
+{
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_pool_count_left(es, unit->pool);
+}
+
+int abti_suspend_native(abti_es *es)
+{
+    abti_sleeper_prepare(&es->sleeper);
+    abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);
+    while (abti_load_seq_cst(&es->cur->state) == ABT_THREAD_STATE_BLOCKED) {
+        abti_sleeper_sleep(&es->sleeper, ABTI_CLOCK_NEVER);
+        abti_sleeper_prepare(&es->sleeper);
+    }
+    abti_sleeper_cancel(&es->sleeper);
+    return ABT_SUCCESS;
+}
+
+static ABTI_COLD void unblock_native(abti_unit *main_unit)
+{
+    abti_es *es = abti_load_relaxed(&abti_rt.by_index[abti_load_relaxed(&main_unit->es)]);
+    abti_store_seq_cst(&main_unit->state, ABT_THREAD_STATE_RUNNING);
+    abti_es_wake(es);
+}
+
+void abti_unblock(abti_unit *unit, ABT_pool_context context)
+{
+    abti_pool *pool = unit->pool; /* the unit may be gone right after the push */
+    if (ABTI_UNLIKELY(!pool)) {
+        unblock_native(unit);
+        return;
+    }
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_pool_push(pool, unit, context);
+    abti_pool_count_left(abti_es_self, pool);
+}
+
+/* --- Ending --- */
+
+abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
+{
+    /* acquire: pairs with the joiner's registration */
+    uintptr_t join = abti_load_acquire(&unit->join);
+    if (join == 0) {
+        if (!(unit->flags & ABTI_UNIT_NAMED)) {
+            abti_unit_dispose(es, unit);
+            return NULL;
+        }
+        /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
+        if (ABTI_LIKELY(abti_cas_acq_rel(&unit->join, &join, ABTI_JOIN_DONE)))
+            return NULL;
+    }
+    /* One joiner has registered, and no other can: a plain store ends the unit. */
+    if (join & ABTI_JOIN_FREE)
+        abti_unit_dispose(es, unit);
+    else
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    if (join & ABTI_JOIN_EXTERNAL) {
+        abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+        return NULL;
+    }
+    return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+}
+
+void abti_resume_joiner(abti_unit *joiner)
+{
+    /* acquire: pairs with abti_after_suspend */
+    for (unsigned step = 0; abti_load_acquire(&joiner->state) != ABT_THREAD_STATE_BLOCKED; step++)
+        abti_backoff(step);
+    abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+}
+
+static void after_end_in_place(void *joiner)
+{
+    abti_resume_joiner(joiner);
+}
+
+/* A unit that keeps its stack ends when it has left it: the stack may go with it. */
+static void after_end_own_stack(void *unit)
+{
+    abti_unit *joiner = abti_terminate(abti_es_self, unit);
+    if (joiner)
+        abti_resume_joiner(joiner);
+}
+
+/* The joiner slept on this ES and nothing is asked of it: it goes on without a pass through its pool. */
+ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
+{
+    return joiner && abti_load_relaxed(&joiner->es) == es->index && es->parent && !abti_has_requests(joiner);
+}
+
+ABTI_NORETURN static void continue_joiner(abti_es *es, abti_unit *joiner)
+{
+    abti_pool_count_left(es, joiner->pool);
+    abti_set_running(es, joiner);
+    jump(joiner, NULL, NULL);
+}
+
+/* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
+ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
+{
+    if (next && (abti_is_resumable(next) || (!after && is_startable(next) && take_stack(es, next)))) {
+        abti_set_running(es, next);
+        if (!next->ctx)
+            restart(next);
+        jump(next, after, arg);
+    }
+    es->handoff = next;
+    es->cur = es->parent;
+    jump(es->parent, after, arg);
+}
+
+ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_es *es, abti_unit *unit)
+{
+    leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
+}
+
+/* In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. */
+ABTI_NORETURN static void finish_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *joiner = abti_terminate(es, unit);
+    if (ABTI_LIKELY(can_continue_joiner(es, joiner)))
+        continue_joiner(es, joiner);
+    leave_for_good(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
+}
+
+/*
+ * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
+ * otherwise it leaves the stack.
+ */
+static void finish(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    struct abti_stack *stack = unit->stack;
+
+    if (ABTI_UNLIKELY(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE))) {
+        if (unit->flags & ABTI_UNIT_INPLACE)
+            finish_in_place(es, unit);
+        finish_own_stack(es, unit);
+    }
+    abti_unit *joiner = abti_terminate(es, unit);
+    if (joiner) {
+        if (can_continue_joiner(es, joiner)) {
+            abti_cache_put(&es->stacks, stack);
+            continue_joiner(es, joiner);
+        }
+        abti_resume_joiner(joiner);
+    }
+    abti_unit *next = abti_pick_next(es, NULL);
+    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next) && !abti_has_requests(next))) {
+        next->stack = stack;
+        abti_set_running(es, next);
+        abti_cpu_fpu_reset();
+        return;
+    }
+    abti_cache_put(&es->stacks, stack);
+    leave_for_good(es, next, NULL, NULL);
+}
+
+ABTI_NO_SANITIZE void abti_annotate_arrival(void)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        abti_annotate_asan_finish(NULL, NULL, NULL);
+}
+
+void abti_ult_main(void)
+{
+    abti_annotate_arrival();
+    for (;;) {
+        abti_unit *unit = abti_es_self->cur;
+        unit->func(unit->arg);
+        finish();
+    }
+}
+
+void abti_ult_exit(void)
+{
+    finish();
+    restart(abti_es_self->cur);
+}
+
+void abti_ult_exit_to(abti_unit *next)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    if (unit->flags & ABTI_UNIT_OWN_STACK)
+        leave_for_good(es, next, after_end_own_stack, unit);
+    bool in_place = (unit->flags & ABTI_UNIT_INPLACE) != 0;
+    struct abti_stack *stack = unit->stack;
+    abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */
+    if (in_place)
+        leave_for_good(es, next, after_end_in_place, joiner);
+    if (joiner)
+        abti_resume_joiner(joiner);
+    abti_cache_put(&es->stacks, stack);
+    leave_for_good(es, next, NULL, NULL);
+}
+
+void abti_main_exit(abti_es *es)
+{
+    abti_unit *primary = abti_terminate(es, es->main_unit);
+    abti_set_running(es, primary);
+    jump(primary, NULL, NULL);
+}
+
+/* --- Running as a parent --- */
+
+void abti_run_tasklet(abti_es *es, abti_unit *unit)
+{
+    abti_unit *parent = es->cur;
+    abti_set_running(es, unit);
+    unit->func(unit->arg);
+    abti_unit *joiner = abti_terminate(es, unit);
+    if (joiner)
+        abti_resume_joiner(joiner);
+    es->cur = parent;
+}
+
+void abti_discard(abti_es *es, abti_unit *unit)
+{
+    if (unit->stack && !(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE)))
+        abti_cache_put(&es->stacks, unit->stack);
+    abti_unit *joiner = abti_terminate(es, unit);
+    if (joiner)
+        abti_resume_joiner(joiner);
+}
+
+/* A popped unit with requests. False when it is not to run now. */
+static bool serve_requests(abti_es *es, abti_unit *unit)
+{
+    unsigned requests = abti_load_relaxed(&unit->requests);
+    if (requests & ABTI_REQ_CANCEL) {
+        abti_discard(es, unit);
+        return false;
+    }
+    if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
+        abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
+        return false;
+    }
+    return true;
+}
+
+static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit)
+{
+    if (abti_has_requests(unit) && !serve_requests(es, unit))
+        return;
+    if (unit->flags & ABTI_UNIT_TASKLET) {
+        abti_run_tasklet(es, unit);
+    } else if (unit->ctx) {
+        abti_set_running(es, unit);
+        abti_switch(parent, unit, NULL, NULL);
+    } else if (take_stack(es, unit)) {
+        abti_set_running(es, unit);
+        start(parent, unit, NULL, NULL);
+    } else {
+        /* No memory for a stack now: the unit waits for those of others. */
+        abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    }
+}
+
+void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
+{
+    abti_unit *self = es->cur, *saved_parent = es->parent;
+    abti_sched *saved_dsched = es->dsched;
+    es->parent = self;
+    es->dsched = dsched;
+    /* The children give the ES back to us on this native thread, whatever becomes of them. */
+    do {
+        es->handoff = NULL;
+        es->budget--;
+        run_one(es, self, unit);
+        unit = es->handoff;
+    } while (unit);
+    es->cur = self;
+    es->parent = saved_parent;
+    es->dsched = saved_dsched;
+}

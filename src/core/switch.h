@@ -1,0 +1,151 @@
+/*
+ * Who runs next on this ES, and getting there.
+ *
+ * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that yields,
+ * blocks or ends picks the next unit itself and switches straight to it (direct dispatch); the parent sees control again
+ * when there is nothing to pick, when an event check is due, or with a unit in `handoff` that must run from the
+ * parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for a stack.
+ */
+#ifndef ABTI_CORE_SWITCH_H
+#define ABTI_CORE_SWITCH_H
+
+#include "core/migrate.h"
+#include "core/xstream.h"
+#include "os/annotate.h"
+
+/* Marks `unit` as what runs on `es` from now on. */
+ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
+{
+    es->cur = unit;
+    /* relaxed: queries may see them late; whoever resumes or frees the unit synchronises by other words */
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_RUNNING);
+    abti_store_relaxed(&unit->es, es->index);
+}
+
+ABTI_INLINE bool abti_has_requests(abti_unit *unit)
+{
+    /* relaxed: a request takes effect at the next look, whenever it becomes visible */
+    return ABTI_UNLIKELY(abti_load_relaxed(&unit->requests) != 0);
+}
+
+/* Started, and nothing to do but to go on. */
+ABTI_INLINE bool abti_is_resumable(abti_unit *unit)
+{
+    return unit->ctx && !abti_has_requests(unit);
+}
+
+/* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
+ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
+{
+    if (ABTI_UNLIKELY(!es->dsched || --es->budget <= 0))
+        return NULL;
+    return abti_sched_pick(es->dsched, self);
+}
+
+/* Switches for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
+int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+
+ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        return abti_switch_annotated(self, to, after, arg);
+    if (!after)
+        return abti_ctx_switch(&self->ctx, to->ctx);
+    return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
+}
+
+/*
+ * `self` leaves the ES, its state set, and `next` runs (NULL: the parent). after(arg) runs when self has left its
+ * stack. Returns 0 when self runs again, maybe on another ES.
+ */
+int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
+
+/* The calling ULT goes back to its pool and others run. */
+int abti_yield(abti_es *es, abti_unit *self, ABT_pool_context context);
+
+/* The calling ULT goes back to its pool and `next`, popped or new, runs. */
+int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
+
+/*
+ * The calling ULT blocks: it is counted, others run, and after(arg) is to store ABT_THREAD_STATE_BLOCKED and to make
+ * the ULT findable by its waker.
+ */
+int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg);
+
+/* A blocked ULT, found by its one waker, goes to its pool. Any thread. */
+void abti_unblock(abti_unit *unit, ABT_pool_context context);
+
+/* The calling ULT blocks until abti_unblock, with nothing else to do about it; `next`, popped, runs, or whoever is. */
+int abti_suspend(abti_es *es, abti_unit *self);
+int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next);
+void abti_after_suspend(void *unit);
+
+/* The same for a main scheduler's ULT: its native thread sleeps. */
+int abti_suspend_native(abti_es *es);
+
+/* A blocked ULT is taken by its one waker, to be switched to without a pass through its pool. */
+void abti_take_blocked(abti_es *es, abti_unit *unit);
+
+/* Ends the calling ULT. With _to, `next`, popped, runs then. */
+ABTI_NORETURN void abti_ult_exit(void);
+ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
+
+/* The primary ES's main unit ends: the primary ULT, which waits for it, goes on. */
+ABTI_NORETURN void abti_main_exit(abti_es *es);
+
+/* The first thing on a new stack. */
+void abti_annotate_arrival(void);
+
+/* Publishes the end of a unit that runs no more. Returns the ULT that waited for it, still blocked, or NULL. */
+abti_unit *abti_terminate(abti_es *es, abti_unit *unit);
+
+/* A ULT that waited for a unit goes to its pool. It may still be on its way out: it has registered before it left. */
+void abti_resume_joiner(abti_unit *joiner);
+
+/*
+ * The calling ULT runs a popped unit, and what that hands off, until control comes back to it. `dsched` is the
+ * caller's scheduler if its children may dispatch directly, else NULL.
+ */
+void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
+
+/* The same for a tasklet without requests: it never switches. */
+void abti_run_tasklet(abti_es *es, abti_unit *unit);
+
+/* A popped unit that is to end without running on: its end is published and its joiner resumed. */
+void abti_discard(abti_es *es, abti_unit *unit);
+
+/* First function of every ULT. */
+void abti_ult_main(void);
+
+/* Native threads and ULTs wait for a unit to terminate. free_it: and free it. */
+int abti_join(abti_unit *unit, bool free_it);
+/* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
+int abti_join_uncounted(abti_es *es, abti_unit *unit);
+
+/* Descriptors. */
+ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
+{
+    if (ABTI_LIKELY(es != NULL))
+        return abti_cache_get(&es->units);
+    return abti_unit_alloc_external();
+}
+
+ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
+{
+    if (ABTI_LIKELY(es != NULL))
+        abti_cache_put(&es->units, unit);
+    else
+        abti_unit_release_external(unit);
+}
+
+/* What hangs on it, and the descriptor; inline for the unit that has nothing special. */
+ABTI_INLINE void abti_unit_dispose(abti_es *es, abti_unit *unit)
+{
+    /* relaxed: the unit has ended, its last user synchronised by the join word */
+    if (ABTI_LIKELY(abti_load_relaxed(&unit->cold) == 0 && !(unit->flags & ABTI_UNIT_OWN_STACK)))
+        abti_unit_release(es, unit);
+    else
+        abti_unit_free(unit);
+}
+
+#endif

@@ -1,0 +1,140 @@
+#include "core/unit.h"
+
+#include <string.h>
+#include "core/key.h"
+#include "core/rt.h"
+#include "core/switch.h"
+#include "core/unitmap.h"
+#include "os/vm.h"
+
+/* A cold line is raw memory until the first need, then BUSY while one thread clears it, then READY. */
+enum { COLD_NONE = 0, COLD_BUSY = 1, COLD_READY = 2 };
+
+void abti_unit_slab_spec(struct abti_slab_spec *spec)
+{
+    *spec = (struct abti_slab_spec){
+        .slot = sizeof(abti_unit),
+        .chunk = ABTI_UNIT_CHUNK,
+        .span = ABTI_UNIT_COLD_OFFSET,
+        .run = 64,
+        .batch = 128,
+        .map = abti_vm_map,
+    };
+}
+
+struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
+    uint8_t state = abti_load_acquire(&unit->cold); /* pairs with the release below */
+    if (state == COLD_READY)
+        return cold;
+    if (state == COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, COLD_BUSY)) {
+        memset(cold, 0, sizeof(*cold));
+        abti_store_release(&unit->cold, COLD_READY);
+        return cold;
+    }
+    for (unsigned step = 0; abti_load_acquire(&unit->cold) != COLD_READY; step++)
+        abti_backoff(step);
+    return cold;
+}
+
+abti_unit *abti_unit_alloc_external(void)
+{
+    abti_spin_lock(&abti_rt.external_lock);
+    abti_unit *unit = abti_cache_get(&abti_rt.external_units);
+    abti_spin_unlock(&abti_rt.external_lock);
+    return unit;
+}
+
+void abti_unit_release_external(abti_unit *unit)
+{
+    abti_spin_lock(&abti_rt.external_lock);
+    abti_cache_put(&abti_rt.external_units, unit);
+    abti_spin_unlock(&abti_rt.external_lock);
+}
+
+/* Frees the unit's handle in its user-defined pool, if it has one. */
+static void unit_drop_handle(abti_unit *unit)
+{
+    if (!(unit->flags & ABTI_UNIT_USER_UNIT))
+        return;
+    ABT_unit handle = abti_unit_cold_get(unit)->unit;
+    abti_unitmap_remove(unit);
+    unit->flags &= (uint16_t)~ABTI_UNIT_USER_UNIT;
+    unit->pool->ops->free_unit(unit->pool, handle);
+}
+
+void abti_unit_free(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    if (cold) {
+        /* relaxed: the unit has ended, nobody else sets values any more */
+        abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
+        unit_drop_handle(unit);
+    }
+    if (unit->flags & ABTI_UNIT_OWN_STACK) {
+        if (abti_annotate_on && unit->stack->tsan_fiber)
+            abti_annotate_fiber_destroy(unit->stack->tsan_fiber);
+        abti_stack_destroy(unit->stack);
+    }
+    abti_unit_release(abti_es_self, unit);
+}
+
+static int associate_slow(abti_unit *unit, abti_pool *pool)
+{
+    if (!pool->user_defined) {
+        unit_drop_handle(unit);
+        unit->pool = pool;
+        return ABT_SUCCESS;
+    }
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    ABT_unit handle = pool->ops->create_unit(pool, unit);
+    if (handle == ABT_UNIT_NULL || !handle)
+        return ABT_ERR_OTHER;
+    unit_drop_handle(unit);
+    cold->unit = handle;
+    unit->flags |= ABTI_UNIT_USER_UNIT;
+    unit->pool = pool;
+    abti_unitmap_add(unit);
+    return ABT_SUCCESS;
+}
+
+int abti_unit_associate(abti_unit *unit, abti_pool *pool)
+{
+    bool has_handle = (unit->flags & ABTI_UNIT_USER_UNIT) != 0;
+    if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
+        unit->pool = pool;
+        return ABT_SUCCESS;
+    }
+    if (has_handle && unit->pool == pool)
+        return ABT_SUCCESS;
+    return associate_slow(unit, pool);
+}
+
+/* Bit 0 tells a built-in pool's unit, the descriptor itself, from a user's, whose low bits are clear. */
+ABT_unit abti_unit_handle(abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_USER_UNIT)
+        return abti_unit_cold_get(unit)->unit;
+    return (ABT_unit)((uintptr_t)unit | 1);
+}
+
+abti_unit *abti_unit_from_handle(ABT_unit handle)
+{
+    if ((uintptr_t)handle & 1)
+        return (abti_unit *)((uintptr_t)handle & ~(uintptr_t)1);
+    return abti_unitmap_find(handle);
+}
+
+uint64_t abti_unit_id(abti_unit *unit)
+{
+    _Atomic(uint64_t) *slot = &abti_unit_cold_get(unit)->id;
+    uint64_t id = abti_load_relaxed(slot);
+    if (id == 0) {
+        uint64_t fresh = abti_fetch_add_relaxed(&abti_rt.next_unit_id, 1) + 1;
+        /* relaxed: an id orders nothing; a loser's number is simply not used */
+        if (abti_cas_relaxed(slot, &id, fresh))
+            id = fresh;
+    }
+    return id - 1;
+}

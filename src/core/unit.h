@@ -1,0 +1,155 @@
+/*
+ * Work units: ULTs and tasklets, and the ULTs in which schedulers run. doc/lifecycle.md draws the states.
+ *
+ * A descriptor is two cache lines that lie apart: the hot line, which is the handle, holds what create, dispatch and
+ * join touch; the cold line, at a fixed distance in the same chunk, is initialised when it is first needed. A created
+ * unit that has not run costs its hot line.
+ */
+#ifndef ABTI_CORE_UNIT_H
+#define ABTI_CORE_UNIT_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include "arch/ctx.h"
+#include "base/atomic.h"
+#include "mem/slab.h"
+#include "mem/stack.h"
+
+typedef struct ABT_thread_opaque abti_unit;
+typedef struct ABT_pool_opaque abti_pool;
+typedef struct ABT_sched_opaque abti_sched;
+typedef struct ABT_xstream_opaque abti_es;
+struct abti_ktable;
+
+/* What a unit is; written at creation, INPLACE also by the ES that runs it. */
+enum {
+    ABTI_UNIT_TASKLET = 1 << 0,
+    ABTI_UNIT_NAMED = 1 << 1,      /* the user frees it; the others free themselves when they end */
+    ABTI_UNIT_PRIMARY = 1 << 2,
+    ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
+    ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
+    ABTI_UNIT_INPLACE = 1 << 5,    /* started, without a stack: it runs on the rest of its joiner's */
+    ABTI_UNIT_OWN_STACK = 1 << 6,  /* has a stack from creation to free: other than default size, or the user's */
+    ABTI_UNIT_USER_UNIT = 1 << 7,  /* its pool is user-defined: cold->unit is the handle that pool made */
+};
+
+/* Requests to a unit, honoured when it is next taken for running or yields. */
+enum { ABTI_REQ_CANCEL = 1, ABTI_REQ_MIGRATE = 2 };
+
+/*
+ * The join word. Written by the joiner that registers (0 -> joiner, by compare-and-swap) and by the stream that ends the
+ * unit (anything -> DONE). DONE is the last store to a named unit: whoever sees it may free the unit.
+ *
+ *   0                  running or to run, nobody waits
+ *   DONE               terminated
+ *   joiner | tags      one joiner sleeps: a ULT, or with EXTERNAL a struct abti_sleeper of a native thread
+ */
+enum {
+    ABTI_JOIN_DONE = 1,
+    ABTI_JOIN_EXTERNAL = 2,
+    ABTI_JOIN_FREE = 4, /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf */
+    ABTI_JOIN_TAGS = 7,
+};
+
+struct ABT_thread_opaque {
+    abti_unit *next;             /* link of the list that holds it: a pool, a free list, a wait queue */
+    void (*func)(void *);
+    void *arg;
+    abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it */
+    abti_ctx ctx;                /* started and not running: where it goes on; NULL: not started */
+    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets and in-place units */
+    _Atomic(uintptr_t) join;     /* see above */
+    union {
+        struct {
+            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
+            _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
+            uint16_t flags;
+            _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
+            _Atomic(uint8_t) cold;     /* state of the cold line, see abti_unit_cold_get */
+            _Atomic(uint8_t) pinned;   /* not migratable */
+        };
+        uint64_t meta; /* all of the above, to initialise in one store */
+    };
+};
+
+_Static_assert(sizeof(abti_unit) == 64, "one cache line");
+
+#define ABTI_ES_NONE 0xffffu
+#define ABTI_UNIT_META(flags) ((uint64_t)(flags) << 16 | (uint64_t)ABTI_ES_NONE << 32)
+
+/* What few units have. Valid once hot->cold says so; every field is zero before. */
+struct abti_unit_cold {
+    _Atomic(struct abti_ktable *) keys;   /* work-unit specific data; created on first set */
+    _Atomic(uint64_t) id;                 /* id + 1, given at the first query */
+    abti_sched *sched;                    /* MAIN_SCHED, SCHED: what it runs */
+    _Atomic(abti_pool *) migrate_to;      /* target of the pending migration request */
+    void (*callback)(ABT_thread, void *); /* called after a migration */
+    void *callback_arg;
+    ABT_unit unit;                        /* USER_UNIT: handle made by the pool */
+    abti_unit *unitmap_next;              /* guarded by the bucket of core/unitmap */
+};
+
+_Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
+
+enum { ABTI_UNIT_CHUNK = 256 * 1024, ABTI_UNIT_COLD_OFFSET = ABTI_UNIT_CHUNK / 2 };
+
+void abti_unit_slab_spec(struct abti_slab_spec *spec);
+
+/* The cold line, made ready; any thread. Never fails. */
+struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit);
+
+/* The cold line if it was ever needed, or NULL. */
+ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
+{
+    /* acquire: pairs with the release in abti_unit_cold_get */
+    if (ABTI_LIKELY(abti_load_acquire(&unit->cold) == 0))
+        return NULL;
+    return abti_unit_cold_get(unit);
+}
+
+ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
+{
+    /* acquire: pairs with the store of DONE, so that the unit's effects are visible to who sees it terminated */
+    return abti_load_acquire(&unit->join) == ABTI_JOIN_DONE;
+}
+
+ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)
+{
+    return (unit->flags & ABTI_UNIT_TASKLET) != 0;
+}
+
+/* A unit that may start on any default stack, or in place: nothing special about it. */
+ABTI_INLINE bool abti_unit_is_fresh_default(const abti_unit *unit)
+{
+    return !unit->ctx && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK));
+}
+
+/* Descriptors for threads that are no ES; those of an ES come from core/switch.h. NULL when there is no memory. */
+abti_unit *abti_unit_alloc_external(void) ABTI_MUST_CHECK;
+void abti_unit_release_external(abti_unit *unit);
+
+ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg, abti_pool *pool, unsigned flags)
+{
+    unit->func = func;
+    unit->arg = arg;
+    unit->pool = pool;
+    unit->ctx = NULL;
+    unit->stack = NULL;
+    /* relaxed: nobody knows the unit yet, its publication orders these */
+    abti_store_relaxed(&unit->join, 0);
+    unit->meta = ABTI_UNIT_META(flags);
+}
+
+/* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */
+void abti_unit_free(abti_unit *unit);
+
+/* Makes `pool` the unit's pool; with user-defined pools on either side their units are made and freed. ABT code. */
+int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
+
+/* The ABT_unit of a work unit in its present pool, and the way back. */
+ABT_unit abti_unit_handle(abti_unit *unit);
+abti_unit *abti_unit_from_handle(ABT_unit handle);
+
+uint64_t abti_unit_id(abti_unit *unit);
+
+#endif

@@ -1,0 +1,167 @@
+#include "core/xsloop.h"
+
+#include "core/rt.h"
+#include "core/switch.h"
+
+/* Installs the scheduler that was asked for, if any, and lets the one who asked go on. */
+static bool install_replacement(abti_es *es)
+{
+    abti_spin_lock(&es->replace_lock);
+    abti_sched *next = es->replacement;
+    abti_unit *waiter = es->replace_waiter;
+    es->replacement = NULL;
+    es->replace_waiter = NULL;
+    abti_spin_unlock(&es->replace_lock);
+    if (!next)
+        return false;
+    abti_sched *old = atomic_load(&es->main_sched);
+    unsigned finish = abti_load_relaxed(&old->requests) & ABTI_SCHED_REQ_FINISH;
+    atomic_store(&next->es, es);
+    atomic_store(&es->main_sched, next);
+    abti_unit_cold_get(es->main_unit)->sched = next;
+    /* A join that came meanwhile asked the old one to finish. */
+    if (finish || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
+        abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
+    abti_sched_release(old);
+    if (waiter)
+        abti_unblock(waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    return true;
+}
+
+void abti_xsloop_run(abti_es *es)
+{
+    es->parent = NULL;
+    es->dsched = NULL;
+    abti_set_running(es, es->main_unit);
+    for (;;) {
+        abti_sched *sched = atomic_load(&es->main_sched);
+        es->budget = (int32_t)sched->event_freq;
+        sched->ops->run(sched);
+        if (install_replacement(es))
+            continue;
+        if (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL)
+            break;
+        if (abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && !abti_sched_has_work(sched))
+            break;
+    }
+}
+
+void abti_xsloop_primary_main(void)
+{
+    abti_es *es = abti_es_self;
+    abti_annotate_arrival();
+    abti_xsloop_run(es);
+    abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
+    abti_main_exit(es);
+}
+
+void abti_es_check_events(abti_es *es, abti_sched *sched)
+{
+    unsigned requests = atomic_load(&es->requests);
+    if (ABTI_LIKELY(requests == 0))
+        return;
+    if (requests & ABTI_ES_REQ_JOIN)
+        abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
+    if (requests & ABTI_ES_REQ_CANCEL)
+        abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
+}
+
+/* --- Replacing the main scheduler --- */
+
+static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)
+{
+    abti_spin_lock(&es->replace_lock);
+    abti_sched *dropped = es->replacement;
+    abti_unit *dropped_waiter = es->replace_waiter;
+    es->replacement = sched;
+    es->replace_waiter = waiter;
+    abti_spin_unlock(&es->replace_lock);
+    /* A second request before the first was served takes its place. */
+    if (dropped)
+        abti_sched_release(dropped);
+    if (dropped_waiter)
+        abti_unblock(dropped_waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_REPLACE);
+}
+
+struct replace_arg {
+    abti_es *es;
+    abti_sched *sched;
+    abti_unit *self;
+};
+
+static void after_replace(void *arg)
+{
+    struct replace_arg replace = *(struct replace_arg *)arg;
+    abti_store_release(&replace.self->state, ABT_THREAD_STATE_BLOCKED);
+    request_replacement(replace.es, replace.sched, replace.self);
+}
+
+static bool sched_uses(abti_sched *sched, abti_pool *pool)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i] == pool)
+            return true;
+    }
+    return false;
+}
+
+int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
+{
+    if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
+        abti_sched *old = atomic_load(&es->main_sched);
+        atomic_store(&sched->es, es);
+        atomic_store(&es->main_sched, sched);
+        abti_unit_cold_get(es->main_unit)->sched = sched;
+        abti_sched_release(old);
+        return ABT_SUCCESS;
+    }
+    abti_unit *self = es->cur;
+    if (sched_uses(atomic_load(&es->main_sched), self->pool)) {
+        int code = abti_unit_associate(self, sched->pools[0]);
+        if (code != ABT_SUCCESS)
+            return code;
+    }
+    if (!es->parent) {
+        /* The main scheduler's own ULT asks: it cannot wait for itself to return. */
+        request_replacement(es, sched, NULL);
+        return ABT_SUCCESS;
+    }
+    struct replace_arg arg = {es, sched, self};
+    abti_block(es, self, after_replace, &arg);
+    return ABT_SUCCESS;
+}
+
+/* --- Sleeping when there is nothing to do --- */
+
+/* How long an ES may sleep at most: changes of what it waits for that nobody tells it about are looked for. */
+static uint64_t park_limit(abti_sched *sched, uint64_t deadline_ns)
+{
+    enum { LOOK_NS = 1000000 };
+    /* Told to stop: the units blocked out of its pools may end elsewhere. */
+    bool look = atomic_load(&sched->requests) != 0;
+    for (int i = 0; i < sched->num_pools && !look; i++)
+        look = sched->pools[i]->user_defined;
+    if (!look)
+        return deadline_ns;
+    uint64_t limit = abti_clock_mono_ns() + LOOK_NS;
+    return limit < deadline_ns ? limit : deadline_ns;
+}
+
+void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
+{
+    abti_sleeper_prepare(&es->sleeper);
+    int entered = 0;
+    bool all_empty = true;
+    while (entered < sched->num_pools && all_empty) {
+        all_empty = abti_parking_enter(&sched->parkings[entered], sched->pools[entered], &es->sleeper);
+        entered++;
+    }
+    /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
+    if (all_empty && !atomic_load(&es->requests) && !abti_sched_has_to_stop(sched))
+        abti_sleeper_sleep(&es->sleeper, park_limit(sched, deadline_ns));
+    else
+        abti_sleeper_cancel(&es->sleeper);
+    for (int i = 0; i < entered; i++)
+        abti_parking_leave(&sched->parkings[i], sched->pools[i]);
+}

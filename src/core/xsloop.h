@@ -1,0 +1,13 @@
+/* What an ES runs: its main scheduler, again and again, until it is told to end. */
+#ifndef ABTI_CORE_XSLOOP_H
+#define ABTI_CORE_XSLOOP_H
+
+#include "core/xstream.h"
+
+/* Runs the main scheduler of `es` in its main unit, on this native thread, until the ES is to terminate. */
+void abti_xsloop_run(abti_es *es);
+
+/* The same as the first function of the primary ES's main unit, which has a stack of its own. */
+void abti_xsloop_primary_main(void);
+
+#endif

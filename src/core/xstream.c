@@ -1,0 +1,331 @@
+/* Execution streams: making, joining, freeing them; their list and ranks. What they run is core/xsloop.c. */
+#include "core/xstream.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "core/rt.h"
+#include "core/switch.h"
+#include "core/xsloop.h"
+#include "os/futex.h"
+#include "os/vm.h"
+
+/* --- The list, in order of rank (rt.lock held) --- */
+
+static void list_insert(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link && (*link)->rank < es->rank)
+        link = &(*link)->next;
+    es->next = *link;
+    *link = es;
+}
+
+static void list_remove(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link != es)
+        link = &(*link)->next;
+    *link = es->next;
+}
+
+static bool rank_is_free(int rank)
+{
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (es->rank == rank)
+            return false;
+    }
+    return true;
+}
+
+static int smallest_free_rank(void)
+{
+    int rank = 0;
+    for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
+        rank++;
+    return rank;
+}
+
+static int free_index(void)
+{
+    int i = 0;
+    while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
+        i++;
+    return i;
+}
+
+static int list_enter(abti_es *es, int rank)
+{
+    int code = ABT_SUCCESS;
+    abti_spin_lock(&abti_rt.lock);
+    int index = free_index();
+    if (rank >= 0 && !rank_is_free(rank)) {
+        code = ABT_ERR_INV_XSTREAM_RANK;
+    } else if (index == ABTI_MAX_ES) {
+        code = ABT_ERR_MEM;
+    } else {
+        es->rank = rank >= 0 ? rank : smallest_free_rank();
+        es->index = (uint16_t)index;
+        abti_store_relaxed(&abti_rt.by_index[index], es);
+        list_insert(es);
+        abti_rt.num_xstreams++;
+        if (es->rank >= abti_rt.config.max_num_xstreams)
+            abti_rt.config.max_num_xstreams = es->rank + 1;
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return code;
+}
+
+static void list_leave(abti_es *es)
+{
+    abti_spin_lock(&abti_rt.lock);
+    list_remove(es);
+    abti_store_relaxed(&abti_rt.by_index[es->index], NULL);
+    abti_rt.num_xstreams--;
+    /* What it counted as an owner of pools must outlive it; it runs no more. */
+    for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
+        abti_pool_disown(pool, es);
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+int abti_es_set_rank(abti_es *es, int rank)
+{
+    int code = ABT_SUCCESS;
+    abti_spin_lock(&abti_rt.lock);
+    if (rank != es->rank) {
+        if (rank < 0 || !rank_is_free(rank)) {
+            code = ABT_ERR_INV_XSTREAM_RANK;
+        } else {
+            list_remove(es);
+            es->rank = rank;
+            list_insert(es);
+            if (rank >= abti_rt.config.max_num_xstreams)
+                abti_rt.config.max_num_xstreams = rank + 1;
+        }
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return code;
+}
+
+/* --- Making --- */
+
+static int es_alloc(abti_sched *sched, int rank, abti_es **out)
+{
+    abti_es *es = aligned_alloc(ABTI_CACHE_LINE, (sizeof(*es) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
+    if (!es)
+        return ABT_ERR_MEM;
+    *es = (abti_es){.budget = (int32_t)sched->event_freq};
+    atomic_init(&es->main_sched, sched);
+    abti_cache_init(&es->units, &abti_rt.unit_slab);
+    abti_cache_init(&es->stacks, &abti_rt.stack_slab);
+    es->main_unit = abti_unit_alloc(abti_es_self);
+    if (!es->main_unit) {
+        free(es);
+        return ABT_ERR_MEM;
+    }
+    abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
+    abti_store_relaxed(&es->main_unit->pinned, 1);
+    abti_unit_cold_get(es->main_unit)->sched = sched;
+    int code = list_enter(es, rank);
+    if (code != ABT_SUCCESS) {
+        abti_unit_release(abti_es_self, es->main_unit);
+        free(es);
+        return code;
+    }
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+static void es_dispose(abti_es *es)
+{
+    list_leave(es);
+    abti_unit_dispose(abti_es_self, es->main_unit);
+    free(es);
+}
+
+/* The bounds of the calling native thread's stack, for the room it has and for the sanitizers. */
+static void describe_native_stack(struct abti_stack *stack)
+{
+    enum { SLACK = 256 * 1024 };
+    bool is_process_main = getpid() == gettid();
+    *stack = (struct abti_stack){.kind = ABTI_STACK_USER, .tsan_fiber = abti_annotate_fiber_current()};
+    if (is_process_main && !abti_annotate_on) {
+        /* Asking libc would read /proc/self/maps. What lies below is ours up to the limit, less what is used already. */
+        struct rlimit limit;
+        size_t size = getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > (8u << 20) ? 8u << 20 : limit.rlim_cur;
+        stack->end = abti_cpu_sp();
+        stack->base = stack->end - (size > 2 * SLACK ? size - SLACK : 0);
+    } else {
+        pthread_attr_t attr;
+        void *base = abti_cpu_sp();
+        size_t size = 0;
+        if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+            pthread_attr_getstack(&attr, &base, &size);
+            pthread_attr_destroy(&attr);
+        }
+        stack->base = base;
+        stack->end = (char *)base + size;
+    }
+    stack->size = (size_t)(stack->end - stack->base);
+}
+
+/* Gives what the native thread cached back to the slabs, as the ES ends. */
+static void es_drain(abti_es *es)
+{
+    abti_cache_fini(&es->units);
+    abti_cache_fini(&es->stacks);
+}
+
+static void *es_thread(void *arg)
+{
+    abti_es *es = arg;
+    abti_es_self = es;
+    describe_native_stack(&es->native);
+    es->main_unit->stack = &es->native;
+    for (;;) {
+        abti_xsloop_run(es);
+        /* Only this thread stores STOPPED, only who has joined it stores another value. */
+        abti_store_release(&es->control, ABTI_ES_STOPPED);
+        abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
+        abti_unit *joiner = abti_terminate(es, es->main_unit);
+        if (joiner)
+            abti_resume_joiner(joiner);
+        while (abti_load_acquire(&es->control) == ABTI_ES_STOPPED)
+            abti_futex_wait(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
+        if (abti_load_acquire(&es->control) == ABTI_ES_EXIT)
+            break;
+    }
+    es_drain(es);
+    abti_es_self = NULL;
+    return NULL;
+}
+
+static int start_thread(abti_es *es)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr))
+        return ABT_ERR_MEM;
+    size_t page = abti_vm_page_size();
+    size_t size = (abti_rt.config.sched_stacksize + page - 1) / page * page;
+    /* A size that the system finds too small leaves its default, which is not. */
+    (void)pthread_attr_setstacksize(&attr, size);
+    int err = pthread_create(&es->thread, &attr, es_thread, es);
+    pthread_attr_destroy(&attr);
+    return err == 0 ? ABT_SUCCESS : err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
+}
+
+int abti_es_create(abti_sched *sched, int rank, abti_es **out)
+{
+    abti_es *es;
+    int code = es_alloc(sched, rank, &es);
+    if (code != ABT_SUCCESS)
+        return code;
+    atomic_store(&sched->es, es);
+    code = start_thread(es);
+    if (code != ABT_SUCCESS) {
+        atomic_store(&sched->es, NULL);
+        es_dispose(es);
+        return code;
+    }
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+int abti_es_create_primary(abti_sched *sched, abti_es **out)
+{
+    abti_es *es;
+    int code = es_alloc(sched, 0, &es);
+    if (code != ABT_SUCCESS)
+        return code;
+    struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
+    abti_unit *main_ult = abti_cache_get(&es->units);
+    if (!stack || !main_ult) {
+        if (stack)
+            abti_stack_destroy(stack);
+        es_dispose(es);
+        return ABT_ERR_MEM;
+    }
+    es->is_primary = true;
+    es->thread = pthread_self();
+    atomic_store(&sched->es, es);
+    describe_native_stack(&es->native);
+    es->main_unit->stack = stack;
+    es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
+
+    abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
+    abti_store_relaxed(&main_ult->pinned, 1);
+    main_ult->stack = &es->native;
+    es->parent = es->main_unit;
+    es->dsched = sched->direct ? sched : NULL;
+    abti_set_running(es, main_ult);
+    abti_es_self = es;
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+void abti_es_destroy_primary(abti_es *es)
+{
+    struct abti_stack *stack = es->main_unit->stack;
+    abti_unit *main_ult = es->cur;
+    if (abti_annotate_on && stack->tsan_fiber)
+        abti_annotate_fiber_destroy(stack->tsan_fiber);
+    abti_unit_dispose(es, main_ult);
+    abti_stack_destroy(stack);
+    abti_es_self = NULL;
+    es_drain(es);
+    es_dispose(es);
+}
+
+/* --- Requests --- */
+
+void abti_es_wake(abti_es *es)
+{
+    abti_sleeper_wake(&es->sleeper);
+}
+
+void abti_es_request(abti_es *es, unsigned requests)
+{
+    /* seq_cst: see abti_sched_request */
+    atomic_fetch_or(&es->requests, requests);
+    if (requests & ABTI_ES_REQ_JOIN)
+        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+    abti_es_wake(es);
+}
+
+void abti_es_join(abti_es *es)
+{
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
+        abti_es_request(es, ABTI_ES_REQ_JOIN);
+        abti_join(es->main_unit, false);
+    }
+}
+
+static void set_control(abti_es *es, uint32_t control)
+{
+    abti_store_release(&es->control, control);
+    abti_futex_wake_all(&es->control);
+}
+
+void abti_es_free(abti_es *es)
+{
+    abti_es_join(es);
+    set_control(es, ABTI_ES_EXIT);
+    pthread_join(es->thread, NULL);
+    abti_sched_release(atomic_load(&es->main_sched));
+    es_dispose(es);
+}
+
+int abti_es_revive(abti_es *es)
+{
+    abti_sched *sched = atomic_load(&es->main_sched);
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
+        return ABT_ERR_INV_XSTREAM;
+    abti_store_relaxed(&es->requests, 0);
+    abti_store_relaxed(&sched->requests, 0);
+    abti_store_relaxed(&es->main_unit->join, 0);
+    abti_store_relaxed(&es->state, ABT_XSTREAM_STATE_RUNNING);
+    set_control(es, ABTI_ES_RUN);
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,74 @@
+/* Execution streams. */
+#ifndef ABTI_CORE_XSTREAM_H
+#define ABTI_CORE_XSTREAM_H
+
+#include <pthread.h>
+#include "core/park.h"
+#include "core/sched.h"
+
+/* Requests to an ES, delivered to the scheduler that checks events. */
+enum { ABTI_ES_REQ_JOIN = 1, ABTI_ES_REQ_CANCEL = 2 };
+
+/* What the native thread of an ES is told to do once its main scheduler has ended. */
+enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
+
+struct ABT_xstream_opaque {
+    /* Private to the ES's native thread. */
+    abti_unit *cur;            /* unit that runs now */
+    abti_unit *parent;         /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
+    abti_sched *dsched;        /* scheduler that `cur` may ask for the next unit itself, NULL: control goes to parent */
+    abti_unit *handoff;        /* picked by a child, for the parent to run */
+    int32_t budget;            /* units until the scheduler looks at events */
+    uint16_t index;            /* in rt.by_index. Constant */
+    struct abti_cache units;
+    struct abti_cache stacks;
+    struct abti_stack native;  /* describes the native thread's own stack */
+
+    /* Shared. */
+    _Atomic(uint32_t) requests;
+    struct abti_sleeper sleeper; /* the native thread's place to sleep when its schedulers have nothing to do */
+    _Atomic(uint32_t) control;   /* futex word: ABTI_ES_RUN ... */
+    _Atomic(int) state;          /* enum ABT_xstream_state */
+    _Atomic(abti_sched *) main_sched;
+    abti_unit *main_unit;      /* ULT of the main scheduler. Constant */
+    bool is_primary;           /* constant */
+
+    struct abti_spin replace_lock;
+    abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
+    abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
+
+    int rank;                  /* rt.lock */
+    abti_es *next;             /* rt.lock */
+    pthread_t thread;          /* creator; valid for secondary ESs */
+};
+
+/* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
+ * ES: read it anew after each. (On x86-64 the access is one segment-relative load, nothing of it can be kept.) */
+extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
+
+/* ES with a given main scheduler (already claimed). rank -1: the smallest free one. ABT code. */
+int abti_es_create(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;
+/* The primary ES around the calling native thread and its unit. ABT code. */
+int abti_es_create_primary(abti_sched *sched, abti_es **es) ABTI_MUST_CHECK;
+void abti_es_destroy_primary(abti_es *es);
+
+void abti_es_join(abti_es *es);
+void abti_es_free(abti_es *es);
+int abti_es_revive(abti_es *es) ABTI_MUST_CHECK;
+/* Sets requests and sees to it that the ES notices. */
+void abti_es_request(abti_es *es, unsigned requests);
+void abti_es_wake(abti_es *es);
+/* Delivers the requests to the scheduler that asks. */
+void abti_es_check_events(abti_es *es, abti_sched *sched);
+int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
+
+/* Replaces the main scheduler of a terminated ES, or of the calling ULT's own. ABT code. */
+int abti_es_set_main_sched(abti_es *es, abti_sched *sched) ABTI_MUST_CHECK;
+
+/*
+ * The native thread of `es` sleeps until a unit is pushed to one of the scheduler's pools, a request, or the deadline.
+ * Returns at once when there is something to do.
+ */
+void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
+
+#endif

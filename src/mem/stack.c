@@ -1,0 +1,72 @@
+#include "mem/stack.h"
+
+#include <sys/mman.h>
+#include "os/vm.h"
+
+enum { STACK_CHUNK_MIN = 8 << 20, STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64 };
+
+static struct abti_stack *stack_place(char *base, char *end, size_t header_offset, size_t size,
+                                      enum abti_stack_kind kind)
+{
+    struct abti_stack *stack = (struct abti_stack *)(((uintptr_t)end - header_offset) & ~(uintptr_t)63);
+    *stack = (struct abti_stack){.base = base, .end = (char *)stack, .size = size, .kind = kind};
+    return stack;
+}
+
+static struct abti_node *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
+{
+    size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
+    return &stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT)->node;
+}
+
+/* Stacks are touched a page at a time, each by another unit: a huge page would charge its whole size to the first. */
+static void *stack_chunk_map(size_t size)
+{
+    void *chunk = abti_vm_map(size);
+    if (chunk)
+        madvise(chunk, size, MADV_NOHUGEPAGE);
+    return chunk;
+}
+
+void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
+{
+    size_t page = abti_vm_page_size();
+    _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
+    size_t rounded = (size + page - 1) / page * page;
+    *spec = (struct abti_slab_spec){
+        .slot = rounded + page + ABTI_STACK_ROOM,
+        .run = 8,
+        .batch = 32,
+        .map = stack_chunk_map,
+        .make = stack_make,
+        .payload = size,
+    };
+    size_t slots = STACK_CHUNK_MIN / spec->slot;
+    if (slots < 4)
+        slots = 4;
+    spec->chunk = spec->span = slots * spec->slot;
+}
+
+struct abti_stack *abti_stack_map(size_t size)
+{
+    size_t page = abti_vm_page_size();
+    size_t bytes = (size + STACK_HEADER + page - 1) / page * page;
+    char *base = bytes > size ? abti_vm_map(bytes) : NULL;
+    if (!base)
+        return NULL;
+    return stack_place(base, base + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
+}
+
+struct abti_stack *abti_stack_adopt(void *addr, size_t size)
+{
+    enum { SMALLEST = STACK_HEADER + 64 + 512 };
+    if (size < SMALLEST)
+        return NULL;
+    return stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
+}
+
+void abti_stack_destroy(struct abti_stack *stack)
+{
+    if (stack->kind == ABTI_STACK_MAPPED)
+        abti_vm_unmap(stack->base, (size_t)((char *)stack + STACK_HEADER - stack->base));
+}

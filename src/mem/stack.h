@@ -1,0 +1,54 @@
+/*
+ * Stacks of ULTs. A stack's header lies at its high end, so that the header, the entry frame and the first frames of a
+ * unit share one page: a blocked ULT costs that page and its descriptor.
+ *
+ *      base                                    limit        top                 end
+ *       | room for joinees run in place  ...    | nominal    | header | colour   |
+ *
+ * Default stacks come from a slab. They are mapped with untouched address space beyond their nominal size, which units
+ * that a joiner runs in place on the rest of its own stack may use; it costs no memory. Colours spread the headers over
+ * the cache sets, since equal offsets in equal pages would make the stacks of many ULTs compete for the same few.
+ */
+#ifndef ABTI_MEM_STACK_H
+#define ABTI_MEM_STACK_H
+
+#include "mem/slab.h"
+
+enum {
+    ABTI_STACK_ROOM = 64 * 1024,
+    ABTI_STACK_COLOURS = 16,
+    ABTI_STACK_COLOUR_STEP = 192,
+};
+
+enum abti_stack_kind {
+    ABTI_STACK_DEFAULT, /* from the slab, default size */
+    ABTI_STACK_MAPPED,  /* a mapping of its own */
+    ABTI_STACK_USER,    /* the user's memory */
+};
+
+struct abti_stack {
+    struct abti_node node;     /* while free */
+    char *base;                /* lowest usable address */
+    char *end;                 /* past the highest one the user may hear of: get_stack reports [end - size, end) */
+    size_t size;               /* nominal size: at least this much lies below `top` */
+    void *tsan_fiber;          /* created when first used, NULL without TSan */
+    enum abti_stack_kind kind;
+};
+
+/* First stack pointer of a unit on this stack; 16-byte aligned. */
+ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
+{
+    return stack;
+}
+
+/* Describes the slab of default stacks of `size` bytes. */
+void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size);
+
+/* A stack of its own mapping, of any size; NULL when there is no memory. */
+struct abti_stack *abti_stack_map(size_t size);
+/* Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame. */
+struct abti_stack *abti_stack_adopt(void *addr, size_t size);
+/* Gives back a stack that does not come from a slab. */
+void abti_stack_destroy(struct abti_stack *stack);
+
+#endif

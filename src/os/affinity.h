@@ -1,0 +1,40 @@
+/*
+ * CPU sets of native threads, as the kernel keeps them. Sets grow as needed: there is no largest CPU number. Functions
+ * that can fail return 0 or -errno.
+ */
+#ifndef ABTI_OS_AFFINITY_H
+#define ABTI_OS_AFFINITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <pthread.h>
+
+#include "base/compiler.h"
+#include "base/parse.h"
+
+/* A set of CPU numbers, in ascending order. */
+struct abti_cpuset {
+    size_t num;
+    int *cpus; /* malloc'ed; NULL when num is 0 */
+};
+
+/* Number of CPUs that are online, at least 1. */
+unsigned abti_affinity_num_online(void);
+
+/* The CPUs thread may run on. The set is the caller's, who ends it with abti_cpuset_fini. */
+int abti_affinity_get(pthread_t thread, struct abti_cpuset *set) ABTI_MUST_CHECK;
+
+/* Lets thread run on the num given CPUs only (any order, repetitions allowed). -EINVAL when none of them can be used.
+ */
+int abti_affinity_set(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;
+
+/*
+ * The CPU set of an affinity entry: its ids count the members of allowed, modulo their number, so that the result is
+ * never outside of allowed.
+ */
+int abti_affinity_entry(const struct abti_cpu_entry *entry, const struct abti_cpuset *allowed,
+                        struct abti_cpuset *set) ABTI_MUST_CHECK;
+
+void abti_cpuset_fini(struct abti_cpuset *set);
+
+#endif

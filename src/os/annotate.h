@@ -1,0 +1,59 @@
+/*
+ * What the library tells the tools that watch memory and threads: TSan, ASan, and valgrind. They are found at run time,
+ * the sanitizers through weak symbols, so that a stock library serves an instrumented program. Every function does
+ * nothing when its tool is absent, but hot code asks abti_annotate_on first, one predictable branch.
+ *
+ * Rules of the tools:
+ * - A switch tells ASan the stack it goes to (start), then TSan its fiber (switch_to), then switches, with no call of
+ *   an instrumented function in between: TSan keeps its shadow call stack per fiber. On the new stack comes ASan's
+ *   finish.
+ * - A fiber is destroyed by somebody who runs on another one.
+ * - Memory of a stack that is used again must be unpoisoned first: frames that were left by a switch never did it.
+ */
+#ifndef ABTI_OS_ANNOTATE_H
+#define ABTI_OS_ANNOTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+/* Some tool is present. Written by abti_annotate_init only. */
+extern bool abti_annotate_on;
+
+/* Looks for the tools. Idempotent. */
+void abti_annotate_init(void);
+
+/* --- TSan: a fiber per context. NULL where TSan is absent. --- */
+
+void *abti_annotate_fiber_create(void) ABTI_NO_SANITIZE;
+void *abti_annotate_fiber_current(void) ABTI_NO_SANITIZE;
+void abti_annotate_fiber_destroy(void *fiber) ABTI_NO_SANITIZE;
+
+/* All that the caller did so far happens before what the fiber does next. */
+void abti_annotate_fiber_switch_to(void *fiber) ABTI_NO_SANITIZE;
+
+/* --- ASan --- */
+
+/*
+ * Before a switch to the stack [bottom, bottom + size). *fake_save keeps what the context that is left needs when it
+ * comes back; fake_save is NULL when it never does, which frees that.
+ */
+void abti_annotate_asan_start(void **fake_save, const void *bottom, size_t size) ABTI_NO_SANITIZE;
+
+/*
+ * After a switch, on the new stack: fake is what the context saved when it was left, NULL in a fresh one. The bounds of
+ * the stack that was left are stored where old_bottom and old_size are not NULL; both are 0 without ASan.
+ */
+void abti_annotate_asan_finish(void *fake, const void **old_bottom, size_t *old_size) ABTI_NO_SANITIZE;
+
+/* [ptr, ptr + size) may be used again. */
+void abti_annotate_unpoison(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+
+/* --- valgrind: which memory is a stack, so that a switch does not look like a huge frame --- */
+
+/* The stack [ptr, ptr + size); the result is for abti_annotate_stack_unregister. */
+unsigned abti_annotate_stack_register(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+void abti_annotate_stack_unregister(unsigned id) ABTI_NO_SANITIZE;
+
+#endif

@@ -1,0 +1,53 @@
+#include "os/clock.h"
+
+double abti_clock_wtime(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (double)ts.tv_sec + 1.0e-9 * (double)ts.tv_nsec;
+}
+
+uint64_t abti_clock_mono_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * ABTI_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* now + diff, kept inside [0, ABTI_CLOCK_NEVER] */
+static uint64_t deadline_from(uint64_t now, int64_t diff)
+{
+    uint64_t distance = diff < 0 ? -(uint64_t)diff : (uint64_t)diff;
+    if (diff < 0)
+        return distance > now ? 0 : now - distance;
+    return distance > ABTI_CLOCK_NEVER - now ? ABTI_CLOCK_NEVER : now + distance;
+}
+
+uint64_t abti_clock_deadline(const struct timespec *realtime)
+{
+    struct timespec now;
+    int64_t sec, diff;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (__builtin_sub_overflow((int64_t)realtime->tv_sec, (int64_t)now.tv_sec, &sec) ||
+        __builtin_mul_overflow(sec, ABTI_NS_PER_SEC, &diff) ||
+        __builtin_add_overflow(diff, (int64_t)realtime->tv_nsec - (int64_t)now.tv_nsec, &diff))
+        return realtime->tv_sec < now.tv_sec ? 0 : ABTI_CLOCK_NEVER;
+    return deadline_from(abti_clock_mono_ns(), diff);
+}
+
+uint64_t abti_clock_deadline_at(double wtime)
+{
+    return abti_clock_deadline_in(wtime - abti_clock_wtime());
+}
+
+uint64_t abti_clock_deadline_in(double secs)
+{
+    double ns = secs * ABTI_NS_PER_SEC;
+    uint64_t now = abti_clock_mono_ns();
+
+    /* The bounds are well inside the range of int64_t, so that the conversion is defined; NaN fails the first test. */
+    if (!(ns < 9.0e18))
+        return ABTI_CLOCK_NEVER;
+    return ns < -9.0e18 ? 0 : deadline_from(now, (int64_t)ns);
+}

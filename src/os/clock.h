@@ -1,0 +1,29 @@
+/*
+ * Time. Users give and get wall-clock time (CLOCK_REALTIME); everything that waits inside the library uses deadlines in
+ * nanoseconds of CLOCK_MONOTONIC, which nobody can set back. ABTI_CLOCK_NEVER is the deadline that does not come.
+ */
+#ifndef ABTI_OS_CLOCK_H
+#define ABTI_OS_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define ABTI_CLOCK_NEVER UINT64_MAX
+#define ABTI_NS_PER_SEC 1000000000
+
+/* Seconds of CLOCK_REALTIME. */
+double abti_clock_wtime(void);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t abti_clock_mono_ns(void);
+
+/*
+ * Monotonic deadlines from what users give: a point in wall-clock time, as timespec or in seconds, or a time from now
+ * in seconds. A time in the past gives a deadline in the past, one too far away (or not a number) gives
+ * ABTI_CLOCK_NEVER.
+ */
+uint64_t abti_clock_deadline(const struct timespec *realtime);
+uint64_t abti_clock_deadline_at(double wtime);
+uint64_t abti_clock_deadline_in(double secs);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Short lock for a few dozen instructions. Spinning is bounded: a holder that the system has preempted would otherwise
+ * cost its waiters whole time slices, so they give way and then sleep between looks.
+ *
+ * Lock word: 0 free, 1 held. Zeroed memory is a free lock.
+ */
+#ifndef ABTI_OS_SPIN_H
+#define ABTI_OS_SPIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "arch/cpu.h"
+#include "base/atomic.h"
+
+struct abti_spin {
+    _Atomic uint32_t word;
+};
+
+/* Waits until the lock looks free. */
+void abti_spin_wait(struct abti_spin *lock);
+
+ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
+{
+    /* acquire: pairs with the release in abti_spin_unlock */
+    return abti_exchange_acquire(&lock->word, 1) == 0;
+}
+
+ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)
+{
+    while (ABTI_UNLIKELY(!abti_spin_trylock(lock)))
+        abti_spin_wait(lock);
+}
+
+ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)
+{
+    abti_store_release(&lock->word, 0);
+}
+
+/* Bounded spinning, then giving way, then sleeping: one step of any "look again later" loop. `step` counts from 0. */
+void abti_backoff(unsigned step);
+
+#endif

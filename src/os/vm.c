@@ -1,0 +1,40 @@
+/* Pages straight from the operating system: mmap, munmap, madvise. errno is the caller's: nothing here changes it. */
+#include "os/vm.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t abti_vm_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *abti_vm_map(size_t size)
+{
+    int saved_errno = errno;
+    void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = saved_errno;
+    return ptr == MAP_FAILED ? NULL : ptr;
+}
+
+void abti_vm_unmap(void *ptr, size_t size)
+{
+    int saved_errno = errno;
+    if (ptr)
+        munmap(ptr, size);
+    errno = saved_errno;
+}
+
+void abti_vm_release(void *ptr, size_t size)
+{
+    int saved_errno = errno;
+    uintptr_t mask = (uintptr_t)abti_vm_page_size() - 1;
+    uintptr_t begin = ((uintptr_t)ptr + mask) & ~mask;
+    uintptr_t end = ((uintptr_t)ptr + size) & ~mask;
+
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+    errno = saved_errno;
+}

@@ -1,0 +1,27 @@
+/* Pages straight from the operating system. */
+#ifndef ABTI_OS_VM_H
+#define ABTI_OS_VM_H
+
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+/* Bytes in a page; asked of the system at every call, which is cheap (libc keeps it). */
+size_t abti_vm_page_size(void);
+
+/*
+ * Private zeroed memory at a page boundary, of size rounded up to whole pages. No swap space is set aside for it: what
+ * is never touched costs address space only. NULL when there is none or size is 0.
+ */
+void *abti_vm_map(size_t size) ABTI_MUST_CHECK;
+
+/* Undoes abti_vm_map of the same size. NULL is allowed. */
+void abti_vm_unmap(void *ptr, size_t size);
+
+/*
+ * Gives the memory behind the pages that lie wholly in [ptr, ptr + size) back to the system; the address range stays
+ * and reads as zero afterwards. Pages that are only partly covered are left alone.
+ */
+void abti_vm_release(void *ptr, size_t size);
+
+#endif

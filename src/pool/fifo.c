@@ -1,0 +1,110 @@
+/*
+ * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or atomic
+ * read-modify-write, and for any number of them, under the pool's lock.
+ */
+#include "pool/pool_impl.h"
+
+/* --- Shared --- */
+
+static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    (void)context;
+    abti_spin_lock(&pool->lock);
+    abti_queue_push(&pool->queue, unit);
+    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_spin_unlock(&pool->lock);
+    abti_parking_wake(sleeper);
+}
+
+static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)
+{
+    (void)context;
+    if (abti_queue_is_empty(&pool->queue))
+        return NULL;
+    abti_spin_lock(&pool->lock);
+    abti_unit *unit = abti_queue_pop(&pool->queue);
+    abti_spin_unlock(&pool->lock);
+    return unit;
+}
+
+static int fifo_remove(abti_pool *pool, abti_unit *unit)
+{
+    abti_spin_lock(&pool->lock);
+    bool found = abti_queue_remove(&pool->queue, unit);
+    abti_spin_unlock(&pool->lock);
+    return found ? ABT_SUCCESS : ABT_ERR_POOL;
+}
+
+static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
+{
+    abti_spin_lock(&pool->lock);
+    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = unit->next)
+        print(arg, unit);
+    abti_spin_unlock(&pool->lock);
+}
+
+/* --- Of one native thread --- */
+
+static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    (void)context;
+    abti_queue_push(&pool->queue, unit);
+}
+
+static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
+{
+    (void)context;
+    return abti_queue_pop(&pool->queue);
+}
+
+static int priv_remove(abti_pool *pool, abti_unit *unit)
+{
+    return abti_queue_remove(&pool->queue, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
+}
+
+/* --- Both --- */
+
+static bool fifo_is_empty(abti_pool *pool)
+{
+    return abti_queue_is_empty(&pool->queue);
+}
+
+static size_t fifo_size(abti_pool *pool)
+{
+    return abti_queue_size(&pool->queue);
+}
+
+/* Good enough for who is about to take it out: a remove that finds nothing says so. */
+static int fifo_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
+{
+    *in_pool = unit->pool == pool;
+    return ABT_SUCCESS;
+}
+
+const struct abti_pool_ops abti_pool_fifo_ops = {
+    .push = fifo_push,
+    .pop = fifo_pop,
+    .is_empty = fifo_is_empty,
+    .size = fifo_size,
+    .push_many = abti_pool_push_each,
+    .pop_many = abti_pool_pop_each,
+    .pop_wait = abti_pool_pop_wait,
+    .pop_timedwait = abti_pool_pop_timedwait,
+    .remove = fifo_remove,
+    .is_in_pool = fifo_is_in_pool,
+    .print_all = fifo_print_all,
+};
+
+const struct abti_pool_ops abti_pool_fifo_priv_ops = {
+    .push = priv_push,
+    .pop = priv_pop,
+    .is_empty = fifo_is_empty,
+    .size = fifo_size,
+    .push_many = abti_pool_push_each,
+    .pop_many = abti_pool_pop_each,
+    .pop_wait = abti_pool_pop_wait,
+    .pop_timedwait = abti_pool_pop_timedwait,
+    .remove = priv_remove,
+    .is_in_pool = fifo_is_in_pool,
+    .print_all = fifo_print_all,
+};

@@ -1,0 +1,50 @@
+/* Making built-in pools, and what they share. */
+#include "pool/pool_impl.h"
+
+#include <stdlib.h>
+
+int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
+{
+    /* FIFO and FIFO_WAIT are one: who waits for a unit sleeps, in either. */
+    bool priv_fifo = kind != ABT_POOL_RANDWS && access == ABT_POOL_ACCESS_PRIV;
+    const struct abti_pool_ops *ops = kind == ABT_POOL_RANDWS ? &abti_pool_randws_ops
+                                      : priv_fifo             ? &abti_pool_fifo_priv_ops
+                                                              : &abti_pool_fifo_ops;
+    abti_pool *pool = abti_pool_alloc(ops);
+    if (!pool)
+        return ABT_ERR_MEM;
+    pool->kind = kind;
+    pool->access = access;
+    pool->automatic = automatic;
+    pool->priv_fifo = priv_fifo;
+    if (kind == ABT_POOL_RANDWS && abti_pool_randws_init(pool) != ABT_SUCCESS) {
+        abti_pool_destroy(pool);
+        return ABT_ERR_MEM;
+    }
+    *out = pool;
+    return ABT_SUCCESS;
+}
+
+void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
+{
+    for (size_t i = 0; i < num; i++)
+        abti_pool_push(pool, units[i], context);
+}
+
+size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
+{
+    size_t n = 0;
+    while (n < len && (units[n] = abti_pool_pop(pool, context)) != NULL)
+        n++;
+    return n;
+}
+
+abti_unit *abti_pool_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
+{
+    return abti_park_pop(pool, abti_clock_deadline_in(secs), context);
+}
+
+abti_unit *abti_pool_pop_timedwait(abti_pool *pool, double wtime)
+{
+    return abti_park_pop(pool, abti_clock_deadline_at(wtime), 0);
+}

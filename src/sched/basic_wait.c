@@ -1,0 +1,46 @@
+/*
+ * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined first pool sleeps in its own way, by its
+ * pop_wait; all others by the ES.
+ */
+#include "sched/sched_impl.h"
+
+#include "core/switch.h"
+
+static const double WAIT_SECS = 0.1;
+
+static abti_unit *wait_for_unit(abti_sched *sched)
+{
+    abti_pool *pool = sched->pools[0];
+    if (pool->ops->pop_wait)
+        return pool->ops->pop_wait(pool, WAIT_SECS, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    if (pool->ops->pop_timedwait)
+        return pool->ops->pop_timedwait(pool, abti_clock_wtime() + WAIT_SECS);
+    return NULL;
+}
+
+static void basic_wait_run(abti_sched *sched)
+{
+    bool user_waits = sched->num_pools > 0 && sched->pools[0]->user_defined &&
+                      (sched->pools[0]->ops->pop_wait || sched->pools[0]->ops->pop_timedwait);
+    if (!user_waits) {
+        abti_sched_loop(sched);
+        return;
+    }
+    for (;;) {
+        abti_es *es = abti_es_self;
+        abti_unit *unit = abti_sched_pick_in_order(sched, NULL);
+        bool waited = !unit;
+        if (waited)
+            unit = wait_for_unit(sched);
+        if (unit)
+            abti_run_child(es, unit, NULL);
+        if (!waited && es->budget > 0)
+            continue;
+        es->budget = (int32_t)sched->event_freq;
+        abti_es_check_events(es, sched);
+        if (abti_sched_has_to_stop(sched))
+            return;
+    }
+}
+
+const struct abti_sched_ops abti_sched_basic_wait_ops = {.run = basic_wait_run, .pick = abti_sched_pick_in_order};

@@ -1,0 +1,81 @@
+# The sources of the library: a variant is a file that is picked here.
+
+abt_sources = \
+	src/api/error.c \
+	src/api/init.c \
+	src/api/key.c \
+	src/api/pool.c \
+	src/api/pool_config.c \
+	src/api/pool_user_def.c \
+	src/api/sched.c \
+	src/api/sched_config.c \
+	src/api/self.c \
+	src/api/task.c \
+	src/api/thread.c \
+	src/api/thread_attr.c \
+	src/api/thread_migrate.c \
+	src/api/thread_query.c \
+	src/api/timer.c \
+	src/api/unit.c \
+	src/api/xstream.c \
+	src/base/parse.c \
+	src/core/config.c \
+	src/core/join.c \
+	src/core/key.c \
+	src/core/kvconf.c \
+	src/core/migrate.c \
+	src/core/park.c \
+	src/core/pool.c \
+	src/core/queue.c \
+	src/core/rt.c \
+	src/core/sched.c \
+	src/core/switch.c \
+	src/core/unit.c \
+	src/core/unitmap.c \
+	src/core/xsloop.c \
+	src/core/xstream.c \
+	src/mem/slab.c \
+	src/mem/stack.c \
+	src/os/affinity.c \
+	src/os/annotate.c \
+	src/os/clock.c \
+	src/os/env.c \
+	src/os/spin.c \
+	src/os/vm.c \
+	src/pool/fifo.c \
+	src/pool/make.c \
+	src/pool/randws.c \
+	src/pool/user.c \
+	src/sched/basic.c \
+	src/sched/basic_wait.c \
+	src/sched/loop.c \
+	src/sched/make.c \
+	src/sched/randws.c \
+	src/sched/user.c
+
+abt_asm_sources =
+
+# Libraries that the chosen variants need.
+abt_libs =
+
+if ARCH_X86_64
+abt_asm_sources += src/arch/x86_64/ctx.S
+endif
+
+if OS_LINUX
+abt_sources += src/os/futex_linux.c
+endif
+
+# if HAVE_HWLOC
+# abt_sources += src/os/topo_hwloc.c
+# abt_libs += $(hwloc_LIBS)
+# else
+# abt_sources += src/os/topo_sysfs.c
+# endif
+
+# if HAVE_LIBUNWIND
+# abt_sources += src/ext/unwind_libunwind.c
+# abt_libs += $(libunwind_LIBS)
+# else
+# abt_sources += src/ext/unwind_none.c
+# endif

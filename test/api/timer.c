@@ -1,0 +1,79 @@
+#include <time.h>
+
+#include "abt.h"
+#include "tap.h"
+
+static void nap(void)
+{
+    struct timespec ts = {.tv_nsec = 3000000};
+    nanosleep(&ts, NULL);
+}
+
+static void test_values(void)
+{
+    ABT_timer timer = ABT_TIMER_NULL, copy = ABT_TIMER_NULL;
+    double secs = -1.0, again = -1.0, sum = 100.0;
+
+    ok_abt(ABT_timer_create(&timer));
+    ok(timer != ABT_TIMER_NULL, "a timer");
+    ok_abt(ABT_timer_start(timer));
+    nap();
+    ok_abt(ABT_timer_stop(timer));
+    ok_abt(ABT_timer_read(timer, &secs));
+    ok(secs >= 0.003 && secs < 10.0, "seconds between start and stop: %g", secs);
+    nap();
+    ok_abt(ABT_timer_read(timer, &again));
+    ok(again == secs, "reading does not stop");
+
+    ok_abt(ABT_timer_dup(timer, &copy));
+    ok(copy != timer, "a copy of its own");
+    ok_abt(ABT_timer_stop_and_read(timer, &secs));
+    ok(secs >= again + 0.003, "stopped once more: %g", secs);
+    ok_abt(ABT_timer_read(copy, &secs));
+    ok(secs == again, "the copy has the recorded times");
+    ok_abt(ABT_timer_stop_and_add(copy, &sum));
+    ok_abt(ABT_timer_read(copy, &secs));
+    ok(sum == 100.0 + secs, "added to what was there");
+
+    ok_abt(ABT_timer_free(&timer));
+    ok(timer == ABT_TIMER_NULL, "null after free");
+    ok_abt(ABT_timer_free(&copy));
+}
+
+static void test_null(ABT_timer null)
+{
+    ABT_timer newtimer = (ABT_timer)(uintptr_t)0x1000, timer = null;
+    double secs = 5.0;
+
+    ok_err(ABT_timer_dup(null, &newtimer), ABT_ERR_INV_TIMER);
+#ifdef ABT_ENABLE_VER_20_API
+    ok(newtimer == (ABT_timer)(uintptr_t)0x1000, "left alone");
+#else
+    ok(newtimer == ABT_TIMER_NULL, "null after an error");
+#endif
+    ok_err(ABT_timer_free(&timer), ABT_ERR_INV_TIMER);
+    ok_err(ABT_timer_start(null), ABT_ERR_INV_TIMER);
+    ok_err(ABT_timer_stop(null), ABT_ERR_INV_TIMER);
+    ok_err(ABT_timer_read(null, &secs), ABT_ERR_INV_TIMER);
+    ok_err(ABT_timer_stop_and_read(null, &secs), ABT_ERR_INV_TIMER);
+    ok_err(ABT_timer_stop_and_add(null, &secs), ABT_ERR_INV_TIMER);
+    ok(secs == 5.0, "errors store nothing");
+}
+
+int main(void)
+{
+    struct timespec ts;
+    double overhead = -1.0;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    double diff = ABT_get_wtime() - (double)ts.tv_sec;
+    ok(diff >= 0.0 && diff < 5.0, "wall-clock time");
+    test_values();
+    if (!ABT_NULL) {
+        test_null(ABT_TIMER_NULL);
+        test_null(NULL);
+    }
+    ok_abt(ABT_timer_get_overhead(&overhead));
+    ok(overhead >= 0.0 && overhead < 0.001, "overhead %g", overhead);
+    return done_testing();
+}

@@ -1,0 +1,37 @@
+# The tests, one program per line, by the name of its C file without ".c". Every program prints TAP through tap.h.
+
+# test/unit/<layer>/<module>.c: one module from the inside.
+unit_tests = \
+	test/unit/base/parse \
+	test/unit/core/config \
+	test/unit/core/key \
+	test/unit/core/kvconf \
+	test/unit/os/affinity \
+	test/unit/os/annotate \
+	test/unit/os/clock \
+	test/unit/os/env \
+	test/unit/os/vm
+
+# test/arch/*.c: what an architecture must provide.
+arch_tests =
+
+# test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
+api_tests = \
+	test/api/error \
+	test/api/key \
+	test/api/pool_config \
+	test/api/pool_user_def \
+	test/api/sched_config \
+	test/api/timer
+
+# test/fault/*.c: the n-th allocation fails.
+fault_tests =
+
+# test/regress/<what>.c: one per mended bug.
+regress_tests =
+
+# test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
+stress_tests =
+
+# test/bench/<module>.c: measurements, not run by "make check".
+bench_programs =

@@ -1,0 +1,71 @@
+#include <math.h>
+
+#include "os/clock.h"
+#include "tap.h"
+
+#define SEC ((uint64_t)ABTI_NS_PER_SEC)
+
+/* got lies at most a second from what was expected: enough to tell right from wrong on a busy machine. */
+static bool is_near(uint64_t got, uint64_t want)
+{
+    return got > want ? got - want < SEC : want - got < SEC;
+}
+
+static void test_clocks(void)
+{
+    double wtime = abti_clock_wtime();
+    uint64_t before = abti_clock_mono_ns();
+    struct timespec nap = {.tv_nsec = 2000000};
+
+    ok(fabs(wtime - (double)time(NULL)) < 2.0, "wall-clock time in seconds");
+    nanosleep(&nap, NULL);
+    uint64_t after = abti_clock_mono_ns();
+    ok(after - before >= 2000000 && after - before < 10 * SEC, "monotonic time in nanoseconds");
+}
+
+static void test_timespec(void)
+{
+    struct timespec now, at;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    at = (struct timespec){.tv_sec = now.tv_sec + 100, .tv_nsec = now.tv_nsec};
+    ok(is_near(abti_clock_deadline(&at), abti_clock_mono_ns() + 100 * SEC), "in 100 seconds");
+    at.tv_sec = now.tv_sec - 1;
+    uint64_t deadline = abti_clock_deadline(&at);
+    ok(deadline < abti_clock_mono_ns(), "a second ago is in the past");
+    at = (struct timespec){0};
+    ok(abti_clock_deadline(&at) < abti_clock_mono_ns(), "so is the epoch");
+    at.tv_sec = INT64_MIN;
+    is_int(abti_clock_deadline(&at), 0, "and the earliest time");
+    at.tv_sec = INT64_MAX;
+    ok(abti_clock_deadline(&at) == ABTI_CLOCK_NEVER, "the latest time does not come");
+    at = (struct timespec){.tv_sec = now.tv_sec + 100000000000, .tv_nsec = 999999999};
+    ok(abti_clock_deadline(&at) == ABTI_CLOCK_NEVER, "3000 years do not come either");
+    clock_gettime(CLOCK_REALTIME, &now);
+    deadline = abti_clock_deadline(&now);
+    ok(deadline <= abti_clock_mono_ns(), "now has come");
+}
+
+static void test_seconds(void)
+{
+    uint64_t now = abti_clock_mono_ns();
+
+    ok(is_near(abti_clock_deadline_in(50.25), now + 50 * SEC + SEC / 4), "in so many seconds");
+    ok(is_near(abti_clock_deadline_at(abti_clock_wtime() + 70.5), now + 70 * SEC + SEC / 2), "at a wall-clock time");
+    ok(abti_clock_deadline_in(0.0) <= abti_clock_mono_ns(), "no time at all");
+    ok(abti_clock_deadline_in(-0.5) < abti_clock_mono_ns(), "in the past");
+    is_int(abti_clock_deadline_in(-1.0e300), 0, "long ago");
+    is_int(abti_clock_deadline_in(-INFINITY), 0, "for ever ago");
+    ok(abti_clock_deadline_in(1.0e300) == ABTI_CLOCK_NEVER, "too far away");
+    ok(abti_clock_deadline_in(INFINITY) == ABTI_CLOCK_NEVER, "infinity");
+    ok(abti_clock_deadline_in(NAN) == ABTI_CLOCK_NEVER, "not a number");
+    ok(abti_clock_deadline_at(0.0) < abti_clock_mono_ns(), "the epoch");
+}
+
+int main(void)
+{
+    test_clocks();
+    test_timespec();
+    test_seconds();
+    return done_testing();
+}
