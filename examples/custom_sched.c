@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { TIERS = 3, TURNS_A_ROUND = 7, ROUNDS = 20000 };
+enum { TIERS = 3, ROUNDS = 20000, TURNS_OF_A_ROUND = 4 + 2 + 1, TURNS_OF_A_ULT = 10 };
 
 static const int weights[TIERS] = {4, 2, 1};
 
@@ -53,26 +53,26 @@ struct lane {
 
 static struct lane lanes[TEAM_MAX_STREAMS];
 
-static void count_turn(const struct job *job)
-{
-    struct lane *lane = job->lane;
-    if (lane->total++ < lane->rounds * TURNS_A_ROUND)
-        lane->turns[job->tier]++;
-}
-
-/* The body of a ULT, which takes two turns. */
+/* The body of a ULT. */
 static void work(void *arg)
 {
-    count_turn(arg);
-    CHECK(ABT_thread_yield());
-    count_turn(arg);
+    const struct job *job = arg;
+    struct lane *lane = job->lane;
+
+    for (int i = 0; i < TURNS_OF_A_ULT; i++) {
+        if (i > 0)
+            CHECK(ABT_thread_yield());
+        if (lane->total++ < lane->rounds * TURNS_OF_A_ROUND)
+            lane->turns[job->tier]++;
+    }
 }
 
 /* Fills three pools, and only then starts a stream with a scheduler for them. */
 static long start_lane(struct lane *lane)
 {
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
-    long num = weights[0] * lane->rounds / 2; /* ULTs with two turns each are enough for the class with most turns */
+    /* Enough for the tier that has most turns. */
+    long num = (weights[0] * lane->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT;
 
     for (int tier = 0; tier < TIERS; tier++) {
         lane->jobs[tier] = (struct job){lane, tier};

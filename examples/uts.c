@@ -153,7 +153,8 @@ static void search_in_parallel(struct node *root)
     CHECK(ABT_pool_pop_thread(lobby, &gate));
     atomic_store(&outstanding, 1);
     create_unit(root);
-    CHECK(ABT_thread_free(&gate)); /* waits for it first */
+    CHECK(ABT_thread_join(gate));
+    CHECK(ABT_thread_free(&gate));
     CHECK(ABT_pool_free(&lobby));
 }
 

@@ -13,11 +13,23 @@
 #define ABTI_ATTR_IS_NULL(h) ABTI_IS_NULL(h, ABT_THREAD_ATTR_NULL)
 #define ABTI_KEY_IS_NULL(h) ABTI_IS_NULL(h, ABT_KEY_NULL)
 
-/* The null handles of ULTs and tasklets stand for each other. Small numbers are never addresses: one comparison. */
+/* The null handles of ULTs and tasklets stand for each other. */
 ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
 {
-    _Static_assert(ABT_NULL || ((uintptr_t)ABT_THREAD_NULL < 64 && (uintptr_t)ABT_TASK_NULL < 64), "null handles");
-    return ABTI_UNLIKELY((uintptr_t)h < 64);
+    return ABTI_UNLIKELY(ABTI_IS_NULL(h, ABT_THREAD_NULL));
+}
+
+/* The library is up. An ES's own threads need not ask. */
+ABTI_INLINE bool abti_is_up(abti_es *es)
+{
+    return es || abti_rt_is_up();
+}
+
+/* Units that cannot be joined or freed: none, the caller itself, the primary ULT, main schedulers. */
+ABTI_INLINE bool abti_is_not_joinable(abti_es *es, abti_unit *unit)
+{
+    return abti_thread_is_null(unit) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)) ||
+           (es && es->cur == unit);
 }
 
 /* ABT_SUCCESS if the caller is a unit that can yield; INV_XSTREAM for external threads, INV_THREAD for tasklets. */
@@ -30,8 +42,25 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
     return ABT_SUCCESS;
 }
 
-/* The function that stacks units; shared by ABT_thread_* and ABT_task_*. */
-int abti_unit_create(abti_pool *pool, void (*func)(void *), void *arg, unsigned flags, abti_unit **unit) ABTI_MUST_CHECK;
+/*
+ * Creation in two halves for an ES and a private pool: the descriptor that is next, still in the cache, or NULL when the
+ * case is not that simple; then taking and pushing it.
+ */
+ABTI_INLINE abti_unit *abti_unit_new_quick(abti_es *es, ABT_pool pool)
+{
+    if (ABTI_UNLIKELY(!es || ABTI_POOL_IS_NULL(pool) || !pool->priv_fifo))
+        return NULL;
+    return (abti_unit *)es->units.list;
+}
+
+ABTI_INLINE void abti_unit_push_quick(abti_es *es, abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg,
+                                      unsigned flags)
+{
+    es->units.list = ((struct abti_node *)unit)->next;
+    es->units.count--;
+    abti_unit_init(unit, func, arg, pool, flags);
+    abti_queue_push(&pool->queue, unit);
+}
 
 /* Revives a terminated unit into a pool, without pushing it. ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;

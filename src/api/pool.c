@@ -296,12 +296,13 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
         return abti_error(ABT_ERR_INV_SCHED);
-    abti_unit *unit;
+    abti_unit *unit = NULL;
     int code = ABT_ERR_MEM;
     struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
     if (stack)
-        code = abti_unit_create(pool, abti_sched_stacked_main, sched, ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK, &unit);
-    if (code != ABT_SUCCESS) {
+        unit = abti_unit_new(abti_es_self, pool, abti_sched_stacked_main, sched,
+                             ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK, &code);
+    if (!unit) {
         if (stack)
             abti_stack_destroy(stack);
         abti_store_release(&sched->use, ABTI_SCHED_UNUSED);

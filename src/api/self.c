@@ -196,7 +196,7 @@ int ABT_self_yield(void)
     int code = abti_check_ult(es);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
-    return abti_yield(es, es->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    return abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
 int ABT_self_suspend(void)

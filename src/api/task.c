@@ -8,10 +8,10 @@ static int as_task(int code)
 
 static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
-    abti_unit *unit;
-    unsigned flags = ABTI_UNIT_TASKLET | (newtask ? ABTI_UNIT_NAMED : 0u);
-    int code = abti_unit_create(pool, func, arg, flags, &unit);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+    int code;
+    abti_unit *unit = abti_unit_new(abti_es_self, pool, func, arg,
+                                    newtask ? ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED : ABTI_UNIT_TASKLET, &code);
+    if (ABTI_UNLIKELY(!unit))
         return abti_error(code);
     if (newtask)
         *newtask = unit;
@@ -19,13 +19,24 @@ static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *ne
     return ABT_SUCCESS;
 }
 
-int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
+static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    return create(pool, task_func, arg, newtask);
+    return create(pool, func, arg, newtask);
+}
+
+/* As ABT_thread_create: the common case by itself. */
+int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
+{
+    abti_unit *unit = abti_unit_new_quick(abti_es_self, pool);
+    if (ABTI_UNLIKELY(!unit || !newtask))
+        return create_checked(pool, task_func, arg, newtask);
+    abti_unit_push_quick(abti_es_self, unit, pool, task_func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED);
+    *newtask = unit;
+    return ABT_SUCCESS;
 }
 
 int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), void *arg, ABT_task *newtask)
@@ -47,10 +58,14 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
 
 int ABT_task_free(ABT_task *task)
 {
-    int code = as_task(ABT_thread_free(task));
-    if (code == ABT_SUCCESS)
-        *task = ABT_TASK_NULL;
-    return code;
+    abti_unit *unit = *task;
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!abti_is_up(es)))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
+        return abti_error(ABT_ERR_INV_TASK);
+    *task = ABT_TASK_NULL;
+    return abti_join_and_free(es, unit);
 }
 
 int ABT_task_join(ABT_task task)

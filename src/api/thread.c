@@ -24,8 +24,8 @@ static ABTI_NOINLINE int create_with_attr(abti_pool *pool, void (*func)(void *),
     int code = stack_of_attr(attr, &stack);
     if (code != ABT_SUCCESS)
         return code;
-    code = abti_unit_create(pool, func, arg, flags | (stack ? ABTI_UNIT_OWN_STACK : 0u), unit);
-    if (code != ABT_SUCCESS) {
+    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags | (stack ? ABTI_UNIT_OWN_STACK : 0u), &code);
+    if (!*unit) {
         if (stack)
             abti_stack_destroy(stack);
         return code;
@@ -40,19 +40,24 @@ static ABTI_NOINLINE int create_with_attr(abti_pool *pool, void (*func)(void *),
     return ABT_SUCCESS;
 }
 
-ABTI_INLINE int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
-                       abti_unit **unit)
+static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
+                  abti_unit **unit)
 {
     unsigned flags = newthread ? ABTI_UNIT_NAMED : 0;
     int code;
-    if (ABTI_LIKELY(ABTI_ATTR_IS_NULL(attr)))
-        code = abti_unit_create(pool, func, arg, flags, unit);
-    else
+    if (ABTI_ATTR_IS_NULL(attr)) {
+        *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
+        if (!*unit)
+            return code;
+    } else {
         code = create_with_attr(pool, func, arg, attr, flags, unit);
+        if (code != ABT_SUCCESS)
+            return code;
+    }
     /* Before the push: the new unit may look at its handle as soon as it runs. */
-    if (ABTI_LIKELY(code == ABT_SUCCESS) && newthread)
+    if (newthread)
         *newthread = *unit;
-    return code;
+    return ABT_SUCCESS;
 }
 
 static int create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
@@ -60,14 +65,15 @@ static int create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT
 {
     abti_unit *unit;
     int code = create(pool, func, arg, attr, newthread, &unit);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+    if (code != ABT_SUCCESS)
         return abti_error(code);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
 }
 
-int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-                      ABT_thread *newthread)
+/* The whole of ABT_thread_create. */
+static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+                                        ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -75,7 +81,22 @@ int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    return create_and_push(pool, thread_func, arg, attr, newthread);
+    return create_and_push(pool, func, arg, attr, newthread);
+}
+
+/*
+ * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
+ * creates a plain named ULT in a private pool. Everything else is create_checked's.
+ */
+int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                      ABT_thread *newthread)
+{
+    abti_unit *unit = abti_unit_new_quick(abti_es_self, pool);
+    if (ABTI_UNLIKELY(!unit || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+        return create_checked(pool, thread_func, arg, attr, newthread);
+    abti_unit_push_quick(abti_es_self, unit, pool, thread_func, arg, ABTI_UNIT_NAMED);
+    *newthread = unit;
+    return ABT_SUCCESS;
 }
 
 int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
@@ -175,36 +196,31 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 
 /* --- Joining and freeing --- */
 
-/* Units that cannot be joined, freed: none, the caller itself, the primary ULT, main schedulers. */
-ABTI_INLINE bool is_not_joinable(abti_unit *unit)
-{
-    return abti_thread_is_null(unit) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)) ||
-           (abti_es_self && abti_es_self->cur == unit);
-}
-
 int ABT_thread_join(ABT_thread thread)
 {
-    if (ABTI_REFUSE(is_not_joinable(thread)))
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    return abti_join(thread, false);
+    return abti_join(es, thread);
 }
 
 int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(!abti_rt_is_up()))
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!abti_is_up(es)))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(is_not_joinable(unit)))
+    if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
         return abti_error(ABT_ERR_INV_THREAD);
     *thread = ABT_THREAD_NULL;
-    return abti_join(unit, true);
+    return abti_join_and_free(es, unit);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
 {
     for (int i = 0; i < num_threads; i++) {
         if (!abti_thread_is_null(thread_list[i]))
-            abti_join(thread_list[i], false);
+            abti_join(abti_es_self, thread_list[i]);
     }
     return ABT_SUCCESS;
 }
@@ -218,7 +234,7 @@ int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
         if (abti_thread_is_null(unit))
             continue;
         thread_list[i] = ABT_THREAD_NULL;
-        abti_join(unit, true);
+        abti_join_and_free(abti_es_self, unit);
     }
     return ABT_SUCCESS;
 }
@@ -245,10 +261,12 @@ int ABT_thread_cancel(ABT_thread thread)
 int ABT_thread_yield(void)
 {
     abti_es *es = abti_es_self;
+    if (ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->dsched != NULL))
+        return abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     int code = abti_check_ult(es);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS))
+    if (code != ABT_SUCCESS)
         return ABTI_BUILD_VER20 ? abti_error(code) : ABT_SUCCESS;
-    return abti_yield(es, es->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    return abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 
 /* Takes a ready unit out of its pool. *taken: it was there. ABT code. */

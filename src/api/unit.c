@@ -1,22 +1,6 @@
 /* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
 #include "api/handles.h"
 
-int abti_unit_create(abti_pool *pool, void (*func)(void *), void *arg, unsigned flags, abti_unit **out)
-{
-    abti_es *es = abti_es_self;
-    abti_unit *unit = abti_unit_alloc(es);
-    if (ABTI_UNLIKELY(!unit))
-        return ABT_ERR_MEM;
-    abti_unit_init(unit, func, arg, NULL, flags);
-    int code = abti_unit_associate(unit, pool);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {
-        abti_unit_release(es, unit);
-        return code;
-    }
-    *out = unit;
-    return ABT_SUCCESS;
-}
-
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {
     int code = abti_unit_associate(unit, pool);

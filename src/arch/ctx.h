@@ -31,7 +31,10 @@ int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), vo
 /* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry never returns. */
 int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg);
 
-/* Saves the caller and calls entry() on the rest of the caller's own stack. entry never returns. */
+/*
+ * Saves the caller and calls entry() as another context on the rest of the caller's own stack. The caller goes on, with
+ * 0, when it is resumed or when entry returns; entry returns only as the last of all that happens on its context.
+ */
 int abti_ctx_nest(abti_ctx *save, void (*entry)(void));
 
 /* Like the functions above, for a context that ends: nothing is saved. */

@@ -7,7 +7,7 @@ static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 {
     uintptr_t none = 0;
     /* release: publishes the joiner to abti_terminate; acquire: a unit found DONE is as if joined */
-    return abti_cas_acq_rel(&unit->join, &none, (uintptr_t)joiner | tags);
+    return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
 
 static void join_native(abti_unit *unit)
@@ -28,66 +28,107 @@ static void join_native(abti_unit *unit)
 static ABTI_COLD int join_poll(abti_unit *unit, bool free_it)
 {
     while (!abti_unit_is_done(unit))
-        abti_yield(abti_es_self, abti_es_self->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
     if (free_it)
         abti_unit_dispose(abti_es_self, unit);
     return ABT_SUCCESS;
 }
 
-static void nest_main(void)
+/*
+ * The unit that is to be joined stands next in the joiner's own private queue and has not been touched: it may run on the
+ * rest of the joiner's stack, if there is enough of it.
+ */
+ABTI_INLINE bool may_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
-    abti_unit *unit = abti_es_self->cur;
-    unit->func(unit->arg);
-    abti_ult_exit();
+    return abti_load_relaxed(&es->fast->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
+           (char *)abti_cpu_sp() >= self->stack->nest_limit && !abti_has_requests(self) && es->budget > 1 &&
+           abti_pool_is_owner(es, self->pool);
 }
 
-/* The joiner's stack has room for a unit that wants a default stack. */
-ABTI_INLINE bool has_room(abti_unit *self)
+/*
+ * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
+ * will do; who only joins may have rivals.
+ */
+ABTI_INLINE bool register_in_place(abti_unit *unit, abti_unit *self, bool free_it)
 {
-    enum { MARGIN = 2048 };
-    char *sp = abti_cpu_sp();
-    return (size_t)(sp - self->stack->base) >= abti_rt.config.thread_stacksize + MARGIN;
+    uintptr_t none = 0;
+    if (!free_it)
+        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
+    if (ABTI_UNLIKELY(abti_load_relaxed(&unit->join) != 0))
+        return false;
+    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
+    return true;
 }
 
-/* The unit runs on the rest of its joiner's stack; its end resumes the joiner. */
-static int run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
+/* Its end resumes the joiner. */
+ABTI_INLINE int run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
+    abti_queue_pop(&es->fast->queue);
+    es->budget--;
+    abti_pool_owner_entered(self->pool);
     unit->flags |= ABTI_UNIT_INPLACE;
     unit->stack = self->stack;
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest(&self->ctx, nest_main);
+    return abti_ctx_nest(&self->ctx, abti_nest_main);
 }
 
 /*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be freed,
  * so that nothing is left to do here afterwards and the switch can go straight back to the API's user.
  */
-static int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, bool free_it)
+static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, bool free_it)
 {
     if (ABTI_UNLIKELY(abti_has_requests(self)) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
     if (ABTI_UNLIKELY(!join_register(unit, self, free_it ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, free_it);
     abti_pool_count_entered(es, self->pool);
-    abti_unit *next = abti_pick_next(es, NULL);
-    if (ABTI_LIKELY(next == unit && abti_unit_is_fresh_default(unit) && !abti_has_requests(unit) && has_room(self)))
-        return run_in_place(es, self, unit);
-    return abti_leave_to(es, self, next, abti_after_suspend, self);
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
 }
 
-int abti_join(abti_unit *unit, bool free_it)
+static ABTI_NOINLINE int join_slow(abti_es *es, abti_unit *unit, bool free_it)
 {
-    abti_es *es = abti_es_self;
-    if (!abti_unit_is_done(unit)) {
-        if (ABTI_LIKELY(es && es->parent && !abti_unit_is_tasklet(es->cur)))
-            return join_ult(es, es->cur, unit, free_it);
-        join_native(unit);
-    }
+    if (es && es->parent && !abti_unit_is_tasklet(es->cur))
+        return join_ult(es, es->cur, unit, free_it);
+    join_native(unit);
     if (free_it)
         abti_unit_dispose(es, unit);
     return ABT_SUCCESS;
+}
+
+static ABTI_NOINLINE int free_done(abti_es *es, abti_unit *unit)
+{
+    abti_unit_dispose(es, unit);
+    return ABT_SUCCESS;
+}
+
+/* The common cases by themselves: the unit is done, or runs in place. Everything else is a tail call. */
+ABTI_INLINE int join(abti_es *es, abti_unit *unit, bool free_it)
+{
+    if (abti_unit_is_done(unit)) {
+        if (!free_it)
+            return ABT_SUCCESS;
+        if (ABTI_UNLIKELY(!es || !abti_unit_is_bare(es, unit)))
+            return free_done(es, unit);
+        abti_cache_put_quick(&es->units, unit);
+        return ABT_SUCCESS;
+    }
+    if (ABTI_LIKELY(es && may_run_in_place(es, es->cur, unit)) &&
+        ABTI_LIKELY(register_in_place(unit, es->cur, free_it)))
+        return run_in_place(es, es->cur, unit);
+    return join_slow(es, unit, free_it);
+}
+
+int abti_join(abti_es *es, abti_unit *unit)
+{
+    return join(es, unit, false);
+}
+
+int abti_join_and_free(abti_es *es, abti_unit *unit)
+{
+    return join(es, unit, true);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

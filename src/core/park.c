@@ -109,44 +109,113 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
 
 /* --- Waiters of synchronisation objects --- */
 
-struct park_arg {
-    abti_unit *self;
-    struct abti_spin *lock;
-};
+/* How often a native thread looks before it sleeps: less than a wake by the system takes. */
+enum { WAITER_LOOKS = 40 };
+
+void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object)
+{
+    abti_es *es = abti_es_self;
+    w->unit = es && es->parent && !abti_unit_is_tasklet(es->cur) ? es->cur : NULL;
+    w->object = object;
+    w->reason = reason;
+    atomic_init(&w->word, ABTI_AWAKE);
+    atomic_init(&w->claim, ABTI_CLAIM_NONE);
+}
 
 static void after_park(void *arg)
 {
-    struct park_arg *park = arg;
-    struct abti_spin *lock = park->lock; /* *park lies on the stack that was left and may be gone with the unlock */
-    abti_store_release(&park->self->state, ABT_THREAD_STATE_BLOCKED);
+    struct abti_waiter *w = arg;
+    struct abti_spin *lock = w->lock; /* the waiter lies on the stack that was left and may be gone with the unlock */
+    struct abti_waiter *other = w->other;
+    /* release: as in abti_after_suspend */
+    abti_store_release(&w->unit->state, ABT_THREAD_STATE_BLOCKED);
     abti_spin_unlock(lock);
+    if (other)
+        abti_waiter_wake(other);
 }
 
-void abti_waiter_init(struct abti_waiter *w)
+static bool is_woken(struct abti_waiter *w)
 {
-    abti_es *es = abti_es_self;
-    w->next = NULL;
-    w->unit = es && es->parent && !abti_unit_is_tasklet(es->cur) ? es->cur : NULL;
-    atomic_init(&w->sleeper.word, ABTI_AWAKE);
+    /* acquire: pairs with the exchange in abti_waiter_wake */
+    return abti_load_acquire(&w->word) == ABTI_WOKEN;
 }
 
-void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock)
+/* The native thread waits for the wake; false when the deadline has passed before. */
+static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
 {
-    if (w->unit) {
-        struct park_arg arg = {w->unit, lock};
-        abti_block(abti_es_self, w->unit, after_park, &arg);
+    for (int i = 0; i < WAITER_LOOKS; i++) {
+        if (is_woken(w))
+            return true;
+        abti_cpu_relax();
+    }
+    uint32_t awake = ABTI_AWAKE;
+    /* Fails when it is woken already, or when it is ASLEEP from an earlier wait for the same wake. */
+    (void)abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP);
+    for (bool in_time = true; !is_woken(w) && in_time;)
+        in_time = abti_futex_wait(&w->word, ABTI_ASLEEP, deadline_ns);
+    return is_woken(w);
+}
+
+/*
+ * A ULT lets others run until it is woken or the deadline has passed. A ULT that is to be cancelled comes back at once:
+ * it must be out of the queue when it ends, which it does when it yields next.
+ */
+static bool poll_ult(struct abti_waiter *w, abti_unit *unit, uint64_t deadline_ns)
+{
+    while (!is_woken(w)) {
+        if (abti_clock_mono_ns() >= deadline_ns || abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL)
+            return false;
+        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    }
+    return true;
+}
+
+void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+{
+    w->lock = lock;
+    w->other = other;
+    if (ABTI_LIKELY(w->unit != NULL)) {
+        abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
         return;
     }
-    abti_sleeper_prepare(&w->sleeper);
     abti_spin_unlock(lock);
-    while (!abti_sleeper_sleep(&w->sleeper, ABTI_CLOCK_NEVER))
-        abti_sleeper_prepare(&w->sleeper);
+    if (other)
+        abti_waiter_wake(other);
+    sleep_native(w, ABTI_CLOCK_NEVER);
+}
+
+bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
+                            uint64_t deadline_ns)
+{
+    abti_unit *unit = w->unit;
+    w->unit = NULL;
+    /* relaxed: the lock, under which the waiter was queued and is found, orders it */
+    abti_store_relaxed(&w->claim, ABTI_CLAIM_OPEN);
+    abti_spin_unlock(lock);
+    if (other)
+        abti_waiter_wake(other);
+    if (unit ? poll_ult(w, unit, deadline_ns) : sleep_native(w, deadline_ns))
+        return true;
+    uint32_t open = ABTI_CLAIM_OPEN;
+    if (abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_TAKEN))
+        return false;
+    /* A waker was faster: it is on its way from the claim to the wake. */
+    sleep_native(w, ABTI_CLOCK_NEVER);
+    return true;
 }
 
 void abti_waiter_wake(struct abti_waiter *w)
 {
     if (w->unit)
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    else
-        abti_sleeper_wake(&w->sleeper);
+    else if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) == ABTI_ASLEEP)
+        abti_futex_wake(&w->word);
+}
+
+void abti_waiter_wake_all(struct abti_waiter *first)
+{
+    for (struct abti_waiter *w = first, *next; w; w = next) {
+        next = w->next;
+        abti_waiter_wake(w);
+    }
 }

@@ -57,24 +57,60 @@ void abti_parking_wake(struct abti_sleeper *s);
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
 
 /*
- * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock.
+ * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock. It
+ * is woken once. A native thread, and a ULT that waits with a deadline, look at `word`:
+ *
+ *   AWAKE -> ASLEEP          by its thread, before the system call
+ *   AWAKE, ASLEEP -> WOKEN   by its waker, who makes the system call only if it was ASLEEP
+ *
+ * With a deadline there are two who may end the wait, and `claim` says which of them does. The waker claims under the
+ * object's lock, so that a waiter whose time is up finds out under that lock whether it is still queued.
  */
 struct abti_waiter {
-    struct abti_waiter *next;
-    abti_unit *unit;            /* the waiting ULT; NULL: a native thread waits */
-    struct abti_sleeper sleeper;
+    struct abti_waiter *next, *prev;  /* object's lock: its queue; `next` also links those taken out to be woken */
+    abti_unit *unit;                  /* the blocked ULT; NULL: woken by `word` */
+    struct abti_spin *lock;           /* what abti_waiter_park releases */
+    struct abti_waiter *other;        /* whom it wakes after that; NULL: nobody */
+    const void *object;               /* what it waits for, and of which kind that is: for tools and dumps */
+    ABT_sync_event_type reason;
+    _Atomic(uint32_t) word;
+    _Atomic(uint32_t) claim;
 };
 
+enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2 };
+
 /* Who is waiting: fills in the waiter for the calling ULT or native thread. */
-void abti_waiter_init(struct abti_waiter *w);
+void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
 
 /*
  * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it has
- * left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock.
+ * left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is released
+ * `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
  */
-void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock);
+void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
-/* Wakes a waiter that has been taken out of its queue under the lock. The waiter's memory may be gone on return. */
+/*
+ * The same until the deadline, too. False when it has passed: the waiter is still queued, unless a waker has skipped it,
+ * and the caller takes the lock and removes it.
+ */
+bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
+                            uint64_t deadline_ns);
+
+/* The caller, who holds the object's lock, is to wake it. False: its time is up, somebody else may be woken. */
+ABTI_INLINE bool abti_waiter_claim(struct abti_waiter *w)
+{
+    uint32_t open = ABTI_CLAIM_OPEN;
+    /* relaxed: written before the waiter was queued, which the lock orders */
+    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE || abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_TAKEN);
+}
+
+/*
+ * Wakes a waiter that has been taken out of its queue under the lock, and claimed. The lock need not be held any more;
+ * the waiter's memory may be gone on return.
+ */
 void abti_waiter_wake(struct abti_waiter *w);
+
+/* Wakes all of those linked by `next`. */
+void abti_waiter_wake_all(struct abti_waiter *first);
 
 #endif

@@ -81,19 +81,35 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 void abti_pool_count_entered_slow(abti_pool *pool);
 void abti_pool_count_left_slow(abti_pool *pool);
 
-ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
+/* The owner's halves, for who has asked abti_pool_is_owner. */
+ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 {
     /* relaxed: only the owner itself ever finds itself here */
-    if (ABTI_LIKELY(es && abti_load_relaxed(&pool->blocked.owner) == es))
-        abti_store_release(&pool->blocked.own_entered, abti_load_relaxed(&pool->blocked.own_entered) + 1);
+    return es && ABTI_LIKELY(abti_load_relaxed(&pool->blocked.owner) == es);
+}
+
+ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
+{
+    abti_store_release(&pool->blocked.own_entered, abti_load_relaxed(&pool->blocked.own_entered) + 1);
+}
+
+ABTI_INLINE void abti_pool_owner_left(abti_pool *pool)
+{
+    abti_store_release(&pool->blocked.own_left, abti_load_relaxed(&pool->blocked.own_left) + 1);
+}
+
+ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
+{
+    if (abti_pool_is_owner(es, pool))
+        abti_pool_owner_entered(pool);
     else
         abti_pool_count_entered_slow(pool);
 }
 
 ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
 {
-    if (ABTI_LIKELY(es && abti_load_relaxed(&pool->blocked.owner) == es))
-        abti_store_release(&pool->blocked.own_left, abti_load_relaxed(&pool->blocked.own_left) + 1);
+    if (abti_pool_is_owner(es, pool))
+        abti_pool_owner_left(pool);
     else
         abti_pool_count_left_slow(pool);
 }

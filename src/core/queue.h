@@ -72,6 +72,18 @@ ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
     return head;
 }
 
+/* The same when the head is known to be there: `unit` goes to the tail and the head, another unit, is popped. */
+ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abti_unit *head)
+{
+    unit->next = NULL;
+    abti_store_relaxed(q->last, unit);
+    q->last = ABTI_QUEUE_LINK(unit);
+    abti_unit *second = head->next; /* `unit`, if nobody stood in between */
+    abti_store_relaxed(&q->head, second);
+    /* Its context is needed at the next yield but lies too far apart for the processor to foresee. */
+    __builtin_prefetch(second->ctx);
+}
+
 /* Takes `unit` out wherever it stands; false when it is not there. Linear. */
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit);
 

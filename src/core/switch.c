@@ -125,25 +125,12 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     return abti_leave_to(es, self, NULL, after, self);
 }
 
-int abti_yield(abti_es *es, abti_unit *self, ABT_pool_context context)
+int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
+    abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (ABTI_UNLIKELY(!sched || --es->budget <= 0 || abti_has_requests(self)))
+    if (!sched || es->budget <= 0 || abti_has_requests(self))
         return yield_slow(es, self, context);
-
-    abti_pool *fast = sched->fast;
-    if (ABTI_LIKELY(fast == self->pool)) {
-        /* Private: nobody can see the unit in the pool before it has left its stack. */
-        abti_unit *next = abti_queue_rotate(&fast->queue, self);
-        if (ABTI_UNLIKELY(next == self))
-            return ABT_SUCCESS;
-        abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-        if (ABTI_LIKELY(abti_is_resumable(next))) {
-            abti_set_running(es, next);
-            return abti_switch(self, next, NULL, NULL);
-        }
-        return abti_leave_to(es, self, next, NULL, NULL);
-    }
     abti_unit *next = abti_sched_pick(sched, self);
     if (next == self)
         return ABT_SUCCESS;
@@ -239,7 +226,22 @@ void abti_unblock(abti_unit *unit, ABT_pool_context context)
 
 /* --- Ending --- */
 
-abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
+/* A unit that a joiner waits for, whose registration is `join`. */
+ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t join)
+{
+    /* One joiner has registered, and no other can: a plain store ends the unit. */
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+        abti_unit_dispose(es, unit);
+    else
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
+        abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+        return NULL;
+    }
+    return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+}
+
+ABTI_INLINE abti_unit *terminate(abti_es *es, abti_unit *unit)
 {
     /* acquire: pairs with the joiner's registration */
     uintptr_t join = abti_load_acquire(&unit->join);
@@ -249,19 +251,15 @@ abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
             return NULL;
         }
         /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
-        if (ABTI_LIKELY(abti_cas_acq_rel(&unit->join, &join, ABTI_JOIN_DONE)))
+        if (ABTI_LIKELY(abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
             return NULL;
     }
-    /* One joiner has registered, and no other can: a plain store ends the unit. */
-    if (join & ABTI_JOIN_FREE)
-        abti_unit_dispose(es, unit);
-    else
-        abti_store_release(&unit->join, ABTI_JOIN_DONE);
-    if (join & ABTI_JOIN_EXTERNAL) {
-        abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
-        return NULL;
-    }
-    return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    return terminate_joined(es, unit, join);
+}
+
+abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
+{
+    return terminate(es, unit);
 }
 
 void abti_resume_joiner(abti_unit *joiner)
@@ -288,14 +286,13 @@ static void after_end_own_stack(void *unit)
 /* The joiner slept on this ES and nothing is asked of it: it goes on without a pass through its pool. */
 ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 {
-    return joiner && abti_load_relaxed(&joiner->es) == es->index && es->parent && !abti_has_requests(joiner);
+    return joiner && abti_load_relaxed(&joiner->es) == es->index && !abti_has_requests(joiner);
 }
 
-ABTI_NORETURN static void continue_joiner(abti_es *es, abti_unit *joiner)
+ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 {
     abti_pool_count_left(es, joiner->pool);
     abti_set_running(es, joiner);
-    jump(joiner, NULL, NULL);
 }
 
 /* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
@@ -317,13 +314,45 @@ ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_es *es, abti_unit 
     leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
 }
 
-/* In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. */
-ABTI_NORETURN static void finish_in_place(abti_es *es, abti_unit *unit)
+/*
+ * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is to
+ * go on here and now.
+ */
+ABTI_INLINE abti_unit *finish_in_place(abti_es *es, abti_unit *unit)
 {
-    abti_unit *joiner = abti_terminate(es, unit);
-    if (ABTI_LIKELY(can_continue_joiner(es, joiner)))
-        continue_joiner(es, joiner);
-    leave_for_good(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
+    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
+        leave_for_good(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
+    take_joiner(es, joiner);
+    return joiner;
+}
+
+static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
+{
+    finish_in_place(es, unit);
+}
+
+/* The common case by itself: the joiner sleeps on this ES, owner of its pool, and nothing special is about the unit. */
+void abti_nest_main(void)
+{
+    abti_unit *unit = abti_es_self->cur;
+    unit->func(unit->arg);
+
+    abti_es *es = abti_es_self;
+    unit = es->cur;
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner) || !abti_pool_is_owner(es, joiner->pool) ||
+                      (join & ABTI_JOIN_FREE && !abti_unit_is_bare(es, unit)))) {
+        finish_in_place_any(es, unit);
+        return;
+    }
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+        abti_cache_put_quick(&es->units, unit);
+    else
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    abti_pool_owner_left(joiner->pool);
+    abti_set_running(es, joiner);
 }
 
 /*
@@ -338,19 +367,20 @@ static void finish(void)
 
     if (ABTI_UNLIKELY(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE))) {
         if (unit->flags & ABTI_UNIT_INPLACE)
-            finish_in_place(es, unit);
+            jump(finish_in_place(es, unit), NULL, NULL);
         finish_own_stack(es, unit);
     }
-    abti_unit *joiner = abti_terminate(es, unit);
+    abti_unit *joiner = terminate(es, unit);
     if (joiner) {
         if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);
-            continue_joiner(es, joiner);
+            take_joiner(es, joiner);
+            jump(joiner, NULL, NULL);
         }
         abti_resume_joiner(joiner);
     }
     abti_unit *next = abti_pick_next(es, NULL);
-    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next) && !abti_has_requests(next))) {
+    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
         next->stack = stack;
         abti_set_running(es, next);
         abti_cpu_fpu_reset();
@@ -408,24 +438,18 @@ void abti_main_exit(abti_es *es)
 
 /* --- Running as a parent --- */
 
-void abti_run_tasklet(abti_es *es, abti_unit *unit)
+void abti_finish_simply(abti_es *es, abti_unit *unit)
 {
-    abti_unit *parent = es->cur;
-    abti_set_running(es, unit);
-    unit->func(unit->arg);
     abti_unit *joiner = abti_terminate(es, unit);
     if (joiner)
         abti_resume_joiner(joiner);
-    es->cur = parent;
 }
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
     if (unit->stack && !(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE)))
         abti_cache_put(&es->stacks, unit->stack);
-    abti_unit *joiner = abti_terminate(es, unit);
-    if (joiner)
-        abti_resume_joiner(joiner);
+    abti_finish_simply(es, unit);
 }
 
 /* A popped unit with requests. False when it is not to run now. */
@@ -443,12 +467,14 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
     return true;
 }
 
-static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit)
+static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
 {
     if (abti_has_requests(unit) && !serve_requests(es, unit))
         return;
     if (unit->flags & ABTI_UNIT_TASKLET) {
-        abti_run_tasklet(es, unit);
+        abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
+        abti_run_tasklet(es, parent, unit);
+        abti_es_set_dsched(es, dsched);
     } else if (unit->ctx) {
         abti_set_running(es, unit);
         abti_switch(parent, unit, NULL, NULL);
@@ -466,15 +492,15 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     abti_unit *self = es->cur, *saved_parent = es->parent;
     abti_sched *saved_dsched = es->dsched;
     es->parent = self;
-    es->dsched = dsched;
+    abti_es_set_dsched(es, dsched);
     /* The children give the ES back to us on this native thread, whatever becomes of them. */
     do {
         es->handoff = NULL;
         es->budget--;
-        run_one(es, self, unit);
+        run_one(es, self, unit, dsched);
         unit = es->handoff;
     } while (unit);
     es->cur = self;
     es->parent = saved_parent;
-    es->dsched = saved_dsched;
+    abti_es_set_dsched(es, saved_dsched);
 }

@@ -12,6 +12,7 @@
 #include "core/migrate.h"
 #include "core/xstream.h"
 #include "os/annotate.h"
+#include "os/single.h"
 
 /* Marks `unit` as what runs on `es` from now on. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
@@ -61,7 +62,22 @@ ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *
 int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
 
 /* The calling ULT goes back to its pool and others run. */
-int abti_yield(abti_es *es, abti_unit *self, ABT_pool_context context);
+int abti_yield_any(abti_es *es, ABT_pool_context context);
+
+/* The common case by itself: a private pool, and the next unit in it has only to be resumed. */
+ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
+{
+    abti_unit *self = es->cur, *next;
+    struct abti_queue *queue = &es->fast->queue;
+    if (ABTI_UNLIKELY(es->fast != self->pool || --es->budget <= 0 || abti_has_requests(self) ||
+                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next)))
+        return abti_yield_any(es, context);
+    /* Private: nobody can see the unit in the pool before it has left its stack. */
+    abti_queue_rotate_to(queue, self, next);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_set_running(es, next);
+    return abti_ctx_switch(&self->ctx, next->ctx);
+}
 
 /* The calling ULT goes back to its pool and `next`, popped or new, runs. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
@@ -108,17 +124,31 @@ void abti_resume_joiner(abti_unit *joiner);
  */
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
-/* The same for a tasklet without requests: it never switches. */
-void abti_run_tasklet(abti_es *es, abti_unit *unit);
+/* The end of a unit that is on no stack: a tasklet that has returned, one that is discarded. */
+void abti_finish_simply(abti_es *es, abti_unit *unit);
+
+/* The calling scheduler `self` runs a tasklet without requests: it never switches. */
+ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    abti_set_running(es, unit);
+    unit->func(unit->arg);
+    uintptr_t join = 0;
+    /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
+    if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED) || !abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
+        abti_finish_simply(es, unit);
+    es->cur = self;
+}
 
 /* A popped unit that is to end without running on: its end is published and its joiner resumed. */
 void abti_discard(abti_es *es, abti_unit *unit);
 
-/* First function of every ULT. */
+/* First function of every ULT on a stack of its own, and of one that runs in place. */
 void abti_ult_main(void);
+void abti_nest_main(void);
 
-/* Native threads and ULTs wait for a unit to terminate. free_it: and free it. */
-int abti_join(abti_unit *unit, bool free_it);
+/* The caller, any thread (es NULL: no ES), waits for a unit to terminate, and frees it. Always ABT_SUCCESS. */
+int abti_join(abti_es *es, abti_unit *unit);
+int abti_join_and_free(abti_es *es, abti_unit *unit);
 /* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
@@ -136,6 +166,35 @@ ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
         abti_cache_put(&es->units, unit);
     else
         abti_unit_release_external(unit);
+}
+
+/* A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it (*code says). */
+ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
+                                     int *code)
+{
+    abti_unit *unit = abti_unit_alloc(es);
+    if (ABTI_UNLIKELY(!unit)) {
+        *code = ABT_ERR_MEM;
+        return NULL;
+    }
+    abti_unit_init(unit, func, arg, pool, flags);
+    if (ABTI_UNLIKELY(pool->user_defined)) {
+        unit->pool = NULL;
+        *code = abti_unit_associate(unit, pool);
+        if (*code != ABT_SUCCESS) {
+            abti_unit_release(es, unit);
+            return NULL;
+        }
+    }
+    return unit;
+}
+
+/* A terminated unit that is only its descriptor, and room for that in the cache: it may be put there at once. */
+ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
+{
+    /* relaxed: the unit has ended, its last user synchronised by the join word */
+    return abti_load_relaxed(&unit->cold) == 0 && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
+           !abti_cache_is_full(&es->units);
 }
 
 /* What hangs on it, and the descriptor; inline for the unit that has nothing special. */

@@ -68,7 +68,7 @@ struct ABT_thread_opaque {
             _Atomic(uint8_t) cold;     /* state of the cold line, see abti_unit_cold_get */
             _Atomic(uint8_t) pinned;   /* not migratable */
         };
-        uint64_t meta; /* all of the above, to initialise in one store */
+        _Atomic(uint64_t) meta; /* all of the above, to initialise in one store (x86-64 and other little endians) */
     };
 };
 
@@ -118,10 +118,15 @@ ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)
     return (unit->flags & ABTI_UNIT_TASKLET) != 0;
 }
 
-/* A unit that may start on any default stack, or in place: nothing special about it. */
-ABTI_INLINE bool abti_unit_is_fresh_default(const abti_unit *unit)
+/*
+ * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it, not
+ * even a request. Its meta word has been stored whole and not been written since, or is not what we look for.
+ */
+ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !unit->ctx && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK));
+    const uint64_t special = (uint64_t)(ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK) << 16 | 0xff00;
+    /* relaxed: a request takes effect at the next look, whenever it becomes visible */
+    return !unit->ctx && !(abti_load_relaxed(&unit->meta) & special);
 }
 
 /* Descriptors for threads that are no ES; those of an ES come from core/switch.h. NULL when there is no memory. */
@@ -137,7 +142,7 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
     unit->stack = NULL;
     /* relaxed: nobody knows the unit yet, its publication orders these */
     abti_store_relaxed(&unit->join, 0);
-    unit->meta = ABTI_UNIT_META(flags);
+    abti_store_relaxed(&unit->meta, ABTI_UNIT_META(flags));
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */

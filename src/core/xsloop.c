@@ -31,7 +31,7 @@ static bool install_replacement(abti_es *es)
 void abti_xsloop_run(abti_es *es)
 {
     es->parent = NULL;
-    es->dsched = NULL;
+    abti_es_set_dsched(es, NULL);
     abti_set_running(es, es->main_unit);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);

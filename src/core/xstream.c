@@ -12,6 +12,8 @@
 #include "os/futex.h"
 #include "os/vm.h"
 
+abti_pool abti_no_pool;
+
 /* --- The list, in order of rank (rt.lock held) --- */
 
 static void list_insert(abti_es *es)
@@ -169,6 +171,7 @@ static void describe_native_stack(struct abti_stack *stack)
         stack->end = (char *)base + size;
     }
     stack->size = (size_t)(stack->end - stack->base);
+    abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
 }
 
 /* Gives what the native thread cached back to the slabs, as the ES ends. */
@@ -258,7 +261,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_store_relaxed(&main_ult->pinned, 1);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
-    es->dsched = sched->direct ? sched : NULL;
+    abti_es_set_dsched(es, sched->direct ? sched : NULL);
     abti_set_running(es, main_ult);
     abti_es_self = es;
     *out = es;
@@ -298,7 +301,7 @@ void abti_es_join(abti_es *es)
 {
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
         abti_es_request(es, ABTI_ES_REQ_JOIN);
-        abti_join(es->main_unit, false);
+        abti_join(abti_es_self, es->main_unit);
     }
 }
 

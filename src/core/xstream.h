@@ -16,7 +16,10 @@ struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
     abti_unit *cur;            /* unit that runs now */
     abti_unit *parent;         /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
-    abti_sched *dsched;        /* scheduler that `cur` may ask for the next unit itself, NULL: control goes to parent */
+    abti_pool *fast;           /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
+                                  and nobody's, so that the quick paths need not ask twice */
+    abti_sched *dsched;        /* scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                                  goes to the parent */
     abti_unit *handoff;        /* picked by a child, for the parent to run */
     int32_t budget;            /* units until the scheduler looks at events */
     uint16_t index;            /* in rt.by_index. Constant */
@@ -45,6 +48,15 @@ struct ABT_xstream_opaque {
 /* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
  * ES: read it anew after each. (On x86-64 the access is one segment-relative load, nothing of it can be kept.) */
 extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
+
+extern abti_pool abti_no_pool;
+
+/* Who may be asked for the next unit from now on. */
+ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
+{
+    es->dsched = dsched;
+    es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
+}
 
 /* ES with a given main scheduler (already claimed). rank -1: the smallest free one. ABT code. */
 int abti_es_create(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;

@@ -12,6 +12,7 @@
 #ifndef ABTI_MEM_SLAB_H
 #define ABTI_MEM_SLAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/compiler.h"
@@ -77,18 +78,29 @@ ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
     return node;
 }
 
+ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
+{
+    return cache->count == cache->slab->spec.batch;
+}
+
+/* A put into a cache that is not full. */
+ABTI_INLINE void abti_cache_put_quick(struct abti_cache *cache, void *object)
+{
+    struct abti_node *node = object;
+    node->next = cache->list;
+    cache->list = node;
+    cache->count++;
+}
+
 /*
  * The object may be the stack the caller runs on: a put never lets the object itself leave the cache, only the batch
  * that was full before it.
  */
 ABTI_INLINE void abti_cache_put(struct abti_cache *cache, void *object)
 {
-    struct abti_node *node = object;
-    if (ABTI_UNLIKELY(cache->count == cache->slab->spec.batch))
+    if (ABTI_UNLIKELY(abti_cache_is_full(cache)))
         abti_cache_spill(cache);
-    node->next = cache->list;
-    cache->list = node;
-    cache->count++;
+    abti_cache_put_quick(cache, object);
 }
 
 #endif

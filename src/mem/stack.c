@@ -9,14 +9,19 @@ static struct abti_stack *stack_place(char *base, char *end, size_t header_offse
                                       enum abti_stack_kind kind)
 {
     struct abti_stack *stack = (struct abti_stack *)(((uintptr_t)end - header_offset) & ~(uintptr_t)63);
-    *stack = (struct abti_stack){.base = base, .end = (char *)stack, .size = size, .kind = kind};
+    /* Until told otherwise no unit fits in place. */
+    *stack = (struct abti_stack){
+        .base = base, .end = (char *)stack, .size = size, .nest_limit = (char *)stack, .kind = kind};
     return stack;
 }
 
 static struct abti_node *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
-    return &stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT)->node;
+    struct abti_stack *stack =
+        stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
+    abti_stack_set_nest_limit(stack, spec->payload);
+    return &stack->node;
 }
 
 /* Stacks are touched a page at a time, each by another unit: a huge page would charge its whole size to the first. */

@@ -31,9 +31,17 @@ struct abti_stack {
     char *base;                /* lowest usable address */
     char *end;                 /* past the highest one the user may hear of: get_stack reports [end - size, end) */
     size_t size;               /* nominal size: at least this much lies below `top` */
+    char *nest_limit;          /* a unit may start in place while the stack pointer is above this */
     void *tsan_fiber;          /* created when first used, NULL without TSan */
     enum abti_stack_kind kind;
 };
+
+/* Fills in nest_limit: a whole default stack must be left, and something for the switch itself. */
+ABTI_INLINE void abti_stack_set_nest_limit(struct abti_stack *stack, size_t default_size)
+{
+    enum { MARGIN = 2048 };
+    stack->nest_limit = stack->base + default_size + MARGIN;
+}
 
 /* First stack pointer of a unit on this stack; 16-byte aligned. */
 ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)

@@ -7,11 +7,12 @@
 /* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns. */
 enum { IDLE_LOOKS = 400 };
 
-static void run_unit(abti_es *es, abti_sched *sched, abti_unit *unit)
+/* A main scheduler runs tasklets right here: it has no scheduler of its own that they could be taken for asking. */
+ABTI_INLINE void run_unit(abti_es *es, abti_sched *sched, abti_unit *unit)
 {
-    if (unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit)) {
+    if (unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit) && !es->dsched) {
         es->budget--;
-        abti_run_tasklet(es, unit);
+        abti_run_tasklet(es, es->cur, unit);
     } else {
         abti_run_child(es, unit, sched->direct ? sched : NULL);
     }
@@ -21,7 +22,7 @@ static void run_unit(abti_es *es, abti_sched *sched, abti_unit *unit)
 static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 {
     if (es->parent)
-        abti_yield(es, es->cur, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     else if (looks < IDLE_LOOKS && sched->kind != ABT_SCHED_BASIC_WAIT)
         abti_cpu_relax();
     else

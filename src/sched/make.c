@@ -2,6 +2,7 @@
 #include "sched/sched_impl.h"
 
 #include <limits.h>
+#include "os/annotate.h"
 
 static const struct abti_sched_ops *ops_of(ABT_sched_predef predef)
 {
@@ -42,7 +43,7 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     sched->direct = true;
     for (int i = 0; i < num_pools; i++)
         sched->direct = sched->direct && !pools[i]->user_defined;
-    if (sched->direct && num_pools > 0 && sched->order[0]->priv_fifo)
+    if (sched->direct && num_pools > 0 && sched->order[0]->priv_fifo && !abti_annotate_on)
         sched->fast = sched->order[0];
     *out = sched;
     return ABT_SUCCESS;

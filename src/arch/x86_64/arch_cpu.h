@@ -47,7 +47,9 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 
 ABTI_INLINE void *abti_cpu_sp(void)
 {
-    return __builtin_frame_address(0);
+    void *sp; /* __builtin_frame_address would make its function keep a frame pointer */
+    __asm__("movq %%rsp, %0" : "=r"(sp));
+    return sp;
 }
 
 #endif

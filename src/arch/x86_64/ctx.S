@@ -139,12 +139,25 @@ FUNCTION(abti_ctx_start)
 3:  ENTER
 END(abti_ctx_start)
 
-/* int abti_ctx_nest(abti_ctx *save, void (*entry)(void)) */
+/*
+ * int abti_ctx_nest(abti_ctx *save, void (*entry)(void))
+ * When entry returns, the callee-saved registers are the caller's already: only the control words are looked at.
+ */
 FUNCTION(abti_ctx_nest)
     SAVE
     LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
-    movq %rsi, %rbx
-    ENTER
+    .cfi_remember_state
+    .cfi_undefined %rip
+    call *%rsi
+    .cfi_restore_state
+    stmxcsr -16(%rsp)
+    fnstcw -12(%rsp)
+    LOAD_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
+    addq $56, %rsp
+    .cfi_adjust_cfa_offset -56
+    xorl %eax, %eax
+    ret
+    .cfi_endproc
 END(abti_ctx_nest)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */

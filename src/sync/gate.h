@@ -1,0 +1,39 @@
+/*
+ * A gate is closed until somebody opens it: what eventuals and futures have in common. Zeroed memory is a closed gate.
+ *
+ * It may go, with the object around it, as soon as a wait or a test has found it open. The opener's last access is the
+ * release of the lock: those who sleep are woken after that, and those who see the gate open without taking the lock
+ * look at the lock too. They cannot see it as it was before the opener took it, since that came before `open` was set.
+ */
+#ifndef ABTI_SYNC_GATE_H
+#define ABTI_SYNC_GATE_H
+
+#include "sync/waitq.h"
+
+struct abti_gate {
+    struct abti_spin lock;     /* everything below, and what the object around it says */
+    _Atomic(uint32_t) open;    /* written with the lock held, read by anybody */
+    struct abti_waitq waiters; /* lock */
+};
+
+ABTI_INLINE bool abti_gate_is_open(struct abti_gate *gate)
+{
+    /* acquire: pairs with the release in abti_gate_open_locked */
+    if (!abti_load_acquire(&gate->open))
+        return false;
+    abti_waitq_settle(&gate->lock);
+    return true;
+}
+
+/* Opens the gate and lets everybody through. The caller holds the lock, which is released. */
+void abti_gate_open_locked(struct abti_gate *gate);
+
+/* Open or closed, with nobody waiting. */
+void abti_gate_reset(struct abti_gate *gate, bool open);
+
+void abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object);
+
+/* False when the deadline has passed before. */
+bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, const void *object, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,52 @@
+#include "sync/xbarrier.h"
+
+#include "arch/cpu.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/spin.h"
+
+/* How often a thread looks before it sleeps. */
+enum { XBARRIER_LOOKS = 100 };
+
+void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num)
+{
+    *barrier = (struct ABT_xstream_barrier_opaque){.num = num};
+}
+
+void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
+{
+    /* acquire: pairs with the last access of those who leave */
+    for (unsigned step = 0; abti_load_acquire(&barrier->inside); step++)
+        abti_backoff(step);
+}
+
+static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
+{
+    uint32_t rounds;
+    /* acquire: pairs with the last one's release; it has seen what all the others did before they came */
+    for (int i = 0; (int32_t)((rounds = abti_load_acquire(&barrier->rounds)) - round) <= 0; i++) {
+        if (i < XBARRIER_LOOKS)
+            abti_cpu_relax();
+        else
+            abti_futex_wait(&barrier->rounds, rounds, ABTI_CLOCK_NEVER);
+    }
+}
+
+void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
+{
+    uint32_t num = barrier->num;
+    if (num == 1)
+        return;
+    /* relaxed: published by the arrival */
+    abti_fetch_add_relaxed(&barrier->inside, 1);
+    uint64_t arrival = abti_fetch_add_acq_rel(&barrier->arrived, 1);
+    uint32_t round = (uint32_t)(arrival / num);
+    if (arrival % num == num - 1) {
+        abti_store_release(&barrier->rounds, round + 1);
+        abti_futex_wake_all(&barrier->rounds);
+    } else {
+        wait_for_round(barrier, round);
+    }
+    /* release: pairs with abti_xbarrier_fini */
+    abti_fetch_sub_acq_rel(&barrier->inside, 1);
+}

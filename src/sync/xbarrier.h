@@ -1,0 +1,26 @@
+/* Barriers of native threads: a ULT that waits blocks its execution stream. */
+#ifndef ABTI_SYNC_XBARRIER_H
+#define ABTI_SYNC_XBARRIER_H
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+/*
+ * Arrivals are numbered for ever, which says what round each belongs to: who comes for the next round while the last one
+ * of this round is about to announce it is not mistaken.
+ */
+struct ABT_xstream_barrier_opaque {
+    _Atomic(uint64_t) arrived; /* so far, in all rounds */
+    _Atomic(uint32_t) rounds;  /* that are complete; futex word. Written by the last one of each */
+    _Atomic(uint32_t) inside;  /* those who may touch the barrier still */
+    uint32_t num;              /* how many meet. Constant */
+};
+
+void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);
+
+/* For who has come out of the last round: waits for the others, who are on their way out. */
+void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier);
+
+void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier);
+
+#endif
