@@ -1,12 +1,18 @@
 # The sources of the library: a variant is a file that is picked here.
 
 abt_sources = \
+	src/api/barrier.c \
+	src/api/cond.c \
 	src/api/error.c \
+	src/api/eventual.c \
+	src/api/future.c \
 	src/api/init.c \
 	src/api/key.c \
+	src/api/mutex.c \
 	src/api/pool.c \
 	src/api/pool_config.c \
 	src/api/pool_user_def.c \
+	src/api/rwlock.c \
 	src/api/sched.c \
 	src/api/sched_config.c \
 	src/api/self.c \
@@ -18,6 +24,7 @@ abt_sources = \
 	src/api/timer.c \
 	src/api/unit.c \
 	src/api/xstream.c \
+	src/api/xstream_barrier.c \
 	src/base/parse.c \
 	src/core/config.c \
 	src/core/join.c \
@@ -51,7 +58,15 @@ abt_sources = \
 	src/sched/loop.c \
 	src/sched/make.c \
 	src/sched/randws.c \
-	src/sched/user.c
+	src/sched/user.c \
+	src/sync/barrier.c \
+	src/sync/cond.c \
+	src/sync/eventual.c \
+	src/sync/future.c \
+	src/sync/gate.c \
+	src/sync/mutex.c \
+	src/sync/rwlock.c \
+	src/sync/xbarrier.c
 
 abt_asm_sources =
 

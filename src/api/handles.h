@@ -43,23 +43,19 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
 }
 
 /*
- * Creation in two halves for an ES and a private pool: the descriptor that is next, still in the cache, or NULL when the
- * case is not that simple; then taking and pushing it.
+ * Creation in two halves for an ES and a private pool: whether the case is that simple, and doing it.
  */
-ABTI_INLINE abti_unit *abti_unit_new_quick(abti_es *es, ABT_pool pool)
+ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    if (ABTI_UNLIKELY(!es || ABTI_POOL_IS_NULL(pool) || !pool->priv_fifo))
-        return NULL;
-    return (abti_unit *)es->units.list;
+    return es && !ABTI_POOL_IS_NULL(pool) && pool->priv_fifo && es->units.list;
 }
 
-ABTI_INLINE void abti_unit_push_quick(abti_es *es, abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg,
-                                      unsigned flags)
+ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)
 {
-    es->units.list = ((struct abti_node *)unit)->next;
-    es->units.count--;
+    abti_unit *unit = abti_cache_get_quick(&es->units);
     abti_unit_init(unit, func, arg, pool, flags);
     abti_queue_push(&pool->queue, unit);
+    return unit;
 }
 
 /* Revives a terminated unit into a pool, without pushing it. ABT code. */

@@ -31,11 +31,10 @@ static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), voi
 /* As ABT_thread_create: the common case by itself. */
 int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
 {
-    abti_unit *unit = abti_unit_new_quick(abti_es_self, pool);
-    if (ABTI_UNLIKELY(!unit || !newtask))
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newtask))
         return create_checked(pool, task_func, arg, newtask);
-    abti_unit_push_quick(abti_es_self, unit, pool, task_func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED);
-    *newtask = unit;
+    *newtask = abti_create_quick(es, pool, task_func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }
 

@@ -91,11 +91,10 @@ static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), voi
 int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                       ABT_thread *newthread)
 {
-    abti_unit *unit = abti_unit_new_quick(abti_es_self, pool);
-    if (ABTI_UNLIKELY(!unit || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
         return create_checked(pool, thread_func, arg, attr, newthread);
-    abti_unit_push_quick(abti_es_self, unit, pool, thread_func, arg, ABTI_UNIT_NAMED);
-    *newthread = unit;
+    *newthread = abti_create_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }
 
@@ -261,12 +260,10 @@ int ABT_thread_cancel(ABT_thread thread)
 int ABT_thread_yield(void)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->dsched != NULL))
-        return abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    int code = abti_check_ult(es);
-    if (code != ABT_SUCCESS)
-        return ABTI_BUILD_VER20 ? abti_error(code) : ABT_SUCCESS;
-    return abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    if (ABTI_BUILD_VER20)
+        return ABT_self_yield();
+    /* Of an external thread or a tasklet it asks nothing. */
+    return ABTI_LIKELY(es != NULL) ? abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
 }
 
 /* Takes a ready unit out of its pool. *taken: it was there. ABT code. */

@@ -9,6 +9,8 @@
  *   void abti_cpu_relax(void)       hint inside a spin loop
  *   void abti_cpu_fpu_reset(void)   floating-point control words as at the start of a thread
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
+ *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
+ *                                   with release order where the machine gives it for nothing, else by a fence
  */
 
 #endif

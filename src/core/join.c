@@ -35,46 +35,6 @@ static ABTI_COLD int join_poll(abti_unit *unit, bool free_it)
 }
 
 /*
- * The unit that is to be joined stands next in the joiner's own private queue and has not been touched: it may run on the
- * rest of the joiner's stack, if there is enough of it.
- */
-ABTI_INLINE bool may_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
-{
-    return abti_load_relaxed(&es->fast->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
-           (char *)abti_cpu_sp() >= self->stack->nest_limit && !abti_has_requests(self) && es->budget > 1 &&
-           abti_pool_is_owner(es, self->pool);
-}
-
-/*
- * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
- * will do; who only joins may have rivals.
- */
-ABTI_INLINE bool register_in_place(abti_unit *unit, abti_unit *self, bool free_it)
-{
-    uintptr_t none = 0;
-    if (!free_it)
-        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
-    if (ABTI_UNLIKELY(abti_load_relaxed(&unit->join) != 0))
-        return false;
-    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
-    return true;
-}
-
-/* Its end resumes the joiner. */
-ABTI_INLINE int run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
-{
-    abti_queue_pop(&es->fast->queue);
-    es->budget--;
-    abti_pool_owner_entered(self->pool);
-    unit->flags |= ABTI_UNIT_INPLACE;
-    unit->stack = self->stack;
-    abti_set_running(es, unit);
-    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest(&self->ctx, abti_nest_main);
-}
-
-/*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be freed,
  * so that nothing is left to do here afterwards and the switch can go straight back to the API's user.
  */
@@ -104,10 +64,47 @@ static ABTI_NOINLINE int free_done(abti_es *es, abti_unit *unit)
     return ABT_SUCCESS;
 }
 
+/*
+ * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
+ * will do; who only joins may have rivals.
+ */
+ABTI_INLINE bool register_in_place(abti_unit *unit, abti_unit *self, bool free_it)
+{
+    uintptr_t none = 0;
+    if (!free_it)
+        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
+    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
+    return true;
+}
+
+/*
+ * Join in place: the unit stands next in the joiner's own private queue and has not been touched, so it runs on the rest
+ * of the joiner's stack, if there is enough of it. Its end resumes the joiner. False when that is not the case.
+ */
+ABTI_INLINE bool may_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    return abti_load_relaxed(&es->fast->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
+           (char *)abti_cpu_sp() >= self->stack->nest_limit && !abti_has_requests(self) && --es->budget > 0;
+}
+
+ABTI_INLINE int run_in_place(abti_es *es, abti_unit *self, abti_unit *unit, abti_pool *pool)
+{
+    abti_queue_pop_head(&es->fast->queue, unit);
+    abti_pool_owner_entered(pool);
+    unit->flags |= ABTI_UNIT_INPLACE;
+    unit->stack = self->stack;
+    abti_set_running(es, unit);
+    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    return abti_ctx_nest(&self->ctx, abti_nest_main);
+}
+
 /* The common cases by themselves: the unit is done, or runs in place. Everything else is a tail call. */
 ABTI_INLINE int join(abti_es *es, abti_unit *unit, bool free_it)
 {
-    if (abti_unit_is_done(unit)) {
+    /* acquire: as abti_unit_is_done */
+    uintptr_t word = abti_load_acquire(&unit->join);
+    if (word == ABTI_JOIN_DONE) {
         if (!free_it)
             return ABT_SUCCESS;
         if (ABTI_UNLIKELY(!es || !abti_unit_is_bare(es, unit)))
@@ -115,9 +112,13 @@ ABTI_INLINE int join(abti_es *es, abti_unit *unit, bool free_it)
         abti_cache_put_quick(&es->units, unit);
         return ABT_SUCCESS;
     }
-    if (ABTI_LIKELY(es && may_run_in_place(es, es->cur, unit)) &&
-        ABTI_LIKELY(register_in_place(unit, es->cur, free_it)))
-        return run_in_place(es, es->cur, unit);
+    if (ABTI_UNLIKELY(!es || word != 0))
+        return join_slow(es, unit, free_it);
+    abti_unit *self = es->cur;
+    abti_pool *pool = self->pool;
+    if (ABTI_LIKELY(may_run_in_place(es, self, unit)) && abti_pool_is_owner(es, pool) &&
+        ABTI_LIKELY(register_in_place(unit, self, free_it)))
+        return run_in_place(es, self, unit, pool);
     return join_slow(es, unit, free_it);
 }
 

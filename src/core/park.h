@@ -67,11 +67,11 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
  * object's lock, so that a waiter whose time is up finds out under that lock whether it is still queued.
  */
 struct abti_waiter {
-    struct abti_waiter *next, *prev;  /* object's lock: its queue; `next` also links those taken out to be woken */
-    abti_unit *unit;                  /* the blocked ULT; NULL: woken by `word` */
-    struct abti_spin *lock;           /* what abti_waiter_park releases */
-    struct abti_waiter *other;        /* whom it wakes after that; NULL: nobody */
-    const void *object;               /* what it waits for, and of which kind that is: for tools and dumps */
+    struct abti_waiter *next, *prev; /* object's lock: its queue. `next` then links those that are to be woken */
+    abti_unit *unit;                 /* the blocked ULT; NULL: woken by `word` */
+    struct abti_spin *lock;          /* what abti_waiter_park releases */
+    struct abti_waiter *other;       /* whom it wakes after that; NULL: nobody */
+    const void *object;              /* what it waits for, and of which kind that is: for tools and dumps */
     ABT_sync_event_type reason;
     _Atomic(uint32_t) word;
     _Atomic(uint32_t) claim;
@@ -83,15 +83,15 @@ enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2 };
 void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
 
 /*
- * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it has
- * left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is released
- * `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
+ * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
+ * has left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is
+ * released `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
  */
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
 /*
- * The same until the deadline, too. False when it has passed: the waiter is still queued, unless a waker has skipped it,
- * and the caller takes the lock and removes it.
+ * The same until the deadline, too. False when it has passed: the waiter is still queued, unless a waker has skipped
+ * it, and the caller takes the lock and removes it.
  */
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns);

@@ -90,12 +90,12 @@ ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 
 ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
 {
-    abti_store_release(&pool->blocked.own_entered, abti_load_relaxed(&pool->blocked.own_entered) + 1);
+    abti_cpu_add(&pool->blocked.own_entered, 1);
 }
 
 ABTI_INLINE void abti_pool_owner_left(abti_pool *pool)
 {
-    abti_store_release(&pool->blocked.own_left, abti_load_relaxed(&pool->blocked.own_left) + 1);
+    abti_cpu_add(&pool->blocked.own_left, 1);
 }
 
 ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)

@@ -14,6 +14,6 @@ bool abti_queue_remove(struct abti_queue *q, abti_unit *unit)
     abti_store_relaxed(link, unit->next);
     if (!unit->next)
         q->last = link;
-    abti_queue_add_size(q, (size_t)-1);
+    abti_cpu_add(&q->size, -1);
     return true;
 }

@@ -2,6 +2,7 @@
 #ifndef ABTI_CORE_QUEUE_H
 #define ABTI_CORE_QUEUE_H
 
+#include "arch/cpu.h"
 #include "core/unit.h"
 
 /*
@@ -11,7 +12,7 @@
 struct abti_queue {
     _Atomic(abti_unit *) head;
     _Atomic(abti_unit *) *last; /* the link that ends the list */
-    _Atomic(size_t) size;
+    _Atomic(uint64_t) size;
 };
 
 #define ABTI_QUEUE_LINK(unit) ((_Atomic(abti_unit *) *)&(unit)->next)
@@ -33,29 +34,29 @@ ABTI_INLINE size_t abti_queue_size(struct abti_queue *q)
     return abti_load_relaxed(&q->size);
 }
 
-ABTI_INLINE void abti_queue_add_size(struct abti_queue *q, size_t n)
-{
-    abti_store_relaxed(&q->size, abti_load_relaxed(&q->size) + n);
-}
-
 ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
 {
     unit->next = NULL;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_queue_add_size(q, 1);
+    abti_cpu_add(&q->size, 1);
+}
+
+/* Pops the head, which is known. */
+ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
+{
+    abti_unit *next = head->next;
+    abti_store_relaxed(&q->head, next);
+    if (!next)
+        q->last = &q->head;
+    abti_cpu_add(&q->size, -1);
 }
 
 ABTI_INLINE abti_unit *abti_queue_pop(struct abti_queue *q)
 {
     abti_unit *unit = abti_load_relaxed(&q->head);
-    if (!unit)
-        return NULL;
-    abti_unit *next = unit->next;
-    abti_store_relaxed(&q->head, next);
-    if (!next)
-        q->last = &q->head;
-    abti_queue_add_size(q, (size_t)-1);
+    if (unit)
+        abti_queue_pop_head(q, unit);
     return unit;
 }
 

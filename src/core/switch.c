@@ -118,8 +118,8 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
         abti_ult_exit();
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
-    if (!es->parent)
-        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
+    if (!es->parent || abti_unit_is_tasklet(self))
+        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to, a tasklet stays until it ends */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
@@ -341,8 +341,10 @@ void abti_nest_main(void)
     abti_es *es = abti_es_self;
     unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner) || !abti_pool_is_owner(es, joiner->pool) ||
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || abti_has_requests(joiner) ||
+                      !abti_pool_is_owner(es, pool) ||
                       (join & ABTI_JOIN_FREE && !abti_unit_is_bare(es, unit)))) {
         finish_in_place_any(es, unit);
         return;
@@ -351,8 +353,9 @@ void abti_nest_main(void)
         abti_cache_put_quick(&es->units, unit);
     else
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
-    abti_pool_owner_left(joiner->pool);
-    abti_set_running(es, joiner);
+    abti_pool_owner_left(pool);
+    es->cur = joiner;
+    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
 /*
@@ -473,7 +476,8 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
         return;
     if (unit->flags & ABTI_UNIT_TASKLET) {
         abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
-        abti_run_tasklet(es, parent, unit);
+        abti_run_tasklet(es, unit);
+        es->cur = parent;
         abti_es_set_dsched(es, dsched);
     } else if (unit->ctx) {
         abti_set_running(es, unit);

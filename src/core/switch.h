@@ -127,8 +127,11 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 /* The end of a unit that is on no stack: a tasklet that has returned, one that is discarded. */
 void abti_finish_simply(abti_es *es, abti_unit *unit);
 
-/* The calling scheduler `self` runs a tasklet without requests: it never switches. */
-ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *self, abti_unit *unit)
+/*
+ * The calling scheduler runs a tasklet without requests: it never switches. es->cur is the tasklet afterwards, for the
+ * scheduler to set right before anybody can look.
+ */
+ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_set_running(es, unit);
     unit->func(unit->arg);
@@ -136,7 +139,6 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *self, abti_unit *unit)
     /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
     if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED) || !abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
         abti_finish_simply(es, unit);
-    es->cur = self;
 }
 
 /* A popped unit that is to end without running on: its end is published and its joiner resumed. */

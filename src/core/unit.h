@@ -74,8 +74,9 @@ struct ABT_thread_opaque {
 
 _Static_assert(sizeof(abti_unit) == 64, "one cache line");
 
-#define ABTI_ES_NONE 0xffffu
-#define ABTI_UNIT_META(flags) ((uint64_t)(flags) << 16 | (uint64_t)ABTI_ES_NONE << 32)
+/* Not the index of any ES, and zero, so that a new unit's meta word is a short constant. */
+#define ABTI_ES_NONE 0u
+#define ABTI_UNIT_META(flags) ((uint64_t)(flags) << 16)
 
 /* What few units have. Valid once hot->cold says so; every field is zero before. */
 struct abti_unit_cold {
@@ -127,6 +128,13 @@ ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
     const uint64_t special = (uint64_t)(ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK) << 16 | 0xff00;
     /* relaxed: a request takes effect at the next look, whenever it becomes visible */
     return !unit->ctx && !(abti_load_relaxed(&unit->meta) & special);
+}
+
+/* A tasklet that nothing is asked of. */
+ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
+{
+    const uint64_t mask = (uint64_t)ABTI_UNIT_TASKLET << 16 | 0xff00;
+    return (abti_load_relaxed(&unit->meta) & mask) == (uint64_t)ABTI_UNIT_TASKLET << 16;
 }
 
 /* Descriptors for threads that are no ES; those of an ES come from core/switch.h. NULL when there is no memory. */

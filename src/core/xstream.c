@@ -52,7 +52,7 @@ static int smallest_free_rank(void)
 
 static int free_index(void)
 {
-    int i = 0;
+    int i = 1; /* 0 is ABTI_ES_NONE */
     while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
         i++;
     return i;

@@ -26,7 +26,7 @@ void abti_slab_fini(struct abti_slab *slab)
 
 void abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
 {
-    *cache = (struct abti_cache){.slab = slab};
+    *cache = (struct abti_cache){.batch = slab->spec.batch, .slab = slab};
 }
 
 /* Links a list of objects into the depot. */

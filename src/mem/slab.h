@@ -48,7 +48,8 @@ struct abti_slab {
 
 struct abti_cache {
     struct abti_node *list;  /* being filled and emptied */
-    unsigned count;          /* objects in it, at most batch */
+    unsigned count;          /* objects in it, */
+    unsigned batch;          /* at most so many */
     struct abti_node *spare; /* NULL or one whole batch */
     char *run, *run_end;     /* slots never used */
     size_t run_index;        /* index of the slot at run */
@@ -67,20 +68,26 @@ void abti_cache_fini(struct abti_cache *cache);
 void *abti_cache_refill(struct abti_cache *cache);
 void abti_cache_spill(struct abti_cache *cache);
 
-/* NULL when there is no memory. */
-ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
+/* A get from a list that is not empty. */
+ABTI_INLINE void *abti_cache_get_quick(struct abti_cache *cache)
 {
     struct abti_node *node = cache->list;
-    if (ABTI_UNLIKELY(!node))
-        return abti_cache_refill(cache);
     cache->list = node->next;
     cache->count--;
     return node;
 }
 
+/* NULL when there is no memory. */
+ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
+{
+    if (ABTI_UNLIKELY(!cache->list))
+        return abti_cache_refill(cache);
+    return abti_cache_get_quick(cache);
+}
+
 ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
 {
-    return cache->count == cache->slab->spec.batch;
+    return cache->count == cache->batch;
 }
 
 /* A put into a cache that is not full. */

@@ -7,17 +7,6 @@
 /* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns. */
 enum { IDLE_LOOKS = 400 };
 
-/* A main scheduler runs tasklets right here: it has no scheduler of its own that they could be taken for asking. */
-ABTI_INLINE void run_unit(abti_es *es, abti_sched *sched, abti_unit *unit)
-{
-    if (unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit) && !es->dsched) {
-        es->budget--;
-        abti_run_tasklet(es, es->cur, unit);
-    } else {
-        abti_run_child(es, unit, sched->direct ? sched : NULL);
-    }
-}
-
 /* Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. */
 static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 {
@@ -29,24 +18,49 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks)
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
 }
 
+/*
+ * Runs picked units as long as there are some and no look at events is due. Tasklets run right here, where `es` cannot
+ * change; so do the ULTs of a main scheduler, but a stacked one may find itself on another ES when it is asked again.
+ * False when there was nothing to run.
+ */
+ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
+{
+    int32_t budget = (int32_t)sched->event_freq;
+    abti_unit *unit = abti_sched_pick(sched, NULL);
+    if (!unit)
+        return false;
+    abti_sched *dsched = es->dsched;
+    abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
+    do {
+        if (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
+            abti_run_tasklet(es, unit);
+            budget--;
+        } else {
+            es->cur = self;
+            es->budget = budget;
+            abti_run_child(es, unit, sched->direct ? sched : NULL);
+            budget = es->budget;
+        }
+    } while (budget > 0 && (unit = abti_sched_pick(sched, NULL)) != NULL);
+    es->cur = self;
+    abti_es_set_dsched(es, dsched);
+    es->budget = (int32_t)sched->event_freq;
+    return true;
+}
+
 void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
         return;
     for (unsigned looks = 0;;) {
-        abti_es *es = abti_es_self; /* a stacked scheduler that gave its ES away may be on another one */
-        abti_unit *unit = abti_sched_pick(sched, NULL);
-        if (unit) {
-            run_unit(es, sched, unit);
-            looks = 0;
-            if (es->budget > 0)
-                continue;
-        }
-        es->budget = (int32_t)sched->event_freq;
+        abti_es *es = abti_es_self;
+        bool ran = run_units(es, sched, es->cur);
+        es = abti_es_self;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched))
             return;
-        if (!unit)
-            idle(es, sched, looks++);
+        looks = ran ? 0 : looks + 1;
+        if (!ran)
+            idle(es, sched, looks);
     }
 }

@@ -17,8 +17,9 @@ void abti_gate_reset(struct abti_gate *gate, bool open)
     abti_spin_unlock(&gate->lock);
 }
 
-/* Queues the waiter, with the lock held on return. False when the gate is open, without the lock. */
-static bool gate_enter(struct abti_gate *gate, struct abti_waiter *w)
+/* Queues the waiter, with the lock held on return. False when the gate is open, without the lock. (Out of line, where
+ * gcc does not think that the waiter stays in the queue.) */
+static ABTI_NOINLINE bool gate_enter(struct abti_gate *gate, struct abti_waiter *w)
 {
     abti_spin_lock(&gate->lock);
     /* relaxed: under the lock */
@@ -30,14 +31,15 @@ static bool gate_enter(struct abti_gate *gate, struct abti_waiter *w)
     return true;
 }
 
-void abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object)
+int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object)
 {
     if (abti_gate_is_open(gate))
-        return;
+        return ABT_SUCCESS;
     struct abti_waiter w;
     abti_waiter_init(&w, reason, object);
     if (gate_enter(gate, &w))
         abti_waiter_park(&w, &gate->lock, NULL);
+    return ABT_SUCCESS;
 }
 
 bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, const void *object, uint64_t deadline_ns)

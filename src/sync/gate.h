@@ -31,7 +31,8 @@ void abti_gate_open_locked(struct abti_gate *gate);
 /* Open or closed, with nobody waiting. */
 void abti_gate_reset(struct abti_gate *gate, bool open);
 
-void abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object);
+/* ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns. */
+int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object);
 
 /* False when the deadline has passed before. */
 bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, const void *object, uint64_t deadline_ns);

@@ -2,8 +2,8 @@
  * The waiters of one object, first in, first out, guarded by the object's spin lock.
  *
  * Mutexes, condition variables and eventuals live in storage that users align to 4 bytes only and fill with zeros.
- * Everything atomic in them is therefore 4 bytes wide, and pointers are plain ones with a type that says how little they
- * are aligned.
+ * Everything atomic in them is therefore 4 bytes wide, and pointers are plain ones with a type that says how little
+ * they are aligned.
  */
 #ifndef ABTI_SYNC_WAITQ_H
 #define ABTI_SYNC_WAITQ_H
@@ -12,8 +12,9 @@
 
 typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
 
+/* A ring; zeroed memory is an empty queue. A waiter that is in no queue has no `next`. */
 struct abti_waitq {
-    abti_waiter_p4 head, tail; /* zeroed memory is an empty queue; tail means nothing then */
+    abti_waiter_p4 head;
 };
 
 _Static_assert(_Alignof(struct abti_waitq) == 4, "fits into the users' storage");
@@ -25,53 +26,43 @@ ABTI_INLINE bool abti_waitq_is_empty(const struct abti_waitq *q)
 
 ABTI_INLINE void abti_waitq_push(struct abti_waitq *q, struct abti_waiter *w)
 {
-    w->next = NULL;
-    w->prev = q->head ? q->tail : NULL;
-    if (w->prev)
-        w->prev->next = w;
-    else
+    struct abti_waiter *head = q->head;
+    if (!head) {
+        w->next = w->prev = w;
         q->head = w;
-    q->tail = w;
+        return;
+    }
+    w->next = head;
+    w->prev = head->prev;
+    head->prev->next = w;
+    head->prev = w;
 }
 
 /* For a waiter that was taken out and has to wait on. */
 ABTI_INLINE void abti_waitq_push_front(struct abti_waitq *q, struct abti_waiter *w)
 {
-    w->next = q->head;
-    w->prev = NULL;
-    if (w->next)
-        w->next->prev = w;
-    else
-        q->tail = w;
+    abti_waitq_push(q, w);
     q->head = w;
 }
 
-/* Takes a waiter out, if it is there: the only one without a predecessor that is there is the head. */
+/* Takes a waiter out, if it is there. */
 ABTI_INLINE void abti_waitq_remove(struct abti_waitq *q, struct abti_waiter *w)
 {
-    if (w->prev)
-        w->prev->next = w->next;
-    else if (q->head == w)
-        q->head = w->next;
-    else
+    if (!w->next)
         return;
-    if (w->next)
-        w->next->prev = w->prev;
-    else
-        q->tail = w->prev;
-    w->next = w->prev = NULL;
+    w->prev->next = w->next;
+    w->next->prev = w->prev;
+    if (q->head == w)
+        q->head = w->next == w ? NULL : w->next;
+    w->next = NULL;
 }
 
 /* The first one, NULL when there is none. */
 ABTI_INLINE struct abti_waiter *abti_waitq_pop(struct abti_waitq *q)
 {
     struct abti_waiter *w = q->head;
-    if (!w)
-        return NULL;
-    q->head = w->next;
-    if (w->next)
-        w->next->prev = NULL;
-    w->next = NULL;
+    if (w)
+        abti_waitq_remove(q, w);
     return w;
 }
 

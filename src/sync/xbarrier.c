@@ -42,7 +42,8 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     uint64_t arrival = abti_fetch_add_acq_rel(&barrier->arrived, 1);
     uint32_t round = (uint32_t)(arrival / num);
     if (arrival % num == num - 1) {
-        abti_store_release(&barrier->rounds, round + 1);
+        /* An addition: the last one of the next round may be here before us. */
+        abti_fetch_add_acq_rel(&barrier->rounds, 1);
         abti_futex_wake_all(&barrier->rounds);
     } else {
         wait_for_round(barrier, round);

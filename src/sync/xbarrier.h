@@ -6,12 +6,12 @@
 #include "base/compiler.h"
 
 /*
- * Arrivals are numbered for ever, which says what round each belongs to: who comes for the next round while the last one
- * of this round is about to announce it is not mistaken.
+ * Arrivals are numbered for ever, which says what round each belongs to: who comes for the next round while the last
+ * one of this round is about to announce it is not mistaken.
  */
 struct ABT_xstream_barrier_opaque {
     _Atomic(uint64_t) arrived; /* so far, in all rounds */
-    _Atomic(uint32_t) rounds;  /* that are complete; futex word. Written by the last one of each */
+    _Atomic(uint32_t) rounds;  /* that are complete; futex word. Counted up by the last one of each */
     _Atomic(uint32_t) inside;  /* those who may touch the barrier still */
     uint32_t num;              /* how many meet. Constant */
 };

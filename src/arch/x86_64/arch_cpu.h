@@ -45,6 +45,12 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
     __asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(fcw));
 }
 
+/* Compilers do not make one instruction of an atomic load, an addition and an atomic store; the machine has one. */
+ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, int n)
+{
+    __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"((int64_t)n) : "memory", "cc");
+}
+
 ABTI_INLINE void *abti_cpu_sp(void)
 {
     void *sp; /* __builtin_frame_address would make its function keep a frame pointer */

@@ -1,0 +1,56 @@
+#include <stdlib.h>
+
+#include "api/waiting.h"
+#include "sync/barrier.h"
+
+#define BARRIER_IS_NULL(h) ABTI_IS_NULL(h, ABT_BARRIER_NULL)
+
+int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
+{
+    ABTI_PRESET_OUT(newbarrier, ABT_BARRIER_NULL);
+    if (ABTI_REFUSE(num_waiters == 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    ABT_barrier barrier = malloc(sizeof(*barrier));
+    if (!barrier)
+        return abti_error(ABT_ERR_MEM);
+    abti_barrier_init(barrier, num_waiters);
+    *newbarrier = barrier;
+    return ABT_SUCCESS;
+}
+
+int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
+{
+    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+        return abti_error(ABT_ERR_INV_BARRIER);
+    if (ABTI_REFUSE(num_waiters == 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_barrier_init(barrier, num_waiters);
+    return ABT_SUCCESS;
+}
+
+int ABT_barrier_free(ABT_barrier *barrier)
+{
+    if (ABTI_REFUSE(BARRIER_IS_NULL(*barrier)))
+        return abti_error(ABT_ERR_INV_BARRIER);
+    free(*barrier);
+    *barrier = ABT_BARRIER_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_barrier_wait(ABT_barrier barrier)
+{
+    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+        return abti_error(ABT_ERR_INV_BARRIER);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_BARRIER);
+    abti_barrier_wait(barrier);
+    return ABT_SUCCESS;
+}
+
+int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t *num_waiters)
+{
+    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+        return abti_error(ABT_ERR_INV_BARRIER);
+    *num_waiters = barrier->num;
+    return ABT_SUCCESS;
+}

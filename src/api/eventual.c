@@ -1,0 +1,83 @@
+#include "api/waiting.h"
+#include "os/clock.h"
+#include "sync/eventual.h"
+
+#define EVENTUAL_IS_NULL(h) ABTI_IS_NULL(h, ABT_EVENTUAL_NULL)
+
+int ABT_eventual_create(int nbytes, ABT_eventual *neweventual)
+{
+    if (ABTI_REFUSE(nbytes < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    ABT_eventual eventual = abti_eventual_create(nbytes);
+    if (!eventual)
+        return abti_error(ABT_ERR_MEM);
+    *neweventual = eventual;
+    return ABT_SUCCESS;
+}
+
+int ABT_eventual_free(ABT_eventual *eventual)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(*eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    abti_eventual_destroy(*eventual);
+    *eventual = ABT_EVENTUAL_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_eventual_wait(ABT_eventual eventual, void **value)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_EVENTUAL);
+    /* Where the value will be is known now; after the wait somebody else may have freed the eventual. */
+    if (value)
+        *value = eventual->value;
+    return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, eventual);
+}
+
+int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_EVENTUAL);
+    void *where = eventual->value;
+    uint64_t deadline = abti_clock_deadline(abstime);
+    if (!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, eventual, deadline))
+        return abti_error(ABT_ERR_COND_TIMEDOUT);
+    if (value)
+        *value = where;
+    return ABT_SUCCESS;
+}
+
+int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    bool ready = abti_gate_is_open(&eventual->gate);
+    if (ready && value)
+        *value = eventual->value;
+    *is_ready = ready ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
+int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    if (ABTI_REFUSE(nbytes < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(nbytes > eventual->size))
+        return abti_error(ABTI_BUILD_VER20 ? ABT_ERR_INV_ARG : ABT_ERR_INV_EVENTUAL);
+    int code = abti_eventual_set(eventual, value, nbytes);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_eventual_reset(ABT_eventual eventual)
+{
+    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
+    abti_gate_reset(&eventual->gate, false);
+    return ABT_SUCCESS;
+}

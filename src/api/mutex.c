@@ -1,0 +1,156 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "sync/mutex.h"
+
+#define MUTEX_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_NULL)
+#define ATTR_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_ATTR_NULL)
+
+static int create_mutex(uint32_t attrs, ABT_mutex *newmutex, const char *function)
+{
+    ABTI_PRESET_OUT(newmutex, ABT_MUTEX_NULL);
+    ABT_mutex mutex = calloc(1, sizeof(*mutex));
+    if (!mutex)
+        return abti_error_in(ABT_ERR_MEM, function);
+    mutex->attrs = attrs;
+    *newmutex = mutex;
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_create(ABT_mutex *newmutex)
+{
+    return create_mutex(0, newmutex, __func__);
+}
+
+int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex *newmutex)
+{
+    return create_mutex(ATTR_IS_NULL(attr) ? 0 : attr->attrs, newmutex, __func__);
+}
+
+int ABT_mutex_free(ABT_mutex *mutex)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(*mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    free(*mutex);
+    *mutex = ABT_MUTEX_NULL;
+    return ABT_SUCCESS;
+}
+
+/* --- Locking: the three kinds of lock and of unlock are the same --- */
+
+ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    return abti_mutex_lock(mutex);
+}
+
+ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    return abti_mutex_unlock(mutex);
+}
+
+int ABT_mutex_lock(ABT_mutex mutex)
+{
+    return lock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_lock_low(ABT_mutex mutex)
+{
+    return lock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_lock_high(ABT_mutex mutex)
+{
+    return lock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_trylock(ABT_mutex mutex)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    if (!abti_mutex_trylock(mutex))
+        return abti_error(ABT_ERR_MUTEX_LOCKED);
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_spinlock(ABT_mutex mutex)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    abti_mutex_spinlock(mutex);
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_unlock(ABT_mutex mutex)
+{
+    return unlock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_unlock_se(ABT_mutex mutex)
+{
+    return unlock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_unlock_de(ABT_mutex mutex)
+{
+    return unlock_mutex(mutex, __func__);
+}
+
+int ABT_mutex_equal(ABT_mutex mutex1, ABT_mutex mutex2, ABT_bool *result)
+{
+    bool null1 = MUTEX_IS_NULL(mutex1), null2 = MUTEX_IS_NULL(mutex2);
+    *result = null1 || null2 ? null1 == null2 : mutex1 == mutex2;
+    return ABT_SUCCESS;
+}
+
+/* --- Attributes --- */
+
+static int create_attr(uint32_t attrs, ABT_mutex_attr *newattr, const char *function)
+{
+    ABT_mutex_attr attr = malloc(sizeof(*attr));
+    if (!attr)
+        return abti_error_in(ABT_ERR_MEM, function);
+    attr->attrs = attrs;
+    *newattr = attr;
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr *attr)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    return create_attr(mutex->attrs & ABTI_MUTEX_RECURSIVE, attr, __func__);
+}
+
+int ABT_mutex_attr_create(ABT_mutex_attr *newattr)
+{
+    return create_attr(0, newattr, __func__);
+}
+
+int ABT_mutex_attr_free(ABT_mutex_attr *attr)
+{
+    if (ABTI_REFUSE(ATTR_IS_NULL(*attr)))
+        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    free(*attr);
+    *attr = ABT_MUTEX_ATTR_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_attr_set_recursive(ABT_mutex_attr attr, ABT_bool recursive)
+{
+    if (ABTI_REFUSE(ATTR_IS_NULL(attr)))
+        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    attr->attrs = recursive ? ABTI_MUTEX_RECURSIVE : 0;
+    return ABT_SUCCESS;
+}
+
+int ABT_mutex_attr_get_recursive(ABT_mutex_attr attr, ABT_bool *recursive)
+{
+    if (ABTI_REFUSE(ATTR_IS_NULL(attr)))
+        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    *recursive = attr->attrs & ABTI_MUTEX_RECURSIVE ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}

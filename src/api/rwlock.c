@@ -1,0 +1,54 @@
+#include <stdlib.h>
+
+#include "api/waiting.h"
+#include "sync/rwlock.h"
+
+#define RWLOCK_IS_NULL(h) ABTI_IS_NULL(h, ABT_RWLOCK_NULL)
+
+int ABT_rwlock_create(ABT_rwlock *newrwlock)
+{
+    ABTI_PRESET_OUT(newrwlock, ABT_RWLOCK_NULL);
+    ABT_rwlock rwlock = malloc(sizeof(*rwlock));
+    if (!rwlock)
+        return abti_error(ABT_ERR_MEM);
+    abti_rwlock_init(rwlock);
+    *newrwlock = rwlock;
+    return ABT_SUCCESS;
+}
+
+int ABT_rwlock_free(ABT_rwlock *rwlock)
+{
+    if (ABTI_REFUSE(RWLOCK_IS_NULL(*rwlock)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
+    free(*rwlock);
+    *rwlock = ABT_RWLOCK_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_rwlock_rdlock(ABT_rwlock rwlock)
+{
+    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_RWLOCK);
+    abti_rwlock_rdlock(rwlock);
+    return ABT_SUCCESS;
+}
+
+int ABT_rwlock_wrlock(ABT_rwlock rwlock)
+{
+    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_RWLOCK);
+    abti_rwlock_wrlock(rwlock);
+    return ABT_SUCCESS;
+}
+
+int ABT_rwlock_unlock(ABT_rwlock rwlock)
+{
+    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
+    abti_rwlock_unlock(rwlock);
+    return ABT_SUCCESS;
+}

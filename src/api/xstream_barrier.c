@@ -1,0 +1,37 @@
+#include <stdlib.h>
+
+#include "api/check.h"
+#include "sync/xbarrier.h"
+
+#define XBARRIER_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_BARRIER_NULL)
+
+int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbarrier)
+{
+    ABTI_PRESET_OUT(newbarrier, ABT_XSTREAM_BARRIER_NULL);
+    if (ABTI_REFUSE(num_waiters == 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    ABT_xstream_barrier barrier = malloc(sizeof(*barrier));
+    if (!barrier)
+        return abti_error(ABT_ERR_MEM);
+    abti_xbarrier_init(barrier, num_waiters);
+    *newbarrier = barrier;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_barrier_free(ABT_xstream_barrier *barrier)
+{
+    if (ABTI_REFUSE(XBARRIER_IS_NULL(*barrier)))
+        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    abti_xbarrier_fini(*barrier);
+    free(*barrier);
+    *barrier = ABT_XSTREAM_BARRIER_NULL;
+    return ABT_SUCCESS;
+}
+
+int ABT_xstream_barrier_wait(ABT_xstream_barrier barrier)
+{
+    if (ABTI_REFUSE(XBARRIER_IS_NULL(barrier)))
+        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    abti_xbarrier_wait(barrier);
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,209 @@
+#include "sync/mutex.h"
+
+#include "core/pool.h"
+#include "core/xstream.h"
+
+/* How often a native thread looks before it queues. */
+enum { MUTEX_LOOKS = 40 };
+
+/* How often an external thread comes in vain before the mutex is reserved for it. */
+enum { MUTEX_PATIENCE = 16 };
+
+struct mutex_waiter {
+    struct abti_waiter base;
+    struct abti_waitq *queue; /* where it waits */
+    bool external;
+    uint32_t barred; /* bits that keep it out at first */
+    unsigned rounds; /* how often it has come in vain */
+};
+
+/* Takes the mutex if none of the bits `barred` is set, and clears RESERVED and `mine`. */
+static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+{
+    /* relaxed: the compare-and-swap acquires; it pairs with every release of the word */
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    while (!(word & barred)) {
+        uint32_t taken = (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED;
+        if (abti_cas_acq_rel(&mutex->word, &word, taken))
+            return true;
+    }
+    return false;
+}
+
+/* With `lock` held: takes the mutex (true), or announces one who waits. */
+static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+{
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    for (;;) {
+        bool is_free = !(word & barred);
+        uint32_t next =
+            is_free ? (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
+        if (next == word || abti_cas_acq_rel(&mutex->word, &word, next))
+            return is_free;
+    }
+}
+
+/* A native thread looks for a moment before it sleeps. */
+static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+{
+    for (int i = 0; i < MUTEX_LOOKS; i++) {
+        if (take(mutex, barred, mine))
+            return true;
+        abti_cpu_relax();
+    }
+    return false;
+}
+
+static bool try_to_take(ABT_mutex mutex, struct mutex_waiter *w, uint32_t barred, uint32_t mine)
+{
+    return w->base.unit ? take(mutex, barred, mine) : spin_take(mutex, barred, mine);
+}
+
+static void describe_waiter(struct mutex_waiter *w, ABT_mutex mutex)
+{
+    abti_waiter_init(&w->base, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
+    bool es_native = !w->base.unit && abti_es_self;
+    w->external = !w->base.unit && !es_native;
+    w->queue = es_native ? &mutex->natives : &mutex->waiters;
+    w->barred = es_native ? ABTI_MUTEX_LOCKED : ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED;
+    w->rounds = 0;
+}
+
+static int lock_plain(ABT_mutex mutex)
+{
+    struct mutex_waiter w;
+    describe_waiter(&w, mutex);
+    if (try_to_take(mutex, &w, w.barred, 0))
+        return ABT_SUCCESS;
+    abti_spin_lock(&mutex->lock);
+    if (take_or_announce(mutex, w.barred, 0)) {
+        abti_spin_unlock(&mutex->lock);
+        return ABT_SUCCESS;
+    }
+    abti_waitq_push(w.queue, &w.base);
+    abti_waiter_park(&w.base, &mutex->lock, NULL);
+
+    /* It is our turn, unless somebody else was faster; then we are the next again. */
+    uint32_t mine = w.external ? ABTI_MUTEX_COMING : 0;
+    while (!try_to_take(mutex, &w, ABTI_MUTEX_LOCKED, mine)) {
+        abti_spin_lock(&mutex->lock);
+        if (take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine)) {
+            abti_spin_unlock(&mutex->lock);
+            break;
+        }
+        w.rounds++;
+        atomic_init(&w.base.word, ABTI_AWAKE);
+        abti_waitq_push_front(w.queue, &w.base);
+        abti_waiter_park(&w.base, &mutex->lock, NULL);
+    }
+    return ABT_SUCCESS;
+}
+
+/* What the word says of a waiter that is woken. */
+static uint32_t mark_of(const struct mutex_waiter *w)
+{
+    if (w->external)
+        return ABTI_MUTEX_COMING | (w->rounds >= MUTEX_PATIENCE ? ABTI_MUTEX_RESERVED : 0);
+    /* The user's push, which makes the ULT ready, may want this mutex: it must be able to get it. */
+    if (w->base.unit && !w->base.unit->pool->user_defined)
+        return ABTI_MUTEX_RESERVED;
+    return 0;
+}
+
+static struct abti_waiter *release_plain(ABT_mutex mutex)
+{
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    while (!(word & ABTI_MUTEX_WAITERS) || word & ABTI_MUTEX_COMING) {
+        if (abti_cas_acq_rel(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
+            return NULL;
+    }
+    /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
+    abti_spin_lock(&mutex->lock);
+    struct abti_waiter *w = abti_waitq_pop(&mutex->natives);
+    if (ABTI_LIKELY(!w))
+        w = abti_waitq_pop(&mutex->waiters);
+    bool more = !abti_waitq_is_empty(&mutex->natives) || !abti_waitq_is_empty(&mutex->waiters);
+    /* release: pairs with whoever takes the mutex */
+    abti_store_release(&mutex->word, mark_of((struct mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0));
+    abti_spin_unlock(&mutex->lock);
+    return w;
+}
+
+/* --- Recursive mutexes --- */
+
+/*
+ * Who owns a recursive mutex: a work unit, an address of its own for a native thread that is none, or NULL. Others may
+ * look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned.
+ */
+static _Atomic(const void *) *mutex_owner(ABT_mutex mutex)
+{
+    return (_Atomic(const void *) *)(((uintptr_t)mutex->owner_room + 7) & ~(uintptr_t)7);
+}
+
+static const void *self_identity(void)
+{
+    static _Thread_local char native;
+    abti_es *es = abti_es_self;
+    return es ? (const void *)es->cur : &native;
+}
+
+/* Counts one level more if the caller owns the mutex. */
+static bool enter_again(ABT_mutex mutex, const void *self)
+{
+    /* relaxed: it is the caller if and only if the caller stored that */
+    if (abti_load_relaxed(mutex_owner(mutex)) != self)
+        return false;
+    mutex->depth++;
+    return true;
+}
+
+int abti_mutex_lock_slow(ABT_mutex mutex)
+{
+    if (ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE)))
+        return lock_plain(mutex);
+    const void *self = self_identity();
+    if (enter_again(mutex, self))
+        return ABT_SUCCESS;
+    lock_plain(mutex);
+    abti_store_relaxed(mutex_owner(mutex), self);
+    return ABT_SUCCESS;
+}
+
+struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex)
+{
+    if (mutex->attrs & ABTI_MUTEX_RECURSIVE) {
+        if (mutex->depth > 0) {
+            mutex->depth--;
+            return NULL;
+        }
+        abti_store_relaxed(mutex_owner(mutex), NULL);
+    }
+    return release_plain(mutex);
+}
+
+int abti_mutex_unlock_slow(ABT_mutex mutex)
+{
+    struct abti_waiter *w = abti_mutex_release_slow(mutex);
+    if (w)
+        abti_waiter_wake(w);
+    return ABT_SUCCESS;
+}
+
+bool abti_mutex_trylock(ABT_mutex mutex)
+{
+    if (!(mutex->attrs & ABTI_MUTEX_RECURSIVE))
+        return take(mutex, ABTI_MUTEX_LOCKED, 0);
+    const void *self = self_identity();
+    if (enter_again(mutex, self))
+        return true;
+    if (!take(mutex, ABTI_MUTEX_LOCKED, 0))
+        return false;
+    abti_store_relaxed(mutex_owner(mutex), self);
+    return true;
+}
+
+void abti_mutex_spinlock(ABT_mutex mutex)
+{
+    for (unsigned step = 0; !abti_mutex_trylock(mutex); step++)
+        abti_backoff(step);
+}

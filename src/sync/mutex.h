@@ -1,0 +1,115 @@
+/*
+ * Mutexes. Whoever unlocks one that is waited for hands it to one waiter. What that means depends on who it is:
+ *
+ * - A ULT: the mutex is reserved for it until it runs, and other ULTs queue behind it. Not so trylock and the native
+ *   threads of ESs (spinlock; tasklets and main schedulers, which cannot wait otherwise): they take a mutex that is
+ *   reserved, since the ULT may need the very ES that they would not give away.
+ * - An external thread: it is woken and competes, since a mutex that waits for the system to run a thread is a mutex
+ *   that nobody uses. While it is coming nobody else is woken. After a few vain attempts the mutex is reserved for it.
+ * - The native thread of an ES: it is woken and competes, before all others. While it sleeps no ULT of its ES can take
+ *   what it is handed.
+ *
+ * The word is a set of bits; 0 is a free mutex that nobody waits for.
+ *
+ *   LOCKED    somebody holds it. Set by who takes it, cleared by who unlocks it.
+ *   WAITERS   a queue is not empty. Written under `lock`.
+ *   RESERVED  a waiter was woken to take it. Set under `lock` by who unlocks it, cleared by who takes it.
+ *   COMING    an external thread was woken and has not come. Set under `lock` by who unlocks it, cleared by that thread
+ *             when it takes the mutex or queues again.
+ *
+ *   from                         to                                   by
+ *   0                            LOCKED                               lock, trylock
+ *   LOCKED                       0                                    unlock
+ *   LOCKED or RESERVED, x        the same, WAITERS, x                 lock, which queues
+ *   LOCKED, WAITERS              RESERVED, COMING, both or none, and  unlock, which takes one waiter out and wakes it
+ *                                WAITERS if there are more
+ *   LOCKED, COMING, x            COMING, x                            unlock
+ *   x without LOCKED, RESERVED   LOCKED, x                            lock
+ *   x without LOCKED             LOCKED, x without RESERVED           a woken waiter, trylock, a native thread of an ES
+ *
+ * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
+ * out of a queue and has not come yet. For lock queues only while the mutex is locked, or reserved, which implies such
+ * a waiter; unlock wakes one, unless one is COMING; and a woken waiter takes the mutex or finds it locked and queues
+ * again.
+ *
+ * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
+ * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and who is woken has not returned from
+ * lock.
+ */
+#ifndef ABTI_SYNC_MUTEX_H
+#define ABTI_SYNC_MUTEX_H
+
+#include "sync/waitq.h"
+
+enum { ABTI_MUTEX_RECURSIVE = 1 };
+
+enum { ABTI_MUTEX_LOCKED = 1, ABTI_MUTEX_WAITERS = 2, ABTI_MUTEX_RESERVED = 4, ABTI_MUTEX_COMING = 8 };
+
+/* Static initialisers are zeros, but for `attrs`. */
+struct ABT_mutex_opaque {
+    uint32_t attrs;         /* ABTI_MUTEX_RECURSIVE. Constant */
+    _Atomic(uint32_t) word; /* see above */
+    struct abti_spin lock;
+    uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
+    uint32_t owner_room[3];    /* recursive: see mutex_owner in mutex.c */
+    struct abti_waitq natives; /* lock: native threads of ESs */
+    struct abti_waitq waiters; /* lock: the others */
+};
+
+_Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
+                   _Alignof(struct ABT_mutex_opaque) == _Alignof(ABT_mutex_memory),
+               "lives in the users' storage");
+
+struct ABT_mutex_attr_opaque {
+    uint32_t attrs;
+};
+
+/* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
+ */
+int abti_mutex_lock_slow(ABT_mutex mutex);
+int abti_mutex_unlock_slow(ABT_mutex mutex);
+
+/* Returns whom to wake, NULL: nobody. */
+struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
+
+ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
+{
+    uint32_t word = 0;
+    /* relaxed: only a look that spares the lock's owner a failing write; the compare-and-swap acquires what unlock did
+     */
+    return ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE) && abti_load_relaxed(&mutex->word) == 0 &&
+                       abti_cas_acq_rel(&mutex->word, &word, ABTI_MUTEX_LOCKED));
+}
+
+ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
+{
+    uint32_t word = ABTI_MUTEX_LOCKED;
+    /* relaxed: the same; the compare-and-swap releases */
+    return ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE) && abti_load_relaxed(&mutex->word) == ABTI_MUTEX_LOCKED &&
+                       abti_cas_acq_rel(&mutex->word, &word, 0));
+}
+
+ABTI_INLINE int abti_mutex_lock(ABT_mutex mutex)
+{
+    return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : abti_mutex_lock_slow(mutex);
+}
+
+/* Unlocks, but leaves it to the caller to wake the waiter that is returned, if any: for who must not wake anybody yet.
+ */
+ABTI_INLINE struct abti_waiter *abti_mutex_release(ABT_mutex mutex)
+{
+    return abti_mutex_drop_plain(mutex) ? NULL : abti_mutex_release_slow(mutex);
+}
+
+ABTI_INLINE int abti_mutex_unlock(ABT_mutex mutex)
+{
+    return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : abti_mutex_unlock_slow(mutex);
+}
+
+/* False when somebody else holds it. */
+bool abti_mutex_trylock(ABT_mutex mutex) ABTI_MUST_CHECK;
+
+/* Takes it by looking again and again; never switches. */
+void abti_mutex_spinlock(ABT_mutex mutex);
+
+#endif

@@ -1,0 +1,266 @@
+/* What the tests of the public functions share: the kinds of caller, waiting with a limit, and small helpers. */
+#ifndef TEST_API_COMMON_H
+#define TEST_API_COMMON_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "abt.h"
+#include "tap.h"
+
+/* Differences between the two versions of the API are tested as `ver20 ? this : that`. */
+#ifdef ABT_ENABLE_VER_20_API
+static const bool ver20 = true;
+#else
+static const bool ver20 = false;
+#endif
+
+/* A handle that points to nothing, to see whether a function stored into an out-parameter. */
+#define UNTOUCHED(type) ((type)(uintptr_t)0x1000)
+
+/* must(call): what the test needs and does not test. */
+#define must(call) must_succeed((call), #call, __FILE__, __LINE__)
+
+static inline void must_succeed(int code, const char *call, const char *file, int line)
+{
+    if (code != ABT_SUCCESS)
+        bail_out("%s:%d: %s gives %d", file, line, call, code);
+}
+
+/* --- Waiting --- */
+
+static inline double now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* Only native threads of no ES may use it without holding up work. */
+static inline void nap_ms(double ms)
+{
+    struct timespec ts = {.tv_sec = (time_t)(ms / 1e3), .tv_nsec = (long)(ms * 1e6) % 1000000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+/* Lets others run: a ULT yields, and all give their CPU away for a moment. */
+static inline void let_others_run(void)
+{
+    ABT_self_yield();
+    nap_ms(0.02);
+}
+
+/* wait_for(cond): the condition becomes true before long. Nobody hangs here for ever. */
+#define wait_for(cond)                                                                                                 \
+    do {                                                                                                               \
+        double wait_end = now() + 20.0;                                                                                \
+        while (!(cond)) {                                                                                              \
+            if (now() > wait_end)                                                                                      \
+                bail_out("%s:%d: waited in vain for %s", __FILE__, __LINE__, #cond);                                   \
+            let_others_run();                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+/* --- Callers --- */
+
+enum caller {
+    PRIMARY_ULT,   /* main */
+    PLAIN_ULT,     /* another ULT of the primary ES */
+    SECONDARY_ULT, /* a ULT of a secondary ES */
+    TASKLET,       /* of the primary ES */
+    EXTERNAL,      /* a native thread that is no ES */
+    NUM_CALLERS
+};
+
+static const char *const caller_names[] = {"primary ULT", "ULT", "ULT of a secondary ES", "tasklet", "external thread"};
+
+static inline bool is_ult(enum caller who)
+{
+    return who == PRIMARY_ULT || who == PLAIN_ULT || who == SECONDARY_ULT;
+}
+
+/* What routines answer that ask for a caller which can yield; `code` for those that can. */
+static inline int code_for_ult(enum caller who, int code)
+{
+    return who == EXTERNAL ? ABT_ERR_INV_XSTREAM : who == TASKLET ? ABT_ERR_INV_THREAD : code;
+}
+
+/* The same for those that ask for an ES. */
+static inline int code_for_es(enum caller who, int code)
+{
+    return who == EXTERNAL ? ABT_ERR_INV_XSTREAM : code;
+}
+
+struct call {
+    void (*func)(enum caller who, void *arg);
+    enum caller who;
+    void *arg;
+    atomic_bool done;
+};
+
+static inline void call_ult(void *arg)
+{
+    struct call *call = arg;
+
+    call->func(call->who, call->arg);
+    atomic_store(&call->done, true);
+}
+
+static inline void *call_external(void *arg)
+{
+    call_ult(arg);
+    return NULL;
+}
+
+/* The first main pool of an ES. */
+static inline ABT_pool pool_of(ABT_xstream xstream)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
+    must(ABT_xstream_get_main_pools(xstream, 1, &pool));
+    return pool;
+}
+
+static inline ABT_xstream own_xstream(void)
+{
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+
+    must(ABT_self_get_xstream(&xstream));
+    return xstream;
+}
+
+static inline ABT_pool own_pool(void)
+{
+    return pool_of(own_xstream());
+}
+
+/* Calls func(who, arg) from that kind of caller. The primary ULT goes on yielding until it has returned. */
+static inline void call_as(enum caller who, void (*func)(enum caller who, void *arg), void *arg)
+{
+    struct call call = {.func = func, .who = who, .arg = arg};
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    ABT_thread thread = ABT_THREAD_NULL;
+    pthread_t native;
+
+    diag("as %s", caller_names[who]);
+    switch (who) {
+        case PLAIN_ULT:
+            must(ABT_thread_create(own_pool(), call_ult, &call, ABT_THREAD_ATTR_NULL, &thread));
+            break;
+        case SECONDARY_ULT:
+            must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
+            must(ABT_thread_create(pool_of(xstream), call_ult, &call, ABT_THREAD_ATTR_NULL, &thread));
+            break;
+        case TASKLET:
+            must(ABT_task_create(own_pool(), call_ult, &call, &thread));
+            break;
+        case EXTERNAL:
+            must(pthread_create(&native, NULL, call_external, &call));
+            break;
+        default:
+            call_ult(&call);
+            return;
+    }
+    wait_for(atomic_load(&call.done));
+    if (who == EXTERNAL)
+        pthread_join(native, NULL);
+    else
+        must(ABT_thread_free(&thread));
+    if (who == SECONDARY_ULT)
+        must(ABT_xstream_free(&xstream));
+}
+
+static inline void call_as_each(void (*func)(enum caller who, void *arg), void *arg)
+{
+    for (int who = 0; who < NUM_CALLERS; who++)
+        call_as((enum caller)who, func, arg);
+}
+
+/* --- Work units --- */
+
+static inline ABT_thread_state state_of(ABT_thread thread)
+{
+    ABT_thread_state state = (ABT_thread_state)-1;
+
+    must(ABT_thread_get_state(thread, &state));
+    return state;
+}
+
+static inline ABT_pool last_pool_of(ABT_thread thread)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
+    must(ABT_thread_get_last_pool(thread, &pool));
+    return pool;
+}
+
+static inline ABT_thread self(void)
+{
+    ABT_thread thread = ABT_THREAD_NULL;
+
+    must(ABT_self_get_thread(&thread));
+    return thread;
+}
+
+static inline ABT_thread ult_in(ABT_pool pool, void (*func)(void *), void *arg)
+{
+    ABT_thread thread = ABT_THREAD_NULL;
+
+    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
+    return thread;
+}
+
+static inline ABT_xstream new_xstream(void)
+{
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+
+    must(ABT_xstream_create(ABT_SCHED_NULL, &xstream));
+    return xstream;
+}
+
+static inline ABT_pool new_pool(ABT_pool_kind kind, ABT_bool automatic)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
+    must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, automatic, &pool));
+    return pool;
+}
+
+static inline size_t size_of(ABT_pool pool)
+{
+    size_t size = (size_t)-1;
+
+    must(ABT_pool_get_size(pool, &size));
+    return size;
+}
+
+static inline size_t total_size_of(ABT_pool pool)
+{
+    size_t size = (size_t)-1;
+
+    must(ABT_pool_get_total_size(pool, &size));
+    return size;
+}
+
+/* Functions for units. */
+static inline void do_nothing(void *arg)
+{
+    (void)arg;
+}
+
+static inline void count_up(void *counter)
+{
+    atomic_fetch_add((atomic_int *)counter, 1);
+}
+
+/* Blocks until it is resumed. */
+static inline void suspend_once(void *counter)
+{
+    ABT_self_suspend();
+    if (counter)
+        count_up(counter);
+}
+
+#endif

@@ -1,0 +1,496 @@
+/* ABT_init, ABT_initialized and ABT_finalize; what is there after the one and what the other waits for and frees. */
+#include "common.h"
+
+/* --- Without initialisation --- */
+
+static void test_uninitialized_work_units(void)
+{
+    ABT_thread thread = UNTOUCHED(ABT_thread);
+    ABT_thread_attr attr = UNTOUCHED(ABT_thread_attr);
+    ABT_pool pool = UNTOUCHED(ABT_pool);
+    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
+    void (*func)(void *) = do_nothing;
+    ABT_key key;
+
+    ok_err(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
+    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
+    ok_err(ABT_thread_create(pool, func, NULL, ABT_THREAD_ATTR_NULL, NULL), ABT_ERR_UNINITIALIZED);
+    thread = UNTOUCHED(ABT_thread);
+    ok_err(ABT_thread_create_on_xstream(xstream, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
+    is_ptr(thread, ver20 ? UNTOUCHED(ABT_thread) : ABT_THREAD_NULL, "the handle after an error");
+    ok_err(ABT_thread_create_to(pool, func, NULL, ABT_THREAD_ATTR_NULL, &thread), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_create_many(1, &pool, &func, NULL, ABT_THREAD_ATTR_NULL, NULL), ABT_ERR_UNINITIALIZED);
+    thread = UNTOUCHED(ABT_thread);
+    ok_err(ABT_thread_free(&thread), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_free_many(1, &thread), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_task_free(&thread), ABT_ERR_UNINITIALIZED);
+    is_ptr(thread, UNTOUCHED(ABT_thread), "left alone by an error");
+    ok_err(ABT_thread_migrate(thread), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_migrate_to_pool(thread, pool), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_migrate_to_sched(thread, UNTOUCHED(ABT_sched)), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_migrate_to_xstream(thread, xstream), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_set_callback(thread, NULL, NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_attr_create(&attr), ABT_ERR_UNINITIALIZED);
+    is_ptr(attr, ver20 ? UNTOUCHED(ABT_thread_attr) : ABT_THREAD_ATTR_NULL, "the attribute after an error");
+    ok_err(ABT_thread_attr_set_stack(attr, NULL, 65536), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_attr_set_stacksize(attr, 65536), ABT_ERR_UNINITIALIZED);
+    must(ABT_key_create(NULL, &key));
+    ok_err(ABT_thread_set_specific(thread, key, NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_self_set_specific(key, NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_key_set(key, NULL), ABT_ERR_UNINITIALIZED);
+    must(ABT_key_free(&key));
+    ok_err(ABT_self_schedule(thread, ABT_POOL_NULL), ABT_ERR_UNINITIALIZED);
+}
+
+static void test_uninitialized_schedulers(void)
+{
+    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
+    ABT_sched sched = UNTOUCHED(ABT_sched);
+    int n = 77;
+
+    ok_err(ABT_xstream_create(ABT_SCHED_NULL, &xstream), ABT_ERR_UNINITIALIZED);
+    is_ptr(xstream, ver20 ? UNTOUCHED(ABT_xstream) : ABT_XSTREAM_NULL, "the handle after an error");
+    ok_err(ABT_xstream_create_with_rank(ABT_SCHED_NULL, 3, &xstream), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_xstream_create_basic(ABT_SCHED_BASIC, 0, NULL, ABT_SCHED_CONFIG_NULL, &xstream), ABT_ERR_UNINITIALIZED);
+    xstream = UNTOUCHED(ABT_xstream);
+    ok_err(ABT_xstream_free(&xstream), ABT_ERR_UNINITIALIZED);
+    is_ptr(xstream, UNTOUCHED(ABT_xstream), "left alone by an error");
+    ok_err(ABT_xstream_set_rank(xstream, 3), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_xstream_get_num(&n), ABT_ERR_UNINITIALIZED);
+    is_int(n, 77, "the number is left alone");
+    ok_err(ABT_xstream_set_main_sched(xstream, ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_xstream_set_main_sched_basic(xstream, ABT_SCHED_BASIC, 0, NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_xstream_run_unit(UNTOUCHED(ABT_unit), UNTOUCHED(ABT_pool)), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_sched_free(&sched), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_pool_add_sched(UNTOUCHED(ABT_pool), sched), ABT_ERR_UNINITIALIZED);
+}
+
+/* Self queries: 1.x says why, 2.0 leaves them undefined. */
+static void test_uninitialized_self(void)
+{
+    ABT_xstream xstream = UNTOUCHED(ABT_xstream);
+    ABT_thread thread = UNTOUCHED(ABT_thread);
+    ABT_unit_id id;
+    ABT_unit_type type = ABT_UNIT_TYPE_THREAD;
+    ABT_bool flag = ABT_TRUE;
+    ABT_key key;
+    int rank = 77;
+    void *value = &rank;
+
+    is_int(ABT_self_get_type(&type), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "type of the caller");
+    is_int(type, ABT_UNIT_TYPE_EXT, "which is external");
+    is_int(ABT_self_is_primary(&flag), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "is it primary");
+    is_int(flag, ABT_FALSE, "no");
+    flag = ABT_TRUE;
+    is_int(ABT_self_on_primary_xstream(&flag), ver20 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED, "on the primary ES");
+    is_int(flag, ABT_FALSE, "no");
+    if (ver20)
+        return;
+    ok_err(ABT_xstream_self(&xstream), ABT_ERR_UNINITIALIZED);
+    is_ptr(xstream, ABT_XSTREAM_NULL, "the null handle");
+    ok_err(ABT_xstream_self_rank(&rank), ABT_ERR_UNINITIALIZED);
+    is_int(rank, 77, "the rank is left alone");
+    ok_err(ABT_xstream_exit(), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_xstream_check_events(UNTOUCHED(ABT_sched)), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_self(&thread), ABT_ERR_UNINITIALIZED);
+    is_ptr(thread, ABT_THREAD_NULL, "the null handle");
+    ok_err(ABT_thread_self_id(&id), ABT_ERR_UNINITIALIZED);
+    thread = UNTOUCHED(ABT_thread);
+    ok_err(ABT_task_self(&thread), ABT_ERR_UNINITIALIZED);
+    is_ptr(thread, ABT_TASK_NULL, "the null handle");
+    ok_err(ABT_task_self_id(&id), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_thread_exit(), ABT_ERR_UNINITIALIZED);
+    must(ABT_key_create(NULL, &key));
+    ok_err(ABT_key_get(key, &value), ABT_ERR_UNINITIALIZED);
+    must(ABT_key_free(&key));
+    ok_err(ABT_self_get_last_pool_id(&rank), ABT_ERR_UNINITIALIZED);
+    is_int(rank, -1, "no pool");
+    ok_err(ABT_self_set_arg(NULL), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_self_get_arg(&value), ABT_ERR_UNINITIALIZED);
+    is_ptr(value, NULL, "no argument");
+}
+
+static void test_uninitialized(void)
+{
+    ok_err(ABT_initialized(), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_finalize(), ABT_ERR_UNINITIALIZED);
+    if (ABT_NULL)
+        return;
+    test_uninitialized_work_units();
+    test_uninitialized_schedulers();
+    test_uninitialized_self();
+}
+
+/* --- The primary ULT and its ES --- */
+
+static void test_primary_xstream(void)
+{
+    ABT_xstream xstream = own_xstream();
+    ABT_sched sched = ABT_SCHED_NULL;
+    ABT_pool pool = own_pool();
+    ABT_pool_access access;
+    ABT_bool flag = ABT_FALSE;
+    int n = -1;
+
+    ok_abt(ABT_xstream_get_rank(xstream, &n));
+    is_int(n, 0, "the primary ES has rank 0");
+    ok_abt(ABT_xstream_is_primary(xstream, &flag));
+    is_int(flag, ABT_TRUE, "and is the primary one");
+    ok_abt(ABT_xstream_get_num(&n));
+    is_int(n, 1, "there is no other");
+    ok_abt(ABT_xstream_get_main_sched(xstream, &sched));
+    ok_abt(ABT_sched_get_num_pools(sched, &n));
+    is_int(n, 1, "its scheduler has one pool");
+    ok_abt(ABT_pool_get_id(pool, &n));
+    is_int(n, 0, "pool ids start at 0");
+    ok_abt(ABT_pool_get_access(pool, &access));
+    is_int(access, ABT_POOL_ACCESS_MPMC, "anybody may use it");
+    is_int(size_of(pool), 0, "it is empty");
+    is_int(total_size_of(pool), 0, "nothing is blocked");
+}
+
+static void test_primary_ult(void)
+{
+    ABT_thread thread = ABT_THREAD_NULL, copy;
+    ABT_pool pool = ABT_POOL_NULL;
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    ABT_thread_attr attr;
+    ABT_unit_id id = 99;
+    ABT_bool flag = ABT_FALSE;
+    void *addr = &id, *arg = &id;
+    void (*func)(void *) = do_nothing;
+    size_t size = 99;
+
+    ok_abt(ABT_thread_self(&thread));
+    ok_abt(ABT_thread_get_id(thread, &id));
+    is_int(id, 0, "work-unit ids start at 0 with the first query");
+    ok_abt(ABT_thread_is_primary(thread, &flag));
+    is_int(flag, ABT_TRUE, "main is the primary ULT");
+    flag = ABT_FALSE;
+    ok_abt(ABT_self_is_primary(&flag));
+    is_int(flag, ABT_TRUE, "and knows it");
+    is_int(state_of(thread), ABT_THREAD_STATE_RUNNING, "it runs");
+    ok_abt(ABT_thread_get_stack(thread, &addr, &size));
+    ok(addr == NULL && size == 0, "on the native stack");
+    ok_abt(ABT_thread_get_stacksize(thread, &size));
+    is_int(size, 0, "of no size");
+    ok_abt(ABT_thread_get_attr(thread, &attr));
+    addr = &id, size = 99;
+    ok_abt(ABT_thread_attr_get_stack(attr, &addr, &size));
+    ok(addr == NULL && size == 0, "its attribute says the same");
+    must(ABT_thread_attr_free(&attr));
+    ok_abt(ABT_thread_get_thread_func(thread, &func));
+    ok(func == NULL, "without a function");
+    ok_abt(ABT_thread_get_arg(thread, &arg));
+    is_ptr(arg, NULL, "without an argument");
+    ok_abt(ABT_thread_set_arg(thread, &copy));
+    ok_abt(ABT_self_get_arg(&arg));
+    is_ptr(arg, &copy, "until it is given one");
+    flag = ABT_FALSE;
+    ok_abt(ABT_thread_is_unnamed(thread, &flag));
+    is_int(flag, ABT_TRUE, "unnamed");
+    flag = ABT_TRUE;
+    ok_abt(ABT_thread_is_migratable(thread, &flag));
+    is_int(flag, ABT_FALSE, "not migratable");
+    ok_abt(ABT_thread_get_last_pool(thread, &pool));
+    is_ptr(pool, own_pool(), "in the first main pool");
+    ok_abt(ABT_thread_get_last_xstream(thread, &xstream));
+    is_ptr(xstream, own_xstream(), "on the primary ES");
+    if (ABT_NULL)
+        return;
+    copy = thread;
+    ok_err(ABT_thread_free(&copy), ABT_ERR_INV_THREAD);
+    ok_err(ABT_thread_join(thread), ABT_ERR_INV_THREAD);
+    ok_err(ABT_thread_exit(), ABT_ERR_INV_THREAD);
+    ok_err(ABT_self_exit(), ABT_ERR_INV_THREAD);
+    ok_err(ABT_thread_cancel(thread), ABT_ERR_INV_THREAD);
+    ok_err(ABT_xstream_exit(), ABT_ERR_INV_XSTREAM);
+}
+
+/* --- Counting --- */
+
+static void pair_of_calls(enum caller who, void *arg)
+{
+    ABT_xstream before = ABT_XSTREAM_NULL, after = ABT_XSTREAM_NULL;
+    int code = ABT_self_get_xstream(&before);
+
+    (void)arg;
+    ok_abt(ABT_initialized());
+    ok_abt(ABT_init(0, NULL));
+    is_int(ABT_self_get_xstream(&after), code, "%s stays what it is", caller_names[who]);
+    is_ptr(after, before, "where it is");
+    ok_abt(ABT_finalize());
+    ok_abt(ABT_initialized());
+}
+
+/* The last call by somebody else is refused, and does not count. */
+static void wrong_finalize(enum caller who, void *arg)
+{
+    (void)arg;
+    if (who == PRIMARY_ULT)
+        return;
+    ok_err(ABT_finalize(), who == EXTERNAL || who == SECONDARY_ULT ? ABT_ERR_INV_XSTREAM : ABT_ERR_INV_THREAD);
+    ok_abt(ABT_initialized());
+}
+
+static void test_counting(void)
+{
+    int n = 0;
+
+    ok_abt(ABT_init(0, NULL));
+    ok_abt(ABT_init(0, NULL));
+    ok_abt(ABT_finalize());
+    call_as_each(pair_of_calls, NULL);
+    ok_abt(ABT_finalize());
+    if (!ABT_NULL)
+        call_as_each(wrong_finalize, NULL);
+    must(ABT_xstream_get_num(&n));
+    is_int(n, 1, "all is well");
+}
+
+/* --- What finalize waits for --- */
+
+static void yield_often(void *counter)
+{
+    for (int i = 0; i < 100; i++)
+        ABT_thread_yield();
+    count_up(counter);
+}
+
+struct woken {
+    ABT_thread thread;
+    atomic_int done;
+};
+
+static void *resume_late(void *arg)
+{
+    struct woken *woken = arg;
+    ABT_thread_state state;
+
+    nap_ms(20);
+    do
+        ABT_thread_get_state(woken->thread, &state);
+    while (state != ABT_THREAD_STATE_BLOCKED);
+    ABT_thread_resume(woken->thread);
+    return NULL;
+}
+
+static void set_done(void *arg)
+{
+    count_up(&((struct woken *)arg)->done);
+}
+
+static void suspend_woken(void *arg)
+{
+    ABT_self_suspend();
+    set_done(arg);
+}
+
+static atomic_int destroyed;
+
+static void destructor(void *value)
+{
+    (void)value;
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static void test_unjoined(void)
+{
+    atomic_int counter = 0;
+    struct woken woken = {.thread = ABT_THREAD_NULL};
+    ABT_key key;
+    pthread_t native;
+
+    must(ABT_init(0, NULL));
+    must(ABT_key_create(destructor, &key));
+    must(ABT_self_set_specific(key, &key));
+    for (int i = 0; i < 10; i++) {
+        must(ABT_thread_create(own_pool(), yield_often, &counter, ABT_THREAD_ATTR_NULL, NULL));
+        must(ABT_task_create(own_pool(), count_up, &counter, NULL));
+    }
+    /* Named, and never joined nor freed: it is waited for all the same. */
+    must(ABT_thread_create(own_pool(), suspend_woken, &woken, ABT_THREAD_ATTR_NULL, &woken.thread));
+    must(pthread_create(&native, NULL, resume_late, &woken));
+    is_int(atomic_load(&counter), 0, "nothing has run yet");
+    ok_abt(ABT_finalize());
+    pthread_join(native, NULL);
+    is_int(atomic_load(&counter), 20, "units that nobody joined have run to their end");
+    is_int(atomic_load(&woken.done), 1, "so has one that was blocked");
+    is_int(atomic_load(&destroyed), 1, "the primary ULT's value was destroyed");
+    ok_err(ABT_initialized(), ABT_ERR_UNINITIALIZED);
+    ok_err(ABT_finalize(), ABT_ERR_UNINITIALIZED);
+    must(ABT_key_free(&key));
+}
+
+/* Units that run during finalize may create others, and use the library as a nested client does. */
+static void create_more(void *counter)
+{
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(own_pool(), yield_often, counter, ABT_THREAD_ATTR_NULL, NULL));
+    must(ABT_finalize());
+    count_up(counter);
+}
+
+static void test_late_units(void)
+{
+    atomic_int counter = 0;
+
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(own_pool(), create_more, &counter, ABT_THREAD_ATTR_NULL, NULL));
+    ok_abt(ABT_finalize());
+    is_int(atomic_load(&counter), 2, "a unit created during finalize has run, too");
+}
+
+/* --- What finalize frees: the primary ES's scheduler and pools, whatever their flags say --- */
+
+static atomic_int pools_freed, scheds_freed;
+
+static ABT_unit create_unit(ABT_pool pool, ABT_thread thread)
+{
+    (void)pool;
+    return (ABT_unit)thread;
+}
+
+static void free_unit(ABT_pool pool, ABT_unit unit)
+{
+    (void)pool, (void)unit;
+}
+
+/* A stack of at most eight units is enough. */
+static ABT_thread units[8];
+static int num_units;
+
+static ABT_bool is_empty(ABT_pool pool)
+{
+    (void)pool;
+    return num_units ? ABT_FALSE : ABT_TRUE;
+}
+
+static ABT_thread pop(ABT_pool pool, ABT_pool_context context)
+{
+    (void)pool, (void)context;
+    return num_units ? units[--num_units] : ABT_THREAD_NULL;
+}
+
+static void push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
+{
+    (void)pool, (void)context;
+    units[num_units++] = (ABT_thread)unit;
+}
+
+static void free_pool(ABT_pool pool)
+{
+    (void)pool;
+    atomic_fetch_add(&pools_freed, 1);
+}
+
+static int free_sched(ABT_sched sched)
+{
+    (void)sched;
+    atomic_fetch_add(&scheds_freed, 1);
+    return ABT_SUCCESS;
+}
+
+static void run_sched(ABT_sched sched)
+{
+    ABT_pool pool;
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    while (!stop) {
+        ABT_thread thread = ABT_THREAD_NULL;
+        must(ABT_pool_pop_thread(pool, &thread));
+        if (thread != ABT_THREAD_NULL)
+            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+static void test_frees_primary(void)
+{
+    ABT_sched_def def = {.run = run_sched, .free = free_sched};
+    ABT_pool_user_def pool_def;
+    ABT_sched sched;
+    ABT_pool pool;
+
+    must(ABT_init(0, NULL));
+    must(ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, &pool_def));
+    must(ABT_pool_user_def_set_free(pool_def, free_pool));
+    must(ABT_pool_create(pool_def, ABT_POOL_CONFIG_NULL, &pool));
+    must(ABT_pool_user_def_free(&pool_def));
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    ok_abt(ABT_xstream_set_main_sched(own_xstream(), sched));
+    ok(pools_freed == 0 && scheds_freed == 0, "neither is automatic");
+    ok_abt(ABT_finalize());
+    is_int(scheds_freed, 1, "finalize frees the primary ES's scheduler");
+    is_int(pools_freed, 1, "and its pool");
+}
+
+/* --- Again --- */
+
+static void test_again(void)
+{
+    ABT_thread_attr attr;
+    size_t size = 0, old_size = 0;
+
+    must(ABT_init(0, NULL));
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_get_stacksize(attr, &old_size));
+    must(ABT_thread_attr_free(&attr));
+    ok_abt(ABT_finalize());
+
+    setenv("ABT_THREAD_STACKSIZE", "65536", 1);
+    for (int i = 0; i < 3; i++) {
+        ok_abt(ABT_init(0, NULL));
+        test_primary_xstream();
+        test_primary_ult();
+        must(ABT_thread_attr_create(&attr));
+        must(ABT_thread_attr_get_stacksize(attr, &size));
+        ok(size >= 65536 && size != old_size, "the environment was read anew: %zu bytes of stack", size);
+        must(ABT_thread_attr_free(&attr));
+        ok_abt(ABT_finalize());
+    }
+    unsetenv("ABT_THREAD_STACKSIZE");
+}
+
+/* Any native thread may be the primary one. */
+static void *init_elsewhere(void *arg)
+{
+    atomic_int counter = 0;
+
+    (void)arg;
+    ok_abt(ABT_init(0, NULL));
+    test_primary_xstream();
+    test_primary_ult();
+    must(ABT_thread_create(own_pool(), yield_often, &counter, ABT_THREAD_ATTR_NULL, NULL));
+    ok_abt(ABT_finalize());
+    is_int(counter, 1, "it has run a unit");
+    return NULL;
+}
+
+static void test_elsewhere(void)
+{
+    pthread_t native;
+
+    must(pthread_create(&native, NULL, init_elsewhere, NULL));
+    pthread_join(native, NULL);
+}
+
+int main(void)
+{
+    test_uninitialized();
+    ok_abt(ABT_init(0, NULL));
+    ok_abt(ABT_initialized());
+    test_primary_xstream();
+    test_primary_ult();
+    test_counting();
+    ok_abt(ABT_finalize());
+    test_uninitialized();
+    test_unjoined();
+    test_late_units();
+    test_frees_primary();
+    test_again();
+    test_elsewhere();
+    return done_testing();
+}
