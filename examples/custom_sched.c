@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { TIERS = 3, ROUNDS = 20000, TURNS_OF_A_ROUND = 4 + 2 + 1, TURNS_OF_A_ULT = 10 };
+enum { TIERS = 3, ROUNDS = 20000, TURNS_OF_A_ROUND = 4 + 2 + 1, TURNS_OF_A_ULT = 100 };
 
 static const int weights[TIERS] = {4, 2, 1};
 

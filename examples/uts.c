@@ -128,8 +128,8 @@ static void search(void *arg)
             created++;
         }
     }
-    free(node);
-    /* One step counts the new units in and this one out, before any new one can end: zero is reached only once. */
+    free(node->depth > 0 ? node : NULL); /* the root is a variable of main() */
+    /* One step counts the new units in and this one out, before any of them can end: zero is reached only once. */
     long before = atomic_fetch_add(&outstanding, created - 1);
     while (ready) {
         node = ready;
@@ -173,19 +173,19 @@ int main(int argc, char **argv)
 {
     static const unsigned char zeros[16];
     struct team_config config;
-    struct node *root = team_alloc(sizeof(*root));
+    struct node root;
     struct tally sum = {0, 0, 0};
     char job[32], answer[64];
 
     team_options(argc, argv, &config, "t:u", "[-t T1|T1L|T2|T3|T5] [-u (ULTs in place of tasklets)]", handle_option);
     set_shape();
-    make_node(root, zeros, sizeof(zeros), tree->seed, 0, &tallies[0]);
+    make_node(&root, zeros, sizeof(zeros), tree->seed, 0, &tallies[0]);
     team_start(&team, &config);
     double seconds = team_seconds();
     if (config.num_streams > 0)
-        search_in_parallel(root);
+        search_in_parallel(&root);
     else
-        search_sequentially(root, &tallies[0]);
+        search_sequentially(&root, &tallies[0]);
     seconds = team_seconds() - seconds;
     team_stop(&team);
     for (int i = 0; i < TEAM_MAX_STREAMS; i++) {

@@ -1,4 +1,6 @@
 /* ABT_init and ABT_finalize: the one place that knows every module. */
+#include <stdio.h>
+#include <stdlib.h>
 #include "api/check.h"
 #include "core/rt.h"
 #include "core/switch.h"
@@ -103,9 +105,19 @@ static void forget_repeated_pools(abti_sched *sched)
     }
 }
 
+/* Streams that live on would run on freed memory: a mistake of the program that nothing can be made of. */
+static void refuse_live_streams(void)
+{
+    if (abti_rt.num_xstreams == 1)
+        return;
+    fprintf(stderr, "libabt: ABT_finalize: %d execution streams have not been freed\n", abti_rt.num_xstreams - 1);
+    abort();
+}
+
 /* The primary ULT leaves its pool for good and waits for its scheduler to run everything else to its end. */
 static void runtime_fini(abti_es *es)
 {
+    refuse_live_streams();
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);
 

@@ -264,14 +264,14 @@ int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *
     return ABT_SUCCESS;
 }
 
-struct print_arg {
+struct print_units {
     void *arg;
     void (*print_fn)(void *arg, ABT_unit unit);
 };
 
-static void print_handle(void *arg, abti_unit *unit)
+static void print_unit_handle(void *arg, abti_unit *unit)
 {
-    struct print_arg *p = arg;
+    struct print_units *p = arg;
     p->print_fn(p->arg, abti_unit_handle(unit));
 }
 
@@ -281,8 +281,8 @@ int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->print_all))
         return abti_error(ABT_ERR_POOL);
-    struct print_arg p = {arg, print_fn};
-    pool->ops->print_all(pool, &p, print_handle);
+    struct print_units p = {arg, print_fn};
+    pool->ops->print_all(pool, &p, print_unit_handle);
     return ABT_SUCCESS;
 }
 

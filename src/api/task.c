@@ -6,7 +6,7 @@ static int as_task(int code)
     return code == ABT_ERR_INV_THREAD ? ABT_ERR_INV_TASK : code;
 }
 
-static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
+static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     int code;
     abti_unit *unit = abti_unit_new(abti_es_self, pool, func, arg,
@@ -19,13 +19,13 @@ static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *ne
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
+static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    return create(pool, func, arg, newtask);
+    return task_create(pool, func, arg, newtask);
 }
 
 /* As ABT_thread_create: the common case by itself. */
@@ -33,7 +33,7 @@ int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newtask))
-        return create_checked(pool, task_func, arg, newtask);
+        return task_create_checked(pool, task_func, arg, newtask);
     *newtask = abti_create_quick(es, pool, task_func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }
@@ -47,7 +47,7 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    return create(sched->pools[0], task_func, arg, newtask);
+    return task_create(sched->pools[0], task_func, arg, newtask);
 }
 
 int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *task)

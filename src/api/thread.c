@@ -17,7 +17,7 @@ static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_
     return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
-static ABTI_NOINLINE int create_with_attr(abti_pool *pool, void (*func)(void *), void *arg,
+static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(void *), void *arg,
                                           const struct ABT_thread_attr_opaque *attr, unsigned flags, abti_unit **unit)
 {
     struct abti_stack *stack = NULL;
@@ -40,7 +40,7 @@ static ABTI_NOINLINE int create_with_attr(abti_pool *pool, void (*func)(void *),
     return ABT_SUCCESS;
 }
 
-static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
+static int thread_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
                   abti_unit **unit)
 {
     unsigned flags = newthread ? ABTI_UNIT_NAMED : 0;
@@ -50,7 +50,7 @@ static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_a
         if (!*unit)
             return code;
     } else {
-        code = create_with_attr(pool, func, arg, attr, flags, unit);
+        code = thread_create_with_attr(pool, func, arg, attr, flags, unit);
         if (code != ABT_SUCCESS)
             return code;
     }
@@ -60,11 +60,11 @@ static int create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_a
     return ABT_SUCCESS;
 }
 
-static int create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                            ABT_thread *newthread)
 {
     abti_unit *unit;
-    int code = create(pool, func, arg, attr, newthread, &unit);
+    int code = thread_create(pool, func, arg, attr, newthread, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
@@ -72,7 +72,7 @@ static int create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT
 }
 
 /* The whole of ABT_thread_create. */
-static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                                         ABT_thread *newthread)
 {
     if (newthread)
@@ -81,19 +81,19 @@ static ABTI_NOINLINE int create_checked(ABT_pool pool, void (*func)(void *), voi
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    return create_and_push(pool, func, arg, attr, newthread);
+    return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
 /*
  * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
- * creates a plain named ULT in a private pool. Everything else is create_checked's.
+ * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
  */
 int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                       ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return create_checked(pool, thread_func, arg, attr, newthread);
+        return thread_create_checked(pool, thread_func, arg, attr, newthread);
     *newthread = abti_create_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }
@@ -110,7 +110,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    return create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
+    return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
 int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
@@ -123,7 +123,7 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
     for (int i = 0; i < num_threads; i++) {
         if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
             return abti_error(ABT_ERR_INV_POOL);
-        int code = create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
+        int code = thread_create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
                                    newthread_list ? &newthread_list[i] : NULL);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
             return code;
@@ -156,7 +156,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     abti_unit *unit;
-    code = create(pool, thread_func, arg, attr, newthread, &unit);
+    code = thread_create(pool, thread_func, arg, attr, newthread, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);

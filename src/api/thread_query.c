@@ -108,20 +108,40 @@ int ABT_thread_equal(ABT_thread thread1, ABT_thread thread2, ABT_bool *result)
 }
 
 /* The stack that the user may know of: of the thread's that started the library, and of tasklets, none. */
+static bool has_stack(abti_unit *unit)
+{
+    return !(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET));
+}
+
+static size_t get_stacksize(abti_unit *unit)
+{
+    if (!has_stack(unit))
+        return 0;
+    return unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
+}
+
+/* A unit that runs in place has what lies below its joiner's frames; once it has ended, none. */
+static char *end_of_stack(abti_unit *unit)
+{
+    if (!(unit->flags & ABTI_UNIT_INPLACE))
+        return unit->stack->end;
+    abti_unit *joiner = (abti_unit *)(abti_load_relaxed(&unit->join) & ~(uintptr_t)ABTI_JOIN_TAGS);
+    return joiner ? (char *)joiner->ctx : unit->stack->end;
+}
+
 static void get_stack(abti_unit *unit, void **addr, size_t *size)
 {
-    struct abti_stack *stack = unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET) ? NULL : unit->stack;
-    bool wants_default = !(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK));
-    *size = wants_default ? abti_rt.config.thread_stacksize : stack ? stack->size : 0;
-    *addr = !stack ? NULL : stack->kind == ABTI_STACK_DEFAULT ? stack->end - stack->size : stack->base;
+    struct abti_stack *stack = has_stack(unit) ? unit->stack : NULL;
+    *size = get_stacksize(unit);
+    *addr = !stack ? NULL : stack->kind == ABTI_STACK_USER && unit->flags & ABTI_UNIT_OWN_STACK ? stack->base
+                                                                                               : end_of_stack(unit) - *size;
 }
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)
 {
-    void *addr;
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    get_stack(thread, &addr, stacksize);
+    *stacksize = get_stacksize(thread);
     return ABT_SUCCESS;
 }
 

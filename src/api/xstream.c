@@ -25,7 +25,7 @@ static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
         abti_sched_destroy(sched);
 }
 
-static int create(ABT_sched given, int rank, ABT_xstream *newxstream)
+static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream)
 {
     abti_sched *sched;
     int code = claim_main_sched(given, &sched);
@@ -44,7 +44,7 @@ int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream)
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    return create(sched, -1, newxstream);
+    return xstream_create(sched, -1, newxstream);
 }
 
 int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstream)
@@ -54,7 +54,7 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstr
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(rank < 0))
         return abti_error(ABT_ERR_INV_XSTREAM_RANK);
-    return create(sched, rank, newxstream);
+    return xstream_create(sched, rank, newxstream);
 }
 
 int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
@@ -69,7 +69,7 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *p
     int code = abti_sched_make_basic(predef, num_pools, pools, config, &sched);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    code = create(sched, -1, newxstream);
+    code = xstream_create(sched, -1, newxstream);
     if (code != ABT_SUCCESS)
         abti_sched_unmake_basic(sched, num_pools, pools);
     return code;

@@ -10,6 +10,8 @@ static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
     return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
 
+_Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tags");
+
 static void join_native(abti_unit *unit)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};

@@ -42,46 +42,59 @@ bool abti_sleeper_wake(struct abti_sleeper *s)
 
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
+    struct abti_parking_list *list = &pool->parked;
     p->sleeper = s;
+    p->next = NULL;
     abti_spin_lock(&pool->lock);
-    p->prev = NULL;
-    p->next = abti_load_relaxed(&pool->parked);
-    if (p->next)
-        p->next->prev = p;
-    /* seq_cst, with the fence in the push of user-defined pools, which have a lock of their own */
-    abti_store_seq_cst(&pool->parked, p);
+    p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
+    list->last = p;
+    if (p->prev)
+        p->prev->next = p;
+    else
+        abti_store_relaxed(&list->first, p);
     p->linked = true;
     bool empty = pool->user_defined || pool->ops->is_empty(pool);
     abti_spin_unlock(&pool->lock);
-    /* A user's callback is called without our lock: after the entry it sees the unit, or its pusher sees the entry. */
-    if (pool->user_defined)
+    if (pool->user_defined) {
+        /* A user's callback is called without our lock. The fence pairs with the one after the user's push. */
+        abti_fence_seq_cst();
         empty = pool->ops->is_empty(pool);
+    }
     return empty;
 }
 
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
 {
+    struct abti_parking_list *list = &pool->parked;
     if (!p->linked)
         return;
     abti_spin_lock(&pool->lock);
     if (p->next)
         p->next->prev = p->prev;
+    else
+        list->last = p->prev;
     if (p->prev)
         p->prev->next = p->next;
     else
-        abti_store_relaxed(&pool->parked, p->next);
+        abti_store_relaxed(&list->first, p->next);
     abti_spin_unlock(&pool->lock);
     p->linked = false;
 }
 
-struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
+/* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
+static struct abti_sleeper *claim_among(abti_pool *pool, bool own)
 {
-    /* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked); p; p = p->next) {
-        if (sleeper_claim(p->sleeper))
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
+        if (p->own == own && sleeper_claim(p->sleeper))
             return p->sleeper;
     }
     return NULL;
+}
+
+struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool)
+{
+    struct abti_sleeper *owner = claim_among(pool, true);
+    return owner ? owner : claim_among(pool, false);
 }
 
 void abti_parking_wake(struct abti_sleeper *s)

@@ -21,7 +21,7 @@ enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;
-};
+} ABTI_ALIGNED(8); /* the join word has tags in the low bits of its address */
 
 /* Announces that the thread is about to sleep; what it waits for must be looked at after this. */
 void abti_sleeper_prepare(struct abti_sleeper *s);
@@ -36,7 +36,14 @@ bool abti_sleeper_wake(struct abti_sleeper *s);
 struct abti_parking {
     struct abti_parking *next, *prev;
     struct abti_sleeper *sleeper;
+    bool own; /* the pool is the sleeper's own, the others only steal from it. Constant */
     bool linked;
+};
+
+/* Longest sleeper first: a unit that is offered again and again gets around to everybody. */
+struct abti_parking_list {
+    _Atomic(struct abti_parking *) first; /* looked at without the lock, too */
+    struct abti_parking *last;
 };
 
 /*
@@ -47,7 +54,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 
 /* Picks somebody who sleeps on the pool and has not been woken yet; pool lock held. NULL when nobody is. */
-struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool);
+struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool);
 /* The system call that goes with a claim, after the lock is released. NULL is nobody. */
 void abti_parking_wake(struct abti_sleeper *s);
 

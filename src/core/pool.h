@@ -47,7 +47,7 @@ struct ABT_pool_opaque {
     struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
     bool priv_fifo;                   /* a private FIFO: push and pop are inline. Constant */
     struct abti_spin lock;            /* queue or what stands for it, parked */
-    _Atomic(struct abti_parking *) parked; /* lock: who sleeps until a unit comes */
+    struct abti_parking_list parked;  /* lock: who sleeps until a unit comes */
     const struct abti_pool_ops *ops;  /* constant */
 
     struct abti_blocked blocked;
@@ -61,6 +61,17 @@ struct ABT_pool_opaque {
     void *impl;                       /* of the implementation */
     abti_pool *next, *prev;           /* rt->lock: all pools */
 };
+
+/* relaxed: a hint, or the caller holds the lock, or has made a fence */
+ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->parked.first) != NULL);
+}
+
+ABTI_INLINE struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
+{
+    return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
+}
 
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {

@@ -69,6 +69,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
     for (int i = 0; i < num_pools; i++) {
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
+        parkings[i].own = i == 0;
     }
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt.next_sched_id++;

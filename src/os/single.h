@@ -2,6 +2,7 @@
 #ifndef ABTI_OS_SINGLE_H
 #define ABTI_OS_SINGLE_H
 
+#include <stdbool.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
 

@@ -24,7 +24,7 @@ static struct user_pool *user_of(abti_pool *pool)
 static void wake_one(abti_pool *pool)
 {
     abti_fence_seq_cst();
-    if (ABTI_LIKELY(!abti_load_relaxed(&pool->parked)))
+    if (!abti_pool_has_parked(pool))
         return;
     abti_spin_lock(&pool->lock);
     struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);

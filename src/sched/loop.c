@@ -48,6 +48,32 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     return true;
 }
 
+/*
+ * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share its
+ * pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which yields
+ * until it runs on a certain ES gets there. Seldom, because a move costs as much as thousands of yields.
+ */
+static void offer_to_sleepers(abti_es *es, abti_sched *sched)
+{
+    enum { EVERY_NS = 1000000, PATIENCE_NS = 100000 };
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
+            continue;
+        uint64_t now = abti_clock_mono_ns();
+        if (now < es->offered_ns + EVERY_NS)
+            return;
+        es->offered_ns = now;
+        abti_spin_lock(&pool->lock);
+        struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+        abti_spin_unlock(&pool->lock);
+        abti_parking_wake(sleeper);
+        while (sleeper && !pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
+            abti_cpu_relax();
+        return;
+    }
+}
+
 void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
@@ -60,7 +86,9 @@ void abti_sched_loop(abti_sched *sched)
         if (abti_sched_has_to_stop(sched))
             return;
         looks = ran ? 0 : looks + 1;
-        if (!ran)
+        if (ran)
+            offer_to_sleepers(es, sched);
+        else
             idle(es, sched, looks);
     }
 }

@@ -1,0 +1,133 @@
+#include "sync.h"
+
+static void test_null(ABT_barrier null)
+{
+    ABT_barrier barrier = null;
+    uint32_t num = 7;
+
+    ok_err(ABT_barrier_free(&barrier), ABT_ERR_INV_BARRIER);
+    ok_err(ABT_barrier_wait(null), ABT_ERR_INV_BARRIER);
+    ok_err(ABT_barrier_reinit(null, 1), ABT_ERR_INV_BARRIER);
+    ok_err(ABT_barrier_get_num_waiters(null, &num), ABT_ERR_INV_BARRIER);
+    is_int(num, 7, "left alone by an error");
+}
+
+static void check_codes(enum caller who, void *arg)
+{
+    ABT_barrier barrier = UNTOUCHED(ABT_barrier);
+    uint32_t num = 0;
+
+    (void)arg;
+    if (!ABT_NULL) {
+        ok_err(ABT_barrier_create(0, &barrier), ABT_ERR_INV_ARG);
+        is_ptr(barrier, ver20 ? UNTOUCHED(ABT_barrier) : ABT_BARRIER_NULL, "after an error");
+    }
+    ok_abt(ABT_barrier_create(1, &barrier));
+    for (int i = 0; i < 3; i++)
+        is_int(ABT_barrier_wait(barrier), may_wait(who) ? ABT_SUCCESS : ABT_ERR_BARRIER, "alone");
+    if (!ABT_NULL)
+        ok_err(ABT_barrier_reinit(barrier, 0), ABT_ERR_INV_ARG);
+    ok_abt(ABT_barrier_get_num_waiters(barrier, &num));
+    is_int(num, 1, "one");
+    ok_abt(ABT_barrier_reinit(barrier, 5));
+    ok_abt(ABT_barrier_get_num_waiters(barrier, &num));
+    is_int(num, 5, "five");
+    ok_abt(ABT_barrier_free(&barrier));
+    is_ptr(barrier, ABT_BARRIER_NULL, "null after free");
+}
+
+/* --- Rounds: nobody begins one before all have ended the one before --- */
+
+enum { CROWD = 24, ROUNDS = 200 };
+
+struct crowd {
+    ABT_barrier barrier;
+    int num;
+    atomic_int arrived[ROUNDS];
+};
+
+static void join_crowd(void *arg)
+{
+    struct crowd *c = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        atomic_fetch_add(&c->arrived[i], 1);
+        ABT_barrier_wait(c->barrier);
+        if (atomic_load(&c->arrived[i]) != c->num)
+            fail("round %d: %d of %d", i, atomic_load(&c->arrived[i]), c->num);
+    }
+}
+
+static void run_crowd(struct crowd *c, int num)
+{
+    static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
+    struct activity a[CROWD];
+
+    c->num = num;
+    for (int i = 0; i < ROUNDS; i++)
+        atomic_store(&c->arrived[i], 0);
+    for (int i = 0; i < num; i++)
+        start(&a[i], kinds[i % 3], join_crowd, c);
+    for (int i = 0; i < num; i++)
+        finish(&a[i]);
+    pass("%d rounds of %d", ROUNDS, num);
+}
+
+static void test_crowd(void)
+{
+    struct crowd c;
+
+    must(ABT_barrier_create(CROWD, &c.barrier));
+    run_crowd(&c, CROWD);
+    ok_abt(ABT_barrier_reinit(c.barrier, 7));
+    run_crowd(&c, 7);
+    ok_abt(ABT_barrier_free(&c.barrier));
+}
+
+/* --- The barrier goes as soon as somebody has come out of it --- */
+
+struct short_lived {
+    ABT_barrier barrier;
+    atomic_int out;
+};
+
+static void meet_once(void *arg)
+{
+    struct short_lived *s = arg;
+    ABT_barrier barrier = s->barrier;
+
+    ABT_barrier_wait(barrier);
+    if (atomic_fetch_add(&s->out, 1) == 0)
+        ABT_barrier_free(&barrier);
+}
+
+static void test_short_lived(void)
+{
+    static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
+    struct activity a[6];
+
+    for (int i = 0; i < 200; i++) {
+        struct short_lived s = {.out = 0};
+        must(ABT_barrier_create(6, &s.barrier));
+        for (int j = 0; j < 6; j++)
+            start(&a[j], kinds[j % 3], meet_once, &s);
+        for (int j = 0; j < 6; j++)
+            finish(&a[j]);
+    }
+    pass("the first one out frees the barrier");
+}
+
+int main(void)
+{
+    if (!ABT_NULL) {
+        test_null(ABT_BARRIER_NULL);
+        test_null(NULL);
+    }
+    check_codes(EXTERNAL, NULL); /* before ABT_init */
+    sync_init();
+    call_as_each(check_codes, NULL);
+    test_crowd();
+    test_short_lived();
+    sync_fini();
+    return done_testing();
+}

@@ -1,0 +1,355 @@
+#include "sync.h"
+
+/* Static storage that is aligned as little as it may be. */
+static struct {
+    _Alignas(8) int before;
+    ABT_cond_memory cond;
+    ABT_mutex_memory mutex;
+} memory = {1, ABT_COND_INITIALIZER, ABT_MUTEX_INITIALIZER};
+
+struct stage {
+    ABT_mutex mutex;
+    ABT_cond cond;
+    int turn;      /* mutex: the number of those who may go on */
+    int waiting;   /* mutex: how many wait */
+    int order[64]; /* mutex: who woke up when */
+    int num_woken; /* mutex */
+    atomic_int ended;
+};
+
+struct actor {
+    struct stage *stage;
+    int number;
+    struct activity activity;
+};
+
+static void stage_init(struct stage *s)
+{
+    memset(s, 0, sizeof(*s));
+    must(ABT_mutex_create(&s->mutex));
+    must(ABT_cond_create(&s->cond));
+}
+
+static void stage_fini(struct stage *s)
+{
+    ok_abt(ABT_cond_free(&s->cond));
+    is_ptr(s->cond, ABT_COND_NULL, "null after free");
+    must(ABT_mutex_free(&s->mutex));
+}
+
+/* --- Codes --- */
+
+static void test_null(ABT_cond null, ABT_mutex null_mutex)
+{
+    ABT_cond cond = null;
+    ABT_mutex mutex;
+    struct timespec ts = in_ms(0);
+
+    must(ABT_mutex_create(&mutex));
+    must(ABT_mutex_lock(mutex));
+    ok_err(ABT_cond_free(&cond), ABT_ERR_INV_COND);
+    ok_err(ABT_cond_wait(null, mutex), ABT_ERR_INV_COND);
+    ok_err(ABT_cond_wait(null, null_mutex), ABT_ERR_INV_COND);
+    ok_err(ABT_cond_timedwait(null, mutex, &ts), ABT_ERR_INV_COND);
+    ok_err(ABT_cond_signal(null), ABT_ERR_INV_COND);
+    ok_err(ABT_cond_broadcast(null), ABT_ERR_INV_COND);
+    must(ABT_cond_create(&cond));
+    ok_err(ABT_cond_wait(cond, null_mutex), ABT_ERR_INV_MUTEX);
+    ok_err(ABT_cond_timedwait(cond, null_mutex, &ts), ABT_ERR_INV_MUTEX);
+    must(ABT_cond_free(&cond));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_free(&mutex));
+}
+
+static void check_codes(enum caller who, void *arg)
+{
+    ABT_mutex mutex, other;
+    ABT_cond cond = ABT_COND_NULL;
+    struct timespec past = in_ms(-10000), soon = in_ms(30), ancient = {0, 0};
+
+    (void)arg;
+    must(ABT_mutex_create(&mutex));
+    must(ABT_mutex_create(&other));
+    ok_abt(ABT_cond_create(&cond));
+    ok_abt(ABT_cond_signal(cond)); /* lost */
+    ok_abt(ABT_cond_broadcast(cond));
+    must(ABT_mutex_lock(mutex));
+    if (!may_wait(who)) {
+        ok_err(ABT_cond_wait(cond, mutex), ABT_ERR_COND);
+        ok_err(ABT_cond_wait(ABT_COND_NULL, ABT_MUTEX_NULL), ABT_ERR_COND);
+    }
+    ok_err(ABT_cond_timedwait(cond, mutex, &past), ABT_ERR_COND_TIMEDOUT);
+    ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
+    ok_err(ABT_cond_timedwait(cond, mutex, &ancient), ABT_ERR_COND_TIMEDOUT);
+    double start_time = now();
+    ok_err(ABT_cond_timedwait(cond, mutex, &soon), ABT_ERR_COND_TIMEDOUT);
+    ok(now() - start_time > 0.02, "not before the time");
+    ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
+    must(ABT_mutex_unlock(mutex));
+
+    must(ABT_mutex_lock(other));
+    ok_err(ABT_cond_timedwait(cond, other, &past), ABT_ERR_INV_MUTEX);
+    if (may_wait(who))
+        ok_err(ABT_cond_wait(cond, other), ABT_ERR_INV_MUTEX);
+    ok_err(ABT_mutex_trylock(other), ABT_ERR_MUTEX_LOCKED);
+    must(ABT_mutex_unlock(other));
+    ok_abt(ABT_cond_free(&cond));
+    must(ABT_mutex_free(&mutex));
+    must(ABT_mutex_free(&other));
+}
+
+/* --- Waiting and waking --- */
+
+static void act(void *arg)
+{
+    struct actor *a = arg;
+    struct stage *s = a->stage;
+
+    ABT_mutex_lock(s->mutex);
+    s->waiting++;
+    is_int(ABT_cond_wait(s->cond, s->mutex), 0, "woken");
+    s->order[s->num_woken++] = a->number;
+    s->waiting--;
+    if (s->num_woken > s->turn)
+        fail("woken without a signal");
+    ABT_mutex_unlock(s->mutex);
+    atomic_fetch_add(&s->ended, 1);
+}
+
+static int num_waiting(struct stage *s)
+{
+    must(ABT_mutex_lock(s->mutex));
+    int n = s->waiting;
+    must(ABT_mutex_unlock(s->mutex));
+    return n;
+}
+
+static void signal_once(struct stage *s, bool hold)
+{
+    must(ABT_mutex_lock(s->mutex));
+    s->turn++;
+    if (!hold)
+        must(ABT_mutex_unlock(s->mutex));
+    is_int(ABT_cond_signal(s->cond), 0, "signal");
+    if (hold)
+        must(ABT_mutex_unlock(s->mutex));
+}
+
+static void test_order(bool hold)
+{
+    enum { ACTORS = 9 };
+    static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
+    struct actor actors[ACTORS];
+    struct stage s;
+
+    stage_init(&s);
+    for (int i = 0; i < ACTORS; i++) {
+        actors[i].stage = &s;
+        actors[i].number = i;
+        start(&actors[i].activity, kinds[i % 3], act, &actors[i]);
+        wait_for(num_waiting(&s) == i + 1);
+    }
+    if (!ver20) {
+        ok_err(ABT_cond_free(&s.cond), ABT_ERR_COND);
+        ok(s.cond != ABT_COND_NULL, "left alone by an error");
+    }
+    for (int i = 0; i < ACTORS; i++) {
+        signal_once(&s, hold);
+        wait_for(atomic_load(&s.ended) == i + 1);
+    }
+    for (int i = 0; i < ACTORS; i++) {
+        finish(&actors[i].activity);
+        is_int(s.order[i], i, "first in, first out");
+    }
+    stage_fini(&s);
+}
+
+static void test_broadcast(void)
+{
+    enum { ACTORS = 30 };
+    static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
+    struct actor actors[ACTORS];
+    struct stage s;
+
+    stage_init(&s);
+    for (int i = 0; i < ACTORS; i++) {
+        actors[i].stage = &s;
+        actors[i].number = i;
+        start(&actors[i].activity, kinds[i % 3], act, &actors[i]);
+    }
+    wait_for(num_waiting(&s) == ACTORS);
+    must(ABT_mutex_lock(s.mutex));
+    s.turn = ACTORS;
+    ok_abt(ABT_cond_broadcast(s.cond));
+    must(ABT_mutex_unlock(s.mutex));
+    for (int i = 0; i < ACTORS; i++)
+        finish(&actors[i].activity);
+    is_int(s.num_woken, ACTORS, "everybody woke up");
+    stage_fini(&s);
+}
+
+/* The mutex is handed to one who waits for it, by one who starts to wait for the cond. */
+struct relay {
+    ABT_mutex mutex;
+    ABT_cond cond;
+    int turn, rounds;
+};
+
+struct runner {
+    struct relay *relay;
+    int number, of;
+};
+
+static void run_relay(void *arg)
+{
+    struct runner *r = arg;
+    struct relay *relay = r->relay;
+
+    ABT_mutex_lock(relay->mutex);
+    for (int i = 0; i < relay->rounds; i++) {
+        while (relay->turn % r->of != r->number)
+            ABT_cond_wait(relay->cond, relay->mutex);
+        relay->turn++;
+        ABT_cond_broadcast(relay->cond);
+    }
+    ABT_mutex_unlock(relay->mutex);
+}
+
+static void test_relay(void)
+{
+    enum { RUNNERS = 9, ROUNDS = 100 };
+    static const enum caller kinds[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT};
+    struct relay relay = {ABT_MUTEX_MEMORY_GET_HANDLE(&memory.mutex), ABT_COND_MEMORY_GET_HANDLE(&memory.cond), 0,
+                          ROUNDS};
+    struct runner runners[RUNNERS];
+    struct activity a[RUNNERS];
+
+    ok((uintptr_t)relay.cond % 8 == 4, "aligned to 4 bytes only");
+    for (int i = 0; i < RUNNERS; i++) {
+        runners[i] = (struct runner){&relay, i, RUNNERS};
+        start(&a[i], kinds[i % 3], run_relay, &runners[i]);
+    }
+    for (int i = 0; i < RUNNERS; i++)
+        finish(&a[i]);
+    is_int(relay.turn, RUNNERS * ROUNDS, "everybody had every turn");
+}
+
+/* --- Timed waits --- */
+
+struct timed {
+    struct stage stage;
+    long ms;
+    int code;
+};
+
+static void wait_timed(void *arg)
+{
+    struct timed *t = arg;
+    struct timespec ts = in_ms(t->ms);
+
+    ABT_mutex_lock(t->stage.mutex);
+    t->stage.waiting++;
+    t->code = ABT_cond_timedwait(t->stage.cond, t->stage.mutex, &ts);
+    ABT_mutex_unlock(t->stage.mutex);
+}
+
+static void test_timed(enum caller who)
+{
+    struct timed t;
+    struct activity a;
+
+    diag("%s waits for a time", caller_names[who]);
+    stage_init(&t.stage);
+    t.ms = 20000;
+    start(&a, who, wait_timed, &t);
+    wait_for(num_waiting(&t.stage) == 1);
+    signal_once(&t.stage, false);
+    finish(&a);
+    is_int(t.code, ABT_SUCCESS, "woken in time");
+
+    /* A waiter whose time is up takes no signal away. */
+    struct actor actor = {.stage = &t.stage};
+    t.ms = 1;
+    start(&a, who, wait_timed, &t);
+    finish(&a);
+    is_int(t.code, ABT_ERR_COND_TIMEDOUT, "not woken");
+    t.stage.turn = t.stage.waiting = 0;
+    start(&actor.activity, SECONDARY_ULT, act, &actor);
+    wait_for(num_waiting(&t.stage) == 1);
+    signal_once(&t.stage, true);
+    finish(&actor.activity);
+    is_int(t.stage.num_woken, 1, "the next one is woken");
+    stage_fini(&t.stage);
+}
+
+/* Signals and deadlines that come at the same time: nothing is lost. */
+static void test_race(enum caller who)
+{
+    struct timed t;
+    struct activity a;
+    int woken = 0;
+
+    stage_init(&t.stage);
+    for (int i = 0; i < 200; i++) {
+        t.ms = 1;
+        t.stage.waiting = 0;
+        start(&a, who, wait_timed, &t);
+        wait_for(num_waiting(&t.stage) == 1 || atomic_load(&a.done));
+        nap_ms(0.5 + i % 10 * 0.05);
+        must(ABT_cond_signal(t.stage.cond));
+        finish(&a);
+        woken += t.code == ABT_SUCCESS;
+        if (t.code != ABT_SUCCESS && t.code != ABT_ERR_COND_TIMEDOUT)
+            fail("code %d", t.code);
+    }
+    pass("%s: %d of 200 woken in time", caller_names[who], woken);
+    stage_fini(&t.stage);
+}
+
+/* --- A recursive mutex: one level is unlocked --- */
+
+static void test_recursive(void)
+{
+    ABT_mutex_memory storage = ABT_RECURSIVE_MUTEX_INITIALIZER;
+    ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&storage);
+    ABT_cond cond;
+    struct timespec ts = in_ms(5);
+    struct activity a;
+    struct stage s = {.mutex = mutex};
+
+    must(ABT_cond_create(&cond));
+    s.cond = cond;
+    start(&a, SECONDARY_ULT, act, &(struct actor){.stage = &s});
+    wait_for(num_waiting(&s) == 1);
+    signal_once(&s, true);
+    finish(&a);
+    is_int(s.num_woken, 1, "woken with a recursive mutex");
+    must(ABT_mutex_lock(mutex));
+    must(ABT_mutex_lock(mutex));
+    ok_err(ABT_cond_timedwait(cond, mutex, &ts), ABT_ERR_COND_TIMEDOUT);
+    ok_abt(ABT_mutex_unlock(mutex));
+    ok_abt(ABT_mutex_unlock(mutex));
+    ok_abt(ABT_cond_free(&cond));
+}
+
+int main(void)
+{
+    if (!ABT_NULL) {
+        test_null(ABT_COND_NULL, ABT_MUTEX_NULL);
+        test_null(NULL, NULL);
+    }
+    check_codes(EXTERNAL, NULL); /* before ABT_init */
+    sync_init();
+    call_as_each(check_codes, NULL);
+    test_order(false);
+    test_order(true);
+    test_broadcast();
+    test_relay();
+    for (int who = PLAIN_ULT; who < NUM_CALLERS; who++) {
+        test_timed((enum caller)who);
+        test_race((enum caller)who);
+    }
+    test_recursive();
+    sync_fini();
+    return done_testing();
+}

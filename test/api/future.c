@@ -1,0 +1,155 @@
+#include "sync.h"
+
+static void test_null(ABT_future null)
+{
+    ABT_future future = null;
+    ABT_bool ready = 7;
+
+    ok_err(ABT_future_free(&future), ABT_ERR_INV_FUTURE);
+    ok_err(ABT_future_wait(null), ABT_ERR_INV_FUTURE);
+    ok_err(ABT_future_test(null, &ready), ABT_ERR_INV_FUTURE);
+    ok_err(ABT_future_set(null, NULL), ABT_ERR_INV_FUTURE);
+    ok_err(ABT_future_reset(null), ABT_ERR_INV_FUTURE);
+    is_int(ready, 7, "left alone by errors");
+}
+
+static bool is_ready(ABT_future future)
+{
+    ABT_bool ready = 7;
+
+    ok_abt(ABT_future_test(future, &ready));
+    return ready == ABT_TRUE;
+}
+
+/* --- The callback --- */
+
+static int times_called, values_seen[3];
+
+static void see_values(void **values)
+{
+    times_called++;
+    for (int i = 0; i < 3; i++)
+        values_seen[i] = *(int *)values[i];
+}
+
+static void check_compartments(enum caller who, void *arg)
+{
+    ABT_future future = ABT_FUTURE_NULL;
+    int one = 1, two = 2, three = 3;
+    int code = may_wait(who) ? ABT_SUCCESS : ABT_ERR_FUTURE;
+
+    (void)arg;
+    times_called = 0;
+    ok_abt(ABT_future_create(3, see_values, &future));
+    for (int round = 1; round <= 2; round++) {
+        ok_abt(ABT_future_set(future, &three));
+        ok_abt(ABT_future_set(future, &one));
+        ok(!is_ready(future) && times_called == round - 1, "not all set");
+        ok_abt(ABT_future_set(future, &two));
+        is_int(times_called, round, "the callback ran once");
+        ok(values_seen[0] == 3 && values_seen[1] == 1 && values_seen[2] == 2, "values in the order of calls");
+        ok(is_ready(future), "ready");
+        is_int(ABT_future_wait(future), code, "wait");
+        ok_err(ABT_future_set(future, &one), ABT_ERR_FUTURE);
+        ok_abt(ABT_future_reset(future));
+        ok(!is_ready(future), "reset");
+    }
+    ok_abt(ABT_future_free(&future));
+    is_ptr(future, ABT_FUTURE_NULL, "null after free");
+}
+
+static void check_none(enum caller who, void *arg)
+{
+    ABT_future future;
+
+    (void)arg;
+    ok_abt(ABT_future_create(0, see_values, &future));
+    ok(is_ready(future), "nothing to set");
+    is_int(ABT_future_wait(future), may_wait(who) ? ABT_SUCCESS : ABT_ERR_FUTURE, "wait");
+    ok_err(ABT_future_set(future, NULL), ABT_ERR_FUTURE);
+    ok_abt(ABT_future_reset(future));
+    ok(is_ready(future), "as before");
+    ok_abt(ABT_future_free(&future));
+    ok_abt(ABT_future_create(1, NULL, &future));
+    ok_abt(ABT_future_set(future, NULL));
+    ok(is_ready(future), "without a callback");
+    ok_abt(ABT_future_free(&future));
+}
+
+/* --- Many who set it and many who wait --- */
+
+enum { CROWD = 24 };
+
+struct shared {
+    ABT_future future;
+    atomic_int called;
+    atomic_int passed;
+};
+
+static struct shared shared;
+
+static void see_all(void **values)
+{
+    int sum = 0;
+
+    for (int i = 0; i < CROWD; i++)
+        sum += *(int *)values[i];
+    is_int(sum, CROWD * (CROWD - 1) / 2, "all values");
+    nap_ms(2);
+    is_int(atomic_load(&shared.passed), 0, "nobody passes before the callback has ended");
+    atomic_fetch_add(&shared.called, 1);
+}
+
+static void set_one(void *number)
+{
+    if (ABT_future_set(shared.future, number) != ABT_SUCCESS)
+        fail("set");
+}
+
+static void wait_here(void *arg)
+{
+    (void)arg;
+    is_int(ABT_future_wait(shared.future), 0, "wait");
+    is_int(atomic_load(&shared.called), 1, "after the callback");
+    atomic_fetch_add(&shared.passed, 1);
+}
+
+static void test_crowd(void)
+{
+    static const enum caller setters[] = {PLAIN_ULT, EXTERNAL, SECONDARY_ULT, TASKLET};
+    struct activity waiting[9], setting[CROWD];
+    int numbers[CROWD];
+
+    atomic_store(&shared.called, 0);
+    atomic_store(&shared.passed, 0);
+    must(ABT_future_create(CROWD, see_all, &shared.future));
+    for (int i = 0; i < 9; i++)
+        start(&waiting[i], setters[i % 3], wait_here, NULL);
+    wait_until_asleep(&waiting[0]);
+    for (int i = 0; i < CROWD; i++) {
+        numbers[i] = i;
+        start(&setting[i], setters[i % 4], set_one, &numbers[i]);
+    }
+    for (int i = 0; i < CROWD; i++)
+        finish(&setting[i]);
+    for (int i = 0; i < 9; i++)
+        finish(&waiting[i]);
+    is_int(atomic_load(&shared.passed), 9, "everybody woke up");
+    ok_abt(ABT_future_free(&shared.future));
+}
+
+int main(void)
+{
+    if (!ABT_NULL) {
+        test_null(ABT_FUTURE_NULL);
+        test_null(NULL);
+    }
+    check_compartments(EXTERNAL, NULL); /* before ABT_init */
+    sync_init();
+    call_as_each(check_compartments, NULL);
+    call_as_each(check_none, NULL);
+    for (int i = 0; i < 10; i++)
+        test_crowd();
+    sync_fini();
+    return done_testing();
+}

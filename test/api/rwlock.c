@@ -1,0 +1,167 @@
+#include "sync.h"
+
+static void test_null(ABT_rwlock null)
+{
+    ABT_rwlock rwlock = null;
+
+    ok_err(ABT_rwlock_free(&rwlock), ABT_ERR_INV_RWLOCK);
+    ok_err(ABT_rwlock_rdlock(null), ABT_ERR_INV_RWLOCK);
+    ok_err(ABT_rwlock_wrlock(null), ABT_ERR_INV_RWLOCK);
+    ok_err(ABT_rwlock_unlock(null), ABT_ERR_INV_RWLOCK);
+}
+
+static void check_codes(enum caller who, void *arg)
+{
+    ABT_rwlock rwlock = ABT_RWLOCK_NULL;
+    int code = may_wait(who) ? ABT_SUCCESS : ABT_ERR_RWLOCK;
+
+    (void)arg;
+    ok_abt(ABT_rwlock_create(&rwlock));
+    is_int(ABT_rwlock_rdlock(rwlock), code, "rdlock");
+    is_int(ABT_rwlock_rdlock(rwlock), code, "rdlock by another reader");
+    ok_abt(ABT_rwlock_unlock(rwlock));
+    ok_abt(ABT_rwlock_unlock(rwlock));
+    is_int(ABT_rwlock_wrlock(rwlock), code, "wrlock");
+    ok_abt(ABT_rwlock_unlock(rwlock));
+    is_int(ABT_rwlock_rdlock(rwlock), code, "rdlock");
+    ok_abt(ABT_rwlock_unlock(rwlock));
+    ok_abt(ABT_rwlock_free(&rwlock));
+    is_ptr(rwlock, ABT_RWLOCK_NULL, "null after free");
+}
+
+/* --- One after the other --- */
+
+struct visit {
+    ABT_rwlock rwlock;
+    bool write;
+    atomic_bool inside, leave;
+    struct activity activity;
+};
+
+static void visit(void *arg)
+{
+    struct visit *v = arg;
+
+    is_int(v->write ? ABT_rwlock_wrlock(v->rwlock) : ABT_rwlock_rdlock(v->rwlock), 0, "lock");
+    atomic_store(&v->inside, true);
+    wait_for(atomic_load(&v->leave));
+    atomic_store(&v->inside, false);
+    is_int(ABT_rwlock_unlock(v->rwlock), 0, "unlock");
+}
+
+static void enter(struct visit *v, enum caller who, ABT_rwlock rwlock, bool write)
+{
+    v->rwlock = rwlock;
+    v->write = write;
+    atomic_store(&v->inside, false);
+    atomic_store(&v->leave, false);
+    start(&v->activity, who, visit, v);
+}
+
+static void leave(struct visit *v)
+{
+    atomic_store(&v->leave, true);
+    finish(&v->activity);
+}
+
+static void test_exclusion(enum caller who)
+{
+    struct visit reader[3], writer[2];
+    ABT_rwlock rwlock;
+
+    diag("%s and others", caller_names[who]);
+    must(ABT_rwlock_create(&rwlock));
+    enter(&reader[0], who, rwlock, false);
+    enter(&reader[1], SECONDARY_ULT, rwlock, false);
+    wait_for(atomic_load(&reader[0].inside) && atomic_load(&reader[1].inside));
+    pass("two readers");
+    enter(&writer[0], who, rwlock, true);
+    wait_until_asleep(&writer[0].activity);
+    enter(&reader[2], EXTERNAL, rwlock, false);
+    wait_for(atomic_load(&reader[2].inside));
+    pass("a reader passes a writer who waits");
+    leave(&reader[0]);
+    leave(&reader[1]);
+    ok(!atomic_load(&writer[0].inside), "a writer waits for all readers");
+    leave(&reader[2]);
+    wait_for(atomic_load(&writer[0].inside));
+    enter(&writer[1], SECONDARY_ULT, rwlock, true);
+    enter(&reader[0], who, rwlock, false);
+    wait_until_asleep(&writer[1].activity);
+    wait_until_asleep(&reader[0].activity);
+    ok(!atomic_load(&writer[1].inside) && !atomic_load(&reader[0].inside), "nobody beside a writer");
+    atomic_store(&writer[1].leave, true); /* whichever comes first */
+    atomic_store(&reader[0].leave, true);
+    leave(&writer[0]);
+    leave(&reader[0]);
+    leave(&writer[1]);
+    ok_abt(ABT_rwlock_free(&rwlock));
+}
+
+/* --- All against all --- */
+
+enum { CROWD = 24, ROUNDS = 300 };
+
+struct crowd {
+    ABT_rwlock rwlock;
+    atomic_int readers, writers;
+    long count;
+};
+
+static void join_crowd(void *arg)
+{
+    struct crowd *c = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 4) {
+            ABT_rwlock_rdlock(c->rwlock);
+            atomic_fetch_add(&c->readers, 1);
+            if (atomic_load(&c->writers))
+                fail("a writer beside a reader");
+            if (i % 8 == 1)
+                ABT_self_yield();
+            atomic_fetch_sub(&c->readers, 1);
+        } else {
+            ABT_rwlock_wrlock(c->rwlock);
+            if (atomic_fetch_add(&c->writers, 1) || atomic_load(&c->readers))
+                fail("somebody beside a writer");
+            c->count++;
+            if (i % 8)
+                ABT_self_yield();
+            atomic_fetch_sub(&c->writers, 1);
+        }
+        ABT_rwlock_unlock(c->rwlock);
+    }
+}
+
+static void test_crowd(void)
+{
+    static const enum caller kinds[] = {PLAIN_ULT, SECONDARY_ULT, EXTERNAL};
+    struct activity a[CROWD];
+    struct crowd c = {.count = 0};
+
+    must(ABT_rwlock_create(&c.rwlock));
+    for (int i = 0; i < CROWD; i++)
+        start(&a[i], kinds[i % 3], join_crowd, &c);
+    for (int i = 0; i < CROWD; i++)
+        finish(&a[i]);
+    is_int(c.count, CROWD * ROUNDS / 4, "every writer was inside every time");
+    must(ABT_rwlock_free(&c.rwlock));
+}
+
+int main(void)
+{
+    if (!ABT_NULL) {
+        test_null(ABT_RWLOCK_NULL);
+        test_null(NULL);
+    }
+    sync_init();
+    call_as_each(check_codes, NULL);
+    for (int who = PLAIN_ULT; who < NUM_CALLERS; who++) {
+        if (who != TASKLET) /* it would keep the ULTs of its stream from leaving */
+            test_exclusion((enum caller)who);
+    }
+    test_crowd();
+    sync_fini();
+    return done_testing();
+}
