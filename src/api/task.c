@@ -55,6 +55,14 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
     return as_task(ABT_thread_revive(pool, task_func, arg, task));
 }
 
+static ABTI_NOINLINE int task_join_and_free(abti_es *es, abti_unit *unit, ABT_task *task)
+{
+    abti_join_and_free(es, unit, task);
+    *task = ABT_TASK_NULL;
+    return ABT_SUCCESS;
+}
+
+/* The common case by itself: the tasklet has ended already. */
 int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
@@ -63,8 +71,11 @@ int ABT_task_free(ABT_task *task)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
         return abti_error(ABT_ERR_INV_TASK);
+    if (ABTI_UNLIKELY(!es || !abti_unit_is_done(unit) || !abti_unit_is_bare(es, unit)))
+        return task_join_and_free(es, unit, task);
+    abti_cache_put_quick(&es->units, unit);
     *task = ABT_TASK_NULL;
-    return abti_join_and_free(es, unit);
+    return ABT_SUCCESS;
 }
 
 int ABT_task_join(ABT_task task)

@@ -211,8 +211,7 @@ int ABT_thread_free(ABT_thread *thread)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
         return abti_error(ABT_ERR_INV_THREAD);
-    *thread = ABT_THREAD_NULL;
-    return abti_join_and_free(es, unit);
+    return abti_join_and_free(es, unit, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
@@ -229,11 +228,10 @@ int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
     for (int i = 0; i < num_threads; i++) {
-        abti_unit *unit = thread_list[i];
-        if (abti_thread_is_null(unit))
-            continue;
-        thread_list[i] = ABT_THREAD_NULL;
-        abti_join_and_free(abti_es_self, unit);
+        if (abti_thread_is_null(thread_list[i]))
+            thread_list[i] = ABT_THREAD_NULL;
+        else
+            abti_join_and_free(abti_es_self, thread_list[i], &thread_list[i]);
     }
     return ABT_SUCCESS;
 }

@@ -30,7 +30,7 @@ static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
 {
     if (ABTI_REFUSE(is_pinned(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (sched_has_pool(sched, unit->pool))
+    if (sched_has_pool(sched, abti_unit_last_pool(unit)))
         return abti_error(ABT_ERR_MIGRATION_TARGET);
     abti_pool *pool = migration_pool(sched);
     if (!pool)
@@ -71,7 +71,7 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(is_pinned(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (thread->pool == pool)
+    if (abti_unit_last_pool(thread) == pool)
         return abti_error(ABT_ERR_MIGRATION_TARGET);
     abti_migrate_request(thread, pool);
     return ABT_SUCCESS;
@@ -84,7 +84,8 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
         abti_sched *sched = abti_load_acquire(&es->main_sched);
-        if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING && !sched_has_pool(sched, unit->pool))
+        if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
+            !sched_has_pool(sched, abti_unit_last_pool(unit)))
             found = migration_pool(sched);
     }
     abti_spin_unlock(&abti_rt.lock);

@@ -54,7 +54,8 @@ int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
 {
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    *pool = thread->pool ? thread->pool : ABT_POOL_NULL;
+    abti_pool *last = abti_unit_last_pool(thread);
+    *pool = last ? last : ABT_POOL_NULL;
     return ABT_SUCCESS;
 }
 
@@ -62,7 +63,8 @@ int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
 {
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    *id = thread->pool ? thread->pool->id : -1;
+    abti_pool *last = abti_unit_last_pool(thread);
+    *id = last ? last->id : -1;
     return ABT_SUCCESS;
 }
 

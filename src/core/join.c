@@ -26,55 +26,58 @@ static void join_native(abti_unit *unit)
         abti_backoff(step);
 }
 
+/* The unit is done; with a handle it is to be freed. */
+static ABTI_NOINLINE int free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    if (handle) {
+        abti_unit_dispose(es, unit);
+        *handle = ABT_THREAD_NULL;
+    }
+    return ABT_SUCCESS;
+}
+
 /* Somebody else sleeps on the unit already: look at it again and again. */
-static ABTI_COLD int join_poll(abti_unit *unit, bool free_it)
+static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 {
     while (!abti_unit_is_done(unit))
         abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
-    if (free_it)
-        abti_unit_dispose(abti_es_self, unit);
-    return ABT_SUCCESS;
+    return free_done(abti_es_self, unit, handle);
 }
 
 /*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be freed,
- * so that nothing is left to do here afterwards and the switch can go straight back to the API's user.
+ * and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and the switch
+ * can go straight back to the API's user.
  */
-static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, bool free_it)
+static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
     if (ABTI_UNLIKELY(abti_has_requests(self)) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
-    if (ABTI_UNLIKELY(!join_register(unit, self, free_it ? ABTI_JOIN_FREE : 0)))
-        return join_poll(unit, free_it);
+    self->next = (abti_unit *)handle;
+    if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
+        return join_poll(unit, handle);
     abti_pool_count_entered(es, self->pool);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
 }
 
-static ABTI_NOINLINE int join_slow(abti_es *es, abti_unit *unit, bool free_it)
+static ABTI_NOINLINE int join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
-        return join_ult(es, es->cur, unit, free_it);
+        return join_ult(es, es->cur, unit, handle);
     join_native(unit);
-    if (free_it)
-        abti_unit_dispose(es, unit);
-    return ABT_SUCCESS;
-}
-
-static ABTI_NOINLINE int free_done(abti_es *es, abti_unit *unit)
-{
-    abti_unit_dispose(es, unit);
-    return ABT_SUCCESS;
+    return free_done(es, unit, handle);
 }
 
 /*
  * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
  * will do; who only joins may have rivals.
  */
-ABTI_INLINE bool register_in_place(abti_unit *unit, abti_unit *self, bool free_it)
+ABTI_INLINE bool register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
 {
     uintptr_t none = 0;
-    if (!free_it)
+    if (!handle)
         return abti_cas_word(&unit->join, &none, (uintptr_t)self);
+    self->next = (abti_unit *)handle;
     abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
     return true;
 }
@@ -102,36 +105,37 @@ ABTI_INLINE int run_in_place(abti_es *es, abti_unit *self, abti_unit *unit, abti
 }
 
 /* The common cases by themselves: the unit is done, or runs in place. Everything else is a tail call. */
-ABTI_INLINE int join(abti_es *es, abti_unit *unit, bool free_it)
+ABTI_INLINE int join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     /* acquire: as abti_unit_is_done */
     uintptr_t word = abti_load_acquire(&unit->join);
     if (word == ABTI_JOIN_DONE) {
-        if (!free_it)
+        if (!handle)
             return ABT_SUCCESS;
         if (ABTI_UNLIKELY(!es || !abti_unit_is_bare(es, unit)))
-            return free_done(es, unit);
+            return free_done(es, unit, handle);
         abti_cache_put_quick(&es->units, unit);
+        *handle = ABT_THREAD_NULL;
         return ABT_SUCCESS;
     }
     if (ABTI_UNLIKELY(!es || word != 0))
-        return join_slow(es, unit, free_it);
+        return join_slow(es, unit, handle);
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
     if (ABTI_LIKELY(may_run_in_place(es, self, unit)) && abti_pool_is_owner(es, pool) &&
-        ABTI_LIKELY(register_in_place(unit, self, free_it)))
+        ABTI_LIKELY(register_in_place(unit, self, handle)))
         return run_in_place(es, self, unit, pool);
-    return join_slow(es, unit, free_it);
+    return join_slow(es, unit, handle);
 }
 
 int abti_join(abti_es *es, abti_unit *unit)
 {
-    return join(es, unit, false);
+    return join(es, unit, NULL);
 }
 
-int abti_join_and_free(abti_es *es, abti_unit *unit)
+int abti_join_and_free(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    return join(es, unit, true);
+    return join(es, unit, handle);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

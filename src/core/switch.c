@@ -230,10 +230,12 @@ void abti_unblock(abti_unit *unit, ABT_pool_context context)
 ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t join)
 {
     /* One joiner has registered, and no other can: a plain store ends the unit. */
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+        abti_null_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
         abti_unit_dispose(es, unit);
-    else
+    } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    }
     if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
         abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
         return NULL;
@@ -349,10 +351,12 @@ void abti_nest_main(void)
         finish_in_place_any(es, unit);
         return;
     }
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+        abti_null_handle(joiner);
         abti_cache_put_quick(&es->units, unit);
-    else
+    } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    }
     abti_pool_owner_left(pool);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);

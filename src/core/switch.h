@@ -148,9 +148,12 @@ void abti_discard(abti_es *es, abti_unit *unit);
 void abti_ult_main(void);
 void abti_nest_main(void);
 
-/* The caller, any thread (es NULL: no ES), waits for a unit to terminate, and frees it. Always ABT_SUCCESS. */
+/*
+ * The caller, any thread (es NULL: no ES), waits for a unit to terminate; frees it and nulls the handle when that is
+ * done, not before: others may read it meanwhile. Always ABT_SUCCESS.
+ */
 int abti_join(abti_es *es, abti_unit *unit);
-int abti_join_and_free(abti_es *es, abti_unit *unit);
+int abti_join_and_free(abti_es *es, abti_unit *unit, ABT_thread *handle);
 /* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
@@ -197,6 +200,12 @@ ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
     /* relaxed: the unit has ended, its last user synchronised by the join word */
     return abti_load_relaxed(&unit->cold) == 0 && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
            !abti_cache_is_full(&es->units);
+}
+
+/* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */
+ABTI_INLINE void abti_null_handle(abti_unit *joiner)
+{
+    *(ABT_thread *)joiner->next = ABT_THREAD_NULL;
 }
 
 /* What hangs on it, and the descriptor; inline for the unit that has nothing special. */

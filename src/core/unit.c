@@ -84,7 +84,7 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
 {
     if (!pool->user_defined) {
         unit_drop_handle(unit);
-        unit->pool = pool;
+        abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
     }
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
@@ -94,7 +94,7 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
     unit_drop_handle(unit);
     cold->unit = handle;
     unit->flags |= ABTI_UNIT_USER_UNIT;
-    unit->pool = pool;
+    abti_unit_set_pool(unit, pool);
     abti_unitmap_add(unit);
     return ABT_SUCCESS;
 }
@@ -103,7 +103,7 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
 {
     bool has_handle = (unit->flags & ABTI_UNIT_USER_UNIT) != 0;
     if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
-        unit->pool = pool;
+        abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
     }
     if (has_handle && unit->pool == pool)

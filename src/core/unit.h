@@ -55,7 +55,8 @@ struct ABT_thread_opaque {
     abti_unit *next;             /* link of the list that holds it: a pool, a free list, a wait queue */
     void (*func)(void *);
     void *arg;
-    abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it */
+    abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it; others
+                                    ask abti_unit_last_pool */
     abti_ctx ctx;                /* started and not running: where it goes on; NULL: not started */
     struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets and in-place units */
     _Atomic(uintptr_t) join;     /* see above */
@@ -117,6 +118,17 @@ ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)
 {
     return (unit->flags & ABTI_UNIT_TASKLET) != 0;
+}
+
+/* For who neither runs nor has popped the unit: it may be on its way to another pool. */
+ABTI_INLINE abti_pool *abti_unit_last_pool(abti_unit *unit)
+{
+    return __atomic_load_n(&unit->pool, __ATOMIC_RELAXED); /* relaxed: pairs with abti_unit_set_pool, orders nothing */
+}
+
+ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
+{
+    __atomic_store_n(&unit->pool, pool, __ATOMIC_RELAXED);
 }
 
 /*

@@ -164,10 +164,12 @@ static void test_private_pool(void)
     struct family family = {.generations = 30};
     ABT_xstream xstream;
     ABT_pool pool;
-    ABT_thread thread;
+    ABT_thread thread, elder;
 
+    /* Pushed before there is an ES: from then on the pool is touched by that one alone. */
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
     thread = ult_in(pool, join_private, uses);
+    elder = ult_in(pool, have_child, &family);
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
     must(ABT_thread_join(thread));
     for (int i = 0; i < 3; i++) {
@@ -175,8 +177,7 @@ static void test_private_pool(void)
         ok(is_inside(&uses[i]), "where it is said to be");
     }
     must(ABT_thread_free(&thread));
-    thread = ult_in(pool, have_child, &family);
-    must(ABT_thread_free(&thread));
+    must(ABT_thread_free(&elder));
     ok(family.generations == 0 && family.strangers == 0, "so has everyone in 30 generations: %d have not",
        family.strangers);
     must(ABT_xstream_free(&xstream));

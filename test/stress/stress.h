@@ -170,7 +170,18 @@ struct team {
     ABT_pool pools[MAX_TEAM];       /* first pool by rank; SHARED: all the same */
 };
 
-/* Starts the library and a team in which the primary ES, too, runs that scheduler over those pools. */
+static inline bool on_primary(void)
+{
+    ABT_bool yes = ABT_FALSE;
+
+    must(ABT_self_on_primary_xstream(&yes));
+    return yes == ABT_TRUE;
+}
+
+/*
+ * Starts the library and a team in which the primary ES, too, runs that scheduler over those pools. The primary ULT, which
+ * must end on its own ES, lives in another pool that only the primary ES serves, unless all are private anyway.
+ */
 static inline void team_begin(struct team *team, int size, enum layout layout, ABT_sched_predef predef,
                               ABT_pool_kind kind)
 {
@@ -185,13 +196,19 @@ static inline void team_begin(struct team *team, int size, enum layout layout, A
             must(ABT_pool_create_basic(kind, access, ABT_TRUE, &team->pools[i]));
     }
     for (int i = 0; i < size; i++) {
-        ABT_pool pools[MAX_TEAM];
+        ABT_pool pools[MAX_TEAM + 1];
         for (int j = 0; j < size; j++)
             pools[j] = team->pools[(i + j) % size];
         int num = layout == STEAL ? size : 1;
         if (i == 0) {
             must(ABT_xstream_self(&team->xstreams[0]));
+            if (layout != PRIV)
+                must(ABT_pool_create_basic(kind, access, ABT_TRUE, &pools[num++]));
             must(ABT_xstream_set_main_sched_basic(team->xstreams[0], predef, num, pools));
+            must(ABT_self_set_associated_pool(pools[num - 1]));
+            must(ABT_self_yield());
+            while (!on_primary())
+                must(ABT_self_yield());
         } else {
             must(ABT_xstream_create_basic(predef, num, pools, ABT_SCHED_CONFIG_NULL, &team->xstreams[i]));
         }

@@ -1,0 +1,70 @@
+/*
+ * Two ESs sleep on a shared pool. A push wakes one of them, which then has something better to do, or ends: the other one
+ * must be woken in its place.
+ */
+#include "regress.h"
+
+static atomic_bool ran, stop;
+
+static void yield_until_stop(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&stop))
+        ABT_self_yield();
+}
+
+static void note(void *arg)
+{
+    (void)arg;
+    atomic_store(&ran, true);
+}
+
+static bool wait_for_note(void)
+{
+    for (double end = now() + 2; !atomic_load(&ran) && now() < end;)
+        nap_ms(1);
+    return atomic_load(&ran);
+}
+
+int main(void)
+{
+    enum { ROUNDS = 20 };
+    int lost_to_work = 0, lost_to_end = 0;
+
+    regress_begin();
+    must(ABT_init(0, NULL));
+    for (int i = 0; i < ROUNDS && !lost_to_work; i++) {
+        ABT_pool shared = make_pool(ABT_POOL_ACCESS_MPMC);
+        ABT_pool pools[2][2] = {{make_pool(ABT_POOL_ACCESS_MPMC), shared}, {make_pool(ABT_POOL_ACCESS_MPMC), shared}};
+        ABT_xstream es[2] = {make_es(2, pools[0]), make_es(2, pools[1])};
+        atomic_store(&ran, false);
+        atomic_store(&stop, false);
+        nap_ms(5); /* they fall asleep; the last to do so is woken first */
+        for (int j = 0; j < 2; j++) {
+            /* Whoever is woken by the note finds something in its own pool, which it prefers. */
+            if (j == 0)
+                must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
+            must(ABT_thread_create(pools[i % 2][0], yield_until_stop, NULL, ABT_THREAD_ATTR_NULL, NULL));
+        }
+        lost_to_work += !wait_for_note();
+        atomic_store(&stop, true);
+        must(ABT_xstream_free(&es[0]));
+        must(ABT_xstream_free(&es[1]));
+    }
+    is_int(lost_to_work, 0, "a woken ES that has other work passes the wake on");
+    for (int i = 0; i < ROUNDS * 10 && !lost_to_end; i++) {
+        ABT_pool shared = make_pool(ABT_POOL_ACCESS_MPMC);
+        ABT_xstream es[2] = {make_es(1, &shared), make_es(1, &shared)};
+        atomic_store(&ran, false);
+        nap_ms(2);
+        must(ABT_xstream_cancel(es[i % 2]));
+        must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
+        must(ABT_xstream_join(es[i % 2]));
+        lost_to_end += !wait_for_note();
+        must(ABT_xstream_free(&es[0]));
+        must(ABT_xstream_free(&es[1]));
+    }
+    is_int(lost_to_end, 0, "a woken ES that ends passes the wake on");
+    must(ABT_finalize());
+    return done_testing();
+}
