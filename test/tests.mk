@@ -18,11 +18,19 @@ arch_tests =
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
 	test/api/error \
+	test/api/init \
 	test/api/key \
 	test/api/pool_config \
 	test/api/pool_user_def \
 	test/api/sched_config \
-	test/api/timer
+	test/api/task \
+	test/api/thread \
+	test/api/thread_attr \
+	test/api/thread_migrate \
+	test/api/thread_switch \
+	test/api/timer \
+	test/api/xstream \
+	test/api/xstream_sched
 
 # test/fault/*.c: the n-th allocation fails.
 fault_tests =

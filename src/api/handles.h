@@ -3,6 +3,7 @@
 #define ABTI_API_HANDLES_H
 
 #include "api/check.h"
+#include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
 
@@ -47,7 +48,7 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !ABTI_POOL_IS_NULL(pool) && pool->priv_fifo && es->units.list;
+    return es && !ABTI_POOL_IS_NULL(pool) && pool->priv_fifo && !abti_cache_is_empty(&es->units);
 }
 
 ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
@@ -12,18 +13,19 @@
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static int init_count;
 
-static void memory_init(void)
+static int memory_init(void)
 {
     struct abti_slab_spec spec;
     abti_unit_slab_spec(&spec);
     abti_slab_init(&abti_rt.unit_slab, &spec);
     abti_stack_slab_spec(&spec, abti_rt.config.thread_stacksize);
     abti_slab_init(&abti_rt.stack_slab, &spec);
-    abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab);
+    return abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
 static void memory_fini(void)
 {
+    abti_cache_fini(&abti_rt.external_units);
     abti_slab_fini(&abti_rt.unit_slab);
     abti_slab_fini(&abti_rt.stack_slab);
     abti_unitmap_fini();
@@ -58,10 +60,13 @@ static int runtime_init(void)
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
     abti_cpu_init();
     abti_annotate_init();
-    memory_init();
-    code = primary_init();
+    code = memory_init();
+    if (code == ABT_SUCCESS) {
+        code = primary_init();
+        if (code != ABT_SUCCESS)
+            memory_fini();
+    }
     if (code != ABT_SUCCESS) {
-        memory_fini();
         abti_config_fini(&abti_rt.config);
         return code;
     }
@@ -126,7 +131,6 @@ static void runtime_fini(abti_es *es)
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);
-    abti_cache_fini(&abti_rt.external_units);
     memory_fini();
     abti_config_fini(&abti_rt.config);
     abti_rt.primary = NULL;

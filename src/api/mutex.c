@@ -12,7 +12,7 @@ static int create_mutex(uint32_t attrs, ABT_mutex *newmutex, const char *functio
     ABT_mutex mutex = calloc(1, sizeof(*mutex));
     if (!mutex)
         return abti_error_in(ABT_ERR_MEM, function);
-    mutex->attrs = attrs;
+    atomic_init(&mutex->word, attrs);
     *newmutex = mutex;
     return ABT_SUCCESS;
 }
@@ -122,7 +122,7 @@ int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr *attr)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error(ABT_ERR_INV_MUTEX);
-    return create_attr(mutex->attrs & ABTI_MUTEX_RECURSIVE, attr, __func__);
+    return create_attr(abti_mutex_is_recursive(mutex) ? ABTI_MUTEX_RECURSIVE : 0, attr, __func__);
 }
 
 int ABT_mutex_attr_create(ABT_mutex_attr *newattr)

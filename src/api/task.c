@@ -55,24 +55,23 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
     return as_task(ABT_thread_revive(pool, task_func, arg, task));
 }
 
-static ABTI_NOINLINE int task_join_and_free(abti_es *es, abti_unit *unit, ABT_task *task)
+static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
 {
-    abti_join_and_free(es, unit, task);
+    if (ABTI_REFUSE(!abti_is_up(es)))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_is_not_joinable(es, *task)))
+        return abti_error(ABT_ERR_INV_TASK);
+    abti_join(es, *task, task);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }
 
-/* The common case by itself: the tasklet has ended already. */
 int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
-        return abti_error(ABT_ERR_INV_TASK);
-    if (ABTI_UNLIKELY(!es || !abti_unit_is_done(unit) || !abti_unit_is_bare(es, unit)))
-        return task_join_and_free(es, unit, task);
+    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit) || !abti_may_free_at_once(es, unit)))
+        return task_free_checked(es, task);
     abti_cache_put_quick(&es->units, unit);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;

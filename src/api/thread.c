@@ -198,27 +198,43 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
+    if (es && !abti_thread_is_null(thread) && abti_may_join_in_place(es, thread) &&
+        abti_register_in_place(thread, es->cur, NULL))
+        return abti_join_in_place(es, thread);
     if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    return abti_join(es, thread);
+    return abti_join(es, thread, NULL);
+}
+
+static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
+{
+    if (ABTI_REFUSE(!abti_is_up(es)))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(abti_is_not_joinable(es, *thread)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    return abti_join(es, *thread, thread);
 }
 
 int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_is_not_joinable(es, unit)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    return abti_join_and_free(es, unit, thread);
+    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
+        return thread_free_checked(es, thread);
+    if (abti_may_join_in_place(es, unit) && abti_register_in_place(unit, es->cur, thread))
+        return abti_join_in_place(es, unit);
+    if (!abti_may_free_at_once(es, unit))
+        return thread_free_checked(es, thread);
+    abti_cache_put_quick(&es->units, unit);
+    *thread = ABT_THREAD_NULL;
+    return ABT_SUCCESS;
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
 {
     for (int i = 0; i < num_threads; i++) {
         if (!abti_thread_is_null(thread_list[i]))
-            abti_join(abti_es_self, thread_list[i]);
+            ABT_thread_join(thread_list[i]);
     }
     return ABT_SUCCESS;
 }
@@ -231,7 +247,7 @@ int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
         if (abti_thread_is_null(thread_list[i]))
             thread_list[i] = ABT_THREAD_NULL;
         else
-            abti_join_and_free(abti_es_self, thread_list[i], &thread_list[i]);
+            ABT_thread_free(&thread_list[i]);
     }
     return ABT_SUCCESS;
 }

@@ -83,10 +83,12 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
     abti_pool *found = NULL;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
+        abti_spin_lock(&es->replace_lock); /* its scheduler stays */
         abti_sched *sched = abti_load_acquire(&es->main_sched);
         if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
             !sched_has_pool(sched, abti_unit_last_pool(unit)))
             found = migration_pool(sched);
+        abti_spin_unlock(&es->replace_lock);
     }
     abti_spin_unlock(&abti_rt.lock);
     return found;

@@ -82,7 +82,13 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
+    /* A blocked one counts in its pool. */
+    abti_pool *old = abti_unit_state(thread) == ABT_THREAD_STATE_BLOCKED ? thread->pool : NULL;
+    if (old)
+        abti_pool_count_entered(abti_es_self, pool);
     int code = abti_unit_associate(thread, pool);
+    if (old)
+        abti_pool_count_left(abti_es_self, code == ABT_SUCCESS ? old : pool);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
@@ -122,21 +128,26 @@ static size_t get_stacksize(abti_unit *unit)
     return unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
 }
 
-/* A unit that runs in place has what lies below its joiner's frames; once it has ended, none. */
+/* A unit that runs in place has what lies below its joiner's frames. NULL: not started, or ended. */
 static char *end_of_stack(abti_unit *unit)
 {
-    if (!(unit->flags & ABTI_UNIT_INPLACE))
+    if (unit->stack)
         return unit->stack->end;
-    abti_unit *joiner = (abti_unit *)(abti_load_relaxed(&unit->join) & ~(uintptr_t)ABTI_JOIN_TAGS);
-    return joiner ? (char *)joiner->ctx : unit->stack->end;
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    bool in_place = joiner && !(join & ABTI_JOIN_EXTERNAL) && abti_load_relaxed(&unit->es) != ABTI_ES_NONE;
+    return in_place ? joiner->ctx : NULL;
 }
 
 static void get_stack(abti_unit *unit, void **addr, size_t *size)
 {
-    struct abti_stack *stack = has_stack(unit) ? unit->stack : NULL;
     *size = get_stacksize(unit);
-    *addr = !stack ? NULL : stack->kind == ABTI_STACK_USER && unit->flags & ABTI_UNIT_OWN_STACK ? stack->base
-                                                                                               : end_of_stack(unit) - *size;
+    if (!has_stack(unit))
+        *addr = NULL;
+    else if (unit->stack && unit->stack->kind == ABTI_STACK_USER && unit->flags & ABTI_UNIT_OWN_STACK)
+        *addr = unit->stack->base;
+    else
+        *addr = end_of_stack(unit) ? end_of_stack(unit) - *size : NULL;
 }
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)

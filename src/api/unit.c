@@ -9,7 +9,6 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
     unit->func = func;
     unit->arg = arg;
     unit->ctx = NULL;
-    unit->flags &= (uint16_t)~ABTI_UNIT_INPLACE;
     if (!(unit->flags & ABTI_UNIT_OWN_STACK))
         unit->stack = NULL;
     /* relaxed: the push that follows publishes the unit */

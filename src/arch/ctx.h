@@ -32,10 +32,10 @@ int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), vo
 int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg);
 
 /*
- * Saves the caller and calls entry() as another context on the rest of the caller's own stack. The caller goes on, with
+ * Saves the caller and calls entry(arg) as another context on the rest of the caller's own stack. The caller goes on, with
  * 0, when it is resumed or when entry returns; entry returns only as the last of all that happens on its context.
  */
-int abti_ctx_nest(abti_ctx *save, void (*entry)(void));
+int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg));
 
 /* Like the functions above, for a context that ends: nothing is saved. */
 ABTI_NORETURN void abti_ctx_jump(abti_ctx to);

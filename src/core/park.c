@@ -19,9 +19,9 @@ bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
     return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
 }
 
-void abti_sleeper_cancel(struct abti_sleeper *s)
+bool abti_sleeper_cancel(struct abti_sleeper *s)
 {
-    abti_store_seq_cst(&s->word, ABTI_AWAKE);
+    return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
 }
 
 static bool sleeper_claim(struct abti_sleeper *s)
@@ -103,19 +103,31 @@ void abti_parking_wake(struct abti_sleeper *s)
         abti_futex_wake(&s->word);
 }
 
+void abti_parking_pass(abti_pool *pool)
+{
+    if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
+        return;
+    abti_spin_lock(&pool->lock);
+    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_spin_unlock(&pool->lock);
+    abti_parking_wake(sleeper);
+}
+
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};
-    for (bool in_time = true;;) {
+    for (bool in_time = true, woken = false;;) {
         abti_unit *unit = abti_pool_pop(pool, context);
+        if (unit && woken)
+            abti_parking_pass(pool); /* there may have been two, one that we were woken for and one found before */
         if (unit || !in_time)
             return unit;
         struct abti_parking parking = {.linked = false};
         abti_sleeper_prepare(&sleeper);
         if (abti_parking_enter(&parking, pool, &sleeper))
-            in_time = abti_sleeper_sleep(&sleeper, deadline_ns);
+            in_time = woken = abti_sleeper_sleep(&sleeper, deadline_ns);
         else
-            abti_sleeper_cancel(&sleeper);
+            woken = abti_sleeper_cancel(&sleeper);
         abti_parking_leave(&parking, pool);
     }
 }

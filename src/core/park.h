@@ -27,8 +27,8 @@ struct abti_sleeper {
 void abti_sleeper_prepare(struct abti_sleeper *s);
 /* Sleeps until woken or the deadline. True if woken. Leaves the sleeper AWAKE. */
 bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns);
-/* Takes the announcement back. */
-void abti_sleeper_cancel(struct abti_sleeper *s);
+/* Takes the announcement back. True if it was woken meanwhile. */
+bool abti_sleeper_cancel(struct abti_sleeper *s);
 /* Wakes it if it is asleep or about to be; true if this call did. */
 bool abti_sleeper_wake(struct abti_sleeper *s);
 
@@ -57,6 +57,12 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool);
 /* The system call that goes with a claim, after the lock is released. NULL is nobody. */
 void abti_parking_wake(struct abti_sleeper *s);
+
+/*
+ * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool, and
+ * takes none from it. Who enters the list meanwhile sees that the pool is not empty.
+ */
+void abti_parking_pass(abti_pool *pool);
 
 /*
  * Waits for a unit in one pool, on behalf of a native thread, with the pool's own pop. The deadline is monotonic.

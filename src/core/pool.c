@@ -7,8 +7,8 @@ void abti_pool_count_entered_slow(abti_pool *pool)
 {
     abti_es *es = abti_es_self, *none = NULL;
     struct abti_blocked *b = &pool->blocked;
-    /* relaxed: the pair that the owner gets has been untouched since a lock-protected abti_pool_disown, or ever */
-    if (es && !abti_load_relaxed(&b->owner) && abti_cas_relaxed(&b->owner, &none, es))
+    /* acquire: pairs with the release at the end of abti_pool_disown, which has emptied the pair that the owner gets */
+    if (es && !abti_load_relaxed(&b->owner) && abti_cas_acq_rel(&b->owner, &none, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
         atomic_fetch_add_explicit(&b->shared_entered, 1, memory_order_release);
@@ -22,17 +22,22 @@ void abti_pool_count_left_slow(abti_pool *pool)
 /*
  * A unit is counted as entered before anybody can wake it, and as left after it was pushed. So whoever reads the left
  * counts first and the entered ones and the size after them never misses a unit; it may count one twice that is on its
- * way between the two. When nothing has changed around the reading of the size, the sum is exact: that is tried for a
- * few times, since the counts stand still most of the time.
+ * way between the two. When nothing has changed around the reading of the size, the sum is exact but for such units: that
+ * is tried for a few times, since the counts stand still most of the time.
+ *
+ * While abti_pool_disown moves an owner's counts, a reader may count too many, never too few: what has left is taken out
+ * of the one pair before it is added to the other, and read the other way round; what has entered the other way.
  */
 static uint64_t blocked_left(struct abti_blocked *b)
 {
-    return abti_load_acquire(&b->own_left) + abti_load_acquire(&b->shared_left);
+    uint64_t shared = abti_load_acquire(&b->shared_left);
+    return shared + abti_load_acquire(&b->own_left);
 }
 
 static uint64_t blocked_entered(struct abti_blocked *b)
 {
-    return abti_load_acquire(&b->own_entered) + abti_load_acquire(&b->shared_entered);
+    uint64_t own = abti_load_acquire(&b->own_entered);
+    return own + abti_load_acquire(&b->shared_entered);
 }
 
 size_t abti_pool_num_blocked(abti_pool *pool)
@@ -42,17 +47,28 @@ size_t abti_pool_num_blocked(abti_pool *pool)
     return entered > left ? (size_t)(entered - left) : 0;
 }
 
+/* No counts are on the move: an even number, which changes when they are. */
+static uint32_t wait_for_moves(struct abti_blocked *b)
+{
+    uint32_t moves;
+    for (unsigned step = 0; (moves = abti_load_acquire(&b->moves)) & 1; step++)
+        abti_backoff(step);
+    return moves;
+}
+
 size_t abti_pool_total_size(abti_pool *pool)
 {
     enum { TRIES = 8 };
     struct abti_blocked *b = &pool->blocked;
     size_t total = 0;
     for (int i = 0; i < TRIES; i++) {
-        uint64_t left = blocked_left(b), entered = blocked_entered(b);
+        uint32_t moves = wait_for_moves(b);
+        uint64_t left = blocked_left(b);
+        uint64_t entered = blocked_entered(b);
         size_t size = pool->ops->size(pool);
         total = size + (entered > left ? (size_t)(entered - left) : 0);
         atomic_thread_fence(memory_order_acquire);
-        if (blocked_left(b) == left && blocked_entered(b) == entered)
+        if (blocked_left(b) == left && blocked_entered(b) == entered && abti_load_relaxed(&b->moves) == moves)
             break;
     }
     return total;
@@ -63,12 +79,32 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
     struct abti_blocked *b = &pool->blocked;
     if (abti_load_relaxed(&b->owner) != es)
         return;
-    /* Entered first: a reader in between sees too many rather than too few. */
-    atomic_fetch_add_explicit(&b->shared_entered, abti_load_relaxed(&b->own_entered), memory_order_release);
+    uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
+    abti_fetch_add_acq_rel(&b->moves, 1);
+    /* Entered first, and the order of the stores: see above. acq_rel keeps each behind the one before. */
+    abti_fetch_add_acq_rel(&b->shared_entered, entered);
     abti_store_release(&b->own_entered, 0);
-    atomic_fetch_add_explicit(&b->shared_left, abti_load_relaxed(&b->own_left), memory_order_release);
     abti_store_release(&b->own_left, 0);
+    abti_fetch_add_acq_rel(&b->shared_left, left);
+    abti_fetch_add_acq_rel(&b->moves, 1);
     abti_store_release(&b->owner, NULL);
+}
+
+void abti_pool_push_inbox(abti_pool *pool, abti_unit *unit)
+{
+    abti_spin_lock(&pool->lock);
+    abti_queue_push(&pool->inbox, unit);
+    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_spin_unlock(&pool->lock);
+    abti_parking_wake(sleeper);
+}
+
+void abti_pool_collect(abti_pool *pool)
+{
+    abti_spin_lock(&pool->lock);
+    for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
+        abti_queue_push(&pool->queue, unit);
+    abti_spin_unlock(&pool->lock);
 }
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
@@ -78,6 +114,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
         return NULL;
     *pool = (abti_pool){.ops = ops};
     abti_queue_init(&pool->queue);
+    abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);
     pool->id = abti_rt.next_pool_id++;
     pool->next = abti_rt.pools;
@@ -88,8 +125,20 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     return pool;
 }
 
+/*
+ * Who wakes a unit counts it as left after it was pushed, and may still be about to when the unit has run to its end and
+ * the pool goes. Units that are blocked for good are not waited for.
+ */
+static void wait_for_wakers(abti_pool *pool)
+{
+    enum { LOOKS = 1000 };
+    for (unsigned step = 0; step < LOOKS && abti_pool_num_blocked(pool) > 0; step++)
+        abti_backoff(step);
+}
+
 void abti_pool_destroy(abti_pool *pool)
 {
+    wait_for_wakers(pool);
     if (pool->ops->fini)
         pool->ops->fini(pool);
     abti_spin_lock(&abti_rt.lock);

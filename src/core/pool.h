@@ -41,6 +41,7 @@ struct abti_blocked {
     _Atomic(abti_es *) owner;
     _Atomic(uint64_t) own_entered, own_left;       /* stores: owner */
     _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
+    _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
 
 struct ABT_pool_opaque {
@@ -51,6 +52,8 @@ struct ABT_pool_opaque {
     const struct abti_pool_ops *ops;  /* constant */
 
     struct abti_blocked blocked;
+    struct abti_queue inbox;          /* lock: private FIFO: units woken by other native threads, until its own collects
+                                         them. The head is glanced at */
     ABT_pool_access access;           /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
     bool automatic;                   /* freed with the last scheduler that uses it */
@@ -73,6 +76,14 @@ ABTI_INLINE struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
     return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
 }
 
+/*
+ * A private pool is pushed to and popped from by one native thread only. But who wakes a unit of it may be any thread, and
+ * cannot know: such a unit goes through the inbox, which the pool's own thread empties when the queue is empty and when it
+ * looks at events.
+ */
+void abti_pool_push_inbox(abti_pool *pool, abti_unit *unit);
+void abti_pool_collect(abti_pool *pool);
+
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     if (ABTI_LIKELY(pool->priv_fifo))
@@ -83,8 +94,13 @@ ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_conte
 
 ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 {
-    if (ABTI_LIKELY(pool->priv_fifo))
+    if (ABTI_LIKELY(pool->priv_fifo)) {
+        abti_unit *unit = abti_queue_pop(&pool->queue);
+        if (ABTI_LIKELY(unit != NULL) || abti_queue_is_empty(&pool->inbox))
+            return unit;
+        abti_pool_collect(pool);
         return abti_queue_pop(&pool->queue);
+    }
     return pool->ops->pop(pool, context);
 }
 

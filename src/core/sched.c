@@ -26,11 +26,17 @@ bool abti_sched_has_work(abti_sched *sched)
 
 bool abti_sched_has_to_stop(abti_sched *sched)
 {
-    unsigned requests = abti_load_acquire(&sched->requests);
+    unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */
     if (requests & ABTI_SCHED_REQ_EXIT)
         return true;
     bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
     return may_stop && !abti_sched_has_work(sched);
+}
+
+void abti_sched_pass_wake(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++)
+        abti_parking_pass(sched->pools[i]);
 }
 
 void abti_sched_request(abti_sched *sched, unsigned request)
@@ -70,6 +76,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
         parkings[i].own = i == 0;
+        sched->has_inbox = sched->has_inbox || pools[i]->priv_fifo;
     }
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt.next_sched_id++;

@@ -26,6 +26,7 @@ struct ABT_sched_opaque {
     const struct abti_sched_ops *ops;
     bool direct;                  /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
     bool automatic;               /* freed by the runtime */
+    bool has_inbox;               /* some pool is a private FIFO. Constant */
     _Atomic(uint8_t) requests;    /* set by anybody */
     _Atomic(uint8_t) use;         /* enum abti_sched_use */
     _Atomic(abti_es *) es;        /* MAIN: the ES it runs on, to be woken when something is asked of it */
@@ -56,6 +57,12 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 /* "Has work" and "has to stop" of the contract. */
 bool abti_sched_has_work(abti_sched *sched);
 bool abti_sched_has_to_stop(abti_sched *sched);
+
+/*
+ * The ES has been woken and is now going to do something. What it was woken for may be something else: whoever sleeps on
+ * pools of the scheduler that are not empty is woken in its place.
+ */
+void abti_sched_pass_wake(abti_sched *sched);
 
 /* Sets a request; wakes the ES that runs it, if any. */
 void abti_sched_request(abti_sched *sched, unsigned request);

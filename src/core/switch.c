@@ -113,13 +113,13 @@ static void after_yield_loop(void *arg)
 /* Requests are served, or the scheduler looks at events. */
 static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
+    if (!es->parent || abti_unit_is_tasklet(self))
+        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to, a tasklet stays until it ends */
     unsigned requests = abti_load_relaxed(&self->requests);
     if (requests & ABTI_REQ_CANCEL)
         abti_ult_exit();
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
-    if (!es->parent || abti_unit_is_tasklet(self))
-        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to, a tasklet stays until it ends */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
@@ -219,9 +219,13 @@ void abti_unblock(abti_unit *unit, ABT_pool_context context)
         unblock_native(unit);
         return;
     }
+    abti_es *es = abti_es_self;
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
-    abti_pool_push(pool, unit, context);
-    abti_pool_count_left(abti_es_self, pool);
+    if (ABTI_UNLIKELY(pool->priv_fifo && !abti_pool_is_owner(es, pool)))
+        abti_pool_push_inbox(pool, unit); /* it blocked on the pool's thread, which therefore is the owner */
+    else
+        abti_pool_push(pool, unit, context);
+    abti_pool_count_left(es, pool);
 }
 
 /* --- Ending --- */
@@ -334,30 +338,30 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
     finish_in_place(es, unit);
 }
 
-/* The common case by itself: the joiner sleeps on this ES, owner of its pool, and nothing special is about the unit. */
-void abti_nest_main(void)
+/*
+ * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (still: the
+ * pool may have changed meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has never left its stack.
+ */
+void abti_nest_main(abti_unit *unit)
 {
-    abti_unit *unit = abti_es_self->cur;
     unit->func(unit->arg);
 
     abti_es *es = abti_es_self;
     unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
-    abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || abti_has_requests(joiner) ||
-                      !abti_pool_is_owner(es, pool) ||
-                      (join & ABTI_JOIN_FREE && !abti_unit_is_bare(es, unit)))) {
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, joiner->pool) ||
+                      abti_load_relaxed(&unit->cold) != 0 || abti_cache_is_full(&es->units))) {
         finish_in_place_any(es, unit);
         return;
     }
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+    if (join & ABTI_JOIN_FREE) {
         abti_null_handle(joiner);
         abti_cache_put_quick(&es->units, unit);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }
-    abti_pool_owner_left(pool);
+    abti_pool_owner_left(joiner->pool);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
@@ -372,11 +376,10 @@ static void finish(void)
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
 
-    if (ABTI_UNLIKELY(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE))) {
-        if (unit->flags & ABTI_UNIT_INPLACE)
-            jump(finish_in_place(es, unit), NULL, NULL);
+    if (ABTI_UNLIKELY(!stack))
+        jump(finish_in_place(es, unit), NULL, NULL);
+    if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
         finish_own_stack(es, unit);
-    }
     abti_unit *joiner = terminate(es, unit);
     if (joiner) {
         if (can_continue_joiner(es, joiner)) {
@@ -425,10 +428,9 @@ void abti_ult_exit_to(abti_unit *next)
     abti_unit *unit = es->cur;
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         leave_for_good(es, next, after_end_own_stack, unit);
-    bool in_place = (unit->flags & ABTI_UNIT_INPLACE) != 0;
     struct abti_stack *stack = unit->stack;
     abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */
-    if (in_place)
+    if (!stack)
         leave_for_good(es, next, after_end_in_place, joiner);
     if (joiner)
         abti_resume_joiner(joiner);
@@ -454,7 +456,7 @@ void abti_finish_simply(abti_es *es, abti_unit *unit)
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
-    if (unit->stack && !(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_INPLACE)))
+    if (unit->stack && !(unit->flags & ABTI_UNIT_OWN_STACK))
         abti_cache_put(&es->stacks, unit->stack);
     abti_finish_simply(es, unit);
 }

@@ -137,7 +137,8 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
     unit->func(unit->arg);
     uintptr_t join = 0;
     /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
-    if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED) || !abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
+    if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
+        ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
         abti_finish_simply(es, unit);
 }
 
@@ -146,16 +147,7 @@ void abti_discard(abti_es *es, abti_unit *unit);
 
 /* First function of every ULT on a stack of its own, and of one that runs in place. */
 void abti_ult_main(void);
-void abti_nest_main(void);
-
-/*
- * The caller, any thread (es NULL: no ES), waits for a unit to terminate; frees it and nulls the handle when that is
- * done, not before: others may read it meanwhile. Always ABT_SUCCESS.
- */
-int abti_join(abti_es *es, abti_unit *unit);
-int abti_join_and_free(abti_es *es, abti_unit *unit, ABT_thread *handle);
-/* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
-int abti_join_uncounted(abti_es *es, abti_unit *unit);
+void abti_nest_main(abti_unit *unit);
 
 /* Descriptors. */
 ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
@@ -194,11 +186,12 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
     return unit;
 }
 
-/* A terminated unit that is only its descriptor, and room for that in the cache: it may be put there at once. */
+/* A terminated unit of the user's that is only its descriptor, and room for that in the cache: it may be put there. */
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
 {
     /* relaxed: the unit has ended, its last user synchronised by the join word */
-    return abti_load_relaxed(&unit->cold) == 0 && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
+    return abti_load_relaxed(&unit->cold) == 0 &&
+           !(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY)) &&
            !abti_cache_is_full(&es->units);
 }
 

@@ -21,16 +21,15 @@ typedef struct ABT_sched_opaque abti_sched;
 typedef struct ABT_xstream_opaque abti_es;
 struct abti_ktable;
 
-/* What a unit is; written at creation, INPLACE also by the ES that runs it. */
+/* What a unit is; written at creation, USER_UNIT also when it changes its pool. */
 enum {
     ABTI_UNIT_TASKLET = 1 << 0,
     ABTI_UNIT_NAMED = 1 << 1,      /* the user frees it; the others free themselves when they end */
     ABTI_UNIT_PRIMARY = 1 << 2,
     ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
     ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
-    ABTI_UNIT_INPLACE = 1 << 5,    /* started, without a stack: it runs on the rest of its joiner's */
-    ABTI_UNIT_OWN_STACK = 1 << 6,  /* has a stack from creation to free: other than default size, or the user's */
-    ABTI_UNIT_USER_UNIT = 1 << 7,  /* its pool is user-defined: cold->unit is the handle that pool made */
+    ABTI_UNIT_OWN_STACK = 1 << 5,  /* has a stack from creation to free: other than default size, or the user's */
+    ABTI_UNIT_USER_UNIT = 1 << 6,  /* its pool is user-defined: cold->unit is the handle that pool made */
 };
 
 /* Requests to a unit, honoured when it is next taken for running or yields. */
@@ -58,7 +57,8 @@ struct ABT_thread_opaque {
     abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it; others
                                     ask abti_unit_last_pool */
     abti_ctx ctx;                /* started and not running: where it goes on; NULL: not started */
-    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets and in-place units */
+    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets. A started ULT without one runs in place, on
+                                    the rest of its joiner's */
     _Atomic(uintptr_t) join;     /* see above */
     union {
         struct {

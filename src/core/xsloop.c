@@ -3,28 +3,41 @@
 #include "core/rt.h"
 #include "core/switch.h"
 
+/*
+ * Who waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from ending. It is
+ * resumed on the ES where it asked.
+ */
+static void resume_waiter(abti_unit *waiter)
+{
+    abti_store_relaxed(&waiter->state, ABT_THREAD_STATE_READY);
+    abti_pool_push(waiter->pool, waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+}
+
 /* Installs the scheduler that was asked for, if any, and lets the one who asked go on. */
 static bool install_replacement(abti_es *es)
 {
     abti_spin_lock(&es->replace_lock);
-    abti_sched *next = es->replacement;
+    abti_sched *old = atomic_load(&es->main_sched), *next = es->replacement;
     abti_unit *waiter = es->replace_waiter;
     es->replacement = NULL;
     es->replace_waiter = NULL;
+    if (next) {
+        atomic_store(&next->es, es);
+        atomic_store(&es->main_sched, next);
+    }
     abti_spin_unlock(&es->replace_lock);
     if (!next)
         return false;
-    abti_sched *old = atomic_load(&es->main_sched);
-    unsigned finish = abti_load_relaxed(&old->requests) & ABTI_SCHED_REQ_FINISH;
-    atomic_store(&next->es, es);
-    atomic_store(&es->main_sched, next);
     abti_unit_cold_get(es->main_unit)->sched = next;
-    /* A join that came meanwhile asked the old one to finish. */
-    if (finish || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
+    /* A join that came before asked the old one to finish; from now on one asks the new one. */
+    if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
+    /* The pools that go may get another owner. */
+    for (int i = 0; i < old->num_pools; i++)
+        abti_pool_disown(old->pools[i], es);
     abti_sched_release(old);
     if (waiter)
-        abti_unblock(waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        resume_waiter(waiter);
     return true;
 }
 
@@ -55,8 +68,19 @@ void abti_xsloop_primary_main(void)
     abti_main_exit(es);
 }
 
+static void collect_inboxes(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox))
+            abti_pool_collect(pool);
+    }
+}
+
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
+    if (sched->has_inbox)
+        collect_inboxes(sched);
     unsigned requests = atomic_load(&es->requests);
     if (ABTI_LIKELY(requests == 0))
         return;
@@ -80,7 +104,7 @@ static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waite
     if (dropped)
         abti_sched_release(dropped);
     if (dropped_waiter)
-        abti_unblock(dropped_waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        resume_waiter(dropped_waiter);
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_REPLACE);
 }
 
@@ -128,8 +152,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
         return ABT_SUCCESS;
     }
     struct replace_arg arg = {es, sched, self};
-    abti_block(es, self, after_replace, &arg);
-    return ABT_SUCCESS;
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), after_replace, &arg);
 }
 
 /* --- Sleeping when there is nothing to do --- */
@@ -148,8 +171,17 @@ static uint64_t park_limit(abti_sched *sched, uint64_t deadline_ns)
     return limit < deadline_ns ? limit : deadline_ns;
 }
 
+/* What is asked of the ES and has not been told the scheduler yet. seq_cst: see abti_sched_request. */
+static bool has_undelivered(abti_es *es, abti_sched *sched)
+{
+    unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
+    return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
+           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT));
+}
+
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
 {
+    bool woken;
     abti_sleeper_prepare(&es->sleeper);
     int entered = 0;
     bool all_empty = true;
@@ -158,10 +190,12 @@ void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
         entered++;
     }
     /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
-    if (all_empty && !atomic_load(&es->requests) && !abti_sched_has_to_stop(sched))
-        abti_sleeper_sleep(&es->sleeper, park_limit(sched, deadline_ns));
+    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
+        woken = abti_sleeper_sleep(&es->sleeper, park_limit(sched, deadline_ns));
     else
-        abti_sleeper_cancel(&es->sleeper);
+        woken = abti_sleeper_cancel(&es->sleeper);
     for (int i = 0; i < entered; i++)
         abti_parking_leave(&sched->parkings[i], sched->pools[i]);
+    /* When all pools were found empty, others have seen to what an earlier wake was for. */
+    es->woken = woken || (es->woken && !all_empty);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/xsloop.h"
@@ -113,6 +114,13 @@ int abti_es_set_rank(abti_es *es, int rank)
 
 /* --- Making --- */
 
+/* Gives what the native thread cached back to the slabs, as the ES ends. */
+static void es_drain(abti_es *es)
+{
+    abti_cache_fini(&es->units);
+    abti_cache_fini(&es->stacks);
+}
+
 static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 {
     abti_es *es = aligned_alloc(ABTI_CACHE_LINE, (sizeof(*es) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
@@ -120,10 +128,18 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return ABT_ERR_MEM;
     *es = (abti_es){.budget = (int32_t)sched->event_freq};
     atomic_init(&es->main_sched, sched);
-    abti_cache_init(&es->units, &abti_rt.unit_slab);
-    abti_cache_init(&es->stacks, &abti_rt.stack_slab);
+    if (abti_cache_init(&es->units, &abti_rt.unit_slab)) {
+        free(es);
+        return ABT_ERR_MEM;
+    }
+    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
+        abti_cache_fini(&es->units);
+        free(es);
+        return ABT_ERR_MEM;
+    }
     es->main_unit = abti_unit_alloc(abti_es_self);
     if (!es->main_unit) {
+        es_drain(es);
         free(es);
         return ABT_ERR_MEM;
     }
@@ -133,6 +149,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     int code = list_enter(es, rank);
     if (code != ABT_SUCCESS) {
         abti_unit_release(abti_es_self, es->main_unit);
+        es_drain(es);
         free(es);
         return code;
     }
@@ -172,13 +189,6 @@ static void describe_native_stack(struct abti_stack *stack)
     }
     stack->size = (size_t)(stack->end - stack->base);
     abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
-}
-
-/* Gives what the native thread cached back to the slabs, as the ES ends. */
-static void es_drain(abti_es *es)
-{
-    abti_cache_fini(&es->units);
-    abti_cache_fini(&es->stacks);
 }
 
 static void *es_thread(void *arg)
@@ -229,6 +239,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     code = start_thread(es);
     if (code != ABT_SUCCESS) {
         atomic_store(&sched->es, NULL);
+        es_drain(es);
         es_dispose(es);
         return code;
     }
@@ -247,6 +258,9 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     if (!stack || !main_ult) {
         if (stack)
             abti_stack_destroy(stack);
+        if (main_ult)
+            abti_unit_release(es, main_ult);
+        es_drain(es);
         es_dispose(es);
         return ABT_ERR_MEM;
     }
@@ -292,8 +306,12 @@ void abti_es_request(abti_es *es, unsigned requests)
 {
     /* seq_cst: see abti_sched_request */
     atomic_fetch_or(&es->requests, requests);
-    if (requests & ABTI_ES_REQ_JOIN)
+    if (requests & ABTI_ES_REQ_JOIN) {
+        /* The lock keeps the ES from replacing its scheduler, and freeing it, meanwhile. */
+        abti_spin_lock(&es->replace_lock);
         abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+        abti_spin_unlock(&es->replace_lock);
+    }
     abti_es_wake(es);
 }
 
@@ -301,7 +319,7 @@ void abti_es_join(abti_es *es)
 {
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
         abti_es_request(es, ABTI_ES_REQ_JOIN);
-        abti_join(abti_es_self, es->main_unit);
+        abti_join(abti_es_self, es->main_unit, NULL);
     }
 }
 
@@ -316,8 +334,9 @@ void abti_es_free(abti_es *es)
     abti_es_join(es);
     set_control(es, ABTI_ES_EXIT);
     pthread_join(es->thread, NULL);
-    abti_sched_release(atomic_load(&es->main_sched));
-    es_dispose(es);
+    abti_sched *sched = atomic_load(&es->main_sched);
+    es_dispose(es); /* first: who finds an ES in the list may look at its scheduler */
+    abti_sched_release(sched);
 }
 
 int abti_es_revive(abti_es *es)

@@ -22,6 +22,7 @@ struct ABT_xstream_opaque {
                                   goes to the parent */
     abti_unit *handoff;        /* picked by a child, for the parent to run */
     int32_t budget;            /* units until the scheduler looks at events */
+    bool woken;                /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
     uint64_t offered_ns;       /* when it last offered a unit to a sleeping stream */
     uint16_t index;            /* in rt.by_index. Constant */
     struct abti_cache units;

@@ -1,5 +1,6 @@
 #include "mem/slab.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include "os/vm.h"
 
@@ -14,6 +15,15 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
     *slab = (struct abti_slab){.spec = *spec};
 }
 
+static void free_magazines(struct abti_magazine *magazine)
+{
+    while (magazine) {
+        struct abti_magazine *next = magazine->next;
+        free(magazine);
+        magazine = next;
+    }
+}
+
 void abti_slab_fini(struct abti_slab *slab)
 {
     while (slab->chunks) {
@@ -22,21 +32,49 @@ void abti_slab_fini(struct abti_slab *slab)
         abti_vm_unmap(chunk->base, slab->spec.chunk);
         free(chunk);
     }
+    free_magazines(slab->full);
+    free_magazines(slab->empty);
 }
 
-void abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
+static struct abti_magazine *magazine_alloc(const struct abti_slab *slab)
+{
+    struct abti_magazine *magazine = malloc(sizeof(*magazine) + slab->spec.batch * sizeof(magazine->objects[0]));
+    if (magazine)
+        magazine->count = 0;
+    return magazine;
+}
+
+int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
 {
     *cache = (struct abti_cache){.batch = slab->spec.batch, .slab = slab};
+    cache->magazine = magazine_alloc(slab);
+    cache->spare = magazine_alloc(slab);
+    if (cache->magazine && cache->spare)
+        return 0;
+    free(cache->magazine);
+    free(cache->spare);
+    return -ENOMEM;
 }
 
-/* Links a list of objects into the depot. */
-static void depot_put(struct abti_slab *slab, struct abti_node *batch, unsigned count)
+static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
-    batch->count = count;
-    abti_spin_lock(&slab->lock);
-    batch->next_batch = slab->depot;
-    slab->depot = batch;
-    abti_spin_unlock(&slab->lock);
+    magazine->next = *list;
+    *list = magazine;
+}
+
+static struct abti_magazine *pop_magazine(struct abti_magazine **list)
+{
+    struct abti_magazine *magazine = *list;
+    if (magazine)
+        *list = magazine->next;
+    return magazine;
+}
+
+static void swap_magazines(struct abti_cache *cache)
+{
+    struct abti_magazine *magazine = cache->magazine;
+    cache->magazine = cache->spare;
+    cache->spare = magazine;
 }
 
 /* An unused slot, or NULL when the run is used up. */
@@ -50,17 +88,21 @@ static void *cache_from_run(struct abti_cache *cache)
     return spec->make ? spec->make(spec, slot, cache->run_index++) : (void *)slot;
 }
 
+/* A magazine that need not be full comes to the depot. */
+static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
+{
+    abti_spin_lock(&slab->lock);
+    push_magazine(magazine->count > 0 ? &slab->full : &slab->empty, magazine);
+    abti_spin_unlock(&slab->lock);
+}
+
 void abti_cache_fini(struct abti_cache *cache)
 {
-    struct abti_slab *slab = cache->slab;
     /* The rest of the run becomes ordinary objects: it is short, and nothing is lost. */
     for (void *object; (object = cache_from_run(cache)) != NULL;)
         abti_cache_put(cache, object);
-    if (cache->list)
-        depot_put(slab, cache->list, cache->count);
-    if (cache->spare)
-        depot_put(slab, cache->spare, slab->spec.batch);
-    abti_cache_init(cache, slab);
+    depot_put(cache->slab, cache->magazine);
+    depot_put(cache->slab, cache->spare);
 }
 
 /* Gives the cache a run of unused slots; false when there is no memory. */
@@ -91,40 +133,65 @@ static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
     return true;
 }
 
-void *abti_cache_refill(struct abti_cache *cache)
+/* A full magazine for the empty one, or a loose object, or a new run. The object, or NULL when there is no memory. */
+static void *refill_from_slab(struct abti_cache *cache)
 {
     struct abti_slab *slab = cache->slab;
-    if (cache->spare) {
-        cache->list = cache->spare;
-        cache->count = slab->spec.batch;
-        cache->spare = NULL;
-        return abti_cache_get(cache);
+    abti_spin_lock(&slab->lock);
+    void *object = slab->loose;
+    struct abti_magazine *full = NULL;
+    bool got_run = false;
+    if (object)
+        slab->loose = slab->loose->next;
+    else if ((full = pop_magazine(&slab->full)) != NULL)
+        push_magazine(&slab->empty, cache->magazine);
+    else
+        got_run = slab_take_run(slab, cache);
+    abti_spin_unlock(&slab->lock);
+    if (full) {
+        cache->magazine = full;
+        return abti_cache_get_quick(cache);
+    }
+    return got_run ? cache_from_run(cache) : object;
+}
+
+void *abti_cache_refill(struct abti_cache *cache)
+{
+    if (cache->spare->count > 0) {
+        swap_magazines(cache);
+        return abti_cache_get_quick(cache);
     }
     void *object = cache_from_run(cache);
-    if (ABTI_LIKELY(object != NULL))
-        return object;
+    return object ? object : refill_from_slab(cache);
+}
 
+/* There is no memory for a magazine: what is in the full one is linked together instead. */
+static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
+{
     abti_spin_lock(&slab->lock);
-    struct abti_node *batch = slab->depot;
-    if (batch)
-        slab->depot = batch->next_batch;
-    else if (!slab_take_run(slab, cache)) {
-        abti_spin_unlock(&slab->lock);
-        return NULL;
+    while (magazine->count > 0) {
+        struct abti_node *node = magazine->objects[--magazine->count];
+        node->next = slab->loose;
+        slab->loose = node;
     }
     abti_spin_unlock(&slab->lock);
-    if (!batch)
-        return cache_from_run(cache);
-    cache->list = batch;
-    cache->count = batch->count;
-    return abti_cache_get(cache);
 }
 
 void abti_cache_spill(struct abti_cache *cache)
 {
-    if (cache->spare)
-        depot_put(cache->slab, cache->spare, cache->count);
-    cache->spare = cache->list;
-    cache->list = NULL;
-    cache->count = 0;
+    struct abti_slab *slab = cache->slab;
+    swap_magazines(cache);
+    if (cache->magazine->count == 0)
+        return;
+    abti_spin_lock(&slab->lock);
+    struct abti_magazine *empty = pop_magazine(&slab->empty);
+    abti_spin_unlock(&slab->lock);
+    if (!empty)
+        empty = magazine_alloc(slab);
+    if (!empty) {
+        spill_loose(slab, cache->magazine);
+        return;
+    }
+    depot_put(slab, cache->magazine);
+    cache->magazine = empty;
 }

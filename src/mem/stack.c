@@ -15,13 +15,13 @@ static struct abti_stack *stack_place(char *base, char *end, size_t header_offse
     return stack;
 }
 
-static struct abti_node *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
+static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
         stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
     abti_stack_set_nest_limit(stack, spec->payload);
-    return &stack->node;
+    return stack;
 }
 
 /* Stacks are touched a page at a time, each by another unit: a huge page would charge its whole size to the first. */

@@ -27,7 +27,7 @@ enum abti_stack_kind {
 };
 
 struct abti_stack {
-    struct abti_node node;     /* while free */
+    struct abti_node node;     /* while free and without a magazine */
     char *base;                /* lowest usable address */
     char *end;                 /* past the highest one the user may hear of: get_stack reports [end - size, end) */
     size_t size;               /* nominal size: at least this much lies below `top` */

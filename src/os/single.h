@@ -13,20 +13,21 @@
 #endif
 
 /*
- * Compare-and-swap of a pointer-sized word, acquire and release. The C library says when there is no other thread; one
- * that is made later sees all that was done before.
+ * Compare-and-swap, acquire and release. The C library says when there is no other thread; one that is made later sees
+ * all that was done before.
  */
-ABTI_INLINE bool abti_cas_word(_Atomic(uintptr_t) *word, uintptr_t *expected, uintptr_t desired)
-{
-    if (!__libc_single_threaded)
-        return abti_cas_acq_rel(word, expected, desired);
-    uintptr_t now = abti_load_relaxed(word);
-    if (now != *expected) {
-        *expected = now;
-        return false;
-    }
-    abti_store_relaxed(word, desired);
-    return true;
-}
+#define abti_cas_word(word, expected, desired)                                                                         \
+    (__libc_single_threaded ? abti_cas_alone(word, expected, desired) : abti_cas_acq_rel(word, expected, desired))
+
+#define abti_cas_alone(word, expected, desired)                                                                        \
+    ({                                                                                                                 \
+        __typeof__(*(expected)) cas_now = abti_load_relaxed(word);                                                     \
+        bool cas_same = cas_now == *(expected);                                                                        \
+        if (cas_same)                                                                                                  \
+            abti_store_relaxed(word, desired);                                                                         \
+        else                                                                                                           \
+            *(expected) = cas_now;                                                                                     \
+        cas_same;                                                                                                      \
+    })
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or atomic
- * read-modify-write, and for any number of them, under the pool's lock.
+ * read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the lock, for
+ * units that other threads wake (core/pool.h).
  */
 #include "pool/pool_impl.h"
 
@@ -40,29 +41,10 @@ static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abt
     abti_spin_lock(&pool->lock);
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = unit->next)
         print(arg, unit);
+    for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = unit->next)
+        print(arg, unit);
     abti_spin_unlock(&pool->lock);
 }
-
-/* --- Of one native thread --- */
-
-static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
-{
-    (void)context;
-    abti_queue_push(&pool->queue, unit);
-}
-
-static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
-{
-    (void)context;
-    return abti_queue_pop(&pool->queue);
-}
-
-static int priv_remove(abti_pool *pool, abti_unit *unit)
-{
-    return abti_queue_remove(&pool->queue, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
-}
-
-/* --- Both --- */
 
 static bool fifo_is_empty(abti_pool *pool)
 {
@@ -73,6 +55,38 @@ static size_t fifo_size(abti_pool *pool)
 {
     return abti_queue_size(&pool->queue);
 }
+
+/* --- Of one native thread, but for the inbox --- */
+
+static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    (void)context;
+    abti_queue_push(&pool->queue, unit);
+}
+
+static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
+{
+    return abti_pool_pop(pool, context); /* which is inline */
+}
+
+static int priv_remove(abti_pool *pool, abti_unit *unit)
+{
+    if (!abti_queue_is_empty(&pool->inbox))
+        abti_pool_collect(pool);
+    return abti_queue_remove(&pool->queue, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
+}
+
+static bool priv_is_empty(abti_pool *pool)
+{
+    return abti_queue_is_empty(&pool->queue) && abti_queue_is_empty(&pool->inbox);
+}
+
+static size_t priv_size(abti_pool *pool)
+{
+    return abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
+}
+
+/* --- Both --- */
 
 /* Good enough for who is about to take it out: a remove that finds nothing says so. */
 static int fifo_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
@@ -98,8 +112,8 @@ const struct abti_pool_ops abti_pool_fifo_ops = {
 const struct abti_pool_ops abti_pool_fifo_priv_ops = {
     .push = priv_push,
     .pop = priv_pop,
-    .is_empty = fifo_is_empty,
-    .size = fifo_size,
+    .is_empty = priv_is_empty,
+    .size = priv_size,
     .push_many = abti_pool_push_each,
     .pop_many = abti_pool_pop_each,
     .pop_wait = abti_pool_pop_wait,

@@ -19,9 +19,22 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 }
 
 /*
- * Runs picked units as long as there are some and no look at events is due. Tasklets run right here, where `es` cannot
- * change; so do the ULTs of a main scheduler, but a stacked one may find itself on another ES when it is asked again.
- * False when there was nothing to run.
+ * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that is
+ * something else, or NULL when the queue is empty or the budget used up.
+ */
+ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit, int32_t *budget)
+{
+    while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
+        abti_run_tasklet(es, unit);
+        if (ABTI_UNLIKELY(--*budget <= 0) || ABTI_UNLIKELY(!(unit = abti_queue_pop(queue))))
+            return NULL;
+    }
+    return unit;
+}
+
+/*
+ * Runs picked units as long as there are some and no look at events is due. A tasklet runs right here, on the scheduler's
+ * stack, and cannot switch. False when there was nothing to run.
  */
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
@@ -30,19 +43,22 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     if (!unit)
         return false;
     abti_sched *dsched = es->dsched;
-    abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
+    abti_es_set_dsched(es, NULL);
     do {
-        if (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
+        if (sched->fast) {
+            unit = run_tasklets(es, &sched->fast->queue, unit, &budget);
+        } else if (abti_unit_is_fresh_tasklet(unit)) {
             abti_run_tasklet(es, unit);
             budget--;
-        } else {
-            es->cur = self;
+            unit = NULL;
+        }
+        es->cur = self;
+        if (unit) {
             es->budget = budget;
             abti_run_child(es, unit, sched->direct ? sched : NULL);
             budget = es->budget;
         }
     } while (budget > 0 && (unit = abti_sched_pick(sched, NULL)) != NULL);
-    es->cur = self;
     abti_es_set_dsched(es, dsched);
     es->budget = (int32_t)sched->event_freq;
     return true;
@@ -64,11 +80,8 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
         if (now < es->offered_ns + EVERY_NS)
             return;
         es->offered_ns = now;
-        abti_spin_lock(&pool->lock);
-        struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
-        abti_spin_unlock(&pool->lock);
-        abti_parking_wake(sleeper);
-        while (sleeper && !pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
+        abti_parking_pass(pool);
+        while (!pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
             abti_cpu_relax();
         return;
     }
@@ -83,8 +96,11 @@ void abti_sched_loop(abti_sched *sched)
         bool ran = run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
-        if (abti_sched_has_to_stop(sched))
+        if (abti_sched_has_to_stop(sched)) {
+            if (es->woken)
+                abti_sched_pass_wake(sched);
             return;
+        }
         looks = ran ? 0 : looks + 1;
         if (ran)
             offer_to_sleepers(es, sched);

@@ -24,7 +24,7 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
         uint32_t taken = (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED;
-        if (abti_cas_acq_rel(&mutex->word, &word, taken))
+        if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
     return false;
@@ -38,7 +38,7 @@ static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
         bool is_free = !(word & barred);
         uint32_t next =
             is_free ? (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
-        if (next == word || abti_cas_acq_rel(&mutex->word, &word, next))
+        if (next == word || abti_cas_word(&mutex->word, &word, next))
             return is_free;
     }
 }
@@ -114,7 +114,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & ABTI_MUTEX_WAITERS) || word & ABTI_MUTEX_COMING) {
-        if (abti_cas_acq_rel(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
+        if (abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
             return NULL;
     }
     /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
@@ -123,8 +123,9 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     if (ABTI_LIKELY(!w))
         w = abti_waitq_pop(&mutex->waiters);
     bool more = !abti_waitq_is_empty(&mutex->natives) || !abti_waitq_is_empty(&mutex->waiters);
+    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0);
     /* release: pairs with whoever takes the mutex */
-    abti_store_release(&mutex->word, mark_of((struct mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0));
+    abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
     return w;
 }
@@ -159,7 +160,7 @@ static bool enter_again(ABT_mutex mutex, const void *self)
 
 int abti_mutex_lock_slow(ABT_mutex mutex)
 {
-    if (ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE)))
+    if (ABTI_LIKELY(!abti_mutex_is_recursive(mutex)))
         return lock_plain(mutex);
     const void *self = self_identity();
     if (enter_again(mutex, self))
@@ -171,7 +172,7 @@ int abti_mutex_lock_slow(ABT_mutex mutex)
 
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex)
 {
-    if (mutex->attrs & ABTI_MUTEX_RECURSIVE) {
+    if (abti_mutex_is_recursive(mutex)) {
         if (mutex->depth > 0) {
             mutex->depth--;
             return NULL;
@@ -191,7 +192,7 @@ int abti_mutex_unlock_slow(ABT_mutex mutex)
 
 bool abti_mutex_trylock(ABT_mutex mutex)
 {
-    if (!(mutex->attrs & ABTI_MUTEX_RECURSIVE))
+    if (!abti_mutex_is_recursive(mutex))
         return take(mutex, ABTI_MUTEX_LOCKED, 0);
     const void *self = self_identity();
     if (enter_again(mutex, self))

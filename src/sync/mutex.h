@@ -9,7 +9,8 @@
  * - The native thread of an ES: it is woken and competes, before all others. While it sleeps no ULT of its ES can take
  *   what it is handed.
  *
- * The word is a set of bits; 0 is a free mutex that nobody waits for.
+ * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
+ * with the others 0 the mutex is free and nobody waits.
  *
  *   LOCKED    somebody holds it. Set by who takes it, cleared by who unlocks it.
  *   WAITERS   a queue is not empty. Written under `lock`.
@@ -39,15 +40,19 @@
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
 
+#include "os/single.h"
 #include "sync/waitq.h"
 
-enum { ABTI_MUTEX_RECURSIVE = 1 };
+enum {
+    ABTI_MUTEX_RECURSIVE = 1 << 0,
+    ABTI_MUTEX_LOCKED = 1 << 1,
+    ABTI_MUTEX_WAITERS = 1 << 2,
+    ABTI_MUTEX_RESERVED = 1 << 3,
+    ABTI_MUTEX_COMING = 1 << 4,
+};
 
-enum { ABTI_MUTEX_LOCKED = 1, ABTI_MUTEX_WAITERS = 2, ABTI_MUTEX_RESERVED = 4, ABTI_MUTEX_COMING = 8 };
-
-/* Static initialisers are zeros, but for `attrs`. */
+/* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
-    uint32_t attrs;         /* ABTI_MUTEX_RECURSIVE. Constant */
     _Atomic(uint32_t) word; /* see above */
     struct abti_spin lock;
     uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
@@ -72,21 +77,25 @@ int abti_mutex_unlock_slow(ABT_mutex mutex);
 /* Returns whom to wake, NULL: nobody. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
+/* The common case: not recursive, free, nobody waits. */
 ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 {
     uint32_t word = 0;
-    /* relaxed: only a look that spares the lock's owner a failing write; the compare-and-swap acquires what unlock did
-     */
-    return ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE) && abti_load_relaxed(&mutex->word) == 0 &&
-                       abti_cas_acq_rel(&mutex->word, &word, ABTI_MUTEX_LOCKED));
+    /* acquire: pairs with whoever clears LOCKED */
+    return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, ABTI_MUTEX_LOCKED));
 }
 
 ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
     uint32_t word = ABTI_MUTEX_LOCKED;
-    /* relaxed: the same; the compare-and-swap releases */
-    return ABTI_LIKELY(!(mutex->attrs & ABTI_MUTEX_RECURSIVE) && abti_load_relaxed(&mutex->word) == ABTI_MUTEX_LOCKED &&
-                       abti_cas_acq_rel(&mutex->word, &word, 0));
+    /* release: pairs with whoever sets LOCKED */
+    return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, 0));
+}
+
+ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
+{
+    /* relaxed: this bit never changes */
+    return (abti_load_relaxed(&mutex->word) & ABTI_MUTEX_RECURSIVE) != 0;
 }
 
 ABTI_INLINE int abti_mutex_lock(ABT_mutex mutex)

@@ -140,7 +140,7 @@ FUNCTION(abti_ctx_start)
 END(abti_ctx_start)
 
 /*
- * int abti_ctx_nest(abti_ctx *save, void (*entry)(void))
+ * int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg))
  * When entry returns, the callee-saved registers are the caller's already: only the control words are looked at.
  */
 FUNCTION(abti_ctx_nest)
@@ -148,7 +148,8 @@ FUNCTION(abti_ctx_nest)
     LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
     .cfi_remember_state
     .cfi_undefined %rip
-    call *%rsi
+    movq %rsi, %rdi
+    call *%rdx
     .cfi_restore_state
     stmxcsr -16(%rsp)
     fnstcw -12(%rsp)

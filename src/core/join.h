@@ -1,0 +1,74 @@
+/*
+ * Waiting for a unit to terminate, and freeing it. The common cases stand here by themselves, with everything in
+ * registers; they end in a tail call to the general functions.
+ */
+#ifndef ABTI_CORE_JOIN_H
+#define ABTI_CORE_JOIN_H
+
+#include "core/switch.h"
+
+/*
+ * The caller, any thread (es NULL: no ES), waits for a unit to terminate. With a handle it frees the unit, and nulls the
+ * handle when that is done, not before: others may read it meanwhile. Always ABT_SUCCESS.
+ */
+int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
+
+/* The unit is done; with a handle it is to be freed. */
+int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
+
+/* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
+int abti_join_uncounted(abti_es *es, abti_unit *unit);
+
+/*
+ * Join in place: the unit stands next in the joiner's own private queue and has not been touched, so it runs on the rest
+ * of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit which can be joined.
+ */
+ABTI_INLINE bool abti_may_join_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    return abti_load_relaxed(&es->fast->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
+           (char *)abti_cpu_sp() >= self->stack->nest_limit && abti_pool_is_owner(es, self->pool) &&
+           abti_load_relaxed(&unit->join) == 0 && --es->budget > 0;
+}
+
+/*
+ * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
+ * will do; who only joins may have rivals.
+ */
+ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
+{
+    uintptr_t none = 0;
+    if (!handle)
+        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
+    self->next = (abti_unit *)handle;
+    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
+    return true;
+}
+
+/* The unit is registered: it runs, and its end resumes the joiner. */
+ABTI_INLINE int abti_join_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    abti_queue_pop_head(&es->fast->queue, unit);
+    abti_pool_owner_entered(self->pool);
+    abti_set_running(es, unit);
+    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    return abti_ctx_nest(&self->ctx, unit, (void (*)(void *))abti_nest_main);
+}
+
+/* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
+ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)
+{
+    return ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
+}
+
+/* For units that are known to be joinable. */
+ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    if (abti_unit_is_done(unit))
+        return handle ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
+    return abti_join_slow(es, unit, handle);
+}
+
+#endif
