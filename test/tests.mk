@@ -17,11 +17,17 @@ arch_tests =
 
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
+	test/api/barrier \
+	test/api/cond \
 	test/api/error \
+	test/api/eventual \
+	test/api/future \
 	test/api/init \
 	test/api/key \
+	test/api/mutex \
 	test/api/pool_config \
 	test/api/pool_user_def \
+	test/api/rwlock \
 	test/api/sched_config \
 	test/api/task \
 	test/api/thread \
@@ -30,6 +36,7 @@ api_tests = \
 	test/api/thread_switch \
 	test/api/timer \
 	test/api/xstream \
+	test/api/xstream_barrier \
 	test/api/xstream_sched
 
 # test/fault/*.c: the n-th allocation fails.
@@ -39,7 +46,8 @@ fault_tests =
 regress_tests =
 
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
-stress_tests =
+stress_tests = \
+	test/stress/sync_mix
 
 # test/bench/<module>.c: measurements, not run by "make check".
 bench_programs =

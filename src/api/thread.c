@@ -31,7 +31,8 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
         return code;
     }
     (*unit)->stack = stack;
-    abti_store_relaxed(&(*unit)->pinned, !attr->migratable);
+    if (!attr->migratable)
+        abti_store_relaxed(&abti_unit_cold_get(*unit)->pinned, true);
     if (attr->callback) {
         struct abti_unit_cold *cold = abti_unit_cold_get(*unit);
         cold->callback = attr->callback;

@@ -13,7 +13,8 @@ static bool sched_has_pool(abti_sched *sched, abti_pool *pool)
 /* Units that cannot be migrated: those told not to be, and schedulers. */
 static bool is_pinned(abti_unit *unit)
 {
-    return abti_load_relaxed(&unit->pinned) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED));
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    return cold && abti_load_relaxed(&cold->pinned);
 }
 
 /* Where a scheduler takes migrated units; NULL when it offers no pool. */
@@ -113,6 +114,8 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
+    if (thread->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
+        return ABT_SUCCESS; /* it never migrates */
     struct abti_unit_cold *cold = abti_unit_cold_get(thread);
     cold->callback = cb_func;
     cold->callback_arg = cb_arg;
@@ -125,7 +128,7 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
         return abti_error(ABT_ERR_INV_THREAD);
     if (thread->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED))
         return ABTI_BUILD_VER20 ? abti_error(ABT_ERR_INV_THREAD) : ABT_SUCCESS;
-    abti_store_relaxed(&thread->pinned, migratable == ABT_FALSE);
+    abti_store_relaxed(&abti_unit_cold_get(thread)->pinned, migratable == ABT_FALSE);
     return ABT_SUCCESS;
 }
 
@@ -133,6 +136,6 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
 {
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    *is_migratable = abti_load_relaxed(&thread->pinned) ? ABT_FALSE : ABT_TRUE;
+    *is_migratable = is_pinned(thread) ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }

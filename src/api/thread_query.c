@@ -181,7 +181,7 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
         return abti_error(ABT_ERR_MEM);
     struct abti_unit_cold *cold = abti_unit_cold_peek(thread);
     *copy = (struct ABT_thread_attr_opaque){
-        .migratable = !abti_load_relaxed(&thread->pinned),
+        .migratable = !cold || !abti_load_relaxed(&cold->pinned),
         .callback = cold ? cold->callback : NULL,
         .callback_arg = cold ? cold->callback_arg : NULL,
     };

@@ -339,8 +339,9 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
 }
 
 /*
- * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (still: the
- * pool may have changed meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has never left its stack.
+ * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (it may have got another pool
+ * meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has never left
+ * its stack.
  */
 void abti_nest_main(abti_unit *unit)
 {

@@ -19,8 +19,7 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
     es->cur = unit;
     /* relaxed: queries may see them late; whoever resumes or frees the unit synchronises by other words */
-    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_RUNNING);
-    abti_store_relaxed(&unit->es, es->index);
+    abti_store_relaxed(&unit->running, es->running);
 }
 
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
@@ -190,9 +189,8 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
 {
     /* relaxed: the unit has ended, its last user synchronised by the join word */
-    return abti_load_relaxed(&unit->cold) == 0 &&
-           !(unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY)) &&
-           !abti_cache_is_full(&es->units);
+    const uint32_t more = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY | ABTI_WHAT_COLD;
+    return !(abti_load_relaxed(&unit->what) & more) && !abti_cache_is_full(&es->units);
 }
 
 /* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */

@@ -62,32 +62,45 @@ struct ABT_thread_opaque {
     _Atomic(uintptr_t) join;     /* see above */
     union {
         struct {
-            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
-            _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
             uint16_t flags;
-            _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
+            _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
             _Atomic(uint8_t) cold;     /* state of the cold line, see abti_unit_cold_get */
-            _Atomic(uint8_t) pinned;   /* not migratable */
+            _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
+            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
+            uint8_t unused;
         };
-        _Atomic(uint64_t) meta; /* all of the above, to initialise in one store (x86-64 and other little endians) */
+        /* The same in larger pieces, for one load or store (little endians): what it is, where it runs, all of it. */
+        struct {
+            _Atomic(uint32_t) what;    /* flags, requests, cold */
+            _Atomic(uint32_t) running; /* es, state */
+        };
+        _Atomic(uint64_t) meta;
     };
 };
 
+#define ABTI_WHAT_REQUESTS 0xff0000u
+#define ABTI_WHAT_COLD 0xff000000u
+
 _Static_assert(sizeof(abti_unit) == 64, "one cache line");
 
-/* Not the index of any ES, and zero, so that a new unit's meta word is a short constant. */
+/* Not the index of any ES, and zero, so that a new unit's meta word is its flags. */
 #define ABTI_ES_NONE 0u
-#define ABTI_UNIT_META(flags) ((uint64_t)(flags) << 16)
+
+/* The running word of a unit that runs on the ES with this index. */
+#define ABTI_RUNNING_ON(index) ((uint32_t)(index) | (uint32_t)ABT_THREAD_STATE_RUNNING << 16)
 
 /* What few units have. Valid once hot->cold says so; every field is zero before. */
 struct abti_unit_cold {
     _Atomic(struct abti_ktable *) keys;   /* work-unit specific data; created on first set */
     _Atomic(uint64_t) id;                 /* id + 1, given at the first query */
-    abti_sched *sched;                    /* MAIN_SCHED, SCHED: what it runs */
     _Atomic(abti_pool *) migrate_to;      /* target of the pending migration request */
     void (*callback)(ABT_thread, void *); /* called after a migration */
-    void *callback_arg;
+    union {
+        void *callback_arg;
+        abti_sched *sched;                /* MAIN_SCHED, SCHED, which never migrate: what it runs */
+    };
     ABT_unit unit;                        /* USER_UNIT: handle made by the pool */
+    _Atomic(bool) pinned;                 /* not migratable */
     abti_unit *unitmap_next;              /* guarded by the bucket of core/unitmap */
 };
 
@@ -133,20 +146,18 @@ ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
 
 /*
  * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it, not
- * even a request. Its meta word has been stored whole and not been written since, or is not what we look for.
+ * even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    const uint64_t special = (uint64_t)(ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK) << 16 | 0xff00;
-    /* relaxed: a request takes effect at the next look, whenever it becomes visible */
-    return !unit->ctx && !(abti_load_relaxed(&unit->meta) & special);
+    return !unit->ctx &&
+           !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS));
 }
 
 /* A tasklet that nothing is asked of. */
 ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
 {
-    const uint64_t mask = (uint64_t)ABTI_UNIT_TASKLET << 16 | 0xff00;
-    return (abti_load_relaxed(&unit->meta) & mask) == (uint64_t)ABTI_UNIT_TASKLET << 16;
+    return (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
 }
 
 /* Descriptors for threads that are no ES; those of an ES come from core/switch.h. NULL when there is no memory. */
@@ -162,7 +173,7 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
     unit->stack = NULL;
     /* relaxed: nobody knows the unit yet, its publication orders these */
     abti_store_relaxed(&unit->join, 0);
-    abti_store_relaxed(&unit->meta, ABTI_UNIT_META(flags));
+    abti_store_relaxed(&unit->meta, (uint64_t)flags);
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */

@@ -71,6 +71,7 @@ static int list_enter(abti_es *es, int rank)
     } else {
         es->rank = rank >= 0 ? rank : smallest_free_rank();
         es->index = (uint16_t)index;
+        es->running = ABTI_RUNNING_ON(index);
         abti_store_relaxed(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_rt.num_xstreams++;
@@ -144,7 +145,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return ABT_ERR_MEM;
     }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
-    abti_store_relaxed(&es->main_unit->pinned, 1);
+    abti_store_relaxed(&abti_unit_cold_get(es->main_unit)->pinned, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
     int code = list_enter(es, rank);
     if (code != ABT_SUCCESS) {
@@ -272,7 +273,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
 
     abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
-    abti_store_relaxed(&main_ult->pinned, 1);
+    abti_store_relaxed(&abti_unit_cold_get(main_ult)->pinned, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
     abti_es_set_dsched(es, sched->direct ? sched : NULL);

@@ -25,6 +25,7 @@ struct ABT_xstream_opaque {
     bool woken;                /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
     uint64_t offered_ns;       /* when it last offered a unit to a sleeping stream */
     uint16_t index;            /* in rt.by_index. Constant */
+    uint32_t running;          /* ABTI_RUNNING_ON(index) */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_stack native;  /* describes the native thread's own stack */

@@ -11,10 +11,8 @@ void abti_gate_open_locked(struct abti_gate *gate)
 
 void abti_gate_reset(struct abti_gate *gate, bool open)
 {
-    abti_spin_lock(&gate->lock);
     /* relaxed: nobody waits, and the user orders a reset with what comes before and after */
     abti_store_relaxed(&gate->open, open);
-    abti_spin_unlock(&gate->lock);
 }
 
 /* Queues the waiter, with the lock held on return. False when the gate is open, without the lock. (Out of line, where

@@ -12,7 +12,7 @@
 
 struct abti_gate {
     struct abti_spin lock;     /* everything below, and what the object around it says */
-    _Atomic(uint32_t) open;    /* written with the lock held, read by anybody */
+    _Atomic(uint32_t) open;    /* set with the lock held, read by anybody */
     struct abti_waitq waiters; /* lock */
 };
 

@@ -1,6 +1,5 @@
 #include "sync/xbarrier.h"
 
-#include "arch/cpu.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/spin.h"

@@ -7,10 +7,11 @@ static atomic_int num_destroyed;
 
 static void destroy(void *value)
 {
-    int i = atomic_fetch_add(&num_destroyed, 1);
+    int i = atomic_load(&num_destroyed);
 
     if (i < 63)
         destroyed[i] = *(char *)value;
+    atomic_store(&num_destroyed, i + 1);
 }
 
 static void start_notes(void)

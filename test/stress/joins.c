@@ -117,6 +117,7 @@ static void work(struct rng *rng, int depth)
 struct target {
     ABT_thread thread;
     struct unit unit;
+    atomic_bool external_done;
 };
 
 static void join_target(void *arg)
@@ -130,7 +131,10 @@ static void join_target(void *arg)
 
 static void *join_target_external(void *arg)
 {
-    join_target(arg);
+    struct target *target = arg;
+
+    join_target(target);
+    atomic_store(&target->external_done, true);
     return NULL;
 }
 
@@ -151,6 +155,8 @@ static void many_joiners(struct rng *rng)
     if (one_in(rng, 2))
         must(ABT_thread_join(target.thread));
     must(ABT_thread_free_many(num, joiners));
+    while (external && !atomic_load(&target.external_done))
+        ABT_self_yield();
     if (external)
         pthread_join(native, NULL);
     must(ABT_thread_free(&target.thread));
@@ -180,6 +186,7 @@ static void tasklet_joiner(struct rng *rng)
 /* --- Rounds --- */
 
 static double round_end;
+static atomic_int natives_left;
 
 static void actor(void *arg)
 {
@@ -201,6 +208,7 @@ static void *external_actor(void *arg)
 
     while (now() < round_end)
         work(&rng, (int)below(&rng, 2));
+    atomic_fetch_sub(&natives_left, 1);
     return arg;
 }
 
@@ -221,6 +229,7 @@ static void play(struct rng *rng, double seconds)
     atomic_store(&run, 0);
     team_begin(&team, size, layout, predef, kind);
     round_end = now() + seconds;
+    atomic_store(&natives_left, num_natives);
     for (int i = 0; i < num_natives; i++)
         must(pthread_create(&natives[i], NULL, external_actor, NULL));
     if (layout == PRIV) {
@@ -230,6 +239,8 @@ static void play(struct rng *rng, double seconds)
             must(ABT_thread_create(team.pools[i], actor, NULL, ABT_THREAD_ATTR_NULL, &actors[i]));
         must(ABT_thread_free_many(size, actors));
     }
+    while (atomic_load(&natives_left) > 0) /* they need this ES */
+        must(ABT_self_yield());
     for (int i = 0; i < num_natives; i++)
         pthread_join(natives[i], NULL);
     team_end(&team);
