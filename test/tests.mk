@@ -49,5 +49,8 @@ regress_tests =
 stress_tests = \
 	test/stress/sync_mix
 
-# test/bench/<module>.c: measurements, not run by "make check".
-bench_programs =
+# test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
+bench_programs = \
+	test/bench/basic
+
+test_bench_basic_SOURCES = test/bench/basic.c test/bench/raw_switch.c test/bench/raw_switch.h
