@@ -231,7 +231,7 @@ static void join_crowd(void *arg)
             fail("two inside");
         c->count++;
         if (c->yields)
-            ABT_self_yield(); /* others answer with an error */
+            ABT_thread_yield(); /* others answer with an error */
         c->inside--;
         ABT_mutex_unlock(c->mutex);
     }
@@ -265,7 +265,7 @@ static void lock_greedily(void *arg)
 
     while (atomic_load(&p->step) == 0) {
         ABT_mutex_lock(p->mutex);
-        ABT_self_yield();
+        ABT_thread_yield();
         ABT_mutex_unlock(p->mutex);
     }
 }

@@ -160,7 +160,7 @@ static void test_contexts(void)
 static void test_many(enum caller who, void *arg)
 {
     ABT_thread units[N], out[N + 2], with_null[3];
-    size_t num = 77;
+    size_t num;
 
     (void)who, (void)arg;
     make_units(units);
@@ -170,6 +170,7 @@ static void test_many(enum caller who, void *arg)
         ok_abt(ABT_pool_push_threads_ex(pool, units + 4, 2, ABT_POOL_CONTEXT_OP_THREAD_YIELD));
         is_int(size_of(pool), 6, "six pushed");
         is_ptr(last_pool_of(units[3]), pool, "and associated");
+        num = 77;
         ok_abt(ABT_pool_pop_threads(pool, out, 0, &num));
         is_int(num, 77, "no room: the number is left alone");
         ok_abt(ABT_pool_pop_threads(pool, out, 2, &num));
@@ -419,8 +420,9 @@ static void test_exact(void)
         most = size > most ? size : most;
     }
     atomic_store(&storm.stop, true);
-    must(ABT_thread_free_many(20, storm.threads));
+    must(ABT_thread_join_many(20, storm.threads));
     pthread_join(native, NULL);
+    must(ABT_thread_free_many(20, storm.threads));
     /* Each ES may have one unit that leaves and one that comes. */
     ok(least >= 16 && most <= 20, "20 units were counted as %zu to %zu in %ld looks", least, most, looks);
     is_int(total_size_of(pool), 0, "and none in the end");

@@ -119,7 +119,7 @@ static void join_crowd(void *arg)
             if (atomic_load(&c->writers))
                 fail("a writer beside a reader");
             if (i % 8 == 1)
-                ABT_self_yield();
+                ABT_thread_yield();
             atomic_fetch_sub(&c->readers, 1);
         } else {
             ABT_rwlock_wrlock(c->rwlock);
@@ -127,7 +127,7 @@ static void join_crowd(void *arg)
                 fail("somebody beside a writer");
             c->count++;
             if (i % 8)
-                ABT_self_yield();
+                ABT_thread_yield();
             atomic_fetch_sub(&c->writers, 1);
         }
         ABT_rwlock_unlock(c->rwlock);

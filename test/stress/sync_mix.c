@@ -90,7 +90,7 @@ static void be_alone(struct guarded *g, bool yields)
         fail("two inside");
     g->count++;
     if (yields)
-        ABT_self_yield();
+        ABT_thread_yield();
     g->inside--;
 }
 
@@ -163,14 +163,14 @@ static void use_rwlock(struct actor *a)
         for (int i = 0; i < CELLS; i++) {
             w.cells[i]++;
             if (yields && i == CELLS / 2)
-                ABT_self_yield();
+                ABT_thread_yield();
         }
         a->written++;
     } else {
         ABT_rwlock_rdlock(w.rwlock);
         long first = w.cells[0];
         if (yields)
-            ABT_self_yield();
+            ABT_thread_yield();
         for (int i = 0; i < CELLS; i++) {
             if (w.cells[i] != first)
                 fail("a writer beside a reader");
