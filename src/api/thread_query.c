@@ -128,15 +128,18 @@ static size_t get_stacksize(abti_unit *unit)
     return unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
 }
 
-/* A unit that runs in place has what lies below its joiner's frames. NULL: not started, or ended. */
+/*
+ * A unit that runs in place has what lies below its joiner's frames. NULL: not started, or ended on a stack that it had to
+ * give back.
+ */
 static char *end_of_stack(abti_unit *unit)
 {
-    if (unit->stack)
-        return unit->stack->end;
     uintptr_t join = abti_load_relaxed(&unit->join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-    bool in_place = joiner && !(join & ABTI_JOIN_EXTERNAL) && abti_load_relaxed(&unit->es) != ABTI_ES_NONE;
-    return in_place ? joiner->ctx : NULL;
+    if (!unit->stack || (join == ABTI_JOIN_DONE && !(unit->flags & ABTI_UNIT_OWN_STACK)))
+        return NULL;
+    if (!(join & ABTI_JOIN_IN_PLACE))
+        return unit->stack->end;
+    return ((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS))->ctx;
 }
 
 static void get_stack(abti_unit *unit, void **addr, size_t *size)

@@ -39,9 +39,9 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
 {
     uintptr_t none = 0;
     if (!handle)
-        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
+        return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
     self->next = (abti_unit *)handle;
-    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE);
+    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE);
     return true;
 }
 
@@ -51,6 +51,7 @@ ABTI_INLINE int abti_join_in_place(abti_es *es, abti_unit *unit)
     abti_unit *self = es->cur;
     abti_queue_pop_head(&es->fast->queue, unit);
     abti_pool_owner_entered(self->pool);
+    unit->stack = self->stack; /* for the units that it joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);

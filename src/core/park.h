@@ -21,7 +21,7 @@ enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;
-} ABTI_ALIGNED(8); /* the join word has tags in the low bits of its address */
+} ABTI_ALIGNED(16); /* the join word has tags in the low bits of its address */
 
 /* Announces that the thread is about to sleep; what it waits for must be looked at after this. */
 void abti_sleeper_prepare(struct abti_sleeper *s);

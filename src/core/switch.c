@@ -320,6 +320,12 @@ ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_es *es, abti_unit 
     leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
 }
 
+/* For the stream that runs or has popped the unit. relaxed: who has put that into the word has started the unit, too */
+ABTI_INLINE bool runs_in_place(abti_unit *unit)
+{
+    return (abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE) != 0;
+}
+
 /*
  * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is to
  * go on here and now.
@@ -377,7 +383,7 @@ static void finish(void)
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
 
-    if (ABTI_UNLIKELY(!stack))
+    if (ABTI_UNLIKELY(runs_in_place(unit)))
         jump(finish_in_place(es, unit), NULL, NULL);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
         finish_own_stack(es, unit);
@@ -429,9 +435,10 @@ void abti_ult_exit_to(abti_unit *next)
     abti_unit *unit = es->cur;
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         leave_for_good(es, next, after_end_own_stack, unit);
+    bool in_place = runs_in_place(unit);
     struct abti_stack *stack = unit->stack;
     abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */
-    if (!stack)
+    if (in_place)
         leave_for_good(es, next, after_end_in_place, joiner);
     if (joiner)
         abti_resume_joiner(joiner);
@@ -457,7 +464,7 @@ void abti_finish_simply(abti_es *es, abti_unit *unit)
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
-    if (unit->stack && !(unit->flags & ABTI_UNIT_OWN_STACK))
+    if (unit->stack && !(unit->flags & ABTI_UNIT_OWN_STACK) && !runs_in_place(unit))
         abti_cache_put(&es->stacks, unit->stack);
     abti_finish_simply(es, unit);
 }

@@ -47,7 +47,8 @@ enum {
     ABTI_JOIN_DONE = 1,
     ABTI_JOIN_EXTERNAL = 2,
     ABTI_JOIN_FREE = 4, /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf */
-    ABTI_JOIN_TAGS = 7,
+    ABTI_JOIN_IN_PLACE = 8, /* the unit runs on the rest of the joiner's stack */
+    ABTI_JOIN_TAGS = 15,
 };
 
 struct ABT_thread_opaque {
@@ -57,8 +58,7 @@ struct ABT_thread_opaque {
     abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it; others
                                     ask abti_unit_last_pool */
     abti_ctx ctx;                /* started and not running: where it goes on; NULL: not started */
-    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets. A started ULT without one runs in place, on
-                                    the rest of its joiner's */
+    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets. In place: the joiner's */
     _Atomic(uintptr_t) join;     /* see above */
     union {
         struct {

@@ -23,6 +23,7 @@ struct request {
     ABT_eventual eventual; /* or */
     ABT_future future;
     int value;
+    int size; /* how much of it fits into the eventual */
 };
 
 static struct {
@@ -57,7 +58,6 @@ struct actor {
     int number;
     uint32_t random;
     long quick[MUTEXES], slow[MUTEXES], recursive, written, placed; /* what it did */
-    int values[TEAM];                                               /* of the future that it waits for */
     ABT_thread ult;
     pthread_t native;
     atomic_bool done;
@@ -239,10 +239,12 @@ static void use_eventual(struct actor *a)
     bool on_stack = pick(a, 2);
     void *value = NULL;
 
-    if (on_stack)
+    if (on_stack) {
         r.eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(&memory);
-    else
-        must(ABT_eventual_create(sizeof(int), &r.eventual));
+    } else {
+        r.size = sizeof(int);
+        must(ABT_eventual_create(r.size, &r.eventual));
+    }
     place(a, &r);
     wait_for_eventual(a, r.eventual, &value);
     if (on_stack) {
@@ -254,7 +256,8 @@ static void use_eventual(struct actor *a)
     ABT_eventual_free(&r.eventual);
 }
 
-static void sum_values(void **values)
+/* Negates the value that was set first. */
+static void negate_first(void **values)
 {
     int *first = values[0];
 
@@ -268,14 +271,9 @@ static void use_future(struct actor *a)
     int num = 1 + (int)pick(a, TEAM), negative = 0;
     ABT_bool ready = ABT_FALSE;
 
-    must(ABT_future_create((uint32_t)num, sum_values, &future));
+    must(ABT_future_create((uint32_t)num, negate_first, &future));
     for (int i = 0; i < num; i++) {
-        a->values[i] = i + 1;
-        r[i] = (struct request){.future = future, .value = (int)(&a->values[i] - a->values)};
-    }
-    /* The servants store the addresses of the values; the callback negates the first one stored. */
-    for (int i = 0; i < num; i++) {
-        r[i].value = a->values[i];
+        r[i] = (struct request){.future = future, .value = i + 1};
         place(a, &r[i]);
     }
     if (pick(a, 2))
@@ -320,15 +318,11 @@ static void serve(void *arg)
 
     (void)arg;
     for (struct request *r; (r = take_request(&turn));) {
-        /* The request is gone once its object is set. A value of 0 bytes fits into an eventual on a stack. */
-        if (r->future) {
+        /* The request is gone once its object is set. */
+        if (r->future)
             must(ABT_future_set(r->future, &r->value));
-        } else {
-            int value = r->value;
-            int code = ABT_eventual_set(r->eventual, &value, sizeof(value));
-            if (code != ABT_SUCCESS)
-                must(ABT_eventual_set(r->eventual, NULL, 0));
-        }
+        else
+            must(ABT_eventual_set(r->eventual, &r->value, r->size));
     }
 }
 
