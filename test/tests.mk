@@ -10,7 +10,8 @@ unit_tests = \
 	test/unit/os/annotate \
 	test/unit/os/clock \
 	test/unit/os/env \
-	test/unit/os/vm
+	test/unit/os/vm \
+	test/unit/sync/waitq
 
 # test/arch/*.c: what an architecture must provide.
 arch_tests =
@@ -25,10 +26,17 @@ api_tests = \
 	test/api/init \
 	test/api/key \
 	test/api/mutex \
+	test/api/pool \
 	test/api/pool_config \
+	test/api/pool_context \
+	test/api/pool_user \
 	test/api/pool_user_def \
 	test/api/rwlock \
+	test/api/sched \
 	test/api/sched_config \
+	test/api/sched_stack \
+	test/api/self \
+	test/api/specific \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \

@@ -73,8 +73,8 @@ void abti_unit_free(abti_unit *unit)
         unit_drop_handle(unit);
     }
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
-        if (abti_annotate_on && unit->stack->tsan_fiber)
-            abti_annotate_fiber_destroy(unit->stack->tsan_fiber);
+        if (abti_annotate_on)
+            abti_stack_forget(unit->stack);
         abti_stack_destroy(unit->stack);
     }
     abti_unit_release(abti_es_self, unit);

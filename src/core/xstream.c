@@ -287,8 +287,8 @@ void abti_es_destroy_primary(abti_es *es)
 {
     struct abti_stack *stack = es->main_unit->stack;
     abti_unit *main_ult = es->cur;
-    if (abti_annotate_on && stack->tsan_fiber)
-        abti_annotate_fiber_destroy(stack->tsan_fiber);
+    if (abti_annotate_on)
+        abti_stack_forget(stack);
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
     abti_es_self = NULL;

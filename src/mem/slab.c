@@ -24,8 +24,20 @@ static void free_magazines(struct abti_magazine *magazine)
     }
 }
 
+static void unmake_objects(struct abti_slab *slab)
+{
+    for (struct abti_magazine *magazine = slab->full; magazine; magazine = magazine->next) {
+        for (unsigned i = 0; i < magazine->count; i++)
+            slab->spec.unmake(magazine->objects[i]);
+    }
+    for (struct abti_node *node = slab->loose; node; node = node->next)
+        slab->spec.unmake(node);
+}
+
 void abti_slab_fini(struct abti_slab *slab)
 {
+    if (slab->spec.unmake)
+        unmake_objects(slab);
     while (slab->chunks) {
         struct abti_chunk *chunk = slab->chunks;
         slab->chunks = chunk->next;

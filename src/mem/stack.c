@@ -1,6 +1,7 @@
 #include "mem/stack.h"
 
 #include <sys/mman.h>
+#include "os/annotate.h"
 #include "os/vm.h"
 
 enum { STACK_CHUNK_MIN = 8 << 20, STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64 };
@@ -24,6 +25,18 @@ static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t in
     return stack;
 }
 
+static void stack_unmake(void *stack)
+{
+    abti_stack_forget(stack);
+}
+
+void abti_stack_forget(struct abti_stack *stack)
+{
+    abti_annotate_fiber_destroy(stack->tsan_fiber);
+    stack->tsan_fiber = NULL;
+    abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
+}
+
 /* Stacks are touched a page at a time, each by another unit: a huge page would charge its whole size to the first. */
 static void *stack_chunk_map(size_t size)
 {
@@ -44,6 +57,7 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
         .batch = 32,
         .map = stack_chunk_map,
         .make = stack_make,
+        .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
         .payload = size,
     };
     size_t slots = STACK_CHUNK_MIN / spec->slot;

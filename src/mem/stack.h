@@ -56,6 +56,8 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size);
 struct abti_stack *abti_stack_map(size_t size);
 /* Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame. */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
+/* The tools are told that nobody runs on the stack any more; the caller runs on another one. */
+void abti_stack_forget(struct abti_stack *stack);
 /* Gives back a stack that does not come from a slab. */
 void abti_stack_destroy(struct abti_stack *stack);
 

@@ -68,9 +68,9 @@ static void *resume_blocked(void *thread)
 
 static void by_resume(void *arg)
 {
-    (void)arg;
     pthread_t native;
 
+    (void)arg;
     must(pthread_create(&native, NULL, resume_blocked, self()));
     must(ABT_self_suspend());
     pthread_join(native, NULL);

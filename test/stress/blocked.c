@@ -52,7 +52,7 @@ static void suspend_once(void *counter)
 
 static void mass(struct rng *rng)
 {
-    enum { MASS = SCALED(100000, 20000, 3000) };
+    enum { MASS = SCALED(100000, 20000, 1500) };
     ABT_thread *threads = malloc(MASS * sizeof(*threads));
     atomic_long went_on = 0;
 
@@ -76,7 +76,7 @@ static void mass(struct rng *rng)
 
 /* --- A crowd --- */
 
-enum { STAYING = 50, CROWD = 60, TURNS = SCALED(300, 150, 60) };
+enum { STAYING = 50, CROWD = 60, TURNS = SCALED(300, 150, 25) };
 
 static ABT_pool pool; /* of the crowd */
 static ABT_thread staying[STAYING], crowd[CROWD];
