@@ -14,7 +14,10 @@ unit_tests = \
 	test/unit/sync/waitq
 
 # test/arch/*.c: what an architecture must provide.
-arch_tests =
+arch_tests = \
+	test/arch/ctx
+
+test_arch_ctx_LDADD = $(LDADD) -lm
 
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
@@ -51,11 +54,26 @@ api_tests = \
 fault_tests =
 
 # test/regress/<what>.c: one per mended bug.
-regress_tests =
+regress_tests = \
+	test/regress/associate_blocked \
+	test/regress/in_place_counts \
+	test/regress/join_idle \
+	test/regress/private_resume \
+	test/regress/replace_private \
+	test/regress/wake_handover \
+	test/regress/yield_events
 
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
 stress_tests = \
-	test/stress/sync_mix
+	test/stress/blocked \
+	test/stress/forkjoin \
+	test/stress/joins \
+	test/stress/many \
+	test/stress/migrate \
+	test/stress/stacked \
+	test/stress/sync_mix \
+	test/stress/uts_matrix \
+	test/stress/xstreams
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \

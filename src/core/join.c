@@ -52,8 +52,8 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
-    if (ABTI_UNLIKELY(abti_has_requests(self)) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
-        abti_migrate_serve(self);
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
     self->next = (abti_unit *)handle;
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);

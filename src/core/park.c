@@ -141,6 +141,9 @@ void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const v
 {
     abti_es *es = abti_es_self;
     w->unit = es && es->parent && !abti_unit_is_tasklet(es->cur) ? es->cur : NULL;
+    /* A migration calls the user's callback: not later, under the object's lock. */
+    if (w->unit && abti_has_requests(w->unit))
+        abti_serve_migration(w->unit);
     w->object = object;
     w->reason = reason;
     atomic_init(&w->word, ABTI_AWAKE);
@@ -190,7 +193,9 @@ static bool poll_ult(struct abti_waiter *w, abti_unit *unit, uint64_t deadline_n
     while (!is_woken(w)) {
         if (abti_clock_mono_ns() >= deadline_ns || abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL)
             return false;
+        abti_store_relaxed(&unit->held, 1); /* the waiter is queued */
         abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+        abti_store_relaxed(&unit->held, 0);
     }
     return true;
 }

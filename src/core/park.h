@@ -109,6 +109,13 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns);
 
+/* Before abti_waiter_park: the waiter has something to do for others when it is woken, so it is not cancelled then. */
+ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
+{
+    if (w->unit)
+        abti_store_relaxed(&w->unit->held, 1);
+}
+
 /* The caller, who holds the object's lock, is to wake it. False: its time is up, somebody else may be woken. */
 ABTI_INLINE bool abti_waiter_claim(struct abti_waiter *w)
 {

@@ -41,8 +41,12 @@ void abti_sched_pass_wake(abti_sched *sched)
 
 void abti_sched_request(abti_sched *sched, unsigned request)
 {
+    /* One that is stacked may end, and be gone, as soon as it sees the request. No ES sleeps in it. */
+    bool stacked = abti_load_acquire(&sched->use) == ABTI_SCHED_STACKED;
     /* seq_cst, and so is the ES's look before it sleeps: one of the two sees the other (abti_es_park) */
     atomic_fetch_or(&sched->requests, (uint8_t)request);
+    if (stacked)
+        return;
     abti_es *es = atomic_load(&sched->es);
     if (es)
         abti_es_wake(es);

@@ -116,7 +116,7 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     if (!es->parent || abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to, a tasklet stays until it ends */
     unsigned requests = abti_load_relaxed(&self->requests);
-    if (requests & ABTI_REQ_CANCEL)
+    if (abti_unit_is_cancelled(self))
         abti_ult_exit();
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
@@ -159,10 +159,14 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
 
 /* --- Blocking --- */
 
+void abti_serve_migration(abti_unit *self)
+{
+    if (abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+}
+
 int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
 {
-    if (abti_has_requests(self) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
-        abti_migrate_serve(self);
     abti_pool_count_entered(es, self->pool);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after, arg);
 }
@@ -176,13 +180,15 @@ void abti_after_suspend(void *arg)
 
 int abti_suspend(abti_es *es, abti_unit *self)
 {
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
     return abti_block(es, self, abti_after_suspend, self);
 }
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
-    if (abti_has_requests(self) && abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
-        abti_migrate_serve(self);
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
     abti_pool_count_entered(es, self->pool);
     return abti_leave_to(es, self, next, abti_after_suspend, self);
 }
@@ -473,7 +479,7 @@ void abti_discard(abti_es *es, abti_unit *unit)
 static bool serve_requests(abti_es *es, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
-    if (requests & ABTI_REQ_CANCEL) {
+    if (abti_unit_is_cancelled(unit)) {
         abti_discard(es, unit);
         return false;
     }

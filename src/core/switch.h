@@ -81,6 +81,9 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 /* The calling ULT goes back to its pool and `next`, popped or new, runs. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
 
+/* Who is about to block carries out a migration that was asked for, so that it is counted where it will come back. */
+void abti_serve_migration(abti_unit *self);
+
 /*
  * The calling ULT blocks: it is counted, others run, and after(arg) is to store ABT_THREAD_STATE_BLOCKED and to make
  * the ULT findable by its waker.

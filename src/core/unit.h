@@ -67,7 +67,8 @@ struct ABT_thread_opaque {
             _Atomic(uint8_t) cold;     /* state of the cold line, see abti_unit_cold_get */
             _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
             _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
-            uint8_t unused;
+            _Atomic(uint8_t) held;     /* not to be cancelled before it has run again: others know what is on its
+                                          stack. Stored by the unit, cleared when it runs */
         };
         /* The same in larger pieces, for one load or store (little endians): what it is, where it runs, all of it. */
         struct {
@@ -126,6 +127,12 @@ ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
     /* acquire: pairs with the store of DONE, so that the unit's effects are visible to who sees it terminated */
     return abti_load_acquire(&unit->join) == ABTI_JOIN_DONE;
+}
+
+/* The unit is to end before it runs on. Held ones see to what they have left behind first. */
+ABTI_INLINE bool abti_unit_is_cancelled(abti_unit *unit)
+{
+    return (abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL) && !abti_load_relaxed(&unit->held);
 }
 
 ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)

@@ -276,7 +276,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_store_relaxed(&abti_unit_cold_get(main_ult)->pinned, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
-    abti_es_set_dsched(es, sched->direct ? sched : NULL);
+    abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
     abti_set_running(es, main_ult);
     abti_es_self = es;
     *out = es;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "arch/cpu.h"
 #include "base/atomic.h"
+#include "os/single.h"
 
 struct abti_spin {
     _Atomic uint32_t word;
@@ -21,8 +22,9 @@ void abti_spin_wait(struct abti_spin *lock);
 
 ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 {
+    uint32_t unlocked = 0;
     /* acquire: pairs with the release in abti_spin_unlock */
-    return abti_exchange_acquire(&lock->word, 1) == 0;
+    return abti_cas_word(&lock->word, &unlocked, 1);
 }
 
 ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)

@@ -42,6 +42,10 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     abti_unit *unit = abti_sched_pick(sched, NULL);
     if (!unit)
         return false;
+    if (ABTI_UNLIKELY(es->woken)) {
+        es->woken = false;
+        abti_sched_pass_wake(sched); /* what it was woken for may be another unit than this one */
+    }
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     do {

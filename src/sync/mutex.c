@@ -81,6 +81,7 @@ static int lock_plain(ABT_mutex mutex)
         return ABT_SUCCESS;
     }
     abti_waitq_push(w.queue, &w.base);
+    abti_waiter_hold(&w.base);
     abti_waiter_park(&w.base, &mutex->lock, NULL);
 
     /* It is our turn, unless somebody else was faster; then we are the next again. */
@@ -94,6 +95,7 @@ static int lock_plain(ABT_mutex mutex)
         w.rounds++;
         atomic_init(&w.base.word, ABTI_AWAKE);
         abti_waitq_push_front(w.queue, &w.base);
+        abti_waiter_hold(&w.base);
         abti_waiter_park(&w.base, &mutex->lock, NULL);
     }
     return ABT_SUCCESS;

@@ -6,11 +6,12 @@
 
 static atomic_bool ran, stop;
 
-static void yield_until_stop(void *arg)
+/* Keeps its ES busy. */
+static void work_until_stop(void *arg)
 {
     (void)arg;
     while (!atomic_load(&stop))
-        ABT_self_yield();
+        nap_ms(1);
 }
 
 static void note(void *arg)
@@ -39,26 +40,29 @@ int main(void)
         ABT_xstream es[2] = {make_es(2, pools[0]), make_es(2, pools[1])};
         atomic_store(&ran, false);
         atomic_store(&stop, false);
-        nap_ms(5); /* they fall asleep; the last to do so is woken first */
-        for (int j = 0; j < 2; j++) {
-            /* Whoever is woken by the note finds something in its own pool, which it prefers. */
-            if (j == 0)
-                must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
-            must(ABT_thread_create(pools[i % 2][0], yield_until_stop, NULL, ABT_THREAD_ATTR_NULL, NULL));
-        }
+        nap_ms(5); /* they fall asleep */
+        must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
+        /* Whom the note has woken may find something in its own pool, which it prefers. */
+        must(ABT_thread_create(pools[i % 2][0], work_until_stop, NULL, ABT_THREAD_ATTR_NULL, NULL));
         lost_to_work += !wait_for_note();
         atomic_store(&stop, true);
         must(ABT_xstream_free(&es[0]));
         must(ABT_xstream_free(&es[1]));
     }
     is_int(lost_to_work, 0, "a woken ES that has other work passes the wake on");
-    for (int i = 0; i < ROUNDS * 10 && !lost_to_end; i++) {
-        ABT_pool shared = make_pool(ABT_POOL_ACCESS_MPMC);
-        ABT_xstream es[2] = {make_es(1, &shared), make_es(1, &shared)};
+    /* RANDWS looks at one pool at random: woken, it may find nothing there, and end since it is cancelled. */
+    for (int i = 0; i < ROUNDS && !lost_to_end; i++) {
+        enum { POOLS = 8 };
+        ABT_xstream es[2];
+        ABT_pool pools[POOLS];
+        for (int j = 0; j < POOLS; j++)
+            pools[j] = make_pool(ABT_POOL_ACCESS_MPMC);
+        for (int j = 0; j < 2; j++)
+            must(ABT_xstream_create_basic(ABT_SCHED_RANDWS, POOLS, pools, ABT_SCHED_CONFIG_NULL, &es[j]));
         atomic_store(&ran, false);
         nap_ms(2);
+        must(ABT_thread_create(pools[POOLS - 1], note, NULL, ABT_THREAD_ATTR_NULL, NULL));
         must(ABT_xstream_cancel(es[i % 2]));
-        must(ABT_thread_create(shared, note, NULL, ABT_THREAD_ATTR_NULL, NULL));
         must(ABT_xstream_join(es[i % 2]));
         lost_to_end += !wait_for_note();
         must(ABT_xstream_free(&es[0]));

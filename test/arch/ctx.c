@@ -1,0 +1,532 @@
+/*
+ * Machine contexts: registers and floating-point control words survive every kind of switch, the old context is published
+ * only when it is complete and left, stacks are aligned, and a back trace ends at the entry frame.
+ */
+#include <execinfo.h>
+#include <fenv.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "arch/cpu.h"
+#include "arch/ctx.h"
+#include "base/atomic.h"
+#include "tap.h"
+
+#ifdef __SANITIZE_THREAD__
+enum { UNDER_TSAN = 1 };
+#else
+enum { UNDER_TSAN = 0 };
+#endif
+
+enum { STACK = 65536 };
+
+static char stacks[3][STACK] __attribute__((aligned(64)));
+
+static void *top_of(int i)
+{
+    return stacks[i] + STACK;
+}
+
+static bool lies_in(const void *p, int i)
+{
+    return (const char *)p >= stacks[i] && (const char *)p < stacks[i] + STACK;
+}
+
+/* --- What depends on the processor --- */
+
+#ifdef __x86_64__
+
+enum { HAS_PRECISION = 1, NUM_FPU_MODES = 2 };
+
+static void set_precision(bool full)
+{
+    uint16_t word;
+
+    __asm__ volatile("fnstcw %0" : "=m"(word));
+    word = (uint16_t)(full ? word | 0x300u : word & ~0x300u);
+    __asm__ volatile("fldcw %0" : : "m"(word));
+}
+
+static void set_fpu_mode(int mode)
+{
+    abti_x86_fpu_mode = (unsigned char)mode;
+    diag("control words %s", mode ? "always loaded" : "compared first");
+}
+
+/* Calls f with known values in all callee-saved registers; true if they are there afterwards. */
+static __attribute__((noinline)) bool keeps_registers(int (*f)(void))
+{
+    uint64_t in[5] = {0x1111111111111111, 0x2222222222222222, 0x3333333333333333, 0x4444444444444444, 0x5555555555555555};
+    uint64_t out[5];
+    void *args[3] = {(void *)(uintptr_t)f, in, out}, **at = args;
+
+    /* r15 holds the stack pointer to compare. */
+    __asm__ volatile("movq %%rax, %%rdi\n\t"
+                     "leaq -128(%%rsp), %%rax\n\t" /* the compiler's red zone */
+                     "xchgq %%rsp, %%rax\n\t"
+                     "andq $-16, %%rsp\n\t"
+                     "subq $32, %%rsp\n\t"
+                     "movq %%rax, 0(%%rsp)\n\t"
+                     "movq %%rdi, 8(%%rsp)\n\t"
+                     "movq %%rbp, 16(%%rsp)\n\t"
+                     "movq 8(%%rdi), %%rax\n\t"
+                     "movq 0(%%rax), %%rbx\n\t"
+                     "movq 8(%%rax), %%rbp\n\t"
+                     "movq 16(%%rax), %%r12\n\t"
+                     "movq 24(%%rax), %%r13\n\t"
+                     "movq 32(%%rax), %%r14\n\t"
+                     "movq %%rsp, %%r15\n\t"
+                     "call *(%%rdi)\n\t"
+                     "cmpq %%rsp, %%r15\n\t"
+                     "je 1f\n\t"
+                     "ud2\n"
+                     "1: movq 8(%%rsp), %%rdi\n\t"
+                     "movq 16(%%rdi), %%rax\n\t"
+                     "movq %%rbx, 0(%%rax)\n\t"
+                     "movq %%rbp, 8(%%rax)\n\t"
+                     "movq %%r12, 16(%%rax)\n\t"
+                     "movq %%r13, 24(%%rax)\n\t"
+                     "movq %%r14, 32(%%rax)\n\t"
+                     "movq 16(%%rsp), %%rbp\n\t"
+                     "movq 0(%%rsp), %%rsp\n\t"
+                     : "+a"(at)
+                     :
+                     : "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+                       "memory", "cc");
+    return !memcmp(in, out, sizeof(in));
+}
+
+/* Fills the callee-saved registers with other values; the compiler saves them around it. */
+static __attribute__((noinline)) void spoil_registers(void)
+{
+    __asm__ volatile("movq $-1, %%rbx\n\tmovq $-1, %%r12\n\tmovq $-1, %%r13\n\tmovq $-1, %%r14\n\tmovq $-1, %%r15"
+                     :
+                     :
+                     : "rbx", "r12", "r13", "r14", "r15");
+}
+
+#else
+
+enum { HAS_PRECISION = 0, NUM_FPU_MODES = 1 };
+
+static void set_precision(bool full)
+{
+    (void)full;
+}
+
+static void set_fpu_mode(int mode)
+{
+    (void)mode;
+}
+
+static bool keeps_registers(int (*f)(void))
+{
+    return f() == 0;
+}
+
+static void spoil_registers(void)
+{
+}
+
+#endif
+
+/* What the last entry function saw; checked on the main stack. */
+static struct {
+    bool aligned, on_stack;
+    int mode; /* rounding */
+    long double third;
+    int frames;
+} seen;
+
+static abti_ctx main_ctx, other_ctx, third_ctx;
+
+static __attribute__((noinline)) bool is_aligned(void)
+{
+    /* The compiler aligns this by the stack pointer it believes in; an SSE store faults when that is wrong. */
+    volatile float vector __attribute__((vector_size(16))) = {1, 2, 3, 4};
+
+    return ((uintptr_t)__builtin_frame_address(0) & 15) == 0 && ((uintptr_t)&vector & 15) == 0;
+}
+
+/* 1/3 in the x87's precision in force. */
+static __attribute__((noinline)) long double third(void)
+{
+    volatile long double one = 1, three = 3;
+
+    return one / three;
+}
+
+static void look_around(int stack)
+{
+    void *frames[64];
+    char here = 0;
+
+    seen.aligned = is_aligned();
+    seen.on_stack = lies_in(&here, stack);
+    seen.mode = fegetround();
+    seen.third = third();
+    seen.frames = backtrace(frames, 64);
+}
+
+static void check_fresh(const char *how)
+{
+    ok(seen.aligned, "%s: the stack is aligned", how);
+    ok(seen.on_stack, "%s: it is the right one", how);
+    is_int(seen.mode, FE_TONEAREST, "%s: rounds to nearest", how);
+    ok(seen.third == 1.0L / 3.0L, "%s: full x87 precision", how);
+    ok(seen.frames > 0 && seen.frames < 10, "%s: the back trace ends, after %d frames", how, seen.frames);
+}
+
+/* Control words unlike those of a new context. */
+static void be_strange(void)
+{
+    fesetround(FE_UPWARD);
+    set_precision(false);
+}
+
+static bool is_strange(void)
+{
+    return fegetround() == FE_UPWARD && (!HAS_PRECISION || third() != 1.0L / 3.0L);
+}
+
+static void be_normal(void)
+{
+    fesetround(FE_TONEAREST);
+    set_precision(true);
+}
+
+/* --- switch, start --- */
+
+/* A partner that is resumed again and again; what it returns to main with is `after_count`. */
+static void partner(void)
+{
+    look_around(0);
+    for (;;) {
+        spoil_registers();
+        be_strange();
+        abti_ctx_switch(&other_ctx, main_ctx);
+        if (!is_strange())
+            seen.mode = -1;
+        be_normal();
+    }
+}
+
+static int start_partner(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(0), partner, NULL, NULL);
+}
+
+static int switch_to_partner(void)
+{
+    return abti_ctx_switch(&main_ctx, other_ctx);
+}
+
+static void test_switch(void)
+{
+    be_normal();
+    ok(keeps_registers(start_partner), "start: the registers are kept");
+    check_fresh("start");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "start: the control words are kept");
+    seen.mode = FE_TONEAREST;
+    ok(keeps_registers(switch_to_partner), "switch: the registers are kept");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "switch: the control words are kept");
+    be_strange();
+    ok(keeps_registers(switch_to_partner), "switch with strange control words: the registers are kept");
+    ok(is_strange(), "switch: strange control words are kept");
+    be_normal();
+    is_int(seen.mode, FE_TONEAREST, "switch: the partner's, too");
+    is_int(switch_to_partner(), 0, "switch gives 0");
+}
+
+static void test_made(void)
+{
+    be_strange();
+    other_ctx = abti_ctx_make(top_of(0), partner);
+    memset(&seen, 0, sizeof(seen));
+    ok(keeps_registers(switch_to_partner), "make: the registers are kept");
+    check_fresh("make");
+    ok(is_strange(), "make: strange control words are kept");
+    be_normal();
+}
+
+/* --- after: on the new stack, when the old context is complete --- */
+
+static struct {
+    int calls;
+    bool on_new_stack, saved, aligned;
+    int stack; /* where it is to run, -1: on the main stack */
+    abti_ctx *save;
+} after_seen;
+
+static void after(void *arg)
+{
+    char here = 0;
+    bool on_some = lies_in(&here, 0) || lies_in(&here, 1) || lies_in(&here, 2);
+
+    after_seen.calls++;
+    after_seen.on_new_stack = after_seen.stack < 0 ? !on_some : lies_in(&here, after_seen.stack);
+    after_seen.saved = after_seen.save ? *after_seen.save != NULL : true;
+    after_seen.aligned = is_aligned() && arg == &after_seen;
+}
+
+static void expect_after(int stack, abti_ctx *save)
+{
+    memset(&after_seen, 0, sizeof(after_seen));
+    after_seen.stack = stack;
+    after_seen.save = save;
+    if (save)
+        *save = NULL;
+}
+
+static void check_after(const char *how)
+{
+    is_int(after_seen.calls, 1, "%s: after() was called once", how);
+    ok(after_seen.on_new_stack, "%s: on the new stack", how);
+    ok(after_seen.saved, "%s: with the old context saved", how);
+    ok(after_seen.aligned, "%s: the stack aligned, with its argument", how);
+}
+
+static int switch_after_to_partner(void)
+{
+    return abti_ctx_switch_after(&main_ctx, other_ctx, after, &after_seen);
+}
+
+static int start_after(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(0), partner, after, &after_seen);
+}
+
+static void jumper(void)
+{
+    be_strange();
+    abti_ctx_jump(main_ctx);
+}
+
+static void jumper_after(void)
+{
+    be_strange();
+    abti_ctx_jump_after(main_ctx, after, &after_seen);
+}
+
+static int start_jumper(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(1), jumper, NULL, NULL);
+}
+
+static int start_jumper_after(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(1), jumper_after, NULL, NULL);
+}
+
+static void last_of_all(void)
+{
+    look_around(2);
+    abti_ctx_jump(main_ctx);
+}
+
+static void restarter(void)
+{
+    be_strange();
+    abti_ctx_restart(top_of(2), last_of_all, NULL, NULL);
+}
+
+static void restarter_after(void)
+{
+    be_strange();
+    abti_ctx_restart(top_of(2), last_of_all, after, &after_seen);
+}
+
+static int start_restarter(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(1), restarter, NULL, NULL);
+}
+
+static int start_restarter_after(void)
+{
+    return abti_ctx_start(&main_ctx, top_of(1), restarter_after, NULL, NULL);
+}
+
+static void test_after(void)
+{
+    expect_after(0, &main_ctx);
+    ok(keeps_registers(start_after), "start with after: the registers are kept");
+    check_after("start");
+    expect_after(0, &main_ctx);
+    ok(keeps_registers(switch_after_to_partner), "switch_after: the registers are kept");
+    check_after("switch_after");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "switch_after: the control words are kept");
+}
+
+static void test_ends(void)
+{
+    ok(keeps_registers(start_jumper), "jump: the registers are kept");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "jump: the control words are kept");
+    expect_after(-1, NULL);
+    ok(keeps_registers(start_jumper_after), "jump_after: the registers are kept");
+    ok(fegetround() == FE_TONEAREST, "jump_after: the control words are kept");
+    check_after("jump_after");
+
+    memset(&seen, 0, sizeof(seen));
+    ok(keeps_registers(start_restarter), "restart: the registers are kept");
+    check_fresh("restart");
+    memset(&seen, 0, sizeof(seen));
+    expect_after(2, NULL);
+    ok(keeps_registers(start_restarter_after), "restart with after: the registers are kept");
+    check_fresh("restart with after");
+    check_after("restart");
+}
+
+/* --- nest --- */
+
+static void *nest_arg;
+static bool nest_below, nest_switches;
+static char *outer_frame;
+
+static void nested(void *arg)
+{
+    char here = 0;
+
+    nest_arg = arg;
+    nest_below = &here < outer_frame;
+    look_around(0);
+    spoil_registers();
+    be_strange();
+    if (nest_switches) {
+        /* Away, and back from another context, before it returns. */
+        abti_ctx_switch(&third_ctx, other_ctx);
+        if (!is_strange())
+            nest_arg = NULL;
+    }
+}
+
+static int nest(void)
+{
+    char here = 0;
+
+    outer_frame = &here;
+    return abti_ctx_nest(&main_ctx, &seen, nested);
+}
+
+static void nested_jumps(void *arg)
+{
+    (void)arg;
+    be_strange();
+    abti_ctx_jump(main_ctx);
+}
+
+static int nest_and_jump(void)
+{
+    return abti_ctx_nest(&main_ctx, NULL, nested_jumps);
+}
+
+/* Resumes what was nested on the main stack. */
+static void sends_back(void)
+{
+    for (;;)
+        abti_ctx_switch(&other_ctx, third_ctx);
+}
+
+static void test_nest(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *how = i == 0 ? "nest" : "nest with switches";
+        nest_switches = i == 1;
+        other_ctx = abti_ctx_make(top_of(1), sends_back);
+        nest_arg = NULL;
+        memset(&seen, 0, sizeof(seen));
+        ok(keeps_registers(nest), "%s: the registers are kept", how);
+        is_ptr(nest_arg, &seen, "%s: the argument comes through, and its control words are kept", how);
+        ok(nest_below, "%s: it runs below", how);
+        ok(seen.aligned, "%s: the stack is aligned", how);
+        is_int(seen.mode, FE_TONEAREST, "%s: rounds to nearest", how);
+        ok(seen.third == 1.0L / 3.0L, "%s: full x87 precision", how);
+        ok(seen.frames > 0 && seen.frames < 10, "%s: the back trace ends, after %d frames", how, seen.frames);
+        ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "%s: the control words are kept", how);
+        be_strange();
+        is_int(nest(), 0, "%s gives 0", how);
+        ok(is_strange(), "%s: strange control words are kept", how);
+        be_normal();
+    }
+    ok(keeps_registers(nest_and_jump), "a nested context that ends by a jump: the registers are kept");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "and the control words");
+}
+
+/* --- A context that after() publishes is resumed by another thread at once --- */
+
+enum { PASSES = 100000 };
+
+static _Atomic(abti_ctx) published;
+static abti_ctx travelling, homes[2];
+static atomic_int passes;
+static __thread int me;
+
+static void publish(void *arg)
+{
+    /* release: pairs with the acquire of the thread that takes it */
+    abti_store_release(&published, *(abti_ctx *)arg);
+}
+
+static __attribute__((noinline)) abti_ctx *home_now(void)
+{
+    return &homes[me];
+}
+
+static void traveller(void)
+{
+    double sum = 0;
+    long expected = 0;
+
+    for (int i = 0; i < PASSES; i++) {
+        sum += i;
+        expected += i;
+        abti_ctx_switch_after(&travelling, *home_now(), publish, &travelling);
+    }
+    if (sum == (double)expected)
+        atomic_store(&passes, 1);
+    else
+        atomic_store(&passes, 2);
+    abti_ctx_jump(*home_now());
+}
+
+static void *travel_agent(void *number)
+{
+    me = (int)(intptr_t)number;
+    while (!atomic_load(&passes)) {
+        abti_ctx traveller_ctx = atomic_exchange(&published, NULL);
+        if (traveller_ctx)
+            abti_ctx_switch(home_now(), traveller_ctx);
+    }
+    return NULL;
+}
+
+static void test_publish(void)
+{
+    pthread_t other;
+
+    atomic_store(&published, abti_ctx_make(top_of(2), traveller));
+    pthread_create(&other, NULL, travel_agent, (void *)(intptr_t)1);
+    travel_agent((void *)(intptr_t)0);
+    pthread_join(other, NULL);
+    is_int(atomic_load(&passes), 1, "a context travels between two threads %d times", PASSES);
+}
+
+int main(void)
+{
+    void *frames[4];
+
+    backtrace(frames, 4); /* loads what it needs now, not on a small stack */
+    abti_cpu_init();
+    for (int mode = 0; mode < NUM_FPU_MODES; mode++) {
+        set_fpu_mode(mode);
+        test_switch();
+        test_made();
+        test_after();
+        test_ends();
+        test_nest();
+    }
+    if (UNDER_TSAN)
+        skip(1, "TSan knows nothing of bare contexts");
+    else
+        test_publish();
+    return done_testing();
+}
