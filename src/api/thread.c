@@ -222,7 +222,7 @@ int ABT_thread_free(ABT_thread *thread)
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
         return thread_free_checked(es, thread);
-    if (abti_may_join_in_place(es, unit) && abti_register_in_place(unit, es->cur, thread))
+    if (ABTI_LIKELY(abti_may_join_in_place(es, unit)) && ABTI_LIKELY(abti_register_in_place(unit, es->cur, thread)))
         return abti_join_in_place(es, unit);
     if (!abti_may_free_at_once(es, unit))
         return thread_free_checked(es, thread);

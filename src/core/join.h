@@ -26,9 +26,11 @@ int abti_join_uncounted(abti_es *es, abti_unit *unit);
 ABTI_INLINE bool abti_may_join_in_place(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    return abti_load_relaxed(&es->fast->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
-           (char *)abti_cpu_sp() >= self->stack->nest_limit && abti_pool_is_owner(es, self->pool) &&
-           abti_load_relaxed(&unit->join) == 0 && --es->budget > 0;
+    return ABTI_LIKELY(abti_load_relaxed(&es->fast->queue.head) == unit) &&
+           ABTI_LIKELY(abti_unit_is_fresh_default(unit)) &&
+           ABTI_LIKELY((char *)abti_cpu_sp() >= self->stack->nest_limit) &&
+           ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) && ABTI_LIKELY(abti_load_relaxed(&unit->join) == 0) &&
+           ABTI_LIKELY(--es->budget > 0);
 }
 
 /*

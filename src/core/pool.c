@@ -61,15 +61,20 @@ size_t abti_pool_total_size(abti_pool *pool)
     enum { TRIES = 8 };
     struct abti_blocked *b = &pool->blocked;
     size_t total = 0;
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < TRIES;) {
         uint32_t moves = wait_for_moves(b);
         uint64_t left = blocked_left(b);
         uint64_t entered = blocked_entered(b);
         size_t size = pool->ops->size(pool);
         total = size + (entered > left ? (size_t)(entered - left) : 0);
         atomic_thread_fence(memory_order_acquire);
-        if (blocked_left(b) == left && blocked_entered(b) == entered && abti_load_relaxed(&b->moves) == moves)
+        uint64_t left_after = blocked_left(b);
+        uint64_t entered_after = blocked_entered(b);
+        if (abti_load_relaxed(&b->moves) != moves)
+            continue;
+        if (left_after == left && entered_after == entered)
             break;
+        i++;
     }
     return total;
 }

@@ -47,7 +47,7 @@ ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
 {
     abti_unit *next = head->next;
     abti_store_relaxed(&q->head, next);
-    if (!next)
+    if (ABTI_UNLIKELY(!next))
         q->last = &q->head;
     abti_cpu_add(&q->size, -1);
 }

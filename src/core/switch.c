@@ -368,7 +368,7 @@ void abti_nest_main(abti_unit *unit)
         finish_in_place_any(es, unit);
         return;
     }
-    if (join & ABTI_JOIN_FREE) {
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
         abti_null_handle(joiner);
         abti_cache_put_quick(&es->units, unit);
     } else {

@@ -23,7 +23,7 @@
     ({                                                                                                                 \
         __typeof__(*(expected)) cas_now = abti_load_relaxed(word);                                                     \
         bool cas_same = cas_now == *(expected);                                                                        \
-        if (cas_same)                                                                                                  \
+        if (ABTI_LIKELY(cas_same))                                                                                     \
             abti_store_relaxed(word, desired);                                                                         \
         else                                                                                                           \
             *(expected) = cas_now;                                                                                     \

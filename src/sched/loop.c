@@ -26,8 +26,12 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
         abti_run_tasklet(es, unit);
-        if (ABTI_UNLIKELY(--*budget <= 0) || ABTI_UNLIKELY(!(unit = abti_queue_pop(queue))))
+        if (ABTI_UNLIKELY(--*budget <= 0))
             return NULL;
+        unit = abti_load_relaxed(&queue->head);
+        if (ABTI_UNLIKELY(!unit))
+            return NULL;
+        abti_queue_pop_head(queue, unit);
     }
     return unit;
 }

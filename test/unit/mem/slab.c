@@ -1,0 +1,207 @@
+#include <pthread.h>
+
+#include "mem/slab.h"
+#include "os/vm.h"
+#include "tap.h"
+
+enum { SLOT = 64, RUN = 16, BATCH = 8, SLOTS = 1024, NUM_THREADS = 4 };
+
+static int maps_left = 1000000;
+
+static void *map(size_t size)
+{
+    return maps_left-- > 0 ? abti_vm_map(size) : NULL;
+}
+
+static const struct abti_slab_spec spec = {
+    .slot = SLOT, .chunk = SLOT * SLOTS, .span = SLOT * SLOTS, .run = RUN, .batch = BATCH, .map = map};
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool are_different(void **objects, size_t n)
+{
+    bool different = true;
+
+    qsort(objects, n, sizeof(*objects), by_address);
+    for (size_t i = 1; i < n; i++)
+        different = different && (char *)objects[i] - (char *)objects[i - 1] >= SLOT;
+    return different;
+}
+
+static void test_one_cache(void)
+{
+    enum { NUM = 3 * SLOTS };
+    static void *objects[NUM], *first[NUM];
+    struct abti_slab slab;
+    struct abti_cache cache;
+    bool in_order = true, got_all = true;
+
+    abti_slab_init(&slab, &spec);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int i = 0; i < NUM; i++) {
+        objects[i] = abti_cache_get(&cache);
+        got_all = got_all && objects[i];
+        in_order = in_order && (i % SLOTS == 0 || (char *)objects[i] - (char *)objects[i - 1] == SLOT);
+    }
+    ok(got_all, "%d objects", NUM);
+    ok(in_order, "unused memory is handed out in order");
+    memcpy(first, objects, sizeof(first));
+    ok(are_different(first, NUM), "they do not overlap");
+    for (int i = 0; i < NUM; i++) {
+        memset(objects[i], i, SLOT);
+        abti_cache_put(&cache, objects[i]);
+    }
+    ok(abti_cache_get(&cache) == objects[NUM - 1], "the last one freed comes first");
+    abti_cache_put(&cache, objects[NUM - 1]);
+    for (int i = 0; i < NUM; i++)
+        objects[i] = abti_cache_get(&cache);
+    qsort(objects, NUM, sizeof(objects[0]), by_address);
+    ok(!memcmp(objects, first, sizeof(first)), "freed ones are used again, all of them");
+    for (int i = 0; i < NUM; i++)
+        abti_cache_put(&cache, objects[i]);
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+/* A put makes older objects leave the cache, never the one that is put: somebody may stand on it. */
+static void test_put_keeps(void)
+{
+    enum { NUM = 20 * BATCH };
+    void *objects[NUM];
+    struct abti_slab slab;
+    struct abti_cache cache;
+    bool kept = true;
+
+    abti_slab_init(&slab, &spec);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int i = 0; i < NUM; i++)
+        objects[i] = abti_cache_get(&cache);
+    for (int i = 0; i < NUM; i++) {
+        abti_cache_put(&cache, objects[i]);
+        void *back = abti_cache_get(&cache);
+        kept = kept && back == objects[i];
+        abti_cache_put(&cache, back);
+    }
+    ok(kept, "what was put last is still in the cache");
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+static int made, unmade;
+
+static void *make(const struct abti_slab_spec *self, char *slot, size_t index)
+{
+    made += self == NULL || index != (size_t)made ? 1000000 : 1;
+    return slot + 8;
+}
+
+static void unmake(void *object)
+{
+    unmade += ((uintptr_t)object & (SLOT - 1)) == 8;
+}
+
+static void test_make(void)
+{
+    struct abti_slab_spec with_make = spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+    void *objects[40];
+
+    with_make.make = make;
+    with_make.unmake = unmake;
+    abti_slab_init(&slab, &with_make);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int i = 0; i < 40; i++)
+        objects[i] = abti_cache_get(&cache);
+    is_int(made, 40, "made when first used, by their numbers");
+    for (int i = 0; i < 40; i++)
+        abti_cache_put(&cache, objects[i]);
+    is_int(made, 40, "and once");
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+    is_int(unmade, made, "unmade with the slab");
+}
+
+static void test_no_memory(void)
+{
+    struct abti_slab slab;
+    struct abti_cache cache;
+    void *object = NULL;
+    int n = 0;
+
+    abti_slab_init(&slab, &spec);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    maps_left = 1;
+    while (n <= SLOTS && (object = abti_cache_get(&cache)) != NULL)
+        n++;
+    is_int(n, SLOTS, "a chunk's slots, and no more when there is no memory");
+    ok(!abti_cache_get(&cache), "nor later");
+    maps_left = 1000000;
+    object = abti_cache_get(&cache);
+    ok(object, "but when there is some again");
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+/* --- Objects made by one thread are freed by the next --- */
+
+enum { PASSES = 200000, IN_FLIGHT = 512 };
+
+static struct abti_slab shared;
+static _Atomic(uintptr_t *) in_flight[IN_FLIGHT];
+static atomic_int broken;
+
+static void *trade(void *number)
+{
+    struct abti_cache cache;
+    uint64_t random = (uint64_t)(uintptr_t)number * 7919 + 1;
+
+    if (abti_cache_init(&cache, &shared))
+        return NULL;
+    for (int i = 0; i < PASSES; i++) {
+        uintptr_t *mine = abti_cache_get(&cache), *other;
+        for (int j = 0; j < SLOT / 8; j++)
+            mine[j] = (uintptr_t)mine + (uintptr_t)j;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        other = atomic_exchange(&in_flight[random >> 33 & (IN_FLIGHT - 1)], mine);
+        if (!other)
+            continue;
+        for (int j = 0; j < SLOT / 8; j++) {
+            if (other[j] != (uintptr_t)other + (uintptr_t)j)
+                atomic_fetch_add(&broken, 1); /* it was handed out twice */
+        }
+        abti_cache_put(&cache, other);
+    }
+    abti_cache_fini(&cache);
+    return NULL;
+}
+
+static void test_trade(void)
+{
+    pthread_t threads[NUM_THREADS];
+
+    abti_slab_init(&shared, &spec);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_create(&threads[i], NULL, trade, (void *)(intptr_t)(i + 1));
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    is_int(atomic_load(&broken), 0, "%d threads free each other's objects", NUM_THREADS);
+    ok(shared.made <= IN_FLIGHT + NUM_THREADS * (4 * BATCH + 2 * RUN) + NUM_THREADS * BATCH * 4,
+       "and come by with %zu of them", shared.made);
+    abti_slab_fini(&shared);
+}
+
+int main(void)
+{
+    test_one_cache();
+    test_put_keeps();
+    test_make();
+    test_no_memory();
+    test_trade();
+    return done_testing();
+}
