@@ -1,11 +1,13 @@
 # The sources of the library: a variant is a file that is picked here.
 
 abt_sources = \
+	src/api/affinity.c \
 	src/api/barrier.c \
 	src/api/cond.c \
 	src/api/error.c \
 	src/api/eventual.c \
 	src/api/future.c \
+	src/api/info.c \
 	src/api/init.c \
 	src/api/key.c \
 	src/api/mutex.c \
@@ -22,11 +24,14 @@ abt_sources = \
 	src/api/thread_migrate.c \
 	src/api/thread_query.c \
 	src/api/timer.c \
+	src/api/tool.c \
 	src/api/unit.c \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
 	src/base/parse.c \
 	src/core/config.c \
+	src/core/esaffinity.c \
+	src/core/halt.c \
 	src/core/join.c \
 	src/core/key.c \
 	src/core/kvconf.c \
@@ -41,6 +46,8 @@ abt_sources = \
 	src/core/unitmap.c \
 	src/core/xsloop.c \
 	src/core/xstream.c \
+	src/ext/info.c \
+	src/ext/stackdump.c \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \

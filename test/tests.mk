@@ -6,11 +6,19 @@ unit_tests = \
 	test/unit/core/config \
 	test/unit/core/key \
 	test/unit/core/kvconf \
+	test/unit/core/park \
+	test/unit/core/pool \
+	test/unit/core/queue \
+	test/unit/core/unitmap \
+	test/unit/mem/slab \
+	test/unit/mem/stack \
 	test/unit/os/affinity \
 	test/unit/os/annotate \
 	test/unit/os/clock \
 	test/unit/os/env \
 	test/unit/os/vm \
+	test/unit/pool/fifo \
+	test/unit/pool/randws \
 	test/unit/sync/waitq
 
 # test/arch/*.c: what an architecture must provide.
@@ -58,8 +66,10 @@ regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
+	test/regress/many_exits \
 	test/regress/private_resume \
 	test/regress/replace_private \
+	test/regress/resume_pool_free \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

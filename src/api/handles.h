@@ -62,8 +62,4 @@ ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*fu
 /* Revives a terminated unit into a pool, without pushing it. ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
-/* Queries that ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
-abti_es *abti_unit_last_es(abti_unit *unit);
-ABT_thread_state abti_unit_state(abti_unit *unit);
-
 #endif

@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "core/halt.h"
 #include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
+#include "ext/info.h"
 #include "pool/pool_impl.h"
 #include "sched/sched_impl.h"
 
@@ -58,6 +60,7 @@ static int runtime_init(void)
         return code;
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
+    abti_halt_reset();
     abti_cpu_init();
     abti_annotate_init();
     code = memory_init();
@@ -72,6 +75,8 @@ static int runtime_init(void)
     }
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
+    if (abti_rt.config.print_config)
+        abti_info_print_config(stdout);
     return ABT_SUCCESS;
 }
 

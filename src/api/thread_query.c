@@ -128,20 +128,6 @@ static size_t get_stacksize(abti_unit *unit)
     return unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
 }
 
-/*
- * A unit that runs in place has what lies below its joiner's frames. NULL: not started, or ended on a stack that it had to
- * give back.
- */
-static char *end_of_stack(abti_unit *unit)
-{
-    uintptr_t join = abti_load_relaxed(&unit->join);
-    if (!unit->stack || (join == ABTI_JOIN_DONE && !(unit->flags & ABTI_UNIT_OWN_STACK)))
-        return NULL;
-    if (!(join & ABTI_JOIN_IN_PLACE))
-        return unit->stack->end;
-    return ((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS))->ctx;
-}
-
 static void get_stack(abti_unit *unit, void **addr, size_t *size)
 {
     *size = get_stacksize(unit);
@@ -150,7 +136,7 @@ static void get_stack(abti_unit *unit, void **addr, size_t *size)
     else if (unit->stack && unit->stack->kind == ABTI_STACK_USER && unit->flags & ABTI_UNIT_OWN_STACK)
         *addr = unit->stack->base;
     else
-        *addr = end_of_stack(unit) ? end_of_stack(unit) - *size : NULL;
+        *addr = abti_unit_stack_end(unit) ? abti_unit_stack_end(unit) - *size : NULL;
 }
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)

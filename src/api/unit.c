@@ -18,18 +18,3 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
     abti_store_relaxed(&unit->join, 0);
     return ABT_SUCCESS;
 }
-
-abti_es *abti_unit_last_es(abti_unit *unit)
-{
-    unsigned index = abti_load_relaxed(&unit->es);
-    abti_es *es = index == ABTI_ES_NONE ? NULL : abti_load_relaxed(&abti_rt.by_index[index]);
-    return es ? es : ABT_XSTREAM_NULL;
-}
-
-ABT_thread_state abti_unit_state(abti_unit *unit)
-{
-    if (abti_unit_is_done(unit))
-        return ABT_THREAD_STATE_TERMINATED;
-    /* acquire: pairs with the store of BLOCKED, whoever sees it may resume the unit */
-    return (ABT_thread_state)abti_load_acquire(&unit->state);
-}

@@ -81,7 +81,7 @@
 
 /* The tool interface. --enable-tool */
 #ifndef ABTI_BUILD_TOOL
-#define ABTI_BUILD_TOOL 1
+#define ABTI_BUILD_TOOL 0
 #endif
 
 /* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */

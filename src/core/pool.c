@@ -1,6 +1,7 @@
 #include "core/pool.h"
 
 #include <stdlib.h>
+#include "core/halt.h"
 #include "core/rt.h"
 
 void abti_pool_count_entered_slow(abti_pool *pool)
@@ -143,6 +144,7 @@ static void wait_for_wakers(abti_pool *pool)
 
 void abti_pool_destroy(abti_pool *pool)
 {
+    abti_halt_wait_for_act();
     wait_for_wakers(pool);
     if (pool->ops->fini)
         pool->ops->fini(pool);

@@ -14,6 +14,24 @@ ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack 
     abti_annotate_fiber_switch_to(to->tsan_fiber);
 }
 
+/*
+ * The same to a stack on which a unit starts. Units end by leaving their stack, and so leave frames behind on TSan's shadow
+ * of it, which is limited: now and then a stack gets a fresh fiber.
+ */
+ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct abti_stack *to)
+{
+    enum { FIBER_USES = 256 };
+    void *old_fiber = NULL;
+    abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base));
+    if (++to->fiber_uses > FIBER_USES) {
+        old_fiber = to->tsan_fiber;
+        to->tsan_fiber = NULL;
+        to->fiber_uses = 1;
+    }
+    annotate_leave(fake_save, to);
+    abti_annotate_fiber_destroy(old_fiber); /* perhaps the one that has just been left */
+}
+
 ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
@@ -29,10 +47,8 @@ ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void 
 ABTI_NO_SANITIZE static int start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
-    struct abti_stack *stack = to->stack;
-    abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
-    annotate_leave(&fake, stack);
-    abti_ctx_start(&self->ctx, abti_stack_top(stack), abti_ult_main, after, arg);
+    annotate_leave_to_start(&fake, to->stack);
+    abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_ult_main, after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
     return 0;
 }
@@ -48,12 +64,9 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(voi
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 {
-    struct abti_stack *stack = to->stack;
-    if (ABTI_UNLIKELY(abti_annotate_on)) {
-        abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
-        annotate_leave(NULL, stack);
-    }
-    abti_ctx_restart(abti_stack_top(stack), abti_ult_main, NULL, NULL);
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        annotate_leave_to_start(NULL, to->stack);
+    abti_ctx_restart(abti_stack_top(to->stack), abti_ult_main, NULL, NULL);
 }
 
 ABTI_INLINE int start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)

@@ -38,6 +38,31 @@ struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
     return cold;
 }
 
+abti_es *abti_unit_last_es(abti_unit *unit)
+{
+    unsigned index = abti_load_relaxed(&unit->es);
+    abti_es *es = index == ABTI_ES_NONE ? NULL : abti_load_relaxed(&abti_rt.by_index[index]);
+    return es ? es : ABT_XSTREAM_NULL;
+}
+
+ABT_thread_state abti_unit_state(abti_unit *unit)
+{
+    if (abti_unit_is_done(unit))
+        return ABT_THREAD_STATE_TERMINATED;
+    /* acquire: pairs with the store of BLOCKED, whoever sees it may resume the unit */
+    return (ABT_thread_state)abti_load_acquire(&unit->state);
+}
+
+char *abti_unit_stack_end(abti_unit *unit)
+{
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    if (!unit->stack || (join == ABTI_JOIN_DONE && !(unit->flags & ABTI_UNIT_OWN_STACK)))
+        return NULL;
+    if (!(join & ABTI_JOIN_IN_PLACE))
+        return unit->stack->end;
+    return ((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS))->ctx;
+}
+
 abti_unit *abti_unit_alloc_external(void)
 {
     abti_spin_lock(&abti_rt.external_lock);

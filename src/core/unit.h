@@ -195,4 +195,14 @@ abti_unit *abti_unit_from_handle(ABT_unit handle);
 
 uint64_t abti_unit_id(abti_unit *unit);
 
+/* The ES that runs it or ran it last; ABT_XSTREAM_NULL: none, or it is no more. */
+abti_es *abti_unit_last_es(abti_unit *unit);
+ABT_thread_state abti_unit_state(abti_unit *unit);
+
+/*
+ * Past the highest address of what the unit may use of its stack: one that runs in place has what lies below its joiner's
+ * frames. NULL: not started, or ended on a stack that it had to give back.
+ */
+char *abti_unit_stack_end(abti_unit *unit);
+
 #endif

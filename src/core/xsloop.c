@@ -1,5 +1,6 @@
 #include "core/xsloop.h"
 
+#include "core/halt.h"
 #include "core/rt.h"
 #include "core/switch.h"
 
@@ -84,6 +85,8 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     unsigned requests = atomic_load(&es->requests);
     if (ABTI_LIKELY(requests == 0))
         return;
+    if (requests & ABTI_ES_REQ_HALT)
+        abti_halt_arrive(es);
     if (requests & ABTI_ES_REQ_JOIN)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     if (requests & ABTI_ES_REQ_CANCEL)
@@ -135,7 +138,9 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);
         atomic_store(&sched->es, es);
+        abti_spin_lock(&es->replace_lock); /* who holds it may look into the present one */
         atomic_store(&es->main_sched, sched);
+        abti_spin_unlock(&es->replace_lock);
         abti_unit_cold_get(es->main_unit)->sched = sched;
         abti_sched_release(old);
         return ABT_SUCCESS;
@@ -176,7 +181,7 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
 {
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
-           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT));
+           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) || asked & ABTI_ES_REQ_HALT;
 }
 
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)

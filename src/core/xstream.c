@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "core/esaffinity.h"
+#include "core/halt.h"
 #include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
@@ -72,7 +74,8 @@ static int list_enter(abti_es *es, int rank)
         es->rank = rank >= 0 ? rank : smallest_free_rank();
         es->index = (uint16_t)index;
         es->running = ABTI_RUNNING_ON(index);
-        abti_store_relaxed(&abti_rt.by_index[index], es);
+        /* release: pairs with abti_halt_post, which has no lock */
+        abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_rt.num_xstreams++;
         if (es->rank >= abti_rt.config.max_num_xstreams)
@@ -86,12 +89,13 @@ static void list_leave(abti_es *es)
 {
     abti_spin_lock(&abti_rt.lock);
     list_remove(es);
-    abti_store_relaxed(&abti_rt.by_index[es->index], NULL);
+    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL); /* see abti_halt_wait_for_posters */
     abti_rt.num_xstreams--;
     /* What it counted as an owner of pools must outlive it; it runs no more. */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_disown(pool, es);
     abti_spin_unlock(&abti_rt.lock);
+    abti_halt_wait_for_posters();
 }
 
 int abti_es_set_rank(abti_es *es, int rank)
@@ -110,6 +114,8 @@ int abti_es_set_rank(abti_es *es, int rank)
         }
     }
     abti_spin_unlock(&abti_rt.lock);
+    if (code == ABT_SUCCESS)
+        abti_esaffinity_apply(es, rank);
     return code;
 }
 
@@ -244,6 +250,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
         es_dispose(es);
         return code;
     }
+    abti_esaffinity_apply(es, es->rank);
     *out = es;
     return ABT_SUCCESS;
 }
@@ -267,6 +274,8 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     }
     es->is_primary = true;
     es->thread = pthread_self();
+    abti_esaffinity_init();
+    abti_esaffinity_apply(es, es->rank);
     atomic_store(&sched->es, es);
     describe_native_stack(&es->native);
     es->main_unit->stack = stack;
@@ -294,6 +303,7 @@ void abti_es_destroy_primary(abti_es *es)
     abti_es_self = NULL;
     es_drain(es);
     es_dispose(es);
+    abti_esaffinity_fini();
 }
 
 /* --- Requests --- */

@@ -7,7 +7,7 @@
 #include "core/sched.h"
 
 /* Requests to an ES, delivered to the scheduler that checks events. */
-enum { ABTI_ES_REQ_JOIN = 1, ABTI_ES_REQ_CANCEL = 2 };
+enum { ABTI_ES_REQ_JOIN = 1, ABTI_ES_REQ_CANCEL = 2, ABTI_ES_REQ_HALT = 4 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
 enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
@@ -45,6 +45,7 @@ struct ABT_xstream_opaque {
 
     int rank;                  /* rt.lock */
     abti_es *next;             /* rt.lock */
+    uint32_t halted;           /* rt.lock: the round of core/halt in which it has halted last */
     pthread_t thread;          /* creator; valid for secondary ESs */
 };
 

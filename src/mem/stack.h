@@ -33,6 +33,7 @@ struct abti_stack {
     size_t size;               /* nominal size: at least this much lies below `top` */
     char *nest_limit;          /* a unit may start in place while the stack pointer is above this */
     void *tsan_fiber;          /* created when first used, NULL without TSan */
+    unsigned fiber_uses;       /* units that have started with it */
     enum abti_stack_kind kind;
 };
 

@@ -110,6 +110,16 @@ int abti_affinity_entry(const struct abti_cpu_entry *entry, const struct abti_cp
     return 0;
 }
 
+int abti_affinity_wrap(int cpu)
+{
+    long present = sysconf(_SC_NPROCESSORS_CONF);
+    int size = CPU_SETSIZE;
+
+    while (size < present && size < AFFINITY_MAX_CPUS)
+        size *= 2;
+    return cpu % size < 0 ? cpu % size + size : cpu % size;
+}
+
 void abti_cpuset_fini(struct abti_cpuset *set)
 {
     free(set->cpus);

@@ -35,6 +35,12 @@ int abti_affinity_set(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_C
 int abti_affinity_entry(const struct abti_cpu_entry *entry, const struct abti_cpuset *allowed,
                         struct abti_cpuset *set) ABTI_MUST_CHECK;
 
+/*
+ * A CPU number as users give it: modulo the size of the system's CPU sets, so that it means some CPU, though maybe one
+ * that does not exist.
+ */
+int abti_affinity_wrap(int cpu);
+
 void abti_cpuset_fini(struct abti_cpuset *set);
 
 #endif

@@ -121,15 +121,16 @@ static const char *through(ABT_pool pool, ABT_thread *units, const ABT_pool_cont
 static void test_contexts(void)
 {
     const ABT_pool_context none[N] = {0};
-    const ABT_pool_context heads[N] = {ABT_POOL_CONTEXT_OP_THREAD_CREATE,    ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO,
-                                       ABT_POOL_CONTEXT_OP_THREAD_REVIVE,    ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO,
-                                       ABT_POOL_CONTEXT_OP_THREAD_CREATE,    ABT_POOL_CONTEXT_OP_THREAD_REVIVE};
+    const ABT_pool_context heads[N] = {ABT_POOL_CONTEXT_OP_THREAD_CREATE, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO,
+                                       ABT_POOL_CONTEXT_OP_THREAD_REVIVE, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO,
+                                       ABT_POOL_CONTEXT_OP_THREAD_CREATE, ABT_POOL_CONTEXT_OP_THREAD_REVIVE};
     const ABT_pool_context tails[N] = {
         ABT_POOL_CONTEXT_OP_THREAD_YIELD,           ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO,
         ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP,
         ABT_POOL_CONTEXT_OP_THREAD_RESUME,          ABT_POOL_CONTEXT_OP_THREAD_MIGRATE,
     };
-    const ABT_pool_context mixed[N] = {0, ABT_POOL_CONTEXT_OP_THREAD_CREATE, 0, ABT_POOL_CONTEXT_OP_THREAD_CREATE, 0, 0};
+    const ABT_pool_context mixed[N] = {0, ABT_POOL_CONTEXT_OP_THREAD_CREATE, 0, ABT_POOL_CONTEXT_OP_THREAD_CREATE, 0,
+                                       0};
     ABT_thread units[N];
 
     make_units(units);
@@ -267,19 +268,15 @@ static ABT_thread wait_pop(enum wait_form form, ABT_pool pool, double secs)
     ABT_unit unit = UNTOUCHED(ABT_unit);
 
     switch (form) {
-        case WAIT_THREAD:
-            ok_abt(ABT_pool_pop_wait_thread(pool, &thread, secs));
-            return thread;
-        case WAIT_THREAD_EX:
-            ok_abt(ABT_pool_pop_wait_thread_ex(pool, &thread, secs, ABT_POOL_CONTEXT_OWNER_PRIMARY));
-            return thread;
-        case WAIT_UNIT:
-            ok_abt(ABT_pool_pop_wait(pool, &unit, secs));
-            break;
-        default:
+    case WAIT_THREAD: ok_abt(ABT_pool_pop_wait_thread(pool, &thread, secs)); return thread;
+    case WAIT_THREAD_EX:
+        ok_abt(ABT_pool_pop_wait_thread_ex(pool, &thread, secs, ABT_POOL_CONTEXT_OWNER_PRIMARY));
+        return thread;
+    case WAIT_UNIT: ok_abt(ABT_pool_pop_wait(pool, &unit, secs)); break;
+    default:
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-            ok_abt(ABT_pool_pop_timedwait(pool, &unit, ABT_get_wtime() + secs));
+        ok_abt(ABT_pool_pop_timedwait(pool, &unit, ABT_get_wtime() + secs));
 #pragma GCC diagnostic pop
     }
     if (unit != ABT_UNIT_NULL)

@@ -78,7 +78,8 @@ static void wait_for_frees(struct seen *seen, int frees, ABT_pool outer)
 
 static void test_add(enum caller who, void *arg)
 {
-    ABT_pool outer = pool_of(arg), inner = new_pool(ABT_POOL_FIFO, ABT_FALSE), parked = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_pool outer = pool_of(arg), inner = new_pool(ABT_POOL_FIFO, ABT_FALSE),
+             parked = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     struct seen seen = {.unnamed = 9, .migratable = 9};
     atomic_int counter = 0;
     ABT_sched sched = stackable(inner, &seen, 0), copy = sched;
@@ -303,7 +304,7 @@ static void tamper(void *arg)
     struct seen *seen = arg;
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
 
-    atomic_store(&codes[0], ABT_thread_migrate_to_pool(seen->thread, pool));
+    atomic_store(&codes[0], ABT_NULL ? ABT_ERR_INV_THREAD : ABT_thread_migrate_to_pool(seen->thread, pool));
     atomic_store(&codes[1], ABT_thread_set_callback(seen->thread, NULL, arg));
     must(ABT_thread_yield());
     must(ABT_pool_free(&pool));

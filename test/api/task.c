@@ -230,6 +230,8 @@ static void test_self(enum caller who, void *arg)
     const int code = code_for_es(who, is_ult(who) && !ver20 ? ABT_ERR_INV_TASK : ABT_SUCCESS);
 
     (void)arg;
+    if (is_left_out(code == ABT_SUCCESS))
+        return;
     is_int(ABT_task_self(&task), code, "own handle");
     is_int(ABT_task_self_id(&id), code, "own id");
     if (code != ABT_SUCCESS) {

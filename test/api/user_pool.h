@@ -5,8 +5,8 @@
 #include "common.h"
 
 /*
- * One implementation for both: a locked list of units, each malloc'ed. It remembers the last contexts and counts the units
- * that are alive.
+ * One implementation for both: a locked list of units, each malloc'ed. It remembers the last contexts and counts the
+ * units that are alive.
  */
 struct item {
     ABT_thread thread;

@@ -212,7 +212,8 @@ static void test_two_requests(void)
 {
     struct log logs[2] = {{0}};
     ABT_pool old = new_pool(ABT_POOL_FIFO, ABT_FALSE), pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
-    struct rivals rivals = {.first = user_sched(pool, &logs[0], ABT_TRUE), .second = user_sched(pool, &logs[1], ABT_TRUE)};
+    struct rivals rivals = {.first = user_sched(pool, &logs[0], ABT_TRUE),
+                            .second = user_sched(pool, &logs[1], ABT_TRUE)};
     ABT_thread threads[2] = {ult_in(old, ask_for_first, &rivals), ult_in(old, ask_for_second, &rivals)};
     ABT_xstream xstream;
 
@@ -315,7 +316,8 @@ static void test_errors(enum caller who, void *arg)
     struct log log = {0};
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
     ABT_sched used = user_sched(pool, &log, ABT_FALSE), sched;
-    ABT_xstream primary = arg, running, own = who == EXTERNAL ? primary : own_xstream(), failed = UNTOUCHED(ABT_xstream);
+    ABT_xstream primary = arg, running, own = who == EXTERNAL ? primary : own_xstream(),
+                failed = UNTOUCHED(ABT_xstream);
     const int foreign = ver20 ? ABT_ERR_INV_XSTREAM : ABT_ERR_XSTREAM_STATE;
 
     must(ABT_xstream_create(used, &running));

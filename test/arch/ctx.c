@@ -1,6 +1,6 @@
 /*
- * Machine contexts: registers and floating-point control words survive every kind of switch, the old context is published
- * only when it is complete and left, stacks are aligned, and a back trace ends at the entry frame.
+ * Machine contexts: registers and floating-point control words survive every kind of switch, the old context is
+ * published only when it is complete and left, stacks are aligned, and a back trace ends at the entry frame.
  */
 #include <execinfo.h>
 #include <fenv.h>
@@ -56,7 +56,8 @@ static void set_fpu_mode(int mode)
 /* Calls f with known values in all callee-saved registers; true if they are there afterwards. */
 static __attribute__((noinline)) bool keeps_registers(int (*f)(void))
 {
-    uint64_t in[5] = {0x1111111111111111, 0x2222222222222222, 0x3333333333333333, 0x4444444444444444, 0x5555555555555555};
+    uint64_t in[5] = {0x1111111111111111, 0x2222222222222222, 0x3333333333333333, 0x4444444444444444,
+                      0x5555555555555555};
     uint64_t out[5];
     void *args[3] = {(void *)(uintptr_t)f, in, out}, **at = args;
 
@@ -159,10 +160,10 @@ static __attribute__((noinline)) long double third(void)
 static void look_around(int stack)
 {
     void *frames[64];
-    char here = 0;
+    void *here = __builtin_frame_address(0); /* ASan may keep variables elsewhere */
 
     seen.aligned = is_aligned();
-    seen.on_stack = lies_in(&here, stack);
+    seen.on_stack = lies_in(here, stack);
     seen.mode = fegetround();
     seen.third = third();
     seen.frames = backtrace(frames, 64);
@@ -260,11 +261,11 @@ static struct {
 
 static void after(void *arg)
 {
-    char here = 0;
-    bool on_some = lies_in(&here, 0) || lies_in(&here, 1) || lies_in(&here, 2);
+    void *here = __builtin_frame_address(0); /* ASan may keep variables elsewhere */
+    bool on_some = lies_in(here, 0) || lies_in(here, 1) || lies_in(here, 2);
 
     after_seen.calls++;
-    after_seen.on_new_stack = after_seen.stack < 0 ? !on_some : lies_in(&here, after_seen.stack);
+    after_seen.on_new_stack = after_seen.stack < 0 ? !on_some : lies_in(here, after_seen.stack);
     after_seen.saved = after_seen.save ? *after_seen.save != NULL : true;
     after_seen.aligned = is_aligned() && arg == &after_seen;
 }
@@ -380,14 +381,14 @@ static void test_ends(void)
 
 static void *nest_arg;
 static bool nest_below, nest_switches;
-static char *outer_frame;
+static void *outer_frame;
 
 static void nested(void *arg)
 {
-    char here = 0;
+    void *here = __builtin_frame_address(0); /* ASan may keep variables elsewhere */
 
     nest_arg = arg;
-    nest_below = &here < outer_frame;
+    nest_below = here < outer_frame;
     look_around(0);
     spoil_registers();
     be_strange();
@@ -401,9 +402,9 @@ static void nested(void *arg)
 
 static int nest(void)
 {
-    char here = 0;
+    void *here = __builtin_frame_address(0); /* ASan may keep variables elsewhere */
 
-    outer_frame = &here;
+    outer_frame = here;
     return abti_ctx_nest(&main_ctx, &seen, nested);
 }
 

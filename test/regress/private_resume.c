@@ -1,6 +1,6 @@
 /*
- * A ULT of a private pool waits for something that happens on another native thread: the end of an ES, of a unit there, an
- * external thread's resume. It is woken, though its own ES sleeps or is busy with other units of the pool.
+ * A ULT of a private pool waits for something that happens on another native thread: the end of an ES, of a unit there,
+ * an external thread's resume. It is woken, though its own ES sleeps or is busy with other units of the pool.
  */
 #include "regress.h"
 

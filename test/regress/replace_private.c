@@ -1,6 +1,6 @@
 /*
- * A main scheduler is replaced by one over the same private pool: the ULT that waits for it is blocked out of that pool and
- * must not count as the old scheduler's work.
+ * A main scheduler is replaced by one over the same private pool: the ULT that waits for it is blocked out of that pool
+ * and must not count as the old scheduler's work.
  */
 #include "regress.h"
 

@@ -1,6 +1,6 @@
 /*
- * Two ESs sleep on a shared pool. A push wakes one of them, which then has something better to do, or ends: the other one
- * must be woken in its place.
+ * Two ESs sleep on a shared pool. A push wakes one of them, which then has something better to do, or ends: the other
+ * one must be woken in its place.
  */
 #include "regress.h"
 

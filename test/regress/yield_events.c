@@ -1,4 +1,5 @@
-/* ULTs that only yield to one another, in a pool that is not private, must not keep their ES from looking at requests. */
+/* ULTs that only yield to one another, in a pool that is not private, must not keep their ES from looking at requests.
+ */
 #include "regress.h"
 
 static void yield_for_ever(void *arg)

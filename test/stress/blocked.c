@@ -1,6 +1,7 @@
 /*
- * Many blocked ULTs, and the count of them: 100,000 at once; and a crowd that is suspended and resumed from everywhere while
- * ESs come and go, with somebody reading the count all the time. Those who stay blocked are never missing from it.
+ * Many blocked ULTs, and the count of them: 100,000 at once; and a crowd that is suspended and resumed from everywhere
+ * while ESs come and go, with somebody reading the count all the time. Those who stay blocked are never missing from
+ * it.
  */
 #include "stress.h"
 

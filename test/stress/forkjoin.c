@@ -1,7 +1,7 @@
 /*
- * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. In private pools a
- * joined unit runs in place, on the rest of its joiner's stack; here some of them yield, block, exit, are cancelled, or
- * move to another ES in the middle.
+ * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. In private
+ * pools a joined unit runs in place, on the rest of its joiner's stack; here some of them yield, block, exit, are
+ * cancelled, or move to another ES in the middle.
  */
 #include "stress.h"
 
@@ -93,23 +93,20 @@ static void misbehave(struct node *node, struct rng *rng)
     ABT_thread self;
 
     switch (below(rng, 24)) {
-        case 0:
-        case 1:
-            must(ABT_self_yield());
-            break;
-        case 2:
-            must(ABT_self_get_thread(&self));
-            post(self);
-            must(ABT_self_suspend());
-            atomic_fetch_add(&blocks, 1);
-            break;
-        case 3:
-        case 4:
-            if (!node->private)
-                to_another_es(rng);
-            break;
-        default:
-            break;
+    case 0:
+    case 1: must(ABT_self_yield()); break;
+    case 2:
+        must(ABT_self_get_thread(&self));
+        post(self);
+        must(ABT_self_suspend());
+        atomic_fetch_add(&blocks, 1);
+        break;
+    case 3:
+    case 4:
+        if (!node->private)
+            to_another_es(rng);
+        break;
+    default: break;
     }
 }
 
@@ -203,8 +200,8 @@ static void queens(void *arg)
         unsigned bit = 1u << i;
         if (attacked & bit)
             continue;
-        next[num] = (struct board){board->n, board->row + 1, board->columns | bit, (board->left | bit) << 1,
-                                   (board->right | bit) >> 1, 0};
+        next[num] = (struct board){
+            board->n, board->row + 1, board->columns | bit, (board->left | bit) << 1, (board->right | bit) >> 1, 0};
         must(ABT_thread_create(pool, queens, &next[num], ABT_THREAD_ATTR_NULL, &threads[num]));
         num++;
     }

@@ -1,6 +1,6 @@
 /*
- * Joining at random: ULTs, tasklets and external threads create units in all kinds of pools and join, free, join_many or
- * free_many them. Every unit runs once, and what it wrote is there for who has joined it.
+ * Joining at random: ULTs, tasklets and external threads create units in all kinds of pools and join, free, join_many
+ * or free_many them. Every unit runs once, and what it wrote is there for who has joined it.
  */
 #include "stress.h"
 
@@ -60,29 +60,27 @@ static void create_one(struct rng *rng, struct unit *unit, ABT_thread *thread)
 static void join_all(struct rng *rng, ABT_thread *threads, int num)
 {
     switch (below(rng, 5)) {
-        case 0: /* in any order, then free */
-            for (int i = 0; i < num; i++)
-                must(ABT_thread_join(threads[(i * 7 + 3) % num]));
-            must(ABT_thread_free_many(num, threads));
-            break;
-        case 1:
-            must(ABT_thread_join_many(num, threads));
-            for (int i = 0; i < num; i++)
-                must(ABT_thread_free(&threads[i]));
-            break;
-        case 2:
-            must(ABT_thread_free_many(num, threads));
-            break;
-        case 3: /* last first: the next in the queue is then another one */
-            for (int i = num; i-- > 0;)
-                must(ABT_thread_free(&threads[i]));
-            break;
-        default:
-            for (int i = 0; i < num; i++) {
-                if (one_in(rng, 2))
-                    must(ABT_thread_join(threads[i]));
-                must(ABT_thread_free(&threads[i]));
-            }
+    case 0: /* in any order, then free */
+        for (int i = 0; i < num; i++)
+            must(ABT_thread_join(threads[(i * 7 + 3) % num]));
+        must(ABT_thread_free_many(num, threads));
+        break;
+    case 1:
+        must(ABT_thread_join_many(num, threads));
+        for (int i = 0; i < num; i++)
+            must(ABT_thread_free(&threads[i]));
+        break;
+    case 2: must(ABT_thread_free_many(num, threads)); break;
+    case 3: /* last first: the next in the queue is then another one */
+        for (int i = num; i-- > 0;)
+            must(ABT_thread_free(&threads[i]));
+        break;
+    default:
+        for (int i = 0; i < num; i++) {
+            if (one_in(rng, 2))
+                must(ABT_thread_join(threads[i]));
+            must(ABT_thread_free(&threads[i]));
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-/* A million units created before any of them runs, then run and joined: ULTs and tasklets, in private and shared pools. */
+/* A million units created before any of them runs, then run and joined: ULTs and tasklets, in private and shared pools.
+ */
 #include "stress.h"
 
 enum { MANY = SCALED(1000000, 100000, 5000) };

@@ -1,6 +1,6 @@
 /*
- * ULTs migrate at random. One that asks for itself and yields is on the target afterwards, and its callback has been called
- * once for every move. Others are pushed around from outside while they yield, block and join, and none is lost.
+ * ULTs migrate at random. One that asks for itself and yields is on the target afterwards, and its callback has been
+ * called once for every move. Others are pushed around from outside while they yield, block and join, and none is lost.
  */
 #include "stress.h"
 

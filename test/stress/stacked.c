@@ -1,6 +1,6 @@
 /*
- * Stacked schedulers, and user-defined schedulers and pools mixed with the predefined ones: schedulers are pushed into pools
- * of other schedulers, run their own pools' units there, and end. Every unit runs once.
+ * Stacked schedulers, and user-defined schedulers and pools mixed with the predefined ones: schedulers are pushed into
+ * pools of other schedulers, run their own pools' units there, and end. Every unit runs once.
  */
 #include "stress.h"
 
@@ -208,14 +208,9 @@ static void fill(struct rng *rng, ABT_pool pool)
     for (unsigned n = 1 + below(rng, 12); n > 0; n--) {
         atomic_fetch_add(&created, 1);
         switch (below(rng, 3)) {
-            case 0:
-                must(ABT_task_create(pool, leaf, NULL, NULL));
-                break;
-            case 1:
-                must(ABT_thread_create(pool, leaf, NULL, ABT_THREAD_ATTR_NULL, NULL));
-                break;
-            default:
-                must(ABT_thread_create(pool, fork_leaves, NULL, ABT_THREAD_ATTR_NULL, NULL));
+        case 0: must(ABT_task_create(pool, leaf, NULL, NULL)); break;
+        case 1: must(ABT_thread_create(pool, leaf, NULL, ABT_THREAD_ATTR_NULL, NULL)); break;
+        default: must(ABT_thread_create(pool, fork_leaves, NULL, ABT_THREAD_ATTR_NULL, NULL));
         }
     }
 }

@@ -1,6 +1,6 @@
 /*
- * What the stress tests share: random numbers from a printed seed (ABT_TEST_SEED repeats a run), random delays, a watchdog
- * that ends a run which hangs, and teams of execution streams over all kinds of pools and schedulers.
+ * What the stress tests share: random numbers from a printed seed (ABT_TEST_SEED repeats a run), random delays, a
+ * watchdog that ends a run which hangs, and teams of execution streams over all kinds of pools and schedulers.
  */
 #ifndef TEST_STRESS_H
 #define TEST_STRESS_H
@@ -152,8 +152,8 @@ static const ABT_pool_kind all_kinds[] = {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT, ABT
 
 static inline const char *sched_name(ABT_sched_predef predef)
 {
-    return predef == ABT_SCHED_BASIC  ? "BASIC"
-           : predef == ABT_SCHED_PRIO ? "PRIO"
+    return predef == ABT_SCHED_BASIC    ? "BASIC"
+           : predef == ABT_SCHED_PRIO   ? "PRIO"
            : predef == ABT_SCHED_RANDWS ? "RANDWS"
                                         : "BASIC_WAIT";
 }
@@ -179,8 +179,8 @@ static inline bool on_primary(void)
 }
 
 /*
- * Starts the library and a team in which the primary ES, too, runs that scheduler over those pools. The primary ULT, which
- * must end on its own ES, lives in another pool that only the primary ES serves, unless all are private anyway.
+ * Starts the library and a team in which the primary ES, too, runs that scheduler over those pools. The primary ULT,
+ * which must end on its own ES, lives in another pool that only the primary ES serves, unless all are private anyway.
  */
 static inline void team_begin(struct team *team, int size, enum layout layout, ABT_sched_predef predef,
                               ABT_pool_kind kind)

@@ -1,6 +1,6 @@
 /*
- * Execution streams come, end, are revived and cancelled, and change their schedulers, while work is pushed to their pools
- * from elsewhere. Streams sleep between the pushes: no push may be lost.
+ * Execution streams come, end, are revived and cancelled, and change their schedulers, while work is pushed to their
+ * pools from elsewhere. Streams sleep between the pushes: no push may be lost.
  */
 #include "stress.h"
 
@@ -94,22 +94,19 @@ static void push_to_sleepers(struct rng *rng, double seconds)
 static void end_somehow(struct rng *rng, ABT_xstream *es)
 {
     switch (below(rng, 4)) {
-        case 0:
-            must(ABT_xstream_join(*es));
-            break;
-        case 1:
+    case 0: must(ABT_xstream_join(*es)); break;
+    case 1:
+        must(ABT_xstream_cancel(*es));
+        must(ABT_xstream_join(*es));
+        break;
+    case 2:
+        must(ABT_xstream_join(*es));
+        must(ABT_xstream_revive(*es));
+        jitter(rng);
+        if (one_in(rng, 2))
             must(ABT_xstream_cancel(*es));
-            must(ABT_xstream_join(*es));
-            break;
-        case 2:
-            must(ABT_xstream_join(*es));
-            must(ABT_xstream_revive(*es));
-            jitter(rng);
-            if (one_in(rng, 2))
-                must(ABT_xstream_cancel(*es));
-            break;
-        default:
-            break;
+        break;
+    default: break;
     }
     must(ABT_xstream_free(es));
 }

@@ -1,0 +1,87 @@
+/* ABT_xstream_*: the CPUs that an execution stream may use, by the numbers of the operating system. */
+#include <errno.h>
+#include <stdlib.h>
+#include "api/handles.h"
+#include "core/esaffinity.h"
+
+static int code_of(int err)
+{
+    return err == 0 ? ABT_SUCCESS : err == -ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
+}
+
+/* A set that the system does not accept is its error. */
+static int bind_to(abti_es *es, const int *cpus, size_t num)
+{
+    int code = code_of(abti_affinity_set(es->thread, cpus, num));
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (!abti_rt.config.affinity)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    int cpu = abti_affinity_wrap(cpuid);
+    return bind_to(xstream, &cpu, 1);
+}
+
+int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (!abti_rt.config.affinity)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    struct abti_cpuset set;
+    int code = code_of(abti_affinity_get(xstream->thread, &set));
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (set.num == 0)
+        code = ABT_ERR_CPUID;
+    else
+        *cpuid = set.cpus[0];
+    abti_cpuset_fini(&set);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(num_cpuids < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (!abti_rt.config.affinity)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    if (num_cpuids == 0) {
+        const struct abti_cpuset *allowed = abti_esaffinity_allowed();
+        return bind_to(xstream, allowed->cpus, allowed->num);
+    }
+    int *cpus = malloc((size_t)num_cpuids * sizeof(*cpus));
+    if (!cpus)
+        return abti_error(ABT_ERR_MEM);
+    for (int i = 0; i < num_cpuids; i++)
+        cpus[i] = abti_affinity_wrap(cpuids[i]);
+    int code = bind_to(xstream, cpus, (size_t)num_cpuids);
+    free(cpus);
+    return code;
+}
+
+int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(max_cpuids < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (!abti_rt.config.affinity)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    struct abti_cpuset set;
+    int code = code_of(abti_affinity_get(xstream->thread, &set));
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    for (int i = 0; i < max_cpuids && (size_t)i < set.num; i++)
+        cpuids[i] = set.cpus[i];
+    if (num_cpuids)
+        *num_cpuids = (int)set.num;
+    abti_cpuset_fini(&set);
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,24 @@
+/*
+ * Where execution streams run by default: rank r on entry r of the ABT_SET_AFFINITY list, or on the r-th CPU that the
+ * process might use at ABT_init. Nothing happens unless config.affinity is set. What a default asks for is always within
+ * the CPUs of ABT_init; when the system has taken those away since, the stream stays where it is.
+ */
+#ifndef ABTI_CORE_ESAFFINITY_H
+#define ABTI_CORE_ESAFFINITY_H
+
+#include <stddef.h>
+#include "core/xstream.h"
+#include "os/affinity.h"
+
+/* Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. */
+void abti_esaffinity_init(void);
+/* Gives the native thread of the primary ES, the caller, these CPUs back. */
+void abti_esaffinity_fini(void);
+
+/* Binds the ES, whose native thread exists, to the default of a rank. */
+void abti_esaffinity_apply(abti_es *es, int rank);
+
+/* The CPUs noted; for who has looked at config.affinity. */
+const struct abti_cpuset *abti_esaffinity_allowed(void);
+
+#endif

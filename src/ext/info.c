@@ -1,0 +1,340 @@
+#include "ext/info.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "base/build.h"
+#include "core/esaffinity.h"
+#include "core/rt.h"
+
+static const char *yes_no(bool b)
+{
+    return b ? "yes" : "no";
+}
+
+static const char *on_off(bool b)
+{
+    return b ? "on" : "off";
+}
+
+/* --- Configuration --- */
+
+static size_t num_cores(void)
+{
+    return abti_rt.config.affinity ? abti_esaffinity_allowed()->num : abti_affinity_num_online();
+}
+
+static void print_system(FILE *fp, const struct abti_config *config)
+{
+    abti_spin_lock(&abti_rt.lock);
+    int num = abti_rt.num_xstreams, max = config->max_num_xstreams;
+    abti_spin_unlock(&abti_rt.lock);
+    fprintf(fp, "libabt, version of the interface: %s\n", ABT_VERSION);
+    fprintf(fp, "  CPU cores: %zu\n", num_cores());
+    fprintf(fp, "  cache line size: %d\n", ABTI_CACHE_LINE);
+    fprintf(fp, "  huge page size: %zu\n", config->huge_page_size);
+    fprintf(fp, "  execution streams: %d of %d\n", num, max);
+    fprintf(fp, "  CPU affinity: %s\n", on_off(config->affinity));
+}
+
+static void print_features(FILE *fp, const struct abti_config *config)
+{
+    fprintf(fp, "  logging: %s\n", on_off(config->use_log));
+    fprintf(fp, "  debugging: %s\n", on_off(config->use_debug));
+    fprintf(fp, "  printing of error codes: %s\n", on_off(ABTI_BUILD_PRINT_ERRNO));
+    fprintf(fp, "  valgrind support: %s\n", yes_no(ABTI_BUILD_VALGRIND));
+    fprintf(fp, "  cancellation: %s\n", yes_no(ABTI_BUILD_CANCEL));
+    fprintf(fp, "  migration: %s\n", yes_no(ABTI_BUILD_MIGRATION));
+    fprintf(fp, "  external threads: %s\n", yes_no(ABTI_BUILD_EXT_THREAD));
+    fprintf(fp, "  error checks: %s\n", on_off(ABTI_BUILD_CHECKS));
+    fprintf(fp, "  tool interface: no\n");
+    fprintf(fp, "  wait policy: %s\n", ABTI_BUILD_WAIT_ACTIVE ? "active" : "passive");
+    fprintf(fp, "  context switch: assembly\n");
+    fprintf(fp, "  timer: clock_gettime\n");
+}
+
+static void print_units_and_scheds(FILE *fp, const struct abti_config *config)
+{
+    fprintf(fp, "  buckets of a key table: %" PRIu32 "\n", config->key_table_size);
+    fprintf(fp, "  stack size of ULTs: %zu KiB\n", config->thread_stacksize / 1024);
+    fprintf(fp, "  stack size of schedulers: %zu KiB\n", config->sched_stacksize / 1024);
+    fprintf(fp, "  event check frequency: %" PRIu32 "\n", config->sched_event_freq);
+    fprintf(fp, "  sleep of idle schedulers: %s, %" PRIu64 " ns\n", on_off(ABTI_BUILD_SCHED_SLEEP),
+            config->sched_sleep_nsec);
+}
+
+static void print_memory(FILE *fp, const struct abti_config *config)
+{
+    static const char *const words[] = {
+        [ABTI_LP_MALLOC] = "malloc",           [ABTI_LP_MMAP_RP] = "mmap_rp", [ABTI_LP_MMAP_HP_RP] = "mmap_hp_rp",
+        [ABTI_LP_MMAP_HP_THP] = "mmap_hp_thp", [ABTI_LP_THP] = "thp",
+    };
+    if (!ABTI_BUILD_MEM_POOL)
+        return;
+    fprintf(fp, "  chunk size of descriptors: %zu KiB\n", config->mem_page_size / 1024);
+    fprintf(fp, "  chunk size of stacks: %zu KiB\n", config->mem_stack_page_size / 1024);
+    fprintf(fp, "  free stacks kept by a stream: %" PRIu32 "\n", config->mem_max_num_stacks);
+    fprintf(fp, "  free descriptors kept by a stream: %" PRIu32 "\n", config->mem_max_num_descs);
+    fprintf(fp, "  chunks come from: %s\n", words[config->mem_lp_alloc]);
+}
+
+void abti_info_print_config(FILE *fp)
+{
+    const struct abti_config *config = &abti_rt.config;
+    print_system(fp, config);
+    print_features(fp, config);
+    print_units_and_scheds(fp, config);
+    print_memory(fp, config);
+    fflush(fp);
+}
+
+/* --- Execution streams --- */
+
+/* What is told of one, noted before anything is written: no lock is held while writing. */
+struct es_note {
+    abti_es *es;
+    int rank;
+    bool is_primary;
+    bool running;
+    uint32_t control;
+    abti_unit *main_unit, *cur;
+    abti_sched *main_sched;
+};
+
+/* rt.lock held */
+static struct es_note es_note(abti_es *es)
+{
+    return (struct es_note){
+        .es = es,
+        .rank = es->rank,
+        .is_primary = es->is_primary,
+        .running = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING,
+        .control = abti_load_relaxed(&es->control),
+        .main_unit = es->main_unit,
+        /* relaxed: only shown */
+        .cur = __atomic_load_n(&es->cur, __ATOMIC_RELAXED),
+        .main_sched = abti_load_relaxed(&es->main_sched),
+    };
+}
+
+static void print_es_note(FILE *fp, const struct es_note *note)
+{
+    static const char *const controls[] = {
+        [ABTI_ES_RUN] = "runs", [ABTI_ES_STOPPED] = "waits to be revived or freed", [ABTI_ES_EXIT] = "ends"};
+    fprintf(fp, "execution stream %p:\n", (void *)note->es);
+    fprintf(fp, "  rank: %d\n", note->rank);
+    fprintf(fp, "  type: %s\n", note->is_primary ? "primary" : "secondary");
+    fprintf(fp, "  state: %s\n", note->running ? "RUNNING" : "TERMINATED");
+    fprintf(fp, "  root ULT: %p, in no pool\n", (void *)note->main_unit);
+    fprintf(fp, "  current unit: %p\n", note->running ? (void *)note->cur : NULL);
+    fprintf(fp, "  main scheduler: %p\n", (void *)note->main_sched);
+    fprintf(fp, "  native thread: %s\n", controls[note->control]);
+}
+
+void abti_info_print_xstream(FILE *fp, abti_es *es)
+{
+    abti_spin_lock(&abti_rt.lock);
+    struct es_note note = es_note(es);
+    abti_spin_unlock(&abti_rt.lock);
+    print_es_note(fp, &note);
+    fflush(fp);
+}
+
+/* Notes on as many streams as there is room for. */
+static int note_some(struct es_note *notes, int room)
+{
+    int num = 0;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && num < room; es = es->next)
+        notes[num++] = es_note(es);
+    abti_spin_unlock(&abti_rt.lock);
+    return num;
+}
+
+/* Notes on all streams, the caller's to free; their number, or -1 when there is no memory. */
+static int note_all(struct es_note **notes)
+{
+    for (;;) {
+        abti_spin_lock(&abti_rt.lock);
+        int room = abti_rt.num_xstreams + 1;
+        abti_spin_unlock(&abti_rt.lock);
+        *notes = malloc((size_t)room * sizeof(**notes));
+        if (!*notes)
+            return -1;
+        int num = note_some(*notes, room);
+        if (num < room)
+            return num;
+        free(*notes); /* there are more by now */
+    }
+}
+
+int abti_info_print_all_xstreams(FILE *fp)
+{
+    struct es_note *notes;
+    int num = note_all(&notes);
+    if (num < 0)
+        return ABT_ERR_MEM;
+    fprintf(fp, "execution streams: %d\n", num);
+    for (int i = 0; i < num; i++)
+        print_es_note(fp, &notes[i]);
+    fflush(fp);
+    free(notes);
+    return ABT_SUCCESS;
+}
+
+/* --- Schedulers and pools --- */
+
+static const char *sched_kind(int kind)
+{
+    switch (kind) {
+        case ABT_SCHED_DEFAULT:
+        case ABT_SCHED_BASIC:
+            return "BASIC";
+        case ABT_SCHED_PRIO:
+            return "PRIO";
+        case ABT_SCHED_RANDWS:
+            return "RANDWS";
+        case ABT_SCHED_BASIC_WAIT:
+            return "BASIC_WAIT";
+        default:
+            return "user-defined";
+    }
+}
+
+/* The ULT in which a main scheduler runs; NULL for others. */
+static abti_unit *sched_unit(abti_sched *sched)
+{
+    abti_es *es = atomic_load(&sched->es);
+    return es ? es->main_unit : NULL;
+}
+
+void abti_info_print_sched(FILE *fp, abti_sched *sched)
+{
+    static const char *const uses[] = {
+        [ABTI_SCHED_UNUSED] = "no", [ABTI_SCHED_MAIN] = "main", [ABTI_SCHED_STACKED] = "stacked in a pool"};
+    unsigned requests = abti_load_relaxed(&sched->requests);
+    fprintf(fp, "scheduler %p:\n", (void *)sched);
+    fprintf(fp, "  id: %d\n", sched->id);
+    fprintf(fp, "  kind: %s\n", sched_kind(sched->kind));
+    fprintf(fp, "  used: %s\n", uses[abti_load_relaxed(&sched->use)]);
+    fprintf(fp, "  automatic: %s\n", yes_no(sched->automatic));
+    fprintf(fp, "  requests:%s%s%s%s\n", requests & ABTI_SCHED_REQ_FINISH ? " FINISH" : "",
+            requests & ABTI_SCHED_REQ_EXIT ? " EXIT" : "", requests & ABTI_SCHED_REQ_REPLACE ? " REPLACE" : "",
+            requests ? "" : " none");
+    fprintf(fp, "  pools: %d\n", sched->num_pools);
+    fprintf(fp, "  has work: %s\n", yes_no(abti_sched_has_work(sched)));
+    fprintf(fp, "  ULT: %p\n", (void *)sched_unit(sched));
+    fprintf(fp, "  data: %p\n", sched->data);
+    for (int i = 0; i < sched->num_pools; i++)
+        abti_info_print_pool(fp, sched->pools[i]);
+    fflush(fp);
+}
+
+static const char *pool_access(ABT_pool_access access)
+{
+    switch (access) {
+        case ABT_POOL_ACCESS_PRIV:
+            return "PRIV";
+        case ABT_POOL_ACCESS_SPSC:
+            return "SPSC";
+        case ABT_POOL_ACCESS_MPSC:
+            return "MPSC";
+        case ABT_POOL_ACCESS_SPMC:
+            return "SPMC";
+        case ABT_POOL_ACCESS_MPMC:
+            return "MPMC";
+    }
+    return "unknown";
+}
+
+void abti_info_print_pool(FILE *fp, abti_pool *pool)
+{
+    fprintf(fp, "pool %p:\n", (void *)pool);
+    fprintf(fp, "  id: %d\n", pool->id);
+    fprintf(fp, "  access: %s\n", pool_access(pool->access));
+    fprintf(fp, "  automatic: %s\n", yes_no(pool->automatic));
+    fprintf(fp, "  schedulers: %d\n", (int)abti_load_relaxed(&pool->num_scheds));
+    fprintf(fp, "  empty: %s\n", yes_no(pool->ops->is_empty(pool)));
+    if (pool->ops->size)
+        fprintf(fp, "  size: %zu\n", pool->ops->size(pool));
+    fprintf(fp, "  blocked: %zu\n", abti_pool_num_blocked(pool));
+    fprintf(fp, "  data: %p\n", pool->data);
+    fflush(fp);
+}
+
+/* --- Units --- */
+
+static const char *unit_kind(abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_PRIMARY)
+        return "primary ULT";
+    if (unit->flags & ABTI_UNIT_MAIN_SCHED)
+        return "main scheduler";
+    if (unit->flags & ABTI_UNIT_SCHED)
+        return "stacked scheduler";
+    return abti_unit_is_tasklet(unit) ? "tasklet" : "ULT";
+}
+
+/* Which stream runs it or has run it, as a rank (-1: none), and which unit runs it now, as its parent. */
+static int where_it_runs(abti_unit *unit, abti_unit **parent)
+{
+    int rank = -1;
+    *parent = NULL;
+    abti_spin_lock(&abti_rt.lock); /* the stream stays */
+    abti_es *es = abti_unit_last_es(unit);
+    if (es != ABT_XSTREAM_NULL) {
+        rank = es->rank;
+        if (__atomic_load_n(&es->cur, __ATOMIC_RELAXED) == unit)
+            *parent = __atomic_load_n(&es->parent, __ATOMIC_RELAXED);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return rank;
+}
+
+static void print_cold(FILE *fp, abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    bool has_arg = cold && !(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED));
+    fprintf(fp, "  migratable: %s\n", yes_no(!cold || !abti_load_relaxed(&cold->pinned)));
+    fprintf(fp, "  callback argument: %p\n", has_arg ? cold->callback_arg : NULL);
+    fprintf(fp, "  key table: %p\n", cold ? (void *)abti_load_relaxed(&cold->keys) : NULL);
+}
+
+static void print_stack(FILE *fp, abti_unit *unit)
+{
+    size_t size = 0;
+    void *end = NULL;
+    if (!(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET))) {
+        size = unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
+        end = abti_unit_stack_end(unit);
+    }
+    fprintf(fp, "  stack top: %p\n", end);
+    fprintf(fp, "  stack size: %zu\n", size);
+}
+
+void abti_info_print_unit(FILE *fp, abti_unit *unit)
+{
+    static const char *const states[] = {
+        [ABT_THREAD_STATE_READY] = "READY",
+        [ABT_THREAD_STATE_RUNNING] = "RUNNING",
+        [ABT_THREAD_STATE_BLOCKED] = "BLOCKED",
+        [ABT_THREAD_STATE_TERMINATED] = "TERMINATED",
+    };
+    unsigned requests = abti_load_relaxed(&unit->requests);
+    abti_unit *parent;
+    int rank = where_it_runs(unit, &parent);
+    fprintf(fp, "work unit %p:\n", (void *)unit);
+    fprintf(fp, "  id: %" PRIu64 "\n", abti_unit_id(unit));
+    fprintf(fp, "  kind: %s\n", unit_kind(unit));
+    fprintf(fp, "  yieldable: %s\n", yes_no(!abti_unit_is_tasklet(unit)));
+    fprintf(fp, "  state: %s\n", states[abti_unit_state(unit)]);
+    fprintf(fp, "  rank of its last execution stream: %d\n", rank);
+    fprintf(fp, "  parent: %p\n", (void *)parent);
+    fprintf(fp, "  argument: %p\n", unit->arg);
+    fprintf(fp, "  pool: %p\n", (void *)abti_unit_last_pool(unit));
+    fprintf(fp, "  named: %s\n", yes_no(unit->flags & ABTI_UNIT_NAMED));
+    fprintf(fp, "  requests:%s%s%s\n", requests & ABTI_REQ_CANCEL ? " CANCEL" : "",
+            requests & ABTI_REQ_MIGRATE ? " MIGRATE" : "", requests ? "" : " none");
+    print_cold(fp, unit);
+    print_stack(fp, unit);
+    fflush(fp);
+}

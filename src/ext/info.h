@@ -1,0 +1,16 @@
+/* Text about the library and its objects. What it says of running ones is no consistent snapshot. */
+#ifndef ABTI_EXT_INFO_H
+#define ABTI_EXT_INFO_H
+
+#include <stdio.h>
+#include "core/xstream.h"
+
+void abti_info_print_config(FILE *fp);
+/* ABT code. */
+int abti_info_print_all_xstreams(FILE *fp) ABTI_MUST_CHECK;
+void abti_info_print_xstream(FILE *fp, abti_es *es);
+void abti_info_print_sched(FILE *fp, abti_sched *sched);
+void abti_info_print_pool(FILE *fp, abti_pool *pool);
+void abti_info_print_unit(FILE *fp, abti_unit *unit);
+
+#endif

@@ -1,0 +1,245 @@
+/* ABT_xstream_*affinity, *cpubind and ABT_SET_AFFINITY, in builds that bind streams to CPUs and in those that do not. */
+#include <sched.h>
+
+#include "common.h"
+
+enum { MOST = 1024 };
+
+struct cpus {
+    int num;
+    int ids[MOST];
+};
+
+static struct cpus cpus_from(const cpu_set_t *mask)
+{
+    struct cpus cpus = {0};
+
+    for (int cpu = 0; cpu < CPU_SETSIZE && cpus.num < MOST; cpu++) {
+        if (CPU_ISSET(cpu, mask))
+            cpus.ids[cpus.num++] = cpu;
+    }
+    return cpus;
+}
+
+/* What the system says of the calling native thread. */
+static struct cpus native_cpus(void)
+{
+    cpu_set_t mask;
+
+    must(pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask));
+    return cpus_from(&mask);
+}
+
+static void bind_native(const int *ids, int num)
+{
+    cpu_set_t mask;
+
+    CPU_ZERO(&mask);
+    for (int i = 0; i < num; i++)
+        CPU_SET(ids[i], &mask);
+    must(pthread_setaffinity_np(pthread_self(), sizeof(mask), &mask));
+}
+
+static struct cpus cpus_of(ABT_xstream xstream)
+{
+    struct cpus cpus = {0};
+
+    must(ABT_xstream_get_affinity(xstream, MOST, cpus.ids, &cpus.num));
+    return cpus;
+}
+
+static bool same(const struct cpus *a, const struct cpus *b)
+{
+    return a->num == b->num && !memcmp(a->ids, b->ids, (size_t)a->num * sizeof(a->ids[0]));
+}
+
+static bool is_only(ABT_xstream xstream, int cpu)
+{
+    struct cpus cpus = cpus_of(xstream);
+
+    return cpus.num == 1 && cpus.ids[0] == cpu;
+}
+
+static bool is_enabled(void)
+{
+    ABT_bool enabled = -1;
+
+    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &enabled));
+    return enabled == ABT_TRUE;
+}
+
+/* --- Not built in, or switched off --- */
+
+static void test_off(enum caller who, void *arg)
+{
+    ABT_xstream xstream = *(ABT_xstream *)arg;
+    int cpu = 77, cpus[1] = {77}, num = 77;
+
+    (void)who;
+    ok_err(ABT_xstream_set_cpubind(xstream, 0), ABT_ERR_FEATURE_NA);
+    ok_err(ABT_xstream_get_cpubind(xstream, &cpu), ABT_ERR_FEATURE_NA);
+    ok_err(ABT_xstream_set_affinity(xstream, 0, NULL), ABT_ERR_FEATURE_NA);
+    ok_err(ABT_xstream_get_affinity(xstream, 1, cpus, &num), ABT_ERR_FEATURE_NA);
+    ok(cpu == 77 && cpus[0] == 77 && num == 77, "nothing is stored");
+}
+
+static void test_errors(ABT_xstream xstream)
+{
+    ABT_xstream nulls[] = {ABT_XSTREAM_NULL, NULL};
+    int cpu = 0, num;
+
+    for (int i = 0; i < 2; i++) {
+        ok_err(ABT_xstream_set_cpubind(nulls[i], 0), ABT_ERR_INV_XSTREAM);
+        ok_err(ABT_xstream_get_cpubind(nulls[i], &cpu), ABT_ERR_INV_XSTREAM);
+        ok_err(ABT_xstream_set_affinity(nulls[i], -1, &cpu), ABT_ERR_INV_XSTREAM);
+        ok_err(ABT_xstream_get_affinity(nulls[i], -1, &cpu, &num), ABT_ERR_INV_XSTREAM);
+    }
+    ok_err(ABT_xstream_set_affinity(xstream, -1, &cpu), ABT_ERR_INV_ARG);
+    ok_err(ABT_xstream_get_affinity(xstream, -1, &cpu, &num), ABT_ERR_INV_ARG);
+}
+
+/* With the affinity off nobody is moved. */
+static void test_untouched(const struct cpus *before)
+{
+    struct cpus now_native = native_cpus();
+    ABT_xstream xstream;
+
+    ok(same(before, &now_native), "the initialising thread keeps its CPUs");
+    xstream = own_xstream();
+    test_errors(xstream);
+    call_as_each(test_off, &xstream);
+}
+
+static void test_switched_off(const struct cpus *before)
+{
+    const char *const words[] = {"no", "N", "False", "oFF"};
+
+    for (int i = 0; i < 4; i++) {
+        setenv("ABT_SET_AFFINITY", words[i], 1);
+        must(ABT_init(0, NULL));
+        ok(!is_enabled(), "switched off by %s", words[i]);
+        if (i == 0)
+            test_untouched(before);
+        must(ABT_finalize());
+    }
+    unsetenv("ABT_SET_AFFINITY");
+}
+
+/* --- On --- */
+
+static void check_default(ABT_xstream xstream, int cpu, const char *what)
+{
+    ok(is_only(xstream, cpu), "%s is bound to CPU %d", what, cpu);
+}
+
+/* Streams and their ranks, with the process allowed to use the given CPUs. */
+static void test_round_robin(const struct cpus *allowed)
+{
+    enum { STREAMS = 5 };
+    ABT_xstream streams[STREAMS];
+    struct cpus after;
+
+    must(ABT_init(0, NULL));
+    ok(is_enabled(), "the affinity is on");
+    check_default(own_xstream(), allowed->ids[0], "the primary ES");
+    for (int i = 0; i < STREAMS; i++) {
+        streams[i] = new_xstream();
+        check_default(streams[i], allowed->ids[(i + 1) % allowed->num], "a secondary ES");
+    }
+    must(ABT_xstream_set_affinity(streams[0], 0, NULL));
+    after = cpus_of(streams[0]);
+    ok(same(allowed, &after), "no CPU given: all that the process had");
+    ok_abt(ABT_xstream_set_rank(streams[0], 1));
+    check_default(streams[0], allowed->ids[1 % allowed->num], "the same rank again");
+    ok_abt(ABT_xstream_set_rank(streams[0], 1000));
+    check_default(streams[0], allowed->ids[1000 % allowed->num], "another rank");
+    for (int i = 0; i < STREAMS; i++)
+        must(ABT_xstream_free(&streams[i]));
+    must(ABT_finalize());
+    after = native_cpus();
+    ok(same(allowed, &after), "the initialising thread gets its CPUs back");
+}
+
+static void test_set(enum caller who, void *arg)
+{
+    const struct cpus *allowed = arg;
+    ABT_xstream xstream = new_xstream();
+    int last = allowed->ids[allowed->num - 1], cpu = -1, num = -1, few[2] = {-7, -7};
+    struct cpus all;
+
+    ok_abt(ABT_xstream_set_cpubind(xstream, last));
+    ok(is_only(xstream, last), "bound by a %s", caller_names[who]);
+    ok_abt(ABT_xstream_get_cpubind(xstream, &cpu));
+    is_int(cpu, last, "it says so");
+    ok_err(ABT_xstream_set_cpubind(xstream, -1), ABT_ERR_SYS);
+    ok_err(ABT_xstream_set_affinity(xstream, 1, (int[]){-1}), ABT_ERR_SYS);
+    ok(is_only(xstream, last), "what the system refuses changes nothing");
+    ok_abt(ABT_xstream_set_affinity(xstream, allowed->num, (int *)allowed->ids));
+    all = cpus_of(xstream);
+    ok(same(allowed, &all), "a set");
+    ok_abt(ABT_xstream_get_affinity(xstream, 1, few, &num));
+    ok(num == allowed->num && few[0] == allowed->ids[0] && few[1] == -7, "no more than there is room for");
+    ok_abt(ABT_xstream_get_affinity(xstream, 0, NULL, &num));
+    is_int(num, allowed->num, "only their number");
+    ok_abt(ABT_xstream_get_cpubind(xstream, &cpu));
+    is_int(cpu, allowed->ids[0], "the first of several");
+    must(ABT_xstream_join(xstream));
+    ok_abt(ABT_xstream_set_cpubind(xstream, last));
+    ok(is_only(xstream, last), "a terminated one");
+    must(ABT_xstream_free(&xstream));
+}
+
+/* The list's ids index the CPUs of the process. */
+static void test_list(const char *list, const struct cpus *allowed, int primary, int secondary)
+{
+    ABT_xstream xstream;
+
+    setenv("ABT_SET_AFFINITY", list, 1);
+    diag("ABT_SET_AFFINITY=%s", list);
+    must(ABT_init(0, NULL));
+    check_default(own_xstream(), allowed->ids[primary % allowed->num], "the primary ES");
+    xstream = new_xstream();
+    check_default(xstream, allowed->ids[secondary % allowed->num], "the secondary ES");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_finalize());
+    unsetenv("ABT_SET_AFFINITY");
+}
+
+static void test_on(const struct cpus *all)
+{
+    struct cpus one = {.num = 1, .ids = {all->ids[all->num - 1]}};
+
+    test_round_robin(all);
+    must(ABT_init(0, NULL));
+    test_errors(own_xstream());
+    call_as_each(test_set, (void *)all);
+    must(ABT_finalize());
+    test_list("0", all, 0, 0);
+    test_list("1,0", all, 1, 0);
+    test_list("{3}:2:2", all, 3, 5);
+    test_list("rubbish", all, 0, 1);
+    bind_native(one.ids, 1);
+    test_round_robin(&one);
+    test_list("5:2", &one, 0, 0);
+    bind_native(all->ids, all->num);
+    test_switched_off(all);
+}
+
+int main(void)
+{
+    struct cpus before = native_cpus();
+    bool enabled;
+
+    unsetenv("ABT_SET_AFFINITY");
+    unsetenv("ABT_ENV_SET_AFFINITY");
+    must(ABT_init(0, NULL));
+    enabled = is_enabled();
+    if (!enabled)
+        test_untouched(&before);
+    must(ABT_finalize());
+    if (enabled)
+        test_on(&before);
+    else
+        test_switched_off(&before);
+    return done_testing();
+}
