@@ -29,11 +29,13 @@ test_arch_ctx_LDADD = $(LDADD) -lm
 
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
+	test/api/affinity \
 	test/api/barrier \
 	test/api/cond \
 	test/api/error \
 	test/api/eventual \
 	test/api/future \
+	test/api/info \
 	test/api/init \
 	test/api/key \
 	test/api/mutex \

@@ -10,44 +10,28 @@
 static int query_bool(ABT_info_query_kind kind, const struct abti_config *config)
 {
     switch (kind) {
-        case ABT_INFO_QUERY_KIND_ENABLED_DEBUG:
-            return config->use_debug;
-        case ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO:
-            return ABTI_BUILD_PRINT_ERRNO;
-        case ABT_INFO_QUERY_KIND_ENABLED_LOG:
-            return config->use_log;
-        case ABT_INFO_QUERY_KIND_ENABLED_VALGRIND:
-            return ABTI_BUILD_VALGRIND;
-        case ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR:
-            return ABTI_BUILD_CHECKS;
-        case ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU:
-            return ABTI_BUILD_PRESERVE_FPU;
-        case ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL:
-        case ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL:
-            return ABTI_BUILD_CANCEL;
-        case ABT_INFO_QUERY_KIND_ENABLED_MIGRATION:
-            return ABTI_BUILD_MIGRATION;
-        case ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD:
-            return ABTI_BUILD_EXT_THREAD;
-        case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP:
-            return ABTI_BUILD_SCHED_SLEEP;
-        case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG:
-            return config->print_config;
-        case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY:
-            return config->affinity;
-        case ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC:
-            return ABTI_BUILD_LAZY_STACK;
-        case ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED:
-        case ABT_INFO_QUERY_KIND_FCONTEXT:
-            return 1;
-        case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER:
-        case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER:
-        case ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION:
-        case ABT_INFO_QUERY_KIND_ENABLED_TOOL:         /* see tool.c */
-        case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: /* stacks are printed as they are */
-            return 0;
-        default:
-            return -1;
+    case ABT_INFO_QUERY_KIND_ENABLED_DEBUG: return config->use_debug;
+    case ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO: return ABTI_BUILD_PRINT_ERRNO;
+    case ABT_INFO_QUERY_KIND_ENABLED_LOG: return config->use_log;
+    case ABT_INFO_QUERY_KIND_ENABLED_VALGRIND: return ABTI_BUILD_VALGRIND;
+    case ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR: return ABTI_BUILD_CHECKS;
+    case ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU: return ABTI_BUILD_PRESERVE_FPU;
+    case ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL:
+    case ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL: return ABTI_BUILD_CANCEL;
+    case ABT_INFO_QUERY_KIND_ENABLED_MIGRATION: return ABTI_BUILD_MIGRATION;
+    case ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD: return ABTI_BUILD_EXT_THREAD;
+    case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP: return ABTI_BUILD_SCHED_SLEEP;
+    case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return config->print_config;
+    case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY: return config->affinity;
+    case ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC: return ABTI_BUILD_LAZY_STACK;
+    case ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED:
+    case ABT_INFO_QUERY_KIND_FCONTEXT: return 1;
+    case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER:
+    case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER:
+    case ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION:
+    case ABT_INFO_QUERY_KIND_ENABLED_TOOL: /* see tool.c */
+    case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: /* stacks are printed as they are */ return 0;
+    default: return -1;
     }
 }
 
@@ -68,29 +52,14 @@ static int query(ABT_info_query_kind kind, const struct abti_config *config, voi
         return ABT_SUCCESS;
     }
     switch (kind) {
-        case ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS:
-            *(unsigned int *)val = max_num_xstreams(config);
-            break;
-        case ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE:
-            *(size_t *)val = config->thread_stacksize;
-            break;
-        case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE:
-            *(size_t *)val = config->sched_stacksize;
-            break;
-        case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ:
-            *(uint64_t *)val = config->sched_event_freq;
-            break;
-        case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC:
-            *(uint64_t *)val = config->sched_sleep_nsec;
-            break;
-        case ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK:
-            *(int *)val = (int)config->stack_guard;
-            break;
-        case ABT_INFO_QUERY_KIND_WAIT_POLICY:
-            *(int *)val = ABTI_BUILD_WAIT_ACTIVE;
-            break;
-        default:
-            return ABT_ERR_INV_QUERY_KIND;
+    case ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS: *(unsigned int *)val = max_num_xstreams(config); break;
+    case ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE: *(size_t *)val = config->thread_stacksize; break;
+    case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE: *(size_t *)val = config->sched_stacksize; break;
+    case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ: *(uint64_t *)val = config->sched_event_freq; break;
+    case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC: *(uint64_t *)val = config->sched_sleep_nsec; break;
+    case ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK: *(int *)val = (int)config->stack_guard; break;
+    case ABT_INFO_QUERY_KIND_WAIT_POLICY: *(int *)val = ABTI_BUILD_WAIT_ACTIVE; break;
+    default: return ABT_ERR_INV_QUERY_KIND;
     }
     return ABT_SUCCESS;
 }

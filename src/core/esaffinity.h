@@ -1,7 +1,7 @@
 /*
  * Where execution streams run by default: rank r on entry r of the ABT_SET_AFFINITY list, or on the r-th CPU that the
- * process might use at ABT_init. Nothing happens unless config.affinity is set. What a default asks for is always within
- * the CPUs of ABT_init; when the system has taken those away since, the stream stays where it is.
+ * process might use at ABT_init. Nothing happens unless config.affinity is set. What a default asks for is always
+ * within the CPUs of ABT_init; when the system has taken those away since, the stream stays where it is.
  */
 #ifndef ABTI_CORE_ESAFFINITY_H
 #define ABTI_CORE_ESAFFINITY_H

@@ -13,7 +13,7 @@ struct abti_halt_request {
     double timeout; /* seconds, counted from when the first ES halts; negative: for ever */
     /* Called on one ES when all have halted or the time is up. No pool is destroyed before it returns. */
     void (*act)(const struct abti_halt_request *request, bool timed_out);
-    FILE *fp;                             /* for act */
+    FILE *fp;                                    /* for act */
     void (*done)(ABT_bool timed_out, void *arg); /* called after act, while the others still wait; NULL: none */
     void *arg;
 };

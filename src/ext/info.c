@@ -186,17 +186,12 @@ int abti_info_print_all_xstreams(FILE *fp)
 static const char *sched_kind(int kind)
 {
     switch (kind) {
-        case ABT_SCHED_DEFAULT:
-        case ABT_SCHED_BASIC:
-            return "BASIC";
-        case ABT_SCHED_PRIO:
-            return "PRIO";
-        case ABT_SCHED_RANDWS:
-            return "RANDWS";
-        case ABT_SCHED_BASIC_WAIT:
-            return "BASIC_WAIT";
-        default:
-            return "user-defined";
+    case ABT_SCHED_DEFAULT:
+    case ABT_SCHED_BASIC: return "BASIC";
+    case ABT_SCHED_PRIO: return "PRIO";
+    case ABT_SCHED_RANDWS: return "RANDWS";
+    case ABT_SCHED_BASIC_WAIT: return "BASIC_WAIT";
+    default: return "user-defined";
     }
 }
 
@@ -232,16 +227,11 @@ void abti_info_print_sched(FILE *fp, abti_sched *sched)
 static const char *pool_access(ABT_pool_access access)
 {
     switch (access) {
-        case ABT_POOL_ACCESS_PRIV:
-            return "PRIV";
-        case ABT_POOL_ACCESS_SPSC:
-            return "SPSC";
-        case ABT_POOL_ACCESS_MPSC:
-            return "MPSC";
-        case ABT_POOL_ACCESS_SPMC:
-            return "SPMC";
-        case ABT_POOL_ACCESS_MPMC:
-            return "MPMC";
+    case ABT_POOL_ACCESS_PRIV: return "PRIV";
+    case ABT_POOL_ACCESS_SPSC: return "SPSC";
+    case ABT_POOL_ACCESS_MPSC: return "MPSC";
+    case ABT_POOL_ACCESS_SPMC: return "SPMC";
+    case ABT_POOL_ACCESS_MPMC: return "MPMC";
     }
     return "unknown";
 }

@@ -1,0 +1,628 @@
+/* ABT_info_*: the configuration, and printing. What is printed is looked at only for what it must say. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* --- Text that is printed --- */
+
+struct text {
+    FILE *fp;
+    char *chars;
+    size_t size;
+};
+
+static void text_open(struct text *text)
+{
+    text->chars = NULL;
+    text->fp = open_memstream(&text->chars, &text->size);
+    if (!text->fp)
+        bail_out("open_memstream");
+}
+
+static void text_close(struct text *text)
+{
+    fclose(text->fp);
+    free(text->chars);
+}
+
+/* Everything is flushed. */
+static int count_in(const struct text *text, const char *word)
+{
+    int count = 0;
+
+    if (!text->chars)
+        return 0;
+    for (const char *at = text->chars; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static size_t length_of(const struct text *text)
+{
+    return text->chars ? strlen(text->chars) : 0;
+}
+
+/* prints(call): it succeeds and has flushed some text. */
+#define prints(text, call)                                                                                             \
+    do {                                                                                                               \
+        size_t before_it = length_of(&(text));                                                                         \
+        ok_abt(call);                                                                                                  \
+        ok(length_of(&(text)) > before_it, "something is printed");                                                    \
+    } while (0)
+
+/* --- Configuration --- */
+
+static const int bool_kinds[] = {
+    ABT_INFO_QUERY_KIND_ENABLED_DEBUG,
+    ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO,
+    ABT_INFO_QUERY_KIND_ENABLED_LOG,
+    ABT_INFO_QUERY_KIND_ENABLED_VALGRIND,
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR,
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER,
+    ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU,
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER,
+    ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL,
+    ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL,
+    ABT_INFO_QUERY_KIND_ENABLED_MIGRATION,
+    ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED,
+    ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD,
+    ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP,
+    ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG,
+    ABT_INFO_QUERY_KIND_ENABLED_AFFINITY,
+    ABT_INFO_QUERY_KIND_ENABLED_TOOL,
+    ABT_INFO_QUERY_KIND_FCONTEXT,
+    ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION,
+    ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND,
+    ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC,
+};
+
+static int query_bool(int kind)
+{
+    struct {
+        ABT_bool value;
+        int guard;
+    } got = {-1, 77};
+
+    must(ABT_info_query_config((ABT_info_query_kind)kind, &got.value));
+    if (got.guard != 77)
+        bail_out("kind %d stores more than an ABT_bool", kind);
+    return got.value;
+}
+
+static uint64_t query_64(int kind)
+{
+    uint64_t value = UINT64_MAX;
+
+    must(ABT_info_query_config((ABT_info_query_kind)kind, &value));
+    return value;
+}
+
+static size_t query_size(int kind)
+{
+    size_t value = SIZE_MAX;
+
+    must(ABT_info_query_config((ABT_info_query_kind)kind, &value));
+    return value;
+}
+
+static int query_int(int kind)
+{
+    int value[2] = {-1, 77};
+
+    must(ABT_info_query_config((ABT_info_query_kind)kind, value));
+    if (value[1] != 77)
+        bail_out("kind %d stores more than an int", kind);
+    return value[0];
+}
+
+static void test_query(enum caller who, void *arg)
+{
+    int value = 77;
+
+    (void)arg;
+    diag("by a %s", caller_names[who]);
+    for (size_t i = 0; i < sizeof(bool_kinds) / sizeof(bool_kinds[0]); i++) {
+        int got = query_bool(bool_kinds[i]);
+        ok(got == ABT_TRUE || got == ABT_FALSE, "kind %d is true or false", bool_kinds[i]);
+    }
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED), ABT_TRUE, "schedulers can be stacked");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER), ABT_FALSE, "producers are not checked");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER), ABT_FALSE, "consumers are not checked");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION), ABT_FALSE, "no dynamic promotion");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL), query_bool(ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL),
+           "one switch for cancellation");
+    ok(query_int(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS) >= 1, "limit of streams");
+    ok(query_size(ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE) >= 512, "stack size");
+    ok(query_size(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE) >= 512, "stack size of schedulers");
+    ok((unsigned)query_int(ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK) <= 3, "stack check");
+    ok((unsigned)query_int(ABT_INFO_QUERY_KIND_WAIT_POLICY) <= 1, "wait policy");
+    ok_err(ABT_info_query_config((ABT_info_query_kind)28, &value), ABT_ERR_INV_QUERY_KIND);
+    ok_err(ABT_info_query_config((ABT_info_query_kind)-1, &value), ABT_ERR_INV_QUERY_KIND);
+    is_int(value, 77, "nothing is stored");
+}
+
+static void test_tool(void)
+{
+    if (query_bool(ABT_INFO_QUERY_KIND_ENABLED_TOOL) == ABT_TRUE)
+        return;
+    ok_err(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_ALL, NULL), ABT_ERR_FEATURE_NA);
+    ok_err(ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, 0, ABT_TOOL_QUERY_KIND_POOL, NULL), ABT_ERR_FEATURE_NA);
+}
+
+/* What stands in the environment at ABT_init is what a query tells. */
+static void test_environment(void)
+{
+    static const char *const names[] = {"ABT_THREAD_STACKSIZE", "ABT_SCHED_STACKSIZE",     "ABT_SCHED_EVENT_FREQ",
+                                        "ABT_SCHED_SLEEP_NSEC", "ABT_MAX_NUM_XSTREAMS",    "ABT_USE_LOG",
+                                        "ABT_USE_DEBUG",        "ABT_STACK_OVERFLOW_CHECK"};
+    static const char *const values[] = {"32768", "65536", "7", "123456789012", "2", "1", "yes", "none"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        setenv(names[i], values[i], 1);
+    must(ABT_init(0, NULL));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unsetenv(names[i]);
+    is_int(query_size(ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE), 32768, "stack size");
+    is_int(query_size(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE), 65536, "stack size of schedulers");
+    is_int(query_64(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ), 7, "event frequency");
+    is_int(query_64(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC), 123456789012, "sleep");
+    is_int(query_int(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS), 2, "limit of streams");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_LOG), ABT_TRUE, "log");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_DEBUG), ABT_TRUE, "debug");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG), ABT_FALSE, "nothing printed");
+    ABT_xstream xstream;
+    must(ABT_xstream_create_with_rank(ABT_SCHED_NULL, 9, &xstream));
+    is_int(query_int(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS), 10, "the limit is raised");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_finalize());
+}
+
+/* ABT_PRINT_CONFIG makes ABT_init write to stdout. */
+static void test_print_at_init(void)
+{
+    char line[256];
+    int saved = dup(STDOUT_FILENO);
+    FILE *file = tmpfile();
+
+    if (saved < 0 || !file)
+        bail_out("temporary file");
+    fflush(stdout);
+    dup2(fileno(file), STDOUT_FILENO);
+    setenv("ABT_PRINT_CONFIG", "1", 1);
+    must(ABT_init(0, NULL));
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    rewind(file);
+    ok(fgets(line, sizeof(line), file), "ABT_init prints the configuration");
+    is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG), ABT_TRUE, "and says so");
+    unsetenv("ABT_PRINT_CONFIG");
+    fclose(file);
+    must(ABT_finalize());
+}
+
+static void test_uninitialized(void)
+{
+    struct text text;
+    size_t size = 77;
+
+    if (ABT_NULL)
+        return;
+    text_open(&text);
+    if (ver20) {
+        setenv("ABT_THREAD_STACKSIZE", "32768", 1);
+        ok_abt(ABT_info_query_config(ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE, &size));
+        is_int(size, 32768, "the environment is asked");
+        unsetenv("ABT_THREAD_STACKSIZE");
+        prints(text, ABT_info_print_config(text.fp));
+        prints(text, ABT_info_print_all_xstreams(text.fp));
+    } else {
+        for (int kind = 0; kind < 30; kind++)
+            ok_err(ABT_info_query_config((ABT_info_query_kind)kind, &size), ABT_ERR_UNINITIALIZED);
+        is_int(size, 77, "nothing is stored");
+        ok_err(ABT_info_print_config(text.fp), ABT_ERR_UNINITIALIZED);
+        ok_err(ABT_info_print_all_xstreams(text.fp), ABT_ERR_UNINITIALIZED);
+    }
+    ok_err(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &size), ABT_ERR_UNINITIALIZED);
+    text_close(&text);
+}
+
+/* --- Objects --- */
+
+static void test_null(void)
+{
+    struct text text;
+
+    if (ABT_NULL)
+        return;
+    text_open(&text);
+    for (int i = 0; i < 2; i++) {
+        ok_err(ABT_info_print_xstream(text.fp, i ? NULL : ABT_XSTREAM_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_XSTREAM);
+        ok_err(ABT_info_print_sched(text.fp, i ? NULL : ABT_SCHED_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_SCHED);
+        ok_err(ABT_info_print_pool(text.fp, i ? NULL : ABT_POOL_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_POOL);
+        ok_err(ABT_info_print_thread(text.fp, i ? NULL : ABT_THREAD_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD);
+        ok_err(ABT_info_print_task(text.fp, i ? NULL : ABT_TASK_NULL), ver20 ? ABT_SUCCESS : ABT_ERR_INV_TASK);
+        ok_err(ABT_info_print_thread_attr(text.fp, i ? NULL : ABT_THREAD_ATTR_NULL),
+               ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD_ATTR);
+        ok_err(ABT_info_print_thread_stack(text.fp, i ? NULL : ABT_THREAD_NULL),
+               ver20 ? ABT_SUCCESS : ABT_ERR_INV_THREAD);
+        ok_err(ABT_info_print_thread_stacks_in_pool(text.fp, i ? NULL : ABT_POOL_NULL),
+               ver20 ? ABT_SUCCESS : ABT_ERR_INV_POOL);
+    }
+    fflush(text.fp);
+    is_int(length_of(&text) > 0, ver20, "a note in 2.0 only");
+    text_close(&text);
+}
+
+static void test_objects(enum caller who, void *arg)
+{
+    struct text text;
+    ABT_xstream xstream = new_xstream();
+    ABT_sched sched;
+    ABT_thread_attr attr;
+    ABT_thread thread;
+    ABT_task task;
+    ABT_pool pool = new_pool(ABT_POOL_RANDWS, ABT_FALSE);
+
+    diag("by a %s", caller_names[who]);
+    text_open(&text);
+    prints(text, ABT_info_print_config(text.fp));
+    prints(text, ABT_info_print_all_xstreams(text.fp));
+    prints(text, ABT_info_print_xstream(text.fp, xstream));
+    must(ABT_xstream_get_main_sched(xstream, &sched));
+    prints(text, ABT_info_print_sched(text.fp, sched));
+    prints(text, ABT_info_print_pool(text.fp, pool));
+    must(ABT_thread_attr_create(&attr));
+    prints(text, ABT_info_print_thread_attr(text.fp, attr));
+    must(ABT_thread_attr_free(&attr));
+    must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_task_create(pool, do_nothing, NULL, &task));
+    prints(text, ABT_info_print_thread(text.fp, thread));
+    prints(text, ABT_info_print_task(text.fp, task));
+    prints(text, ABT_info_print_thread(text.fp, *(ABT_thread *)arg));
+    prints(text, ABT_info_print_thread_stack(text.fp, thread));
+    prints(text, ABT_info_print_thread_stack(text.fp, task));
+    prints(text, ABT_info_print_thread_stacks_in_pool(text.fp, pool));
+    if (who != EXTERNAL) {
+        prints(text, ABT_info_print_thread(text.fp, self()));
+        prints(text, ABT_info_print_thread_stack(text.fp, self()));
+    }
+    must(ABT_xstream_free(&xstream));
+    xstream = new_xstream();
+    for (ABT_unit unit; must(ABT_pool_pop(pool, &unit)), unit != ABT_UNIT_NULL;)
+        must(ABT_pool_push(pool_of(xstream), unit));
+    must(ABT_xstream_join(xstream));
+    prints(text, ABT_info_print_xstream(text.fp, xstream));
+    prints(text, ABT_info_print_thread(text.fp, thread));
+    prints(text, ABT_info_print_thread_stack(text.fp, thread));
+    must(ABT_thread_free(&thread));
+    must(ABT_task_free(&task));
+    must(ABT_xstream_free(&xstream));
+    must(ABT_pool_free(&pool));
+    text_close(&text);
+}
+
+/* --- Stacks --- */
+
+#define PATTERN UINT64_C(0x1badb002c0ffee42)
+#define PATTERN_TEXT "1badb002c0ffee42"
+
+/* Something to be found on its stack, and much of nothing. */
+static void mark_and_suspend(void *counter)
+{
+    volatile uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
+    volatile char zeros[4096];
+
+    memset((char *)zeros, 0, sizeof(zeros));
+    suspend_once(counter);
+    if (marks[0] != PATTERN || zeros[0])
+        bail_out("stack");
+}
+
+static void mark_and_yield(void *stop)
+{
+    volatile uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
+
+    while (!atomic_load((atomic_int *)stop))
+        ABT_self_yield();
+    if (marks[0] != PATTERN)
+        bail_out("stack");
+}
+
+static void test_stack(bool raw)
+{
+    struct text text;
+    atomic_int counter = 0;
+    ABT_thread thread;
+
+    setenv("ABT_PRINT_RAW_STACK", raw ? "1" : "0", 1);
+    must(ABT_init(0, NULL));
+    unsetenv("ABT_PRINT_RAW_STACK");
+    thread = ult_in(own_pool(), mark_and_suspend, &counter);
+    wait_for(state_of(thread) == ABT_THREAD_STATE_BLOCKED);
+    text_open(&text);
+    prints(text, ABT_info_print_thread_stack(text.fp, thread));
+    is_int(count_in(&text, PATTERN_TEXT) >= 4, raw, "its memory is%s shown", raw ? "" : " not");
+    is_int(count_in(&text, "*\n") >= 1, raw, "repeated zeros are left out");
+    ok(length_of(&text) < 4096, "in %zu characters", length_of(&text));
+    text_close(&text);
+    must(ABT_thread_resume(thread));
+    must(ABT_thread_free(&thread));
+    must(ABT_finalize());
+}
+
+static void test_stacks_in_pool(void)
+{
+    struct text text;
+    atomic_int stop = 0;
+    ABT_thread threads[3];
+    ABT_pool pool;
+
+    must(ABT_init(0, NULL));
+    pool = own_pool();
+    for (int i = 0; i < 3; i++)
+        threads[i] = ult_in(pool, mark_and_yield, &stop);
+    must(ABT_self_yield());
+    text_open(&text);
+    prints(text, ABT_info_print_thread_stacks_in_pool(text.fp, pool));
+    is_int(count_in(&text, "ULT 0x"), 3, "three units");
+    ok(count_in(&text, PATTERN_TEXT) >= 12, "and their stacks");
+    text_close(&text);
+    atomic_store(&stop, 1);
+    for (int i = 0; i < 3; i++)
+        must(ABT_thread_free(&threads[i]));
+    must(ABT_finalize());
+}
+
+/* A pool that cannot show its units. */
+static ABT_unit blind_create_unit(ABT_pool pool, ABT_thread thread)
+{
+    (void)pool;
+    return (ABT_unit)thread;
+}
+
+static void blind_free_unit(ABT_pool pool, ABT_unit unit)
+{
+    (void)pool;
+    (void)unit;
+}
+
+static ABT_bool blind_is_empty(ABT_pool pool)
+{
+    (void)pool;
+    return ABT_TRUE;
+}
+
+static ABT_thread blind_pop(ABT_pool pool, ABT_pool_context context)
+{
+    (void)pool;
+    (void)context;
+    return ABT_THREAD_NULL;
+}
+
+static void blind_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
+{
+    (void)pool;
+    (void)unit;
+    (void)context;
+}
+
+static void test_blind_pool(void)
+{
+    struct text text;
+    ABT_pool_user_def def;
+    ABT_pool pool;
+
+    must(ABT_pool_user_def_create(blind_create_unit, blind_free_unit, blind_is_empty, blind_pop, blind_push, &def));
+    must(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
+    text_open(&text);
+    prints(text, ABT_info_print_pool(text.fp, pool));
+    if (!ABT_NULL)
+        ok_err(ABT_info_print_thread_stacks_in_pool(text.fp, pool), ABT_ERR_POOL);
+    text_close(&text);
+    must(ABT_pool_free(&pool));
+    must(ABT_pool_user_def_free(&def));
+}
+
+/* --- The dump of everything --- */
+
+struct dump {
+    struct text text;
+    double timeout;
+    atomic_int calls, timed_out; /* of the callback */
+};
+
+static struct dump *signal_dump;
+
+static void dump_done(ABT_bool timed_out, void *arg)
+{
+    struct dump *dump = arg;
+
+    if (timed_out == ABT_TRUE)
+        atomic_fetch_add(&dump->timed_out, 1);
+    atomic_fetch_add(&dump->calls, 1);
+}
+
+static void trigger(struct dump *dump)
+{
+    must(ABT_info_trigger_print_all_thread_stacks(dump->text.fp, dump->timeout, dump_done, dump));
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    trigger(signal_dump);
+}
+
+static void test_dump_by_signal(void)
+{
+    enum { STREAMS = 3 };
+    struct dump dump = {.timeout = -1.0};
+    struct sigaction action = {.sa_handler = on_signal};
+    ABT_xstream streams[STREAMS];
+    ABT_thread thread;
+    atomic_int stop = 0;
+
+    text_open(&dump.text);
+    signal_dump = &dump;
+    sigaction(SIGUSR1, &action, NULL);
+    for (int i = 0; i < STREAMS; i++)
+        streams[i] = new_xstream();
+    thread = ult_in(pool_of(streams[0]), mark_and_yield, &stop);
+    nap_ms(20); /* the others go to sleep */
+    raise(SIGUSR1);
+    wait_for(atomic_load(&dump.calls) == 1);
+    is_int(atomic_load(&dump.timed_out), 0, "all streams have halted");
+    is_int(count_in(&dump.text, "\npool "), STREAMS + 1, "each pool is printed");
+    is_int(count_in(&dump.text, "===="), 4, "between header and footer");
+    raise(SIGUSR1);
+    raise(SIGUSR1);
+    wait_for(atomic_load(&dump.calls) == 2);
+    atomic_store(&stop, 1);
+    must(ABT_thread_free(&thread));
+    for (int i = 0; i < STREAMS; i++)
+        must(ABT_xstream_free(&streams[i]));
+    is_int(atomic_load(&dump.calls), 2, "a request while one is pending is dropped");
+    text_close(&dump.text);
+}
+
+static void test_dump_shared_pool(void)
+{
+    struct dump dump = {.timeout = 10.0};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_xstream streams[2];
+
+    text_open(&dump.text);
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC_WAIT, 1, &pool, ABT_SCHED_CONFIG_NULL, &streams[i]));
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == 1);
+    is_int(count_in(&dump.text, "\npool "), 2, "a shared pool is printed once");
+    must(ABT_xstream_join(streams[0]));
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == 2);
+    is_int(atomic_load(&dump.timed_out), 0, "a terminated stream is not waited for");
+    must(ABT_xstream_revive(streams[0]));
+    must(ABT_info_trigger_print_all_thread_stacks(dump.text.fp, 1.0, NULL, NULL));
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&streams[i]));
+    must(ABT_pool_free(&pool));
+    text_close(&dump.text);
+}
+
+static void spin(void *stop)
+{
+    while (!atomic_load((atomic_int *)stop))
+        continue;
+}
+
+/* A stream that does not look in time. */
+static void test_dump_timeout(double timeout)
+{
+    struct dump dump = {.timeout = timeout};
+    ABT_xstream xstream;
+    ABT_pool pool;
+    ABT_thread thread;
+    atomic_int stop = 0;
+
+    text_open(&dump.text);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    thread = ult_in(pool, spin, &stop);
+    wait_for(state_of(thread) == ABT_THREAD_STATE_RUNNING);
+    trigger(&dump);
+    double before = now();
+    wait_for(atomic_load(&dump.calls) == 1);
+    is_int(atomic_load(&dump.timed_out), 1, "the callback hears that the time was up");
+    ok(now() - before >= timeout * 0.9, "after that time");
+    ok(count_in(&dump.text, "\npool ") >= 1, "pools are printed all the same");
+    atomic_store(&stop, 1);
+    must(ABT_thread_free(&thread));
+    dump.timeout = -1.0;
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == 2);
+    is_int(atomic_load(&dump.timed_out), 1, "the next time it looks");
+    must(ABT_xstream_free(&xstream));
+    text_close(&dump.text);
+}
+
+/* Requests one after the other while streams come and go. */
+struct storm {
+    struct dump dump;
+    atomic_bool stop;
+};
+
+static void *storm_native(void *arg)
+{
+    struct storm *storm = arg;
+
+    while (!atomic_load(&storm->stop)) {
+        trigger(&storm->dump);
+        nap_ms(0.1);
+    }
+    return NULL;
+}
+
+static void test_dump_storm(void)
+{
+    struct storm storm = {.dump.timeout = 0.01};
+    double end = now() + tap_seconds(0.5);
+    pthread_t native;
+
+    storm.dump.text.fp = fopen("/dev/null", "w");
+    if (!storm.dump.text.fp)
+        skip_all("no /dev/null");
+    must(pthread_create(&native, NULL, storm_native, &storm));
+    for (int i = 0; now() < end || atomic_load(&storm.dump.calls) < 3; i++) {
+        ABT_xstream streams[2] = {new_xstream(), new_xstream()};
+        atomic_int counter = 0;
+        for (int j = 0; j < 20; j++)
+            must(ABT_thread_create(pool_of(streams[j % 2]), count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
+        must(ABT_xstream_join(streams[0]));
+        must(ABT_xstream_set_main_sched(streams[0], ABT_SCHED_NULL));
+        must(ABT_xstream_revive(streams[0]));
+        must(ABT_xstream_free(&streams[1]));
+        must(ABT_xstream_free(&streams[0]));
+        if (atomic_load(&counter) != 20)
+            bail_out("%d of 20 units", atomic_load(&counter));
+    }
+    atomic_store(&storm.stop, true);
+    pthread_join(native, NULL);
+    /* The last one may be pending. */
+    must(ABT_finalize());
+    must(ABT_init(0, NULL));
+    pass("%d dumps, %d not in time", atomic_load(&storm.dump.calls), atomic_load(&storm.dump.timed_out));
+    int calls = atomic_load(&storm.dump.calls);
+    trigger(&storm.dump);
+    wait_for(atomic_load(&storm.dump.calls) == calls + 1);
+    pass("one more in another life");
+    fclose(storm.dump.text.fp);
+}
+
+int main(void)
+{
+    ABT_thread primary;
+
+    test_uninitialized();
+    ok_abt(ABT_info_trigger_print_all_thread_stacks(stderr, 0.0, NULL, NULL));
+    test_environment();
+    test_print_at_init();
+    test_stack(true);
+    test_stack(false);
+    test_stacks_in_pool();
+    must(ABT_init(0, NULL));
+    primary = self();
+    call_as_each(test_query, NULL);
+    test_tool();
+    test_null();
+    call_as_each(test_objects, &primary);
+    test_blind_pool();
+    test_dump_by_signal();
+    test_dump_shared_pool();
+    test_dump_timeout(0.05);
+    test_dump_timeout(0.0);
+    test_dump_storm();
+    must(ABT_finalize());
+    return done_testing();
+}
