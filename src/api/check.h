@@ -10,8 +10,8 @@
 #include "base/compiler.h"
 
 /*
- * NULL counts as the null handle of every kind. Null handles are small numbers, which no object's address is, and a null
- * handle of another kind is not allowed: one comparison does.
+ * NULL counts as the null handle of every kind. Null handles are small numbers, which no object's address is, and a
+ * null handle of another kind is not allowed: one comparison does.
  */
 #define ABTI_IS_NULL(handle, null) ((uintptr_t)(handle) < ABTI_NULL_HANDLES + 0 * sizeof((handle) == (null)))
 #define ABTI_NULL_HANDLES 64u

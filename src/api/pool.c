@@ -300,8 +300,8 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
     int code = ABT_ERR_MEM;
     struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
     if (stack)
-        unit = abti_unit_new(abti_es_self, pool, abti_sched_stacked_main, sched,
-                             ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK, &code);
+        unit = abti_unit_new(abti_es_self, pool, abti_sched_stacked_main, sched, ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK,
+                             &code);
     if (!unit) {
         if (stack)
             abti_stack_destroy(stack);

@@ -2,8 +2,6 @@
 #include "api/handles.h"
 #include "api/specific.h"
 
-
-
 /* --- Who am I --- */
 
 int ABT_self_get_xstream(ABT_xstream *xstream)
@@ -210,7 +208,8 @@ int ABT_self_suspend(void)
     return abti_suspend(es, es->cur);
 }
 
-/* The caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where allowed. */
+/* The caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where allowed.
+ */
 static int check_to(abti_es *es, ABT_thread target, bool self_allowed)
 {
     int code = abti_check_ult(es);

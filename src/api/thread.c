@@ -18,7 +18,8 @@ static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_
 }
 
 static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(void *), void *arg,
-                                          const struct ABT_thread_attr_opaque *attr, unsigned flags, abti_unit **unit)
+                                                 const struct ABT_thread_attr_opaque *attr, unsigned flags,
+                                                 abti_unit **unit)
 {
     struct abti_stack *stack = NULL;
     int code = stack_of_attr(attr, &stack);
@@ -42,7 +43,7 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
 }
 
 static int thread_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
-                  abti_unit **unit)
+                         abti_unit **unit)
 {
     unsigned flags = newthread ? ABTI_UNIT_NAMED : 0;
     int code;
@@ -62,7 +63,7 @@ static int thread_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_t
 }
 
 static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                           ABT_thread *newthread)
+                                  ABT_thread *newthread)
 {
     abti_unit *unit;
     int code = thread_create(pool, func, arg, attr, newthread, &unit);
@@ -74,7 +75,7 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
 
 /* The whole of ABT_thread_create. */
 static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                                        ABT_thread *newthread)
+                                               ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -125,7 +126,7 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
         if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
             return abti_error(ABT_ERR_INV_POOL);
         int code = thread_create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
-                                   newthread_list ? &newthread_list[i] : NULL);
+                                          newthread_list ? &newthread_list[i] : NULL);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
             return code;
     }

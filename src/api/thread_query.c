@@ -215,8 +215,7 @@ int ABT_thread_get_thread_func(ABT_thread thread, void (**thread_func)(void *))
 
 int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value)
 {
-    struct abti_ktable *table =
-        abti_ktable_obtain(&abti_unit_cold_get(unit)->keys, abti_rt.config.key_table_size);
+    struct abti_ktable *table = abti_ktable_obtain(&abti_unit_cold_get(unit)->keys, abti_rt.config.key_table_size);
     if (!table || abti_ktable_set(table, key, value) != 0)
         return ABT_ERR_MEM;
     return ABT_SUCCESS;

@@ -17,7 +17,8 @@ static int claim_main_sched(ABT_sched sched, abti_sched **out)
     return ABT_SUCCESS;
 }
 
-/* What claim_main_sched did, when the rest failed: a scheduler made there goes, one of the user's is the user's again. */
+/* What claim_main_sched did, when the rest failed: a scheduler made there goes, one of the user's is the user's again.
+ */
 static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
 {
     abti_store_release(&sched->use, ABTI_SCHED_UNUSED);

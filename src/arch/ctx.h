@@ -8,7 +8,8 @@
  *   2. `*save` is set and the stack pointer moves to the new stack;
  *   3. the new context's floating-point control words are in force;
  *   4. after(arg) runs, if given, on the new stack: from here on nobody of this switch touches the old context, so
- *      *after* is the place to publish it (push it to a pool, unlock its wait queue). Another thread may resume it at once;
+ *      *after* is the place to publish it (push it to a pool, unlock its wait queue). Another thread may resume it at
+ * once;
  *   5. the new context goes on.
  *
  * The switch leaves by an indirect jump to the resumed context's return address, with the value 0 (ABT_SUCCESS). An API
@@ -28,12 +29,13 @@ int abti_ctx_switch(abti_ctx *save, abti_ctx to);
 /* The same, with after(arg) on the new stack. */
 int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg);
 
-/* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry never returns. */
+/* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry
+ * never returns. */
 int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg);
 
 /*
- * Saves the caller and calls entry(arg) as another context on the rest of the caller's own stack. The caller goes on, with
- * 0, when it is resumed or when entry returns; entry returns only as the last of all that happens on its context.
+ * Saves the caller and calls entry(arg) as another context on the rest of the caller's own stack. The caller goes on,
+ * with 0, when it is resumed or when entry returns; entry returns only as the last of all that happens on its context.
  */
 int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg));
 

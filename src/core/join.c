@@ -46,9 +46,9 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 }
 
 /*
- * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be freed,
- * and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and the switch
- * can go straight back to the API's user.
+ * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
+ * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
+ * the switch can go straight back to the API's user.
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {

@@ -8,8 +8,8 @@
 #include "core/switch.h"
 
 /*
- * The caller, any thread (es NULL: no ES), waits for a unit to terminate. With a handle it frees the unit, and nulls the
- * handle when that is done, not before: others may read it meanwhile. Always ABT_SUCCESS.
+ * The caller, any thread (es NULL: no ES), waits for a unit to terminate. With a handle it frees the unit, and nulls
+ * the handle when that is done, not before: others may read it meanwhile. Always ABT_SUCCESS.
  */
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
@@ -20,8 +20,9 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
 /*
- * Join in place: the unit stands next in the joiner's own private queue and has not been touched, so it runs on the rest
- * of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit which can be joined.
+ * Join in place: the unit stands next in the joiner's own private queue and has not been touched, so it runs on the
+ * rest of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit which can be
+ * joined.
  */
 ABTI_INLINE bool abti_may_join_in_place(abti_es *es, abti_unit *unit)
 {
@@ -34,8 +35,8 @@ ABTI_INLINE bool abti_may_join_in_place(abti_es *es, abti_unit *unit)
 }
 
 /*
- * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary store
- * will do; who only joins may have rivals.
+ * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary
+ * store will do; who only joins may have rivals.
  */
 ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
 {

@@ -59,8 +59,8 @@ struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool);
 void abti_parking_wake(struct abti_sleeper *s);
 
 /*
- * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool, and
- * takes none from it. Who enters the list meanwhile sees that the pool is not empty.
+ * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool,
+ * and takes none from it. Who enters the list meanwhile sees that the pool is not empty.
  */
 void abti_parking_pass(abti_pool *pool);
 

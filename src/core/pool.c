@@ -23,11 +23,11 @@ void abti_pool_count_left_slow(abti_pool *pool)
 /*
  * A unit is counted as entered before anybody can wake it, and as left after it was pushed. So whoever reads the left
  * counts first and the entered ones and the size after them never misses a unit; it may count one twice that is on its
- * way between the two. When nothing has changed around the reading of the size, the sum is exact but for such units: that
- * is tried for a few times, since the counts stand still most of the time.
+ * way between the two. When nothing has changed around the reading of the size, the sum is exact but for such units:
+ * that is tried for a few times, since the counts stand still most of the time.
  *
- * While abti_pool_disown moves an owner's counts, a reader may count too many, never too few: what has left is taken out
- * of the one pair before it is added to the other, and read the other way round; what has entered the other way.
+ * While abti_pool_disown moves an owner's counts, a reader may count too many, never too few: what has left is taken
+ * out of the one pair before it is added to the other, and read the other way round; what has entered the other way.
  */
 static uint64_t blocked_left(struct abti_blocked *b)
 {
@@ -115,7 +115,8 @@ void abti_pool_collect(abti_pool *pool)
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 {
-    abti_pool *pool = aligned_alloc(ABTI_CACHE_LINE, (sizeof(*pool) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
+    abti_pool *pool =
+        aligned_alloc(ABTI_CACHE_LINE, (sizeof(*pool) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
     if (!pool)
         return NULL;
     *pool = (abti_pool){.ops = ops};
@@ -132,8 +133,8 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 }
 
 /*
- * Who wakes a unit counts it as left after it was pushed, and may still be about to when the unit has run to its end and
- * the pool goes. Units that are blocked for good are not waited for.
+ * Who wakes a unit counts it as left after it was pushed, and may still be about to when the unit has run to its end
+ * and the pool goes. Units that are blocked for good are not waited for.
  */
 static void wait_for_wakers(abti_pool *pool)
 {

@@ -1,6 +1,6 @@
 /*
- * Pools as the core sees them: the part every pool has, the operations a kind of pool fills in, and the one kind that is
- * served without a call: a private FIFO.
+ * Pools as the core sees them: the part every pool has, the operations a kind of pool fills in, and the one kind that
+ * is served without a call: a private FIFO.
  */
 #ifndef ABTI_CORE_POOL_H
 #define ABTI_CORE_POOL_H
@@ -45,24 +45,24 @@ struct abti_blocked {
 };
 
 struct ABT_pool_opaque {
-    struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
-    bool priv_fifo;                   /* a private FIFO: push and pop are inline. Constant */
-    struct abti_spin lock;            /* queue or what stands for it, parked */
-    struct abti_parking_list parked;  /* lock: who sleeps until a unit comes */
-    const struct abti_pool_ops *ops;  /* constant */
+    struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
+    bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    struct abti_spin lock;           /* queue or what stands for it, parked */
+    struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
+    const struct abti_pool_ops *ops; /* constant */
 
     struct abti_blocked blocked;
-    struct abti_queue inbox;          /* lock: private FIFO: units woken by other native threads, until its own collects
-                                         them. The head is glanced at */
-    ABT_pool_access access;           /* constant from here on, unless said otherwise */
+    struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
+                                them. The head is glanced at */
+    ABT_pool_access access;  /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
-    bool automatic;                   /* freed with the last scheduler that uses it */
-    bool user_defined;                /* units may appear in it without a push of ours */
+    bool automatic;    /* freed with the last scheduler that uses it */
+    bool user_defined; /* units may appear in it without a push of ours */
     int id;
-    _Atomic(int32_t) num_scheds;      /* schedulers that use it */
-    void *data;                       /* what ABT_pool_set_data stores */
-    void *impl;                       /* of the implementation */
-    abti_pool *next, *prev;           /* rt->lock: all pools */
+    _Atomic(int32_t) num_scheds; /* schedulers that use it */
+    void *data;                  /* what ABT_pool_set_data stores */
+    void *impl;                  /* of the implementation */
+    abti_pool *next, *prev;      /* rt->lock: all pools */
 };
 
 /* relaxed: a hint, or the caller holds the lock, or has made a fence */
@@ -77,9 +77,9 @@ ABTI_INLINE struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
 }
 
 /*
- * A private pool is pushed to and popped from by one native thread only. But who wakes a unit of it may be any thread, and
- * cannot know: such a unit goes through the inbox, which the pool's own thread empties when the queue is empty and when it
- * looks at events.
+ * A private pool is pushed to and popped from by one native thread only. But who wakes a unit of it may be any thread,
+ * and cannot know: such a unit goes through the inbox, which the pool's own thread empties when the queue is empty and
+ * when it looks at events.
  */
 void abti_pool_push_inbox(abti_pool *pool, abti_unit *unit);
 void abti_pool_collect(abti_pool *pool);

@@ -10,16 +10,16 @@
 enum { ABTI_MAX_ES = 1 << 14 };
 
 struct abti_rt {
-    _Atomic(bool) up;              /* between the last ABT_init and its ABT_finalize */
-    struct abti_config config;     /* constant while up */
+    _Atomic(bool) up;          /* between the last ABT_init and its ABT_finalize */
+    struct abti_config config; /* constant while up */
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
 
     struct abti_spin external_lock;
     struct abti_cache external_units; /* external_lock: descriptors for threads that are no ES */
 
-    struct abti_spin lock;         /* everything below; taken without any other lock held */
-    abti_es *xstreams;             /* in order of rank */
+    struct abti_spin lock; /* everything below; taken without any other lock held */
+    abti_es *xstreams;     /* in order of rank */
     int num_xstreams;
     abti_pool *pools;
     int next_pool_id, next_sched_id;

@@ -13,8 +13,7 @@ bool abti_sched_has_work(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        bool counts_blocked =
-            pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
+        bool counts_blocked = pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
         /* Blocked ones first: one that is resumed in between is then found in the pool. */
         if (counts_blocked && abti_pool_num_blocked(pool) > 0)
             return true;

@@ -21,22 +21,22 @@ struct abti_sched_ops {
 };
 
 struct ABT_sched_opaque {
-    abti_pool *fast;              /* first pool in order of choice if it is a private FIFO and no tool must be told of
-                                     every switch, else NULL. Constant */
+    abti_pool *fast; /* first pool in order of choice if it is a private FIFO and no tool must be told of
+                        every switch, else NULL. Constant */
     const struct abti_sched_ops *ops;
-    bool direct;                  /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
-    bool automatic;               /* freed by the runtime */
-    bool has_inbox;               /* some pool is a private FIFO. Constant */
-    _Atomic(uint8_t) requests;    /* set by anybody */
-    _Atomic(uint8_t) use;         /* enum abti_sched_use */
-    _Atomic(abti_es *) es;        /* MAIN: the ES it runs on, to be woken when something is asked of it */
-    uint32_t event_freq;          /* units between two event checks */
-    int kind;                     /* enum ABT_sched_predef, or -1 for user-defined */
+    bool direct;               /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
+    bool automatic;            /* freed by the runtime */
+    bool has_inbox;            /* some pool is a private FIFO. Constant */
+    _Atomic(uint8_t) requests; /* set by anybody */
+    _Atomic(uint8_t) use;      /* enum abti_sched_use */
+    _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, to be woken when something is asked of it */
+    uint32_t event_freq;       /* units between two event checks */
+    int kind;                  /* enum ABT_sched_predef, or -1 for user-defined */
     int num_pools;
-    abti_pool **pools;            /* as given by the user */
-    abti_pool **order;            /* in order of choice */
+    abti_pool **pools;             /* as given by the user */
+    abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
-    uint32_t random;              /* state of RANDWS's choice; its own ES */
+    uint32_t random;               /* state of RANDWS's choice; its own ES */
     int id;
     void *data;
     /* user-defined */
@@ -59,8 +59,8 @@ bool abti_sched_has_work(abti_sched *sched);
 bool abti_sched_has_to_stop(abti_sched *sched);
 
 /*
- * The ES has been woken and is now going to do something. What it was woken for may be something else: whoever sleeps on
- * pools of the scheduler that are not empty is woken in its place.
+ * The ES has been woken and is now going to do something. What it was woken for may be something else: whoever sleeps
+ * on pools of the scheduler that are not empty is woken in its place.
  */
 void abti_sched_pass_wake(abti_sched *sched);
 
@@ -68,7 +68,8 @@ void abti_sched_pass_wake(abti_sched *sched);
 void abti_sched_request(abti_sched *sched, unsigned request);
 
 /* Common part. Pools are retained; `order` starts equal to `pools`. ABT code. */
-int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **sched) ABTI_MUST_CHECK;
+int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
+                     abti_sched **sched) ABTI_MUST_CHECK;
 /* Undoes abti_sched_alloc: the pools stay, even automatic ones that nobody else uses. */
 void abti_sched_unmake(abti_sched *sched);
 /* Calls the user's free, drops the pools. */

@@ -15,8 +15,8 @@ ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack 
 }
 
 /*
- * The same to a stack on which a unit starts. Units end by leaving their stack, and so leave frames behind on TSan's shadow
- * of it, which is limited: now and then a stack gets a fresh fiber.
+ * The same to a stack on which a unit starts. Units end by leaving their stack, and so leave frames behind on TSan's
+ * shadow of it, which is limited: now and then a stack gets a fresh fiber.
  */
 ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct abti_stack *to)
 {
@@ -346,8 +346,8 @@ ABTI_INLINE bool runs_in_place(abti_unit *unit)
 }
 
 /*
- * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is to
- * go on here and now.
+ * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is
+ * to go on here and now.
  */
 ABTI_INLINE abti_unit *finish_in_place(abti_es *es, abti_unit *unit)
 {
@@ -364,9 +364,9 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
 }
 
 /*
- * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (it may have got another pool
- * meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has never left
- * its stack.
+ * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (it may have got another
+ * pool meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has
+ * never left its stack.
  */
 void abti_nest_main(abti_unit *unit)
 {

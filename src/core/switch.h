@@ -1,10 +1,10 @@
 /*
  * Who runs next on this ES, and getting there.
  *
- * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that yields,
- * blocks or ends picks the next unit itself and switches straight to it (direct dispatch); the parent sees control again
- * when there is nothing to pick, when an event check is due, or with a unit in `handoff` that must run from the
- * parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for a stack.
+ * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that
+ * yields, blocks or ends picks the next unit itself and switches straight to it (direct dispatch); the parent sees
+ * control again when there is nothing to pick, when an event check is due, or with a unit in `handoff` that must run
+ * from the parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for a stack.
  */
 #ifndef ABTI_CORE_SWITCH_H
 #define ABTI_CORE_SWITCH_H
@@ -167,7 +167,8 @@ ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
         abti_unit_release_external(unit);
 }
 
-/* A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it (*code says). */
+/* A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it (*code says).
+ */
 ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                      int *code)
 {

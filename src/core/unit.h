@@ -24,7 +24,7 @@ struct abti_ktable;
 /* What a unit is; written at creation, USER_UNIT also when it changes its pool. */
 enum {
     ABTI_UNIT_TASKLET = 1 << 0,
-    ABTI_UNIT_NAMED = 1 << 1,      /* the user frees it; the others free themselves when they end */
+    ABTI_UNIT_NAMED = 1 << 1, /* the user frees it; the others free themselves when they end */
     ABTI_UNIT_PRIMARY = 1 << 2,
     ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
     ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
@@ -36,8 +36,8 @@ enum {
 enum { ABTI_REQ_CANCEL = 1, ABTI_REQ_MIGRATE = 2 };
 
 /*
- * The join word. Written by the joiner that registers (0 -> joiner, by compare-and-swap) and by the stream that ends the
- * unit (anything -> DONE). DONE is the last store to a named unit: whoever sees it may free the unit.
+ * The join word. Written by the joiner that registers (0 -> joiner, by compare-and-swap) and by the stream that ends
+ * the unit (anything -> DONE). DONE is the last store to a named unit: whoever sees it may free the unit.
  *
  *   0                  running or to run, nobody waits
  *   DONE               terminated
@@ -46,20 +46,20 @@ enum { ABTI_REQ_CANCEL = 1, ABTI_REQ_MIGRATE = 2 };
 enum {
     ABTI_JOIN_DONE = 1,
     ABTI_JOIN_EXTERNAL = 2,
-    ABTI_JOIN_FREE = 4, /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf */
+    ABTI_JOIN_FREE = 4,     /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf */
     ABTI_JOIN_IN_PLACE = 8, /* the unit runs on the rest of the joiner's stack */
     ABTI_JOIN_TAGS = 15,
 };
 
 struct ABT_thread_opaque {
-    abti_unit *next;             /* link of the list that holds it: a pool, a free list, a wait queue */
+    abti_unit *next; /* link of the list that holds it: a pool, a free list, a wait queue */
     void (*func)(void *);
     void *arg;
-    abti_pool *pool;             /* associated pool. Written by its creator, by whoever runs or has popped it; others
-                                    ask abti_unit_last_pool */
-    abti_ctx ctx;                /* started and not running: where it goes on; NULL: not started */
-    struct abti_stack *stack;    /* started or OWN_STACK; NULL for tasklets. In place: the joiner's */
-    _Atomic(uintptr_t) join;     /* see above */
+    abti_pool *pool;          /* associated pool. Written by its creator, by whoever runs or has popped it; others
+                                 ask abti_unit_last_pool */
+    abti_ctx ctx;             /* started and not running: where it goes on; NULL: not started */
+    struct abti_stack *stack; /* started or OWN_STACK; NULL for tasklets. In place: the joiner's */
+    _Atomic(uintptr_t) join;  /* see above */
     union {
         struct {
             uint16_t flags;
@@ -98,11 +98,11 @@ struct abti_unit_cold {
     void (*callback)(ABT_thread, void *); /* called after a migration */
     union {
         void *callback_arg;
-        abti_sched *sched;                /* MAIN_SCHED, SCHED, which never migrate: what it runs */
+        abti_sched *sched; /* MAIN_SCHED, SCHED, which never migrate: what it runs */
     };
-    ABT_unit unit;                        /* USER_UNIT: handle made by the pool */
-    _Atomic(bool) pinned;                 /* not migratable */
-    abti_unit *unitmap_next;              /* guarded by the bucket of core/unitmap */
+    ABT_unit unit;           /* USER_UNIT: handle made by the pool */
+    _Atomic(bool) pinned;    /* not migratable */
+    abti_unit *unitmap_next; /* guarded by the bucket of core/unitmap */
 };
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
@@ -152,8 +152,8 @@ ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
 }
 
 /*
- * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it, not
- * even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
+ * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it,
+ * not even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
@@ -200,8 +200,8 @@ abti_es *abti_unit_last_es(abti_unit *unit);
 ABT_thread_state abti_unit_state(abti_unit *unit);
 
 /*
- * Past the highest address of what the unit may use of its stack: one that runs in place has what lies below its joiner's
- * frames. NULL: not started, or ended on a stack that it had to give back.
+ * Past the highest address of what the unit may use of its stack: one that runs in place has what lies below its
+ * joiner's frames. NULL: not started, or ended on a stack that it had to give back.
  */
 char *abti_unit_stack_end(abti_unit *unit);
 

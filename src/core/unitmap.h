@@ -1,6 +1,6 @@
 /*
- * Which work unit belongs to a handle that a user-defined pool made. Handles that are the work unit's own need no entry.
- * The entries are the cold lines of the units themselves, so that adding one cannot fail.
+ * Which work unit belongs to a handle that a user-defined pool made. Handles that are the work unit's own need no
+ * entry. The entries are the cold lines of the units themselves, so that adding one cannot fail.
  */
 #ifndef ABTI_CORE_UNITMAP_H
 #define ABTI_CORE_UNITMAP_H

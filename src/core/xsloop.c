@@ -5,8 +5,8 @@
 #include "core/switch.h"
 
 /*
- * Who waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from ending. It is
- * resumed on the ES where it asked.
+ * Who waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from ending. It
+ * is resumed on the ES where it asked.
  */
 static void resume_waiter(abti_unit *waiter)
 {

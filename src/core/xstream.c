@@ -130,7 +130,8 @@ static void es_drain(abti_es *es)
 
 static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 {
-    abti_es *es = aligned_alloc(ABTI_CACHE_LINE, (sizeof(*es) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
+    abti_es *es =
+        aligned_alloc(ABTI_CACHE_LINE, (sizeof(*es) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
     if (!es)
         return ABT_ERR_MEM;
     *es = (abti_es){.budget = (int32_t)sched->event_freq};
@@ -178,7 +179,8 @@ static void describe_native_stack(struct abti_stack *stack)
     bool is_process_main = getpid() == gettid();
     *stack = (struct abti_stack){.kind = ABTI_STACK_USER, .tsan_fiber = abti_annotate_fiber_current()};
     if (is_process_main && !abti_annotate_on) {
-        /* Asking libc would read /proc/self/maps. What lies below is ours up to the limit, less what is used already. */
+        /* Asking libc would read /proc/self/maps. What lies below is ours up to the limit, less what is used already.
+         */
         struct rlimit limit;
         size_t size = getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > (8u << 20) ? 8u << 20 : limit.rlim_cur;
         stack->end = abti_cpu_sp();

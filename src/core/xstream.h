@@ -14,21 +14,21 @@ enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
 
 struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
-    abti_unit *cur;            /* unit that runs now */
-    abti_unit *parent;         /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
-    abti_pool *fast;           /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
-                                  and nobody's, so that the quick paths need not ask twice */
-    abti_sched *dsched;        /* scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
-                                  goes to the parent */
-    abti_unit *handoff;        /* picked by a child, for the parent to run */
-    int32_t budget;            /* units until the scheduler looks at events */
-    bool woken;                /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
-    uint64_t offered_ns;       /* when it last offered a unit to a sleeping stream */
-    uint16_t index;            /* in rt.by_index. Constant */
-    uint32_t running;          /* ABTI_RUNNING_ON(index) */
+    abti_unit *cur;      /* unit that runs now */
+    abti_unit *parent;   /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
+    abti_pool *fast;     /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
+                            and nobody's, so that the quick paths need not ask twice */
+    abti_sched *dsched;  /* scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                            goes to the parent */
+    abti_unit *handoff;  /* picked by a child, for the parent to run */
+    int32_t budget;      /* units until the scheduler looks at events */
+    bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
+    uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
+    uint16_t index;      /* in rt.by_index. Constant */
+    uint32_t running;    /* ABTI_RUNNING_ON(index) */
     struct abti_cache units;
     struct abti_cache stacks;
-    struct abti_stack native;  /* describes the native thread's own stack */
+    struct abti_stack native; /* describes the native thread's own stack */
 
     /* Shared. */
     _Atomic(uint32_t) requests;
@@ -36,17 +36,17 @@ struct ABT_xstream_opaque {
     _Atomic(uint32_t) control;   /* futex word: ABTI_ES_RUN ... */
     _Atomic(int) state;          /* enum ABT_xstream_state */
     _Atomic(abti_sched *) main_sched;
-    abti_unit *main_unit;      /* ULT of the main scheduler. Constant */
-    bool is_primary;           /* constant */
+    abti_unit *main_unit; /* ULT of the main scheduler. Constant */
+    bool is_primary;      /* constant */
 
     struct abti_spin replace_lock;
     abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
     abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
 
-    int rank;                  /* rt.lock */
-    abti_es *next;             /* rt.lock */
-    uint32_t halted;           /* rt.lock: the round of core/halt in which it has halted last */
-    pthread_t thread;          /* creator; valid for secondary ESs */
+    int rank;         /* rt.lock */
+    abti_es *next;    /* rt.lock */
+    uint32_t halted;  /* rt.lock: the round of core/halt in which it has halted last */
+    pthread_t thread; /* creator; valid for secondary ESs */
 };
 
 /* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another

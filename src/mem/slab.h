@@ -7,8 +7,8 @@
  *
  * A cache gives the depot full magazines and takes full ones for empty ones, so that objects made here and freed there
  * come back at 1/batch of the lock's cost, and the work of a refill is bounded. Memory never used before is handed out
- * in address order without being touched. Arrays, rather than lists through the objects, make allocations independent of
- * one another: a list's head is known only when the object before it has been loaded.
+ * in address order without being touched. Arrays, rather than lists through the objects, make allocations independent
+ * of one another: a list's head is known only when the object before it has been loaded.
  */
 #ifndef ABTI_MEM_SLAB_H
 #define ABTI_MEM_SLAB_H
@@ -41,17 +41,17 @@ struct abti_slab_spec {
     /* Makes an object of a slot that was never used, the index-th of the slab; NULL: the object is the slot. */
     void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index);
     void (*unmake)(void *object); /* called for the free objects when the slab goes; NULL: nothing is to be done */
-    size_t payload;       /* for make: how many bytes of a slot the user may count on */
+    size_t payload;               /* for make: how many bytes of a slot the user may count on */
 };
 
 struct abti_slab {
     struct abti_slab_spec spec;
     struct abti_spin lock;
     struct abti_magazine *full, *empty; /* lock: the depot */
-    struct abti_node *loose;   /* lock: objects without a magazine */
-    struct abti_chunk *chunks; /* lock: all chunks, to unmap them */
-    char *cursor, *end;        /* lock: unused part of the newest chunk */
-    size_t made;               /* lock: slots handed out so far */
+    struct abti_node *loose;            /* lock: objects without a magazine */
+    struct abti_chunk *chunks;          /* lock: all chunks, to unmap them */
+    char *cursor, *end;                 /* lock: unused part of the newest chunk */
+    size_t made;                        /* lock: slots handed out so far */
 };
 
 struct abti_cache {

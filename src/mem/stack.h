@@ -27,13 +27,13 @@ enum abti_stack_kind {
 };
 
 struct abti_stack {
-    struct abti_node node;     /* while free and without a magazine */
-    char *base;                /* lowest usable address */
-    char *end;                 /* past the highest one the user may hear of: get_stack reports [end - size, end) */
-    size_t size;               /* nominal size: at least this much lies below `top` */
-    char *nest_limit;          /* a unit may start in place while the stack pointer is above this */
-    void *tsan_fiber;          /* created when first used, NULL without TSan */
-    unsigned fiber_uses;       /* units that have started with it */
+    struct abti_node node; /* while free and without a magazine */
+    char *base;            /* lowest usable address */
+    char *end;             /* past the highest one the user may hear of: get_stack reports [end - size, end) */
+    size_t size;           /* nominal size: at least this much lies below `top` */
+    char *nest_limit;      /* a unit may start in place while the stack pointer is above this */
+    void *tsan_fiber;      /* created when first used, NULL without TSan */
+    unsigned fiber_uses;   /* units that have started with it */
     enum abti_stack_kind kind;
 };
 

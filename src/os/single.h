@@ -17,7 +17,8 @@
  * all that was done before.
  */
 #define abti_cas_word(word, expected, desired)                                                                         \
-    (ABTI_LIKELY(__libc_single_threaded) ? abti_cas_alone(word, expected, desired) : abti_cas_acq_rel(word, expected, desired))
+    (ABTI_LIKELY(__libc_single_threaded) ? abti_cas_alone(word, expected, desired)                                     \
+                                         : abti_cas_acq_rel(word, expected, desired))
 
 #define abti_cas_alone(word, expected, desired)                                                                        \
     ({                                                                                                                 \

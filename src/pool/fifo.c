@@ -1,7 +1,7 @@
 /*
- * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or atomic
- * read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the lock, for
- * units that other threads wake (core/pool.h).
+ * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or
+ * atomic read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the
+ * lock, for units that other threads wake (core/pool.h).
  */
 #include "pool/pool_impl.h"
 

@@ -6,7 +6,8 @@
 #include "core/pool.h"
 
 /* A built-in pool. ABT code. */
-int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **pool) ABTI_MUST_CHECK;
+int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic,
+                           abti_pool **pool) ABTI_MUST_CHECK;
 
 /* A user-defined pool from either kind of definition; conf may be NULL. The code of its init, or ABT_ERR_MEM. */
 int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_pool **pool) ABTI_MUST_CHECK;

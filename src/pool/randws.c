@@ -1,9 +1,9 @@
 /*
- * A double-ended queue for random work stealing: new units go to the head, where their owner takes them first; units that
- * come back (yield, resume) go to the tail, where thieves take.
+ * A double-ended queue for random work stealing: new units go to the head, where their owner takes them first; units
+ * that come back (yield, resume) go to the tail, where thieves take.
  *
- * A ring of pointers under the pool's lock, which doubles when it is full. A push cannot fail: when there is no memory to
- * grow, units wait in the pool's intrusive queue, which then stands behind the ring's tail.
+ * A ring of pointers under the pool's lock, which doubles when it is full. A push cannot fail: when there is no memory
+ * to grow, units wait in the pool's intrusive queue, which then stands behind the ring's tail.
  */
 #include "pool/pool_impl.h"
 

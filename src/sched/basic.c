@@ -19,20 +19,17 @@ abti_unit *abti_sched_pick_in_order(abti_sched *sched, abti_unit *self)
 static int access_class(const abti_pool *pool)
 {
     switch (pool->access) {
-        case ABT_POOL_ACCESS_PRIV:
-            return 0;
-        case ABT_POOL_ACCESS_SPSC:
-        case ABT_POOL_ACCESS_MPSC:
-            return 1;
-        default:
-            return 2;
+    case ABT_POOL_ACCESS_PRIV: return 0;
+    case ABT_POOL_ACCESS_SPSC:
+    case ABT_POOL_ACCESS_MPSC: return 1;
+    default: return 2;
     }
 }
 
 void abti_sched_order_by_access(abti_sched *sched)
 {
     int n = 0;
-    for (int class = 0; class <= 2; class++) {
+    for (int class = 0; class <= 2; class ++) {
         for (int i = 0; i < sched->num_pools; i++) {
             if (access_class(sched->pools[i]) == class)
                 sched->order[n++] = sched->pools[i];

@@ -1,6 +1,6 @@
 /*
- * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined first pool sleeps in its own way, by its
- * pop_wait; all others by the ES.
+ * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined first pool sleeps in its own way, by
+ * its pop_wait; all others by the ES.
  */
 #include "sched/sched_impl.h"
 

@@ -1,4 +1,5 @@
-/* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler. */
+/* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
+ */
 #include "sched/sched_impl.h"
 
 #include "core/switch.h"
@@ -19,8 +20,8 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 }
 
 /*
- * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that is
- * something else, or NULL when the queue is empty or the budget used up.
+ * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
+ * is something else, or NULL when the queue is empty or the budget used up.
  */
 ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit, int32_t *budget)
 {
@@ -37,8 +38,8 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
 }
 
 /*
- * Runs picked units as long as there are some and no look at events is due. A tasklet runs right here, on the scheduler's
- * stack, and cannot switch. False when there was nothing to run.
+ * Runs picked units as long as there are some and no look at events is due. A tasklet runs right here, on the
+ * scheduler's stack, and cannot switch. False when there was nothing to run.
  */
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
@@ -73,9 +74,9 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 }
 
 /*
- * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share its
- * pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which yields
- * until it runs on a certain ES gets there. Seldom, because a move costs as much as thousands of yields.
+ * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share
+ * its pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which
+ * yields until it runs on a certain ES gets there. Seldom, because a move costs as much as thousands of yields.
  */
 static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 {

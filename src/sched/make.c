@@ -7,14 +7,11 @@
 static const struct abti_sched_ops *ops_of(ABT_sched_predef predef)
 {
     switch (predef) {
-        case ABT_SCHED_DEFAULT:
-        case ABT_SCHED_BASIC:
-        case ABT_SCHED_PRIO:
-            return &abti_sched_basic_ops;
-        case ABT_SCHED_RANDWS:
-            return &abti_sched_randws_ops;
-        case ABT_SCHED_BASIC_WAIT:
-            return &abti_sched_basic_wait_ops;
+    case ABT_SCHED_DEFAULT:
+    case ABT_SCHED_BASIC:
+    case ABT_SCHED_PRIO: return &abti_sched_basic_ops;
+    case ABT_SCHED_RANDWS: return &abti_sched_randws_ops;
+    case ABT_SCHED_BASIC_WAIT: return &abti_sched_basic_wait_ops;
     }
     return NULL;
 }

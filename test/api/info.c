@@ -547,6 +547,37 @@ static void test_dump_timeout(double timeout)
     text_close(&dump.text);
 }
 
+/* Private pools are looked through only when their stream has halted. */
+static void test_dump_private(void)
+{
+    enum { UNITS = 50, DUMPS = 50 };
+    struct dump dump = {.timeout = 0.0};
+    ABT_thread threads[UNITS];
+    ABT_xstream xstream;
+    ABT_pool pool;
+    atomic_int stop = 0;
+
+    text_open(&dump.text);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    for (int i = 0; i < UNITS; i++)
+        threads[i] = ult_in(pool, mark_and_yield, &stop);
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    for (int i = 0; i < DUMPS; i++) {
+        trigger(&dump);
+        wait_for(atomic_load(&dump.calls) == i + 1);
+    }
+    pass("%d dumps, %d not in time", DUMPS, atomic_load(&dump.timed_out));
+    dump.timeout = -1.0;
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == DUMPS + 1);
+    ok(count_in(&dump.text, PATTERN_TEXT) >= UNITS, "the stacks of its units");
+    atomic_store(&stop, 1);
+    for (int i = 0; i < UNITS; i++)
+        must(ABT_thread_free(&threads[i]));
+    must(ABT_xstream_free(&xstream));
+    text_close(&dump.text);
+}
+
 /* Requests one after the other while streams come and go. */
 struct storm {
     struct dump dump;
@@ -622,6 +653,7 @@ int main(void)
     test_dump_shared_pool();
     test_dump_timeout(0.05);
     test_dump_timeout(0.0);
+    test_dump_private();
     test_dump_storm();
     must(ABT_finalize());
     return done_testing();
