@@ -21,13 +21,17 @@ void abti_pool_count_left_slow(abti_pool *pool)
 }
 
 /*
- * A unit is counted as entered before anybody can wake it, and as left after it was pushed. So whoever reads the left
- * counts first and the entered ones and the size after them never misses a unit; it may count one twice that is on its
- * way between the two. When nothing has changed around the reading of the size, the sum is exact but for such units:
- * that is tried for a few times, since the counts stand still most of the time.
+ * A unit is counted as entered before anybody can wake it. In a built-in pool it is counted as left in the same
+ * critical section that pushes it, and the sum is taken under the same lock: the size and the left counts then stand
+ * still but for units that are switched to without a pool (abti_take_blocked), and no unit is counted twice or missed.
+ *
+ * A user-defined pool has a lock of its own. There a unit is counted as left after it has been pushed. Whoever reads
+ * the left counts first, then the entered ones and then the size never misses a unit; it may count one twice that is on
+ * its way between the two.
  *
  * While abti_pool_disown moves an owner's counts, a reader may count too many, never too few: what has left is taken
  * out of the one pair before it is added to the other, and read the other way round; what has entered the other way.
+ * Such a sum is taken again, and so is one around which the counts have changed, a few times.
  */
 static uint64_t blocked_left(struct abti_blocked *b)
 {
@@ -57,26 +61,30 @@ static uint32_t wait_for_moves(struct abti_blocked *b)
     return moves;
 }
 
+/* One attempt; *exact: nothing has moved around the reading of the size. */
+static size_t take_sum(abti_pool *pool, bool *exact)
+{
+    struct abti_blocked *b = &pool->blocked;
+    uint32_t moves = wait_for_moves(b);
+    uint64_t left = blocked_left(b);
+    uint64_t entered = blocked_entered(b);
+    size_t size = pool->ops->size(pool);
+    atomic_thread_fence(memory_order_acquire);
+    *exact = blocked_left(b) == left && blocked_entered(b) == entered && abti_load_relaxed(&b->moves) == moves;
+    return size + (entered > left ? (size_t)(entered - left) : 0);
+}
+
 size_t abti_pool_total_size(abti_pool *pool)
 {
     enum { TRIES = 8 };
-    struct abti_blocked *b = &pool->blocked;
+    bool exact = false;
     size_t total = 0;
-    for (int i = 0; i < TRIES;) {
-        uint32_t moves = wait_for_moves(b);
-        uint64_t left = blocked_left(b);
-        uint64_t entered = blocked_entered(b);
-        size_t size = pool->ops->size(pool);
-        total = size + (entered > left ? (size_t)(entered - left) : 0);
-        atomic_thread_fence(memory_order_acquire);
-        uint64_t left_after = blocked_left(b);
-        uint64_t entered_after = blocked_entered(b);
-        if (abti_load_relaxed(&b->moves) != moves)
-            continue;
-        if (left_after == left && entered_after == entered)
-            break;
-        i++;
-    }
+    if (!pool->user_defined)
+        abti_spin_lock(&pool->lock);
+    for (int i = 0; i < TRIES && !exact; i++)
+        total = take_sum(pool, &exact);
+    if (!pool->user_defined)
+        abti_spin_unlock(&pool->lock);
     return total;
 }
 
@@ -96,10 +104,21 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
     abti_store_release(&b->owner, NULL);
 }
 
-void abti_pool_push_inbox(abti_pool *pool, abti_unit *unit)
+void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
+    abti_es *es = abti_es_self;
+    bool inbox = pool->priv_fifo && !abti_pool_is_owner(es, pool);
+    if (!inbox && !pool->ops->push_locked) {
+        abti_pool_push(pool, unit, context);
+        abti_pool_count_left(es, pool);
+        return;
+    }
     abti_spin_lock(&pool->lock);
-    abti_queue_push(&pool->inbox, unit);
+    if (inbox)
+        abti_queue_push(&pool->inbox, unit); /* it blocked on the pool's thread, which therefore is the owner */
+    else
+        pool->ops->push_locked(pool, unit, context);
+    abti_pool_count_left(es, pool);
     struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
     abti_parking_wake(sleeper);
@@ -133,8 +152,8 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 }
 
 /*
- * Who wakes a unit counts it as left after it was pushed, and may still be about to when the unit has run to its end
- * and the pool goes. Units that are blocked for good are not waited for.
+ * Who wakes a unit of a user-defined or private pool counts it as left after it was pushed, and may still be about to
+ * when the unit has run to its end and the pool goes. Units that are blocked for good are not waited for.
  */
 static void wait_for_wakers(abti_pool *pool)
 {

@@ -12,6 +12,8 @@
 /* One implementation of pools. What a user-defined pool does not offer is NULL, except where said otherwise. */
 struct abti_pool_ops {
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+    /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
+    void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
     bool (*is_empty)(abti_pool *pool);
     size_t (*size)(abti_pool *pool);
@@ -81,7 +83,6 @@ ABTI_INLINE struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
  * and cannot know: such a unit goes through the inbox, which the pool's own thread empties when the queue is empty and
  * when it looks at events.
  */
-void abti_pool_push_inbox(abti_pool *pool, abti_unit *unit);
 void abti_pool_collect(abti_pool *pool);
 
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
@@ -140,6 +141,12 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
     else
         abti_pool_count_left_slow(pool);
 }
+
+/*
+ * Pushes a unit that was blocked, from any thread, and counts it as left: both at once for who looks at the total size
+ * of a built-in pool.
+ */
+void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /* Units blocked out of the pool, and together with those in it. */
 size_t abti_pool_num_blocked(abti_pool *pool);

@@ -233,18 +233,13 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
 
 void abti_unblock(abti_unit *unit, ABT_pool_context context)
 {
-    abti_pool *pool = unit->pool; /* the unit may be gone right after the push */
+    abti_pool *pool = unit->pool;
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);
         return;
     }
-    abti_es *es = abti_es_self;
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
-    if (ABTI_UNLIKELY(pool->priv_fifo && !abti_pool_is_owner(es, pool)))
-        abti_pool_push_inbox(pool, unit); /* it blocked on the pool's thread, which therefore is the owner */
-    else
-        abti_pool_push(pool, unit, context);
-    abti_pool_count_left(es, pool);
+    abti_pool_push_unblocked(pool, unit, context);
 }
 
 /* --- Ending --- */

@@ -7,6 +7,12 @@
 
 /* --- Shared --- */
 
+static void fifo_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    (void)context;
+    abti_queue_push(&pool->queue, unit);
+}
+
 static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)context;
@@ -97,6 +103,7 @@ static int fifo_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
 
 const struct abti_pool_ops abti_pool_fifo_ops = {
     .push = fifo_push,
+    .push_locked = fifo_push_locked,
     .pop = fifo_pop,
     .is_empty = fifo_is_empty,
     .size = fifo_size,

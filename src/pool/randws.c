@@ -158,6 +158,7 @@ static void randws_fini(abti_pool *pool)
 
 const struct abti_pool_ops abti_pool_randws_ops = {
     .push = randws_push,
+    .push_locked = push_locked,
     .pop = randws_pop,
     .is_empty = randws_is_empty,
     .size = randws_size,

@@ -33,17 +33,17 @@ static void test_order(abti_pool *pool)
 static void test_inbox(abti_pool *pool)
 {
     push(pool, 0, 0);
-    abti_pool_push_inbox(pool, &units[1]);
-    abti_pool_push_inbox(pool, &units[2]);
+    abti_pool_push_unblocked(pool, &units[1], 0);
+    abti_pool_push_unblocked(pool, &units[2], 0);
     is_str(content(pool), "012", "the inbox counts");
     is_int(pop(pool, 0), 0, "the queue comes first");
     ok(!pool->ops->is_empty(pool), "not empty with units in the inbox only");
     is_int(pop(pool, 0), 1, "then the inbox");
     push(pool, 3, 0);
     is_str(content(pool), "23", "in order");
-    abti_pool_push_inbox(pool, &units[4]);
+    abti_pool_push_unblocked(pool, &units[4], 0);
     is_int(pool->ops->remove(pool, &units[4]), ABT_SUCCESS, "removes from the inbox");
-    abti_pool_push_inbox(pool, &units[5]);
+    abti_pool_push_unblocked(pool, &units[5], 0);
     abti_pool_collect(pool);
     is_str(content(pool), "235", "collected behind the others");
     while (pop(pool, 0) >= 0)
