@@ -308,24 +308,36 @@ static void test_objects(enum caller who, void *arg)
 #define PATTERN UINT64_C(0x1badb002c0ffee42)
 #define PATTERN_TEXT "1badb002c0ffee42"
 
+/* The compiler has to believe that somebody looks at this memory. */
+static void is_looked_at(void *memory)
+{
+    __asm__ volatile("" : : "r"(memory) : "memory");
+}
+
 /* Something to be found on its stack, and much of nothing. */
 static void mark_and_suspend(void *counter)
 {
-    volatile uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
-    volatile char zeros[4096];
+    uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
+    char zeros[4096];
 
-    memset((char *)zeros, 0, sizeof(zeros));
+    memset(zeros, 0, sizeof(zeros));
+    is_looked_at(marks);
+    is_looked_at(zeros);
     suspend_once(counter);
+    is_looked_at(marks);
+    is_looked_at(zeros);
     if (marks[0] != PATTERN || zeros[0])
         bail_out("stack");
 }
 
 static void mark_and_yield(void *stop)
 {
-    volatile uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
+    uint64_t marks[4] = {PATTERN, PATTERN, PATTERN, PATTERN};
 
+    is_looked_at(marks);
     while (!atomic_load((atomic_int *)stop))
         ABT_self_yield();
+    is_looked_at(marks);
     if (marks[0] != PATTERN)
         bail_out("stack");
 }
