@@ -184,22 +184,9 @@ void abti_pool_retain(abti_pool *pool)
     abti_fetch_add_relaxed(&pool->num_scheds, 1);
 }
 
-/*
- * Who unblocks a unit counts it after the push, when the unit may have run to its end already and the last scheduler be
- * gone. The counts settle within that waker's next few instructions, unless units are blocked for ever.
- */
-static void pool_settle(abti_pool *pool)
-{
-    enum { STEPS = 150 };
-    for (unsigned step = 0; step < STEPS && abti_pool_num_blocked(pool) > 0; step++)
-        abti_backoff(step);
-}
-
 void abti_pool_drop(abti_pool *pool)
 {
     /* acq_rel: the last to drop sees what the others did to the pool */
-    if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic) {
-        pool_settle(pool);
+    if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
         abti_pool_destroy(pool);
-    }
 }
