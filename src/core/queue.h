@@ -1,4 +1,7 @@
-/* Intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. */
+/*
+ * Intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. It also says
+ * where the list ends: the last link itself is not written, as a store less is what a push is made of.
+ */
 #ifndef ABTI_CORE_QUEUE_H
 #define ABTI_CORE_QUEUE_H
 
@@ -11,7 +14,7 @@
  */
 struct abti_queue {
     _Atomic(abti_unit *) head;
-    _Atomic(abti_unit *) *last; /* the link that ends the list */
+    _Atomic(abti_unit *) *last; /* the link that ends the list, of any content but in an empty queue: head, NULL */
     _Atomic(uint64_t) size;
 };
 
@@ -36,16 +39,21 @@ ABTI_INLINE size_t abti_queue_size(struct abti_queue *q)
 
 ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
 {
-    unit->next = NULL;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
     abti_cpu_add(&q->size, 1);
 }
 
+/* The unit behind this one, NULL: it is the last. Under the guard. */
+ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
+{
+    return q->last == ABTI_QUEUE_LINK(unit) ? NULL : unit->next;
+}
+
 /* Pops the head, which is known. */
 ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
 {
-    abti_unit *next = head->next;
+    abti_unit *next = abti_queue_next(q, head);
     abti_store_relaxed(&q->head, next);
     if (ABTI_UNLIKELY(!next))
         q->last = &q->head;
@@ -63,20 +71,18 @@ ABTI_INLINE abti_unit *abti_queue_pop(struct abti_queue *q)
 /* Pushes `unit` and pops the head: never empty, and the size stays. */
 ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
 {
-    unit->next = NULL;
+    abti_unit *head = abti_load_relaxed(&q->head);
+    if (ABTI_UNLIKELY(!head))
+        return unit;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_unit *head = abti_load_relaxed(&q->head);
-    abti_store_relaxed(&q->head, head->next); /* not the last one: `unit` stands behind it, or it is `unit` */
-    if (ABTI_UNLIKELY(head == unit))
-        q->last = &q->head;
+    abti_store_relaxed(&q->head, head->next); /* not the last one: `unit` stands behind it */
     return head;
 }
 
 /* The same when the head is known to be there: `unit` goes to the tail and the head, another unit, is popped. */
 ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abti_unit *head)
 {
-    unit->next = NULL;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
     abti_unit *second = head->next; /* `unit`, if nobody stood in between */

@@ -10,6 +10,7 @@
 
 #include <abt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include "arch/ctx.h"
 #include "base/atomic.h"
 #include "mem/slab.h"
@@ -83,6 +84,8 @@ struct ABT_thread_opaque {
 #define ABTI_WHAT_COLD 0xff000000u
 
 _Static_assert(sizeof(abti_unit) == 64, "one cache line");
+_Static_assert(offsetof(abti_unit, meta) == offsetof(abti_unit, join) + 8 && offsetof(abti_unit, join) % 16 == 0,
+               "join and meta are written as one");
 
 /* Not the index of any ES, and zero, so that a new unit's meta word is its flags. */
 #define ABTI_ES_NONE 0u
@@ -178,9 +181,9 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
     unit->pool = pool;
     unit->ctx = NULL;
     unit->stack = NULL;
-    /* relaxed: nobody knows the unit yet, its publication orders these */
-    abti_store_relaxed(&unit->join, 0);
-    abti_store_relaxed(&unit->meta, (uint64_t)flags);
+    /* One store for join and meta: stores are what bounds a create. Not atomic, as nobody knows the unit yet. */
+    typedef uint64_t pair __attribute__((vector_size(16), may_alias));
+    *(pair *)&unit->join = (pair){0, flags};
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */

@@ -45,9 +45,9 @@ static int fifo_remove(abti_pool *pool, abti_unit *unit)
 static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
     abti_spin_lock(&pool->lock);
-    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = unit->next)
+    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
-    for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = unit->next)
+    for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
         print(arg, unit);
     abti_spin_unlock(&pool->lock);
 }

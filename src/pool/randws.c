@@ -132,7 +132,7 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     abti_spin_lock(&pool->lock);
     for (size_t i = 0; i < abti_load_relaxed(&ring->size); i++)
         print(arg, ring->slots[(ring->head + i) & ring->mask]);
-    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = unit->next)
+    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
     abti_spin_unlock(&pool->lock);
 }

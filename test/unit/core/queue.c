@@ -11,7 +11,7 @@ static const char *content(struct abti_queue *q)
     static char text[NUM + 1];
     size_t n = 0;
 
-    for (abti_unit *unit = abti_load_relaxed(&q->head); unit && n < NUM; unit = unit->next)
+    for (abti_unit *unit = abti_load_relaxed(&q->head); unit && n < NUM; unit = abti_queue_next(q, unit))
         text[n++] = (char)('0' + (unit - units));
     text[n] = '\0';
     if (n != abti_queue_size(q) || (n == 0) != abti_queue_is_empty(q))
