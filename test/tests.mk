@@ -89,6 +89,9 @@ stress_tests = \
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \
-	test/bench/basic
+	test/bench/basic \
+	test/bench/sync
 
-test_bench_basic_SOURCES = test/bench/basic.c test/bench/raw_switch.c test/bench/raw_switch.h
+bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
+test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
+test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
