@@ -82,6 +82,7 @@ stress_tests = \
 	test/stress/joins \
 	test/stress/many \
 	test/stress/migrate \
+	test/stress/private_sync \
 	test/stress/stacked \
 	test/stress/sync_mix \
 	test/stress/uts_matrix \

@@ -43,8 +43,7 @@ int ABT_barrier_wait(ABT_barrier barrier)
         return abti_error(ABT_ERR_INV_BARRIER);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_BARRIER);
-    abti_barrier_wait(barrier);
-    return ABT_SUCCESS;
+    return abti_barrier_wait(barrier);
 }
 
 int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t *num_waiters)

@@ -33,7 +33,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
     /* Where the value will be is known now; after the wait somebody else may have freed the eventual. */
     if (value)
         *value = eventual->value;
-    return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, eventual);
+    return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
 }
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime)
@@ -44,7 +44,7 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct tim
         return abti_error(ABT_ERR_EVENTUAL);
     void *where = eventual->value;
     uint64_t deadline = abti_clock_deadline(abstime);
-    if (!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, eventual, deadline))
+    if (!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, deadline))
         return abti_error(ABT_ERR_COND_TIMEDOUT);
     if (value)
         *value = where;

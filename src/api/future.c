@@ -27,7 +27,7 @@ int ABT_future_wait(ABT_future future)
         return abti_error(ABT_ERR_INV_FUTURE);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_FUTURE);
-    return abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE, future);
+    return abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
 }
 
 int ABT_future_test(ABT_future future, ABT_bool *is_ready)

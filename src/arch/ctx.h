@@ -39,6 +39,18 @@ int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)
  */
 int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg));
 
+/*
+ * Waiting in the fewest returns, each of which the processor would mispredict after a switch. Saves the caller in *save
+ * and calls leave(room, a, b), still on the caller's stack, with ABTI_CTX_ROOM bytes (8-byte aligned) that stay until
+ * the caller goes on. leave makes the caller findable by who resumes it and returns the context to go on with. Until
+ * the switch is done the caller must not be resumed, though it may be found: leave still uses its stack. When it is
+ * resumed, the result is 0; with _wait it is then(room).
+ */
+enum { ABTI_CTX_ROOM = 128 };
+int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b));
+int abti_ctx_wait(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b),
+                  int (*then)(void *room));
+
 /* Like the functions above, for a context that ends: nothing is saved. */
 ABTI_NORETURN void abti_ctx_jump(abti_ctx to);
 ABTI_NORETURN void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg);

@@ -95,6 +95,18 @@ enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2 };
 /* Who is waiting: fills in the waiter for the calling ULT or native thread. */
 void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
 
+/* The same for a ULT that has no requests, in the room of abti_ctx_wait. */
+ABTI_INLINE void abti_waiter_init_ult(struct abti_waiter *w, abti_unit *self, ABT_sync_event_type reason,
+                                      const void *object)
+{
+    w->unit = self;
+    w->object = object;
+    w->reason = reason;
+    atomic_init(&w->claim, ABTI_CLAIM_NONE);
+}
+
+_Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
+
 /*
  * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
  * has left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is

@@ -231,7 +231,7 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
     abti_es_wake(es);
 }
 
-void abti_unblock(abti_unit *unit, ABT_pool_context context)
+void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
     if (ABTI_UNLIKELY(!pool)) {

@@ -90,8 +90,57 @@ void abti_serve_migration(abti_unit *self);
  */
 int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg);
 
+/*
+ * Blocking by the shortest way, with abti_ctx_leave: the ULT's pool is the private one in front, and the next unit in
+ * it has only to be resumed. Nobody but this native thread takes a unit out of that pool, so that the ULT may be found
+ * by its waker while it is still on its stack; not by one who would switch to it directly.
+ */
+ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
+{
+    abti_unit *next;
+    return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) &&
+           ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(es->budget > 1) &&
+           ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
+           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur);
+}
+
+/* Marks `self` as blocked and the next unit as running. Returns where that one goes on. */
+ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
+{
+    struct abti_queue *queue = &es->fast->queue;
+    abti_unit *next = abti_load_relaxed(&queue->head);
+    es->budget--;
+    abti_queue_pop_head(queue, next);
+    abti_pool_owner_entered(self->pool);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_set_running(es, next);
+    return next->ctx;
+}
+
 /* A blocked ULT, found by its one waker, goes to its pool. Any thread. */
-void abti_unblock(abti_unit *unit, ABT_pool_context context);
+void abti_unblock_slow(abti_unit *unit, ABT_pool_context context);
+
+/* The same when the pool is this ES's private one in front. */
+ABTI_INLINE bool abti_may_unblock_quickly(abti_es *es, abti_unit *unit)
+{
+    return ABTI_LIKELY(es && es->fast == unit->pool) && ABTI_LIKELY(abti_pool_is_owner(es, unit->pool));
+}
+
+ABTI_INLINE void abti_unblock_quickly(abti_es *es, abti_unit *unit)
+{
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_queue_push(&es->fast->queue, unit);
+    abti_pool_owner_left(es->fast);
+}
+
+ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)
+{
+    abti_es *es = abti_es_self;
+    if (abti_may_unblock_quickly(es, unit))
+        abti_unblock_quickly(es, unit);
+    else
+        abti_unblock_slow(unit, context);
+}
 
 /* The calling ULT blocks until abti_unblock, with nothing else to do about it; `next`, popped, runs, or whoever is. */
 int abti_suspend(abti_es *es, abti_unit *self);

@@ -13,10 +13,26 @@ struct ABT_barrier_opaque {
 
 void abti_barrier_init(ABT_barrier barrier, uint32_t num);
 
+/* With the lock held: all have come; ABT_SUCCESS. The way to wait of a ULT that may block quickly, see abti_ctx_leave.
+ */
+int abti_barrier_meet(ABT_barrier barrier);
+abti_ctx abti_barrier_leave(void *room, void *barrier, void *unused);
+
+int abti_barrier_wait_slow(ABT_barrier barrier);
+
 /*
  * Waits for the others. The last one takes all waiters out under the lock before it wakes the first: who comes early to
- * the next round finds an empty queue, and nobody of this round needs the barrier any more.
+ * the next round finds an empty queue, and nobody of this round needs the barrier any more. ABT_SUCCESS, always.
  */
-void abti_barrier_wait(ABT_barrier barrier);
+ABTI_INLINE int abti_barrier_wait(ABT_barrier barrier)
+{
+    abti_es *es = abti_es_self;
+    if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&barrier->lock))) {
+        if (ABTI_UNLIKELY(++barrier->arrived == barrier->num))
+            return abti_barrier_meet(barrier);
+        return abti_ctx_leave(&es->cur->ctx, barrier, NULL, abti_barrier_leave);
+    }
+    return abti_barrier_wait_slow(barrier);
+}
 
 #endif

@@ -4,9 +4,10 @@ void abti_gate_open_locked(struct abti_gate *gate)
 {
     /* release: pairs with abti_gate_is_open, so that what was stored before is seen by whoever finds the gate open */
     abti_store_release(&gate->open, 1);
-    struct abti_waiter *all = abti_waitq_take_all(&gate->waiters);
+    struct abti_waiter *rest = abti_waitq_wake_here(&gate->waiters);
     abti_spin_unlock(&gate->lock);
-    abti_waiter_wake_all(all);
+    if (ABTI_UNLIKELY(rest != NULL))
+        abti_waiter_wake_all(rest);
 }
 
 void abti_gate_reset(struct abti_gate *gate, bool open)
@@ -29,23 +30,35 @@ static ABTI_NOINLINE bool gate_enter(struct abti_gate *gate, struct abti_waiter 
     return true;
 }
 
-int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object)
+abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
+{
+    struct abti_gate *gate = gate_;
+    struct abti_waiter *w = room;
+    abti_es *es = abti_es_self;
+    abti_waiter_init_ult(w, es->cur, (ABT_sync_event_type)(intptr_t)reason, gate);
+    abti_waitq_push(&gate->waiters, w);
+    abti_ctx next = abti_block_quickly(es, es->cur);
+    abti_spin_unlock(&gate->lock);
+    return next;
+}
+
+int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason)
 {
     if (abti_gate_is_open(gate))
         return ABT_SUCCESS;
     struct abti_waiter w;
-    abti_waiter_init(&w, reason, object);
+    abti_waiter_init(&w, reason, gate);
     if (gate_enter(gate, &w))
         abti_waiter_park(&w, &gate->lock, NULL);
     return ABT_SUCCESS;
 }
 
-bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, const void *object, uint64_t deadline_ns)
+bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, uint64_t deadline_ns)
 {
     if (abti_gate_is_open(gate))
         return true;
     struct abti_waiter w;
-    abti_waiter_init(&w, reason, object);
+    abti_waiter_init(&w, reason, gate);
     if (!gate_enter(gate, &w) || abti_waiter_park_until(&w, &gate->lock, NULL, deadline_ns))
         return true;
     abti_spin_lock(&gate->lock);

@@ -31,10 +31,28 @@ void abti_gate_open_locked(struct abti_gate *gate);
 /* Open or closed, with nobody waiting. */
 void abti_gate_reset(struct abti_gate *gate, bool open);
 
-/* ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns. */
-int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason, const void *object);
+/* The way to wait of a ULT that may block quickly, see abti_ctx_leave. The lock is held. */
+abti_ctx abti_gate_leave(void *room, void *gate, void *reason);
+
+int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason);
+
+/*
+ * Waits until the gate is open. The gate is the first of the object around it, and so tells it. ABT_SUCCESS, always: so
+ * the public functions end in a jump, and a ULT that had to wait in fewer returns.
+ */
+ABTI_INLINE int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason)
+{
+    abti_es *es = abti_es_self;
+    if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&gate->lock))) {
+        if (!abti_load_relaxed(&gate->open)) /* relaxed: under the lock */
+            return abti_ctx_leave(&es->cur->ctx, gate, (void *)(intptr_t)reason, abti_gate_leave);
+        abti_spin_unlock(&gate->lock);
+        return ABT_SUCCESS;
+    }
+    return abti_gate_wait_slow(gate, reason);
+}
 
 /* False when the deadline has passed before. */
-bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, const void *object, uint64_t deadline_ns);
+bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, uint64_t deadline_ns);
 
 #endif

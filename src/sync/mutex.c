@@ -69,7 +69,52 @@ static void describe_waiter(struct mutex_waiter *w, ABT_mutex mutex)
     w->rounds = 0;
 }
 
-static int lock_plain(ABT_mutex mutex)
+/* It is our turn, unless somebody else was faster; then we are the next again. */
+static int come(ABT_mutex mutex, struct mutex_waiter *w)
+{
+    uint32_t mine = w->external ? ABTI_MUTEX_COMING : 0;
+    while (!try_to_take(mutex, w, ABTI_MUTEX_LOCKED, mine)) {
+        abti_spin_lock(&mutex->lock);
+        if (take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine)) {
+            abti_spin_unlock(&mutex->lock);
+            break;
+        }
+        w->rounds++;
+        atomic_init(&w->base.word, ABTI_AWAKE);
+        abti_waitq_push_front(w->queue, &w->base);
+        abti_waiter_hold(&w->base);
+        abti_waiter_park(&w->base, &mutex->lock, NULL);
+    }
+    return ABT_SUCCESS;
+}
+
+/* The way to wait of a ULT that may block quickly, see abti_ctx_wait. `lock` is held. */
+static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
+{
+    (void)unused;
+    ABT_mutex mutex = mutex_;
+    struct mutex_waiter *w = room;
+    abti_es *es = abti_es_self;
+    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
+    w->queue = &mutex->waiters;
+    w->external = false;
+    w->rounds = 0;
+    abti_waitq_push(w->queue, &w->base);
+    abti_ctx next = abti_block_quickly(es, es->cur);
+    abti_waiter_hold(&w->base);
+    abti_spin_unlock(&mutex->lock);
+    return next;
+}
+
+static int mutex_then(void *room)
+{
+    struct mutex_waiter *w = room;
+    return come((ABT_mutex)w->base.object, w);
+}
+
+_Static_assert(sizeof(struct mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
+
+static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
 {
     struct mutex_waiter w;
     describe_waiter(&w, mutex);
@@ -83,22 +128,19 @@ static int lock_plain(ABT_mutex mutex)
     abti_waitq_push(w.queue, &w.base);
     abti_waiter_hold(&w.base);
     abti_waiter_park(&w.base, &mutex->lock, NULL);
+    return come(mutex, &w);
+}
 
-    /* It is our turn, unless somebody else was faster; then we are the next again. */
-    uint32_t mine = w.external ? ABTI_MUTEX_COMING : 0;
-    while (!try_to_take(mutex, &w, ABTI_MUTEX_LOCKED, mine)) {
-        abti_spin_lock(&mutex->lock);
-        if (take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine)) {
-            abti_spin_unlock(&mutex->lock);
-            break;
-        }
-        w.rounds++;
-        atomic_init(&w.base.word, ABTI_AWAKE);
-        abti_waitq_push_front(w.queue, &w.base);
-        abti_waiter_hold(&w.base);
-        abti_waiter_park(&w.base, &mutex->lock, NULL);
+static int lock_plain(ABT_mutex mutex)
+{
+    abti_es *es = abti_es_self;
+    if (!abti_may_block_quickly(es) || !abti_spin_trylock(&mutex->lock))
+        return lock_plain_any(mutex);
+    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED, 0)) {
+        abti_spin_unlock(&mutex->lock);
+        return ABT_SUCCESS;
     }
-    return ABT_SUCCESS;
+    return abti_ctx_wait(&es->cur->ctx, mutex, NULL, mutex_leave, mutex_then);
 }
 
 /* What the word says of a waiter that is woken. */

@@ -9,6 +9,7 @@
 #define ABTI_SYNC_WAITQ_H
 
 #include "core/park.h"
+#include "core/switch.h"
 
 typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
 
@@ -82,6 +83,33 @@ ABTI_INLINE struct abti_waiter *abti_waitq_take_all(struct abti_waitq *q)
     for (struct abti_waiter *w = first; w; w = w->next)
         w->next = abti_waitq_take(q);
     return first;
+}
+
+/*
+ * Wakes all that wait still, under the object's lock as far as that is a matter of a few stores: ULTs of the private
+ * pool in front, which run when we leave. Returns the others, for abti_waiter_wake_all without the lock.
+ */
+ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
+{
+    struct abti_waiter *w = q->head, *rest = NULL, **last = &rest;
+    if (!w)
+        return NULL;
+    abti_es *es = abti_es_self;
+    q->head = NULL;
+    w->prev->next = NULL;
+    for (struct abti_waiter *next; w; w = next) {
+        next = w->next;
+        if (ABTI_LIKELY(w->unit && abti_may_unblock_quickly(es, w->unit))) {
+            abti_unblock_quickly(es, w->unit);
+            continue;
+        }
+        w->next = NULL; /* in no queue */
+        if (!abti_waiter_claim(w))
+            continue;
+        *last = w;
+        last = &w->next;
+    }
+    return rest;
 }
 
 /* Who has seen that an object is done waits here for the one who made it so to let go of it. */

@@ -452,6 +452,91 @@ static void test_nest(void)
     ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "and the control words");
 }
 
+/* --- leave, wait --- */
+
+static struct {
+    void *room;
+    bool right_args, aligned, saved;
+    int thens;
+} left;
+
+static abti_ctx leaves(void *room, void *a, void *b)
+{
+    left.room = room;
+    left.right_args = a == &left && b == &seen;
+    left.aligned = is_aligned() && ((uintptr_t)room & 7) == 0;
+    left.saved = main_ctx != NULL;
+    memset(room, 0x5a, ABTI_CTX_ROOM);
+    spoil_registers();
+    return other_ctx;
+}
+
+static bool is_room_kept(const unsigned char *room)
+{
+    for (int i = 0; i < ABTI_CTX_ROOM; i++) {
+        if (room[i] != 0x5a)
+            return false;
+    }
+    return true;
+}
+
+/* Another context, which looks at the room while its owner is away. */
+static void visitor(void)
+{
+    for (;;) {
+        if (!is_room_kept(left.room))
+            left.room = NULL;
+        spoil_registers();
+        be_strange();
+        abti_ctx_switch(&other_ctx, main_ctx);
+        be_normal();
+    }
+}
+
+static int then(void *room)
+{
+    left.aligned = left.aligned && is_aligned();
+    left.thens += room == left.room && is_room_kept(room);
+    spoil_registers();
+    return 17;
+}
+
+static int leave(void)
+{
+    return abti_ctx_leave(&main_ctx, &left, &seen, leaves);
+}
+
+static int wait_result;
+
+static int wait(void)
+{
+    wait_result = abti_ctx_wait(&main_ctx, &left, &seen, leaves, then);
+    return 0;
+}
+
+static void test_leave(void)
+{
+    int (*const ways[])(void) = {leave, wait};
+    for (int i = 0; i < 2; i++) {
+        const char *how = i == 0 ? "leave" : "wait";
+        other_ctx = abti_ctx_make(top_of(1), visitor);
+        memset(&left, 0, sizeof(left));
+        main_ctx = NULL;
+        ok(keeps_registers(ways[i]), "%s: the registers are kept", how);
+        ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "%s: the control words are kept", how);
+        ok(left.right_args && left.saved, "%s: the arguments come through, the context is saved", how);
+        ok(left.aligned, "%s: the stack is aligned", how);
+        ok(left.room != NULL, "%s: the room stays", how);
+        be_strange();
+        ways[i]();
+        ok(is_strange(), "%s: strange control words are kept", how);
+        be_normal();
+    }
+    is_int(wait_result, 17, "wait gives what then() gives");
+    is_int(left.thens, 2, "which finds the room as it was left");
+    is_int(leave(), 0, "leave gives 0");
+}
+
 /* --- A context that after() publishes is resumed by another thread at once --- */
 
 enum { PASSES = 100000 };
@@ -524,6 +609,7 @@ int main(void)
         test_after();
         test_ends();
         test_nest();
+        test_leave();
     }
     if (UNDER_TSAN)
         skip(1, "TSan knows nothing of bare contexts");

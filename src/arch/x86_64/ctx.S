@@ -28,6 +28,9 @@
 #define SAVE                                                                                                           \
     .cfi_startproc;                                                                                                    \
     endbr64;                                                                                                           \
+    SAVE_REGISTERS
+
+#define SAVE_REGISTERS                                                                                                 \
     pushq %rbp; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %rbx; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %r15; .cfi_adjust_cfa_offset 8;                                                                              \
@@ -77,8 +80,7 @@
     popq %rcx; .cfi_adjust_cfa_offset -8;                                                                              \
     .cfi_register %rip, %rcx;                                                                                          \
     xorl %eax, %eax;                                                                                                   \
-    notrack jmp *%rcx;                                                                                                 \
-    .cfi_endproc
+    notrack jmp *%rcx
 
 /* Calls the entry function in rbx as the outermost frame of a stack; unwinders stop here. */
 #define ENTER                                                                                                          \
@@ -94,6 +96,7 @@ FUNCTION(abti_ctx_switch)
     LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
     movq %rsi, %rsp
     RESUME
+    .cfi_endproc
 END(abti_ctx_switch)
 
 /* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
@@ -104,6 +107,7 @@ FUNCTION(abti_ctx_switch_after)
     movq %rcx, %rdi
     call *%rdx
     RESUME
+    .cfi_endproc
 END(abti_ctx_switch_after)
 
 /* void abti_ctx_jump(abti_ctx to) */
@@ -113,6 +117,7 @@ FUNCTION(abti_ctx_jump)
     movq %rdi, %rsp
     .cfi_def_cfa %rsp, 64
     RESUME
+    .cfi_endproc
 END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
@@ -124,6 +129,7 @@ FUNCTION(abti_ctx_jump_after)
     movq %rdx, %rdi
     call *%rsi
     RESUME
+    .cfi_endproc
 END(abti_ctx_jump_after)
 
 /* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
@@ -160,6 +166,62 @@ FUNCTION(abti_ctx_nest)
     ret
     .cfi_endproc
 END(abti_ctx_nest)
+
+/*
+ * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))
+ * From the stack pointer: the room, the frame.
+ */
+#define ROOM 128 /* ABTI_CTX_ROOM */
+FUNCTION(abti_ctx_leave)
+    SAVE
+    subq $ROOM, %rsp
+    .cfi_adjust_cfa_offset ROOM
+    movq %rsp, %rdi
+    call *%rcx
+    movq %rax, %rsi
+    LOAD_FPU(ROOM(%rsp), 4+ROOM(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
+    .cfi_endproc
+END(abti_ctx_leave)
+
+/*
+ * int abti_ctx_wait(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b),
+ *                   int (*then)(void *room))
+ * From the stack pointer: the frame, but that it goes on here, `then`, the room, the caller's return address.
+ */
+FUNCTION(abti_ctx_wait)
+    .cfi_startproc
+    endbr64
+    subq $ROOM, %rsp
+    .cfi_adjust_cfa_offset ROOM
+    pushq %r8
+    .cfi_adjust_cfa_offset 8
+    leaq 5f(%rip), %rax
+    pushq %rax
+    .cfi_adjust_cfa_offset 8
+    SAVE_REGISTERS
+    leaq 72(%rsp), %rdi
+    call *%rcx
+    movq %rax, %rsi
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
+    .cfi_def_cfa %rsp, 16 + ROOM
+    nop /* unwinders look up the byte before */
+5:
+    leaq 8(%rsp), %rdi
+    call *(%rsp)
+    addq $(8 + ROOM), %rsp
+    .cfi_adjust_cfa_offset -8 - ROOM
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    .cfi_register %rip, %rcx
+    notrack jmp *%rcx
+    .cfi_endproc
+END(abti_ctx_wait)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_restart)
