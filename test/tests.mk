@@ -91,8 +91,10 @@ stress_tests = \
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \
 	test/bench/basic \
+	test/bench/external \
 	test/bench/sync
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
+test_bench_external_SOURCES = test/bench/external.c $(bench_common)
 test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)

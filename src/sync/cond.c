@@ -19,58 +19,90 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
     abti_store_relaxed(&cond->waited, 1);
 }
 
-/* The way to wait of a ULT that may block quickly, see abti_ctx_wait. The lock is held. */
+/*
+ * Who is signalled has queued for the mutex already when it wakes (abti_mutex_admit), unless the mutex is recursive.
+ */
 struct cond_waiter {
-    struct abti_waiter base;
+    struct abti_mutex_waiter base;
     ABT_mutex mutex;
 };
 
+static int lock_again(ABT_mutex mutex, struct abti_mutex_waiter *w)
+{
+    return abti_mutex_is_recursive(mutex) ? abti_mutex_lock(mutex) : abti_mutex_come(mutex, w);
+}
+
+/* The way to wait of a ULT that may block quickly, see abti_ctx_wait. The lock is held, the mutex released. */
 static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
 {
     ABT_cond cond = cond_;
     struct cond_waiter *w = room;
     abti_es *es = abti_es_self;
-    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
+    abti_mutex_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
     w->mutex = mutex;
-    cond_push(cond, &w->base);
+    abti_waitq_push(&cond->waiters, &w->base.base);
     abti_ctx next = abti_block_quickly(es, es->cur);
+    abti_waiter_hold(&w->base.base);
     abti_spin_unlock(&cond->lock);
-    struct abti_waiter *other = abti_mutex_release(mutex);
-    if (other)
-        abti_waiter_wake(other);
     return next;
 }
 
 static int cond_then(void *room)
 {
     struct cond_waiter *w = room;
-    return abti_mutex_lock(w->mutex);
+    return lock_again(w->mutex, &w->base);
 }
+
+_Static_assert(sizeof(struct cond_waiter) <= ABTI_CTX_ROOM, "waits there");
 
 static ABTI_NOINLINE int cond_wait_any(ABT_cond cond, ABT_mutex mutex)
 {
-    struct abti_waiter w;
-    abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
+    struct abti_mutex_waiter w;
+    abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
-    cond_push(cond, &w);
-    abti_waiter_park(&w, &cond->lock, abti_mutex_release(mutex));
-    return abti_mutex_lock(mutex);
+    cond_push(cond, &w.base);
+    abti_waiter_hold(&w.base);
+    abti_waiter_park(&w.base, &cond->lock, abti_mutex_release(mutex));
+    return lock_again(mutex, &w);
 }
 
+/* With the lock held and the mutex released; `other` is to be woken for it, NULL: nobody. */
+static ABTI_NOINLINE int cond_wait_locked(ABT_cond cond, ABT_mutex mutex, struct abti_waiter *other)
+{
+    struct abti_mutex_waiter w;
+    abti_mutex_waiter_init_ult(&w, abti_es_self->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
+    abti_waitq_push(&cond->waiters, &w.base);
+    abti_waiter_hold(&w.base);
+    abti_waiter_park(&w.base, &cond->lock, other);
+    return lock_again(mutex, &w);
+}
+
+/*
+ * A ULT of the private pool in front releases the mutex before it queues, so that a ULT that is woken for it can be the
+ * next to run. A signal does not miss it: `waited` is set before the release, and the lock held until it is queued.
+ */
 int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
     abti_es *es = abti_es_self;
-    if (!abti_may_block_quickly(es))
+    if (!es || es->fast != es->cur->pool || abti_has_requests(es->cur))
         return cond_wait_any(cond, mutex);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
-    return abti_ctx_wait(&es->cur->ctx, cond, mutex, cond_leave, cond_then);
+    abti_store_relaxed(&cond->waited, 1);
+    struct abti_waiter *other = abti_mutex_release(mutex);
+    if (other && other->unit && abti_may_unblock_quickly(es, other->unit)) {
+        abti_unblock_quickly(es, other->unit);
+        other = NULL;
+    }
+    if (!other && abti_may_block_quickly(es))
+        return abti_ctx_wait(&es->cur->ctx, cond, mutex, cond_leave, cond_then);
+    return cond_wait_locked(cond, mutex, other);
 }
 
 int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
 {
-    struct abti_waiter w;
+    struct abti_waiter w; /* with a deadline it is woken by the signal and locks the mutex as anybody does */
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
@@ -100,11 +132,17 @@ void abti_cond_signal(ABT_cond cond)
     if (!is_waited(cond))
         return;
     abti_spin_lock(&cond->lock);
+    ABT_mutex mutex = cond->mutex;
     struct abti_waiter *w = abti_waitq_take(&cond->waiters);
     abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
     abti_spin_unlock(&cond->lock);
-    if (w)
-        abti_waiter_wake(w);
+    if (!w)
+        return;
+    /* A ULT that cannot run before we leave need not queue for what we probably hold until then. */
+    if (w->unit && abti_may_unblock_quickly(abti_es_self, w->unit))
+        abti_unblock_quickly(abti_es_self, w->unit);
+    else
+        abti_waiter_wake_all(abti_mutex_admit(mutex, w));
 }
 
 void abti_cond_broadcast(ABT_cond cond)
@@ -112,10 +150,12 @@ void abti_cond_broadcast(ABT_cond cond)
     if (!is_waited(cond))
         return;
     abti_spin_lock(&cond->lock);
-    struct abti_waiter *all = abti_waitq_take_all(&cond->waiters);
+    ABT_mutex mutex = cond->mutex;
+    struct abti_waiter *rest = abti_waitq_wake_here(&cond->waiters);
     abti_store_relaxed(&cond->waited, 0);
     abti_spin_unlock(&cond->lock);
-    abti_waiter_wake_all(all);
+    if (rest)
+        abti_waiter_wake_all(abti_mutex_admit(mutex, rest));
 }
 
 bool abti_cond_has_waiters(ABT_cond cond)

@@ -9,14 +9,6 @@ enum { MUTEX_LOOKS = 40 };
 /* How often an external thread comes in vain before the mutex is reserved for it. */
 enum { MUTEX_PATIENCE = 16 };
 
-struct mutex_waiter {
-    struct abti_waiter base;
-    struct abti_waitq *queue; /* where it waits */
-    bool external;
-    uint32_t barred; /* bits that keep it out at first */
-    unsigned rounds; /* how often it has come in vain */
-};
-
 /* Takes the mutex if none of the bits `barred` is set, and clears RESERVED and `mine`. */
 static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
@@ -54,23 +46,25 @@ static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     return false;
 }
 
-static bool try_to_take(ABT_mutex mutex, struct mutex_waiter *w, uint32_t barred, uint32_t mine)
+static bool try_to_take(ABT_mutex mutex, struct abti_mutex_waiter *w, uint32_t barred, uint32_t mine)
 {
     return w->base.unit ? take(mutex, barred, mine) : spin_take(mutex, barred, mine);
 }
 
-static void describe_waiter(struct mutex_waiter *w, ABT_mutex mutex)
+void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object)
 {
-    abti_waiter_init(&w->base, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    bool es_native = !w->base.unit && abti_es_self;
-    w->external = !w->base.unit && !es_native;
-    w->queue = es_native ? &mutex->natives : &mutex->waiters;
-    w->barred = es_native ? ABTI_MUTEX_LOCKED : ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED;
+    abti_waiter_init(&w->base, reason, object);
+    w->es_native = !w->base.unit && abti_es_self;
+    w->external = !w->base.unit && !w->es_native;
     w->rounds = 0;
 }
 
-/* It is our turn, unless somebody else was faster; then we are the next again. */
-static int come(ABT_mutex mutex, struct mutex_waiter *w)
+static struct abti_waitq *queue_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
+{
+    return w->es_native ? &mutex->natives : &mutex->waiters;
+}
+
+int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
     uint32_t mine = w->external ? ABTI_MUTEX_COMING : 0;
     while (!try_to_take(mutex, w, ABTI_MUTEX_LOCKED, mine)) {
@@ -81,7 +75,7 @@ static int come(ABT_mutex mutex, struct mutex_waiter *w)
         }
         w->rounds++;
         atomic_init(&w->base.word, ABTI_AWAKE);
-        abti_waitq_push_front(w->queue, &w->base);
+        abti_waitq_push_front(queue_of(mutex, w), &w->base);
         abti_waiter_hold(&w->base);
         abti_waiter_park(&w->base, &mutex->lock, NULL);
     }
@@ -93,13 +87,10 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
 {
     (void)unused;
     ABT_mutex mutex = mutex_;
-    struct mutex_waiter *w = room;
+    struct abti_mutex_waiter *w = room;
     abti_es *es = abti_es_self;
-    abti_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    w->queue = &mutex->waiters;
-    w->external = false;
-    w->rounds = 0;
-    abti_waitq_push(w->queue, &w->base);
+    abti_mutex_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
+    abti_waitq_push(&mutex->waiters, &w->base);
     abti_ctx next = abti_block_quickly(es, es->cur);
     abti_waiter_hold(&w->base);
     abti_spin_unlock(&mutex->lock);
@@ -108,27 +99,28 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
 
 static int mutex_then(void *room)
 {
-    struct mutex_waiter *w = room;
-    return come((ABT_mutex)w->base.object, w);
+    struct abti_mutex_waiter *w = room;
+    return abti_mutex_come((ABT_mutex)w->base.object, w);
 }
 
-_Static_assert(sizeof(struct mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
+_Static_assert(sizeof(struct abti_mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
 
 static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
 {
-    struct mutex_waiter w;
-    describe_waiter(&w, mutex);
-    if (try_to_take(mutex, &w, w.barred, 0))
+    struct abti_mutex_waiter w;
+    abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
+    uint32_t barred = w.es_native ? ABTI_MUTEX_LOCKED : ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED;
+    if (try_to_take(mutex, &w, barred, 0))
         return ABT_SUCCESS;
     abti_spin_lock(&mutex->lock);
-    if (take_or_announce(mutex, w.barred, 0)) {
+    if (take_or_announce(mutex, barred, 0)) {
         abti_spin_unlock(&mutex->lock);
         return ABT_SUCCESS;
     }
-    abti_waitq_push(w.queue, &w.base);
+    abti_waitq_push(queue_of(mutex, &w), &w.base);
     abti_waiter_hold(&w.base);
     abti_waiter_park(&w.base, &mutex->lock, NULL);
-    return come(mutex, &w);
+    return abti_mutex_come(mutex, &w);
 }
 
 static int lock_plain(ABT_mutex mutex)
@@ -144,7 +136,7 @@ static int lock_plain(ABT_mutex mutex)
 }
 
 /* What the word says of a waiter that is woken. */
-static uint32_t mark_of(const struct mutex_waiter *w)
+static uint32_t mark_of(const struct abti_mutex_waiter *w)
 {
     if (w->external)
         return ABTI_MUTEX_COMING | (w->rounds >= MUTEX_PATIENCE ? ABTI_MUTEX_RESERVED : 0);
@@ -167,11 +159,52 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     if (ABTI_LIKELY(!w))
         w = abti_waitq_pop(&mutex->waiters);
     bool more = !abti_waitq_is_empty(&mutex->natives) || !abti_waitq_is_empty(&mutex->waiters);
-    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0);
+    uint32_t next =
+        (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0);
     /* release: pairs with whoever takes the mutex */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
     return w;
+}
+
+/* Somebody who holds the mutex, or was woken to take it, will wake one of those that are queued. `lock` is held. */
+static bool announce_to_others(ABT_mutex mutex)
+{
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    for (;;) {
+        bool others = word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED | ABTI_MUTEX_COMING);
+        uint32_t next = word | ABTI_MUTEX_WAITERS | (others ? 0u : ABTI_MUTEX_LOCKED);
+        if (abti_cas_word(&mutex->word, &word, next))
+            return others;
+    }
+}
+
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list)
+{
+    if (!list || abti_mutex_is_recursive(mutex))
+        return list;
+    struct abti_waiter *to_wake = NULL, **last = &to_wake;
+    bool queued = false;
+    abti_spin_lock(&mutex->lock);
+    for (struct abti_waiter *w = list, *next; w; w = next) {
+        next = w->next;
+        w->next = NULL;
+        /* relaxed: the lock under which the waiter was claimed orders it */
+        if (abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE) {
+            *last = w;
+            last = &w->next;
+            continue;
+        }
+        w->object = mutex;
+        w->reason = ABT_SYNC_EVENT_TYPE_MUTEX;
+        abti_waitq_push(queue_of(mutex, (struct abti_mutex_waiter *)w), w);
+        queued = true;
+    }
+    bool others = !queued || announce_to_others(mutex);
+    abti_spin_unlock(&mutex->lock);
+    if (!others)
+        *last = release_plain(mutex); /* it was free, and we have taken it only to hand it on */
+    return to_wake;
 }
 
 /* --- Recursive mutexes --- */

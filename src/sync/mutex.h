@@ -27,6 +27,8 @@
  *   LOCKED, COMING, x            COMING, x                            unlock
  *   x without LOCKED, RESERVED   LOCKED, x                            lock
  *   x without LOCKED             LOCKED, x without RESERVED           a woken waiter, trylock, a native thread of an ES
+ *   x                            x, WAITERS                           a cond's signal, which queues its waiters; from 0
+ *                                                                     LOCKED, too, and then as unlock
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
  * out of a queue and has not come yet. For lock queues only while the mutex is locked, or reserved, which implies such
@@ -68,6 +70,35 @@ _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
 struct ABT_mutex_attr_opaque {
     uint32_t attrs;
 };
+
+/* Who waits for a mutex, or for a cond that it takes a mutex after. */
+struct abti_mutex_waiter {
+    struct abti_waiter base;
+    bool external;   /* a thread that is no ES */
+    bool es_native;  /* the native thread of an ES */
+    unsigned rounds; /* how often it has come in vain */
+};
+
+void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
+
+/* The same for a ULT that may block quickly, in the room of abti_ctx_wait. */
+ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_unit *self, ABT_sync_event_type reason,
+                                            const void *object)
+{
+    abti_waiter_init_ult(&w->base, self, reason, object);
+    w->external = w->es_native = false;
+    w->rounds = 0;
+}
+
+/* A waiter has been woken: it is its turn, unless somebody else was faster; then it is the next again. ABT_SUCCESS. */
+int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w);
+
+/*
+ * Waiters (each a struct abti_mutex_waiter, claimed, in no queue) want the mutex next: they queue for it, without being
+ * woken, and come when they are. Returns those who are to be woken now: one of them if the mutex is free, and those who
+ * take it by themselves: who wait with a deadline, and all when the mutex is recursive.
+ */
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
 /* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
  */
