@@ -5,8 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "abt.h"
-#include "tap.h"
+#include "must.h"
 
 /* Differences between the two versions of the API are tested as `ver20 ? this : that`. */
 #ifdef ABT_ENABLE_VER_20_API
@@ -18,24 +17,7 @@ static const bool ver20 = false;
 /* A handle that points to nothing, to see whether a function stored into an out-parameter. */
 #define UNTOUCHED(type) ((type)(uintptr_t)0x1000)
 
-/* must(call): what the test needs and does not test. */
-#define must(call) must_succeed((call), #call, __FILE__, __LINE__)
-
-static inline void must_succeed(int code, const char *call, const char *file, int line)
-{
-    if (code != ABT_SUCCESS)
-        bail_out("%s:%d: %s gives %d", file, line, call, code);
-}
-
 /* --- Waiting --- */
-
-static inline double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 /* Only native threads of no ES may use it without holding up work. */
 static inline void nap_ms(double ms)

@@ -7,16 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abt.h"
-#include "tap.h"
-
-#define must(call) must_succeed((call), #call, __FILE__, __LINE__)
-
-static inline void must_succeed(int code, const char *call, const char *file, int line)
-{
-    if (code != ABT_SUCCESS)
-        bail_out("%s:%d: %s gives %d", file, line, call, code);
-}
+#include "must.h"
 
 static inline void regress_hangs(int sig)
 {
@@ -30,14 +21,6 @@ static inline void regress_begin(void)
 {
     signal(SIGALRM, regress_hangs);
     alarm(20);
-}
-
-static inline double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
 static inline void nap_ms(long ms)

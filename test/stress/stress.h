@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abt.h"
-#include "tap.h"
+#include "must.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define UNDER_TSAN 1
@@ -33,24 +32,7 @@
 /* plain, or less where a sanitizer's own limits and speed say so. */
 #define SCALED(plain, asan, tsan) (UNDER_TSAN ? (tsan) : UNDER_ASAN ? (asan) : (plain))
 
-/* What the test needs and does not test. */
-#define must(call) must_succeed((call), #call, __FILE__, __LINE__)
-
-static inline void must_succeed(int code, const char *call, const char *file, int line)
-{
-    if (code != ABT_SUCCESS)
-        bail_out("%s:%d: %s gives %d", file, line, call, code);
-}
-
 /* --- Time --- */
-
-static inline double now(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static inline void nap_us(long us)
 {
