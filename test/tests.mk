@@ -60,6 +60,16 @@ api_tests = \
 	test/api/xstream_barrier \
 	test/api/xstream_sched
 
+# test/clients/*.c: programs in the style of software that uses the interface, on the public header alone.
+# ABT_TEST_STREAMS says how many streams they make.
+client_tests = \
+	test/clients/async_tasks \
+	test/clients/mpi_threads \
+	test/clients/openmp_teams \
+	test/clients/progress_server \
+	test/clients/storage_engine \
+	test/clients/storage_sched
+
 # test/fault/*.c: the n-th allocation fails.
 fault_tests =
 

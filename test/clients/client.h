@@ -1,0 +1,102 @@
+/*
+ * What the programs in the style of real clients share: a watchdog and the size of a run. ABT_TEST_STREAMS says how
+ * many execution streams there are besides the primary one.
+ */
+#ifndef TEST_CLIENTS_CLIENT_H
+#define TEST_CLIENTS_CLIENT_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "must.h"
+
+enum { MAX_STREAMS = 64 };
+
+static inline void client_hangs(int sig)
+{
+    static const char text[] = "Bail out! it hangs\n";
+
+    (void)sig;
+    if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+        _Exit(254);
+    abort();
+}
+
+/* First of all. */
+static inline void client_begin(void)
+{
+    signal(SIGALRM, client_hangs);
+    alarm(60);
+}
+
+static inline int client_streams(void)
+{
+    const char *text = getenv("ABT_TEST_STREAMS");
+    int num = text && *text ? atoi(text) : 4;
+
+    return num < 1 ? 1 : num > MAX_STREAMS ? MAX_STREAMS : num;
+}
+
+static inline void nap_us(long us)
+{
+    struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+    nanosleep(&ts, NULL);
+}
+
+/* The CPU time that a native thread has used, in seconds. */
+static inline double cpu_time(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec ts;
+
+    must(pthread_getcpuclockid(thread, &clock));
+    clock_gettime(clock, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static inline size_t size_of(ABT_pool pool)
+{
+    size_t size;
+
+    must(ABT_pool_get_size(pool, &size));
+    return size;
+}
+
+static inline size_t total_size_of(ABT_pool pool)
+{
+    size_t size;
+
+    must(ABT_pool_get_total_size(pool, &size));
+    return size;
+}
+
+/* soon(cond): it becomes true before long. ULTs yield meanwhile. */
+#define soon(cond)                                                                                                     \
+    ({                                                                                                                 \
+        bool is_met;                                                                                                   \
+        for (double end = now() + 20; !(is_met = (cond)) && now() < end; nap_us(100))                                  \
+            client_yield();                                                                                            \
+        is_met;                                                                                                        \
+    })
+
+static inline void client_yield(void)
+{
+    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
+
+    if (ABT_self_get_type(&type) == ABT_SUCCESS && type == ABT_UNIT_TYPE_THREAD)
+        must(ABT_thread_yield());
+}
+
+/* The pool gets to that total size, and nobody in it is ready then: all are blocked. */
+static inline bool settles_at(ABT_pool pool, size_t total)
+{
+    bool is_met = soon(total_size_of(pool) == total && size_of(pool) == 0);
+
+    if (!is_met)
+        diag("total size %zu, size %zu", total_size_of(pool), size_of(pool));
+    return is_met;
+}
+
+#endif
