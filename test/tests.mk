@@ -76,6 +76,7 @@ fault_tests =
 # test/regress/<what>.c: one per mended bug.
 regress_tests = \
 	test/regress/associate_blocked \
+	test/regress/associate_queried \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/many_exits \

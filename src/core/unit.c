@@ -78,14 +78,21 @@ void abti_unit_release_external(abti_unit *unit)
     abti_spin_unlock(&abti_rt.external_lock);
 }
 
-/* Frees the unit's handle in its user-defined pool, if it has one. */
+/* The handle that its user-defined pool made for it, or NULL. relaxed: who asks has the unit, or gets a stale answer */
+static ABT_unit made_handle(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    return cold ? abti_load_relaxed(&cold->unit) : NULL;
+}
+
+/* Frees that handle. */
 static void unit_drop_handle(abti_unit *unit)
 {
-    if (!(unit->flags & ABTI_UNIT_USER_UNIT))
+    ABT_unit handle = made_handle(unit);
+    if (!handle)
         return;
-    ABT_unit handle = abti_unit_cold_get(unit)->unit;
     abti_unitmap_remove(unit);
-    unit->flags &= (uint16_t)~ABTI_UNIT_USER_UNIT;
+    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, NULL);
     unit->pool->ops->free_unit(unit->pool, handle);
 }
 
@@ -117,8 +124,7 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
     if (handle == ABT_UNIT_NULL || !handle)
         return ABT_ERR_OTHER;
     unit_drop_handle(unit);
-    cold->unit = handle;
-    unit->flags |= ABTI_UNIT_USER_UNIT;
+    abti_store_relaxed(&cold->unit, handle);
     abti_unit_set_pool(unit, pool);
     abti_unitmap_add(unit);
     return ABT_SUCCESS;
@@ -126,7 +132,7 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
 
 int abti_unit_associate(abti_unit *unit, abti_pool *pool)
 {
-    bool has_handle = (unit->flags & ABTI_UNIT_USER_UNIT) != 0;
+    bool has_handle = made_handle(unit) != NULL;
     if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
         abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
@@ -139,9 +145,8 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
 /* Bit 0 tells a built-in pool's unit, the descriptor itself, from a user's, whose low bits are clear. */
 ABT_unit abti_unit_handle(abti_unit *unit)
 {
-    if (unit->flags & ABTI_UNIT_USER_UNIT)
-        return abti_unit_cold_get(unit)->unit;
-    return (ABT_unit)((uintptr_t)unit | 1);
+    ABT_unit handle = made_handle(unit);
+    return handle ? handle : (ABT_unit)((uintptr_t)unit | 1);
 }
 
 abti_unit *abti_unit_from_handle(ABT_unit handle)

@@ -22,7 +22,7 @@ typedef struct ABT_sched_opaque abti_sched;
 typedef struct ABT_xstream_opaque abti_es;
 struct abti_ktable;
 
-/* What a unit is; written at creation, USER_UNIT also when it changes its pool. */
+/* What a unit is; written at creation. */
 enum {
     ABTI_UNIT_TASKLET = 1 << 0,
     ABTI_UNIT_NAMED = 1 << 1, /* the user frees it; the others free themselves when they end */
@@ -30,7 +30,6 @@ enum {
     ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
     ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
     ABTI_UNIT_OWN_STACK = 1 << 5,  /* has a stack from creation to free: other than default size, or the user's */
-    ABTI_UNIT_USER_UNIT = 1 << 6,  /* its pool is user-defined: cold->unit is the handle that pool made */
 };
 
 /* Requests to a unit, honoured when it is next taken for running or yields. */
@@ -103,7 +102,7 @@ struct abti_unit_cold {
         void *callback_arg;
         abti_sched *sched; /* MAIN_SCHED, SCHED, which never migrate: what it runs */
     };
-    ABT_unit unit;           /* USER_UNIT: handle made by the pool */
+    _Atomic(ABT_unit) unit;  /* the handle that its user-defined pool made; NULL: it has none. Written like `pool` */
     _Atomic(bool) pinned;    /* not migratable */
     abti_unit *unitmap_next; /* guarded by the bucket of core/unitmap */
 };

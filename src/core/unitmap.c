@@ -34,6 +34,12 @@ static abti_unit **bucket_of(struct stripe *s, ABT_unit handle)
     return &s->table[(handle_hash(handle) >> 20) & (s->buckets - 1)];
 }
 
+/* relaxed: the unit is in no stripe while its handle changes */
+static ABT_unit handle_of(abti_unit *unit)
+{
+    return abti_load_relaxed(&abti_unit_cold_get(unit)->unit);
+}
+
 static abti_unit **next_of(abti_unit *unit)
 {
     return &abti_unit_cold_get(unit)->unitmap_next;
@@ -41,7 +47,7 @@ static abti_unit **next_of(abti_unit *unit)
 
 static void stripe_insert(struct stripe *s, abti_unit *unit)
 {
-    abti_unit **bucket = bucket_of(s, abti_unit_cold_get(unit)->unit);
+    abti_unit **bucket = bucket_of(s, handle_of(unit));
     *next_of(unit) = *bucket;
     *bucket = unit;
 }
@@ -66,7 +72,7 @@ static void stripe_grow(struct stripe *s)
 
 void abti_unitmap_add(abti_unit *unit)
 {
-    ABT_unit handle = abti_unit_cold_get(unit)->unit;
+    ABT_unit handle = handle_of(unit);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
     struct stripe *s = stripe_of(handle);
@@ -80,7 +86,7 @@ void abti_unitmap_add(abti_unit *unit)
 
 void abti_unitmap_remove(abti_unit *unit)
 {
-    ABT_unit handle = abti_unit_cold_get(unit)->unit;
+    ABT_unit handle = handle_of(unit);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
     struct stripe *s = stripe_of(handle);
@@ -100,7 +106,7 @@ abti_unit *abti_unitmap_find(ABT_unit handle)
     struct stripe *s = stripe_of(handle);
     abti_spin_lock(&s->lock);
     abti_unit *unit = *bucket_of(s, handle);
-    while (unit && abti_unit_cold_get(unit)->unit != handle)
+    while (unit && handle_of(unit) != handle)
         unit = *next_of(unit);
     abti_spin_unlock(&s->lock);
     return unit ? unit : (abti_unit *)handle;
