@@ -180,7 +180,7 @@ int ABT_info_print_thread_stacks_in_pool(FILE *fp, ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return cannot_print(fp, "no pool", ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->print_all))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
     abti_stackdump_pool(fp, pool);
     fflush(fp);

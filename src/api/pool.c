@@ -150,7 +150,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_s
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->pop_wait))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
     *thread = thread_or_null(pool->ops->pop_wait(pool, time_secs, pool_ctx));
     return ABT_SUCCESS;
@@ -165,7 +165,7 @@ int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->pop_wait))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
     *unit = handle_or_null(pool->ops->pop_wait(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
@@ -175,7 +175,7 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->pop_timedwait))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT)))
         return abti_error(ABT_ERR_POOL);
     *unit = handle_or_null(pool->ops->pop_timedwait(pool, abstime_secs));
     return ABT_SUCCESS;
@@ -258,7 +258,7 @@ int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->print_all))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
     pool->ops->print_all(pool, arg, print_fn);
     return ABT_SUCCESS;
@@ -279,7 +279,7 @@ int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->print_all))
+    if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
     struct print_units p = {arg, print_fn};
     pool->ops->print_all(pool, &p, print_unit_handle);

@@ -190,3 +190,18 @@ void abti_pool_drop(abti_pool *pool)
     if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
         abti_pool_destroy(pool);
 }
+
+static bool has_operation(const struct abti_pool_ops *ops, enum abti_pool_option option)
+{
+    switch (option) {
+    case ABTI_POOL_POP_WAIT: return ops->pop_wait != NULL;
+    case ABTI_POOL_POP_TIMEDWAIT: return ops->pop_timedwait != NULL;
+    default: return ops->print_all != NULL;
+    }
+}
+
+bool abti_pool_can(abti_pool *pool, enum abti_pool_option option)
+{
+    const struct abti_pool_ops *ops = pool->ops;
+    return has_operation(ops, option) && !(ops->lacks && ops->lacks(pool, option));
+}

@@ -9,7 +9,13 @@
 #include "core/queue.h"
 #include "os/spin.h"
 
-/* One implementation of pools. What a user-defined pool does not offer is NULL, except where said otherwise. */
+/* What a pool may not be able to do, and what is not known before it is asked for. */
+enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
+
+/*
+ * One implementation of pools. What a user-defined pool does not offer is NULL, except where said otherwise; the
+ * operations of enum abti_pool_option are called only after abti_pool_can.
+ */
 struct abti_pool_ops {
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
@@ -32,6 +38,8 @@ struct abti_pool_ops {
     /* User-defined pools: a unit is associated with the pool, and no longer. NULL handle: it could not be made. */
     ABT_unit (*create_unit)(abti_pool *pool, abti_unit *unit);
     void (*free_unit)(abti_pool *pool, ABT_unit handle);
+    /* Though the operation is not NULL, the pool cannot do it. NULL: it can. */
+    bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
 };
 
 /*
@@ -104,6 +112,9 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
     }
     return pool->ops->pop(pool, context);
 }
+
+/* The pool has the operation. */
+bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
 
 /* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
 void abti_pool_count_entered_slow(abti_pool *pool);

@@ -41,4 +41,18 @@ ABTI_INLINE struct abti_pool_user_def *abti_pool_user_def_of(ABT_pool_user_def d
     return ABTI_CONTAINER_OF(def, struct abti_pool_user_def, discriminator);
 }
 
+/* The waiting pop of a client's struct ABT_pool_def, which has that member in the 2.0 API only; NULL: none. */
+#ifdef ABT_ENABLE_VER_20_API
+ABTI_INLINE ABT_pool_pop_wait_fn abti_pool_def_pop_wait(const struct ABT_pool_def *def)
+{
+    return def->p_pop_wait;
+}
+#else
+ABTI_INLINE ABT_pool_pop_wait_fn abti_pool_def_pop_wait(const struct ABT_pool_def *def)
+{
+    (void)def;
+    return NULL;
+}
+#endif
+
 #endif

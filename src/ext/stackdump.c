@@ -151,7 +151,7 @@ static void print_listed(FILE *fp, const struct listed *listed)
     abti_pool *pool = listed->pool;
     if (!listed->still)
         fprintf(fp, "pool %d (%p): left out, its execution stream still runs\n", pool->id, (void *)pool);
-    else if (!pool->ops->print_all)
+    else if (!abti_pool_can(pool, ABTI_POOL_PRINT_ALL))
         fprintf(fp, "pool %d (%p): cannot be looked through\n", pool->id, (void *)pool);
     else
         abti_stackdump_pool(fp, pool);

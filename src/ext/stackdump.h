@@ -8,7 +8,7 @@
 /* One unit: where it goes on, the bounds of its stack, and the memory in use unless config.print_raw_stack is off. */
 void abti_stackdump_unit(FILE *fp, abti_unit *unit);
 
-/* Each unit in a pool that has ops->print_all. */
+/* Each unit in a pool that can be looked through (ABTI_POOL_PRINT_ALL). */
 void abti_stackdump_pool(FILE *fp, abti_pool *pool);
 
 /* The pools of all main schedulers, each once: what a request of abti_halt_post does. */

@@ -175,10 +175,15 @@ static bool old_is_empty(abti_pool *pool)
     return old_size(pool) == 0;
 }
 
+static abti_unit *old_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
+{
+    (void)context;
+    return unit_of_handle(abti_pool_def_pop_wait(&user_of(pool)->def)(pool, secs));
+}
+
 static abti_unit *old_pop_timedwait(abti_pool *pool, double wtime)
 {
-    ABT_pool_pop_timedwait_fn fn = user_of(pool)->def.p_pop_timedwait;
-    return fn ? unit_of_handle(fn(pool, wtime)) : NULL;
+    return unit_of_handle(user_of(pool)->def.p_pop_timedwait(pool, wtime));
 }
 
 static int old_remove(abti_pool *pool, abti_unit *unit)
@@ -210,8 +215,17 @@ static void print_handle(void *arg, ABT_unit handle)
 static void old_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
     struct print_arg p = {arg, print};
-    if (user_of(pool)->def.p_print_all)
-        user_of(pool)->def.p_print_all(pool, &p, print_handle);
+    user_of(pool)->def.p_print_all(pool, &p, print_handle);
+}
+
+static bool old_lacks(abti_pool *pool, enum abti_pool_option option)
+{
+    const struct ABT_pool_def *def = &user_of(pool)->def;
+    switch (option) {
+    case ABTI_POOL_POP_WAIT: return !abti_pool_def_pop_wait(def);
+    case ABTI_POOL_POP_TIMEDWAIT: return !def->p_pop_timedwait;
+    default: return !def->p_print_all;
+    }
 }
 
 static ABT_unit old_create_unit(abti_pool *pool, abti_unit *unit)
@@ -243,6 +257,7 @@ static void setup_old(struct user_pool *user, const struct ABT_pool_def *def)
         .size = old_size,
         .push_many = abti_pool_push_each,
         .pop_many = abti_pool_pop_each,
+        .pop_wait = old_pop_wait,
         .pop_timedwait = old_pop_timedwait,
         .remove = old_remove,
         .is_in_pool = old_is_in_pool,
@@ -250,6 +265,7 @@ static void setup_old(struct user_pool *user, const struct ABT_pool_def *def)
         .fini = old_fini,
         .create_unit = old_create_unit,
         .free_unit = old_free_unit,
+        .lacks = old_lacks,
     };
 }
 

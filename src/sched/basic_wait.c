@@ -11,18 +11,16 @@ static const double WAIT_SECS = 0.1;
 static abti_unit *wait_for_unit(abti_sched *sched)
 {
     abti_pool *pool = sched->pools[0];
-    if (pool->ops->pop_wait)
+    if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
         return pool->ops->pop_wait(pool, WAIT_SECS, ABT_POOL_CONTEXT_OP_POOL_OTHER);
-    if (pool->ops->pop_timedwait)
-        return pool->ops->pop_timedwait(pool, abti_clock_wtime() + WAIT_SECS);
-    return NULL;
+    return pool->ops->pop_timedwait(pool, abti_clock_wtime() + WAIT_SECS);
 }
 
 static void basic_wait_run(abti_sched *sched)
 {
-    bool user_waits = sched->num_pools > 0 && sched->pools[0]->user_defined &&
-                      (sched->pools[0]->ops->pop_wait || sched->pools[0]->ops->pop_timedwait);
-    if (!user_waits) {
+    abti_pool *first = sched->num_pools > 0 ? sched->pools[0] : NULL;
+    if (!first || !first->user_defined ||
+        !(abti_pool_can(first, ABTI_POOL_POP_WAIT) || abti_pool_can(first, ABTI_POOL_POP_TIMEDWAIT))) {
         abti_sched_loop(sched);
         return;
     }

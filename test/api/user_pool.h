@@ -302,6 +302,20 @@ static inline int old_print_all(ABT_pool pool, void *arg, void (*print)(void *, 
     return ABT_ERR_OTHER; /* is ignored */
 }
 
+/* A member that only the 2.0 API has. */
+#ifdef ABT_ENABLE_VER_20_API
+static inline void set_pop_wait(ABT_pool_def *def, ABT_unit (*p_pop_wait)(ABT_pool, double))
+{
+    def->p_pop_wait = p_pop_wait;
+}
+#else
+static inline void set_pop_wait(ABT_pool_def *def, ABT_unit (*p_pop_wait)(ABT_pool, double))
+{
+    (void)def;
+    (void)p_pop_wait;
+}
+#endif
+
 static inline ABT_pool make_old(struct list *list, ABT_pool_access access, bool with_optional, ABT_pool_config config)
 {
     ABT_pool_def def;
@@ -317,6 +331,7 @@ static inline ABT_pool make_old(struct list *list, ABT_pool_access access, bool 
     def.p_push = old_push;
     def.p_pop = old_pop;
     def.p_free = old_free;
+    set_pop_wait(&def, NULL); /* it will be asked for */
     if (with_optional) {
         def.u_is_in_pool = old_is_in_pool;
         def.p_pop_timedwait = old_pop_timedwait;
