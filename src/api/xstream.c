@@ -53,7 +53,8 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstr
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(rank < 0))
+    /* Before the scheduler is looked at; whether the rank is free when it is taken is another question. */
+    if (ABTI_REFUSE(rank < 0 || !abti_es_rank_is_free(rank)))
         return abti_error(ABT_ERR_INV_XSTREAM_RANK);
     return xstream_create(sched, rank, newxstream);
 }

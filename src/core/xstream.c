@@ -45,6 +45,14 @@ static bool rank_is_free(int rank)
     return true;
 }
 
+bool abti_es_rank_is_free(int rank)
+{
+    abti_spin_lock(&abti_rt.lock);
+    bool is_free = rank_is_free(rank);
+    abti_spin_unlock(&abti_rt.lock);
+    return is_free;
+}
+
 static int smallest_free_rank(void)
 {
     int rank = 0;

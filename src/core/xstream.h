@@ -77,6 +77,8 @@ void abti_es_wake(abti_es *es);
 /* Delivers the requests to the scheduler that asks. */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
 int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
+/* No ES has the rank now. */
+bool abti_es_rank_is_free(int rank);
 
 /* Replaces the main scheduler of a terminated ES, or of the calling ULT's own. ABT code. */
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched) ABTI_MUST_CHECK;
