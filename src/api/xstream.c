@@ -324,6 +324,12 @@ int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
     return schedule(es, thread, pool);
 }
 
+/* The unit is the ULT of the scheduler. What others have in that place is the argument of a callback. */
+static bool runs_sched(abti_unit *unit, abti_sched *sched)
+{
+    return (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED)) && abti_unit_cold_get(unit)->sched == sched;
+}
+
 int ABT_xstream_check_events(ABT_sched sched)
 {
     if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
@@ -333,8 +339,7 @@ int ABT_xstream_check_events(ABT_sched sched)
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
-    struct abti_unit_cold *cold = abti_unit_cold_peek(es->cur);
-    if (ABTI_REFUSE(!cold || cold->sched != sched))
+    if (ABTI_REFUSE(!runs_sched(es->cur, sched)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_es_check_events(es, sched);
     return ABT_SUCCESS;
