@@ -265,6 +265,8 @@ int ABT_thread_exit(void)
 
 int ABT_thread_cancel(ABT_thread thread)
 {
+    if (!ABTI_BUILD_CANCEL)
+        return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(abti_thread_is_null(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_fetch_or_acq_rel(&thread->requests, ABTI_REQ_CANCEL);

@@ -70,6 +70,8 @@ int ABT_thread_attr_set_callback(ABT_thread_attr attr, void (*cb_func)(ABT_threa
 {
     if (ABTI_REFUSE(ABTI_ATTR_IS_NULL(attr)))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_FEATURE_NA);
     attr->callback = cb_func;
     attr->callback_arg = cb_arg;
     return ABT_SUCCESS;
@@ -79,6 +81,8 @@ int ABT_thread_attr_set_migratable(ABT_thread_attr attr, ABT_bool is_migratable)
 {
     if (ABTI_REFUSE(ABTI_ATTR_IS_NULL(attr)))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_FEATURE_NA);
     attr->migratable = is_migratable != ABT_FALSE;
     return ABT_SUCCESS;
 }

@@ -27,6 +27,14 @@ static abti_pool *migration_pool(abti_sched *sched)
     return sched->num_pools > 0 ? sched->pools[0] : NULL;
 }
 
+static int request_migration(abti_unit *unit, abti_pool *pool)
+{
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_MIGRATION_NA);
+    abti_migrate_request(unit, pool);
+    return ABT_SUCCESS;
+}
+
 static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
 {
     if (ABTI_REFUSE(is_pinned(unit)))
@@ -36,8 +44,7 @@ static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
     abti_pool *pool = migration_pool(sched);
     if (!pool)
         return abti_error(ABT_ERR_MIGRATION_TARGET);
-    abti_migrate_request(unit, pool);
-    return ABT_SUCCESS;
+    return request_migration(unit, pool);
 }
 
 int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
@@ -74,8 +81,7 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_THREAD);
     if (abti_unit_last_pool(thread) == pool)
         return abti_error(ABT_ERR_MIGRATION_TARGET);
-    abti_migrate_request(thread, pool);
-    return ABT_SUCCESS;
+    return request_migration(thread, pool);
 }
 
 /* The pool of another running ES that the unit is not on. */
@@ -104,8 +110,7 @@ int ABT_thread_migrate(ABT_thread thread)
     abti_pool *pool = pool_elsewhere(thread);
     if (!pool)
         return abti_error(ABT_ERR_MIGRATION_NA);
-    abti_migrate_request(thread, pool);
-    return ABT_SUCCESS;
+    return request_migration(thread, pool);
 }
 
 int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg)
@@ -114,6 +119,8 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
         return ABT_SUCCESS; /* it never migrates */
     struct abti_unit_cold *cold = abti_unit_cold_get(thread);
@@ -126,6 +133,8 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
 {
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED))
         return ABTI_BUILD_VER20 ? abti_error(ABT_ERR_INV_THREAD) : ABT_SUCCESS;
     abti_store_relaxed(&abti_unit_cold_get(thread)->pinned, migratable == ABT_FALSE);
@@ -136,6 +145,8 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
 {
     if (ABTI_REFUSE(abti_thread_is_null(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
+    if (!ABTI_BUILD_MIGRATION)
+        return abti_error(ABT_ERR_FEATURE_NA);
     *is_migratable = is_pinned(thread) ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }
