@@ -112,7 +112,7 @@ static void wake_crowd(int first, int step)
             }
         }
         jitter(&rng);
-        ABT_self_yield();
+        yield_if_ult();
     }
 }
 

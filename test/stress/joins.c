@@ -23,13 +23,13 @@ static void unit_body(void *arg)
 
     jitter(&rng);
     for (int i = 0; i < unit->yields; i++)
-        ABT_self_yield(); /* a tasklet is told that it cannot */
+        yield_if_ult();
     if (unit->depth > 0)
         work(&rng, unit->depth - 1);
     unit->written = (long)(uintptr_t)unit;
     atomic_fetch_add(&run, 1);
-    if (one_in(&rng, 4))
-        ABT_self_exit(); /* a tasklet just returns */
+    if (one_in(&rng, 4) && is_by_ult())
+        ABT_self_exit();
 }
 
 static void unnamed_body(void *arg)

@@ -181,7 +181,7 @@ static void leaf(void *arg)
 
     (void)arg;
     for (unsigned n = below(&rng, 4); n > 0; n--)
-        ABT_self_yield(); /* a tasklet cannot */
+        yield_if_ult();
     jitter(&rng);
     atomic_fetch_add(&run, 1);
 }

@@ -41,6 +41,21 @@ static inline void nap_us(long us)
     nanosleep(&ts, NULL);
 }
 
+/* The caller can yield and exit: who cannot may not ask for it in a build without checks. */
+static inline bool is_by_ult(void)
+{
+    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
+
+    ABT_self_get_type(&type);
+    return type == ABT_UNIT_TYPE_THREAD;
+}
+
+static inline void yield_if_ult(void)
+{
+    if (is_by_ult())
+        ABT_self_yield();
+}
+
 /* --- Random numbers --- */
 
 static uint64_t stress_seed;
