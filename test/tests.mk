@@ -79,6 +79,7 @@ regress_tests = \
 	test/regress/associate_queried \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
+	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/private_resume \
 	test/regress/replace_private \

@@ -1,6 +1,7 @@
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"
+#include "core/xsloop.h"
 
 /* --- Who am I --- */
 
@@ -261,11 +262,11 @@ int ABT_self_resume_suspend_to(ABT_thread thread)
 
 /* --- Ending --- */
 
-/* Callers that may end: ULTs but the primary one, which belongs to the native thread. */
+/* Callers that may end: ULTs but the primary one, which belongs to the native thread, and the one that schedules it. */
 static int check_exit(abti_es *es)
 {
     int code = abti_check_ult(es);
-    if (code == ABT_SUCCESS && es->cur->flags & ABTI_UNIT_PRIMARY)
+    if (code == ABT_SUCCESS && ((es->cur->flags & ABTI_UNIT_PRIMARY) || (es->is_primary && !es->parent)))
         code = ABT_ERR_INV_THREAD;
     return code;
 }
@@ -274,9 +275,10 @@ int ABT_self_exit(void)
 {
     abti_es *es = abti_es_self;
     int code = check_exit(es);
-    /* A main scheduler ends by its return. */
-    if (ABTI_REFUSE(code != ABT_SUCCESS) || !es->parent)
-        return abti_error(code != ABT_SUCCESS ? code : ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    if (!es->parent)
+        abti_xsloop_exit(es);
     abti_ult_exit();
 }
 

@@ -1,5 +1,6 @@
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include "api/handles.h"
+#include "core/xsloop.h"
 #include "sched/sched_impl.h"
 #include "api/sched_make.h"
 
@@ -117,10 +118,9 @@ int ABT_xstream_exit(void)
     if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_es_request(es, ABTI_ES_REQ_CANCEL);
-    /* A scheduler's own ULT has nobody to end it but its return: the request is enough. */
-    if (es->parent)
-        abti_ult_exit();
-    return ABT_SUCCESS;
+    if (!es->parent)
+        abti_xsloop_exit(es);
+    abti_ult_exit();
 }
 
 int ABT_xstream_cancel(ABT_xstream xstream)

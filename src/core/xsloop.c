@@ -42,11 +42,8 @@ static bool install_replacement(abti_es *es)
     return true;
 }
 
-void abti_xsloop_run(abti_es *es)
+static void run_main_scheds(abti_es *es)
 {
-    es->parent = NULL;
-    abti_es_set_dsched(es, NULL);
-    abti_set_running(es, es->main_unit);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
         es->budget = (int32_t)sched->event_freq;
@@ -58,6 +55,24 @@ void abti_xsloop_run(abti_es *es)
         if (abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && !abti_sched_has_work(sched))
             break;
     }
+}
+
+void abti_xsloop_run(abti_es *es)
+{
+    jmp_buf exit;
+    es->parent = NULL;
+    abti_es_set_dsched(es, NULL);
+    abti_set_running(es, es->main_unit);
+    es->main_exit = &exit;
+    if (setjmp(exit) == 0)
+        run_main_scheds(es);
+    else
+        install_replacement(es); /* its turn comes when the ES is revived, but nobody waits for that */
+}
+
+void abti_xsloop_exit(abti_es *es)
+{
+    longjmp(*es->main_exit, 1);
 }
 
 void abti_xsloop_primary_main(void)

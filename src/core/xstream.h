@@ -3,6 +3,7 @@
 #define ABTI_CORE_XSTREAM_H
 
 #include <pthread.h>
+#include <setjmp.h>
 #include "core/park.h"
 #include "core/sched.h"
 
@@ -29,6 +30,7 @@ struct ABT_xstream_opaque {
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_stack native; /* describes the native thread's own stack */
+    jmp_buf *main_exit;       /* where the main scheduler's ULT ends, see abti_xsloop_exit */
 
     /* Shared. */
     _Atomic(uint32_t) requests;
