@@ -36,6 +36,7 @@ abt_sources = \
 	src/core/key.c \
 	src/core/kvconf.c \
 	src/core/migrate.c \
+	src/core/overflow.c \
 	src/core/park.c \
 	src/core/pool.c \
 	src/core/queue.c \
@@ -48,13 +49,16 @@ abt_sources = \
 	src/core/xstream.c \
 	src/ext/info.c \
 	src/ext/stackdump.c \
+	src/mem/guard.c \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \
 	src/os/annotate.c \
 	src/os/clock.c \
 	src/os/env.c \
+	src/os/fault.c \
 	src/os/spin.c \
+	src/os/symbol.c \
 	src/os/vm.c \
 	src/pool/fifo.c \
 	src/pool/make.c \

@@ -39,6 +39,7 @@ api_tests = \
 	test/api/init \
 	test/api/key \
 	test/api/mutex \
+	test/api/overflow \
 	test/api/pool \
 	test/api/pool_config \
 	test/api/pool_context \
@@ -91,6 +92,7 @@ regress_tests = \
 stress_tests = \
 	test/stress/blocked \
 	test/stress/forkjoin \
+	test/stress/guards \
 	test/stress/joins \
 	test/stress/many \
 	test/stress/migrate \
@@ -99,6 +101,9 @@ stress_tests = \
 	test/stress/sync_mix \
 	test/stress/uts_matrix \
 	test/stress/xstreams
+
+# Its functions are to be found by name.
+test_api_overflow_LDFLAGS = -export-dynamic
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \

@@ -6,6 +6,13 @@
 
 /* --- Configuration --- */
 
+/* The best that can be had is a guard page of some kind. */
+static int overflow_check(const struct abti_config *config)
+{
+    bool best = config->stack_guard == ABTI_STACK_GUARD_AUTO;
+    return best ? ABTI_STACK_GUARD_MPROTECT : (int)config->stack_guard;
+}
+
 /* The value of a kind that is an ABT_bool: 0 or 1; -1 for the other kinds. */
 static int query_bool(ABT_info_query_kind kind, const struct abti_config *config)
 {
@@ -57,7 +64,7 @@ static int query(ABT_info_query_kind kind, const struct abti_config *config, voi
     case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE: *(size_t *)val = config->sched_stacksize; break;
     case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ: *(uint64_t *)val = config->sched_event_freq; break;
     case ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC: *(uint64_t *)val = config->sched_sleep_nsec; break;
-    case ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK: *(int *)val = (int)config->stack_guard; break;
+    case ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK: *(int *)val = overflow_check(config); break;
     case ABT_INFO_QUERY_KIND_WAIT_POLICY: *(int *)val = ABTI_BUILD_WAIT_ACTIVE; break;
     default: return ABT_ERR_INV_QUERY_KIND;
     }

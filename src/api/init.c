@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "core/halt.h"
 #include "core/join.h"
+#include "core/overflow.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
@@ -18,6 +19,7 @@ static int init_count;
 static int memory_init(void)
 {
     struct abti_slab_spec spec;
+    abti_guard_init(abti_rt.config.stack_guard);
     abti_unit_slab_spec(&spec);
     abti_slab_init(&abti_rt.unit_slab, &spec);
     abti_stack_slab_spec(&spec, abti_rt.config.thread_stacksize);
@@ -73,6 +75,7 @@ static int runtime_init(void)
         abti_config_fini(&abti_rt.config);
         return code;
     }
+    abti_overflow_watch();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     if (abti_rt.config.print_config)
@@ -136,6 +139,7 @@ static void runtime_fini(abti_es *es)
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);
+    abti_overflow_unwatch();
     memory_fini();
     abti_config_fini(&abti_rt.config);
     abti_rt.primary = NULL;

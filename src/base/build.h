@@ -14,9 +14,10 @@
 #define ABTI_BUILD_STACKSIZE 16384
 #endif
 
-/* Stack overflow detection that is on without any variable set: 0 none, 1 canary, 2 mprotect, 3 mprotect strict. */
+/* Stack overflow detection that is on without any variable set: 0 none, 1 canary, 2 mprotect, 3 mprotect strict,
+   4 the best that can be had. */
 #ifndef ABTI_BUILD_STACK_GUARD
-#define ABTI_BUILD_STACK_GUARD 0
+#define ABTI_BUILD_STACK_GUARD 4
 #endif
 
 /* Event lines and debugging are on unless the environment says otherwise. --enable-debug=log */

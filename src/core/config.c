@@ -74,6 +74,10 @@ static enum abti_stack_guard choose_stack_guard(void)
         return ABTI_STACK_GUARD_MPROTECT;
     if (abti_parse_is_word(text, "mprotect_strict"))
         return ABTI_STACK_GUARD_MPROTECT_STRICT;
+    if (abti_parse_is_word(text, "auto"))
+        return ABTI_STACK_GUARD_AUTO;
+    if (abti_parse_is_word(text, "canary"))
+        return ABTI_STACK_GUARD_CANARY;
     /* Any other text switches the guard page off, but a canary that was built in stays. */
     return ABTI_BUILD_STACK_GUARD == ABTI_STACK_GUARD_CANARY ? ABTI_STACK_GUARD_CANARY : ABTI_STACK_GUARD_NONE;
 }
@@ -83,7 +87,9 @@ static void load_stacks(struct abti_config *config)
     size_t guard = 0;
 
     config->stack_guard = choose_stack_guard();
-    if (config->stack_guard >= ABTI_STACK_GUARD_MPROTECT)
+    /* For who asks for a guard page by name, two pages are part of the default size; otherwise they are no part of it.
+     */
+    if (config->stack_guard == ABTI_STACK_GUARD_MPROTECT || config->stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT)
         guard = 2 * config->sys_page_size;
     config->thread_stacksize =
         config_round_up(env_size("THREAD_STACKSIZE", ABTI_BUILD_STACKSIZE + guard, 512), ABTI_CACHE_LINE);

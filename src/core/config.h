@@ -8,14 +8,7 @@
 
 #include "base/compiler.h"
 #include "base/parse.h"
-
-/* How stack overflows are found; the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
-enum abti_stack_guard {
-    ABTI_STACK_GUARD_NONE = 0,
-    ABTI_STACK_GUARD_CANARY = 1,
-    ABTI_STACK_GUARD_MPROTECT = 2,        /* a page that cannot be protected is silently left open */
-    ABTI_STACK_GUARD_MPROTECT_STRICT = 3, /* a page that cannot be protected is an error */
-};
+#include "mem/guard.h"
 
 /* Where chunks of memory come from; each kind falls back to the simpler ones when the system refuses. */
 enum abti_lp_alloc {

@@ -1,5 +1,6 @@
 #include "core/switch.h"
 
+#include "core/overflow.h"
 #include "core/rt.h"
 
 _Thread_local abti_es *abti_es_self;
@@ -94,6 +95,8 @@ ABTI_INLINE bool is_startable(abti_unit *next)
 
 int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
 {
+    if (abti_stack_is_overrun(self->stack))
+        abti_overflow_abort(self);
     if (ABTI_LIKELY(next != NULL)) {
         if (ABTI_LIKELY(abti_is_resumable(next))) {
             abti_set_running(es, next);
@@ -399,6 +402,8 @@ static void finish(void)
 
     if (ABTI_UNLIKELY(runs_in_place(unit)))
         jump(finish_in_place(es, unit), NULL, NULL);
+    if (abti_stack_is_overrun(stack))
+        abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
         finish_own_stack(es, unit);
     abti_unit *joiner = terminate(es, unit);
@@ -447,6 +452,8 @@ void abti_ult_exit_to(abti_unit *next)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
+    if (abti_stack_is_overrun(unit->stack))
+        abti_overflow_abort(unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         leave_for_good(es, next, after_end_own_stack, unit);
     bool in_place = runs_in_place(unit);

@@ -12,6 +12,7 @@
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/xsloop.h"
+#include "os/fault.h"
 #include "os/futex.h"
 #include "os/vm.h"
 
@@ -208,12 +209,19 @@ static void describe_native_stack(struct abti_stack *stack)
     abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
 }
 
+/* An overflow of a guarded stack is reported on another one. */
+static void enter_faults(abti_es *es)
+{
+    es->fault_stack = abti_guard_room() > 0 ? abti_fault_enter() : NULL;
+}
+
 static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
     describe_native_stack(&es->native);
     es->main_unit->stack = &es->native;
+    enter_faults(es);
     for (;;) {
         abti_xsloop_run(es);
         /* Only this thread stores STOPPED, only who has joined it stores another value. */
@@ -227,6 +235,7 @@ static void *es_thread(void *arg)
         if (abti_load_acquire(&es->control) == ABTI_ES_EXIT)
             break;
     }
+    abti_fault_leave(es->fault_stack);
     es_drain(es);
     abti_es_self = NULL;
     return NULL;
@@ -288,6 +297,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_esaffinity_apply(es, es->rank);
     atomic_store(&sched->es, es);
     describe_native_stack(&es->native);
+    enter_faults(es);
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
 
@@ -310,6 +320,7 @@ void abti_es_destroy_primary(abti_es *es)
         abti_stack_forget(stack);
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
+    abti_fault_leave(es->fault_stack);
     abti_es_self = NULL;
     es_drain(es);
     es_dispose(es);

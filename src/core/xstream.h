@@ -30,6 +30,7 @@ struct ABT_xstream_opaque {
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_stack native; /* describes the native thread's own stack */
+    void *fault_stack;        /* of abti_fault_enter */
     jmp_buf *main_exit;       /* where the main scheduler's ULT ends, see abti_xsloop_exit */
 
     /* Shared. */

@@ -54,9 +54,15 @@ static void print_features(FILE *fp, const struct abti_config *config)
 
 static void print_units_and_scheds(FILE *fp, const struct abti_config *config)
 {
+    static const char *const guards[] = {
+        [ABTI_STACK_GUARD_NONE] = "none",         [ABTI_STACK_GUARD_CANARY] = "canary",
+        [ABTI_STACK_GUARD_MPROTECT] = "mprotect", [ABTI_STACK_GUARD_MPROTECT_STRICT] = "mprotect_strict",
+        [ABTI_STACK_GUARD_AUTO] = "auto",
+    };
     fprintf(fp, "  buckets of a key table: %" PRIu32 "\n", config->key_table_size);
     fprintf(fp, "  stack size of ULTs: %zu KiB\n", config->thread_stacksize / 1024);
     fprintf(fp, "  stack size of schedulers: %zu KiB\n", config->sched_stacksize / 1024);
+    fprintf(fp, "  stack guards: %s\n", guards[config->stack_guard]);
     fprintf(fp, "  event check frequency: %" PRIu32 "\n", config->sched_event_freq);
     fprintf(fp, "  sleep of idle schedulers: %s, %" PRIu64 " ns\n", on_off(ABTI_BUILD_SCHED_SLEEP),
             config->sched_sleep_nsec);

@@ -6,14 +6,29 @@
 
 enum { STACK_CHUNK_MIN = 8 << 20, STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64 };
 
-static struct abti_stack *stack_place(char *base, char *end, size_t header_offset, size_t size,
+/* Until told otherwise no unit fits in place. */
+static struct abti_stack *stack_place(char *low, char *end, size_t header_offset, size_t size,
                                       enum abti_stack_kind kind)
 {
     struct abti_stack *stack = (struct abti_stack *)(((uintptr_t)end - header_offset) & ~(uintptr_t)63);
-    /* Until told otherwise no unit fits in place. */
-    *stack = (struct abti_stack){
-        .base = base, .end = (char *)stack, .size = size, .nest_limit = (char *)stack, .kind = kind};
+    *stack = (struct abti_stack){.low = low,
+                                 .base = low,
+                                 .end = (char *)stack,
+                                 .size = size,
+                                 .nest_limit = (char *)stack,
+                                 .kind = (uint8_t)kind};
     return stack;
+}
+
+/* Guards a mapped stack, whose usable part then begins behind the guard. */
+static bool stack_guard(struct abti_stack *stack)
+{
+    enum abti_guard guard;
+    if (!abti_guard_install(stack->low, &guard))
+        return false;
+    stack->guard = (uint8_t)guard;
+    stack->base = stack->low + abti_guard_room();
+    return true;
 }
 
 static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
@@ -21,6 +36,8 @@ static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t in
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
         stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
+    if (!stack_guard(stack))
+        return NULL;
     abti_stack_set_nest_limit(stack, spec->payload);
     return stack;
 }
@@ -52,7 +69,7 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
     size_t rounded = (size + page - 1) / page * page;
     *spec = (struct abti_slab_spec){
-        .slot = rounded + page + ABTI_STACK_ROOM,
+        .slot = rounded + page + ABTI_STACK_ROOM + abti_guard_room(),
         .run = 8,
         .batch = 32,
         .map = stack_chunk_map,
@@ -69,11 +86,15 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
 struct abti_stack *abti_stack_map(size_t size)
 {
     size_t page = abti_vm_page_size();
-    size_t bytes = (size + STACK_HEADER + page - 1) / page * page;
-    char *base = bytes > size ? abti_vm_map(bytes) : NULL;
-    if (!base)
+    size_t bytes = (size + STACK_HEADER + page - 1) / page * page + abti_guard_room();
+    char *low = bytes > size ? abti_vm_map(bytes) : NULL;
+    if (!low)
         return NULL;
-    return stack_place(base, base + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
+    struct abti_stack *stack = stack_place(low, low + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
+    if (stack_guard(stack))
+        return stack;
+    abti_vm_unmap(low, bytes);
+    return NULL;
 }
 
 struct abti_stack *abti_stack_adopt(void *addr, size_t size)
@@ -81,11 +102,13 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size)
     enum { SMALLEST = STACK_HEADER + 64 + 512 };
     if (size < SMALLEST)
         return NULL;
-    return stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
+    struct abti_stack *stack = stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
+    stack->guard = (uint8_t)abti_guard_install_user(addr);
+    return stack;
 }
 
 void abti_stack_destroy(struct abti_stack *stack)
 {
     if (stack->kind == ABTI_STACK_MAPPED)
-        abti_vm_unmap(stack->base, (size_t)((char *)stack + STACK_HEADER - stack->base));
+        abti_vm_unmap(stack->low, (size_t)((char *)stack + STACK_HEADER - stack->low));
 }

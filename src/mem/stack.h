@@ -2,8 +2,8 @@
  * Stacks of ULTs. A stack's header lies at its high end, so that the header, the entry frame and the first frames of a
  * unit share one page: a blocked ULT costs that page and its descriptor.
  *
- *      base                                    limit        top                 end
- *       | room for joinees run in place  ...    | nominal    | header | colour   |
+ *           base                                    limit        top                 end
+ *   | guard | room for joinees run in place  ...    | nominal    | header | colour   |
  *
  * Default stacks come from a slab. They are mapped with untouched address space beyond their nominal size, which units
  * that a joiner runs in place on the rest of its own stack may use; it costs no memory. Colours spread the headers over
@@ -12,6 +12,7 @@
 #ifndef ABTI_MEM_STACK_H
 #define ABTI_MEM_STACK_H
 
+#include "mem/guard.h"
 #include "mem/slab.h"
 
 enum {
@@ -32,9 +33,11 @@ struct abti_stack {
     char *end;             /* past the highest one the user may hear of: get_stack reports [end - size, end) */
     size_t size;           /* nominal size: at least this much lies below `top` */
     char *nest_limit;      /* a unit may start in place while the stack pointer is above this */
+    char *low;             /* where its memory begins, guard page included */
     void *tsan_fiber;      /* created when first used, NULL without TSan */
     unsigned fiber_uses;   /* units that have started with it */
-    enum abti_stack_kind kind;
+    uint8_t kind;          /* enum abti_stack_kind */
+    uint8_t guard;         /* enum abti_guard */
 };
 
 /* Fills in nest_limit: a whole default stack must be left, and something for the switch itself. */
@@ -55,6 +58,12 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size);
 
 /* A stack of its own mapping, of any size; NULL when there is no memory. */
 struct abti_stack *abti_stack_map(size_t size);
+/* Its guard is a canary, and something has been written over it. */
+ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
+{
+    return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY) && abti_guard_is_broken(stack->low);
+}
+
 /* Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame. */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 /* The tools are told that nobody runs on the stack any more; the caller runs on another one. */

@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Linux 6.13; the C library's headers may be older than the kernel. Others do not know the number. */
+enum { VM_GUARD_INSTALL = 102 };
+
 size_t abti_vm_page_size(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -37,4 +40,20 @@ void abti_vm_release(void *ptr, size_t size)
     if (begin < end)
         madvise((void *)begin, end - begin, MADV_DONTNEED);
     errno = saved_errno;
+}
+
+bool abti_vm_guard(void *ptr, size_t size)
+{
+    int saved_errno = errno;
+    bool done = madvise(ptr, size, VM_GUARD_INSTALL) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+bool abti_vm_protect(void *ptr, size_t size)
+{
+    int saved_errno = errno;
+    bool done = mprotect(ptr, size, PROT_NONE) == 0;
+    errno = saved_errno;
+    return done;
 }

@@ -2,6 +2,7 @@
 #ifndef ABTI_OS_VM_H
 #define ABTI_OS_VM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
@@ -23,5 +24,12 @@ void abti_vm_unmap(void *ptr, size_t size);
  * and reads as zero afterwards. Pages that are only partly covered are left alone.
  */
 void abti_vm_release(void *ptr, size_t size);
+
+/*
+ * Makes every access to these pages fault. guard costs no mapping and is undone when they are unmapped; false where the
+ * system has no such thing. protect splits the mapping; false when the system refuses.
+ */
+bool abti_vm_guard(void *ptr, size_t size) ABTI_MUST_CHECK;
+bool abti_vm_protect(void *ptr, size_t size) ABTI_MUST_CHECK;
 
 #endif

@@ -51,7 +51,7 @@ static struct abti_config load(const char *name, const char *value)
 static void test_defaults(void)
 {
     struct abti_config config = load(NULL, NULL);
-    size_t guard = ABTI_BUILD_STACK_GUARD >= 2 ? 2 * config.sys_page_size : 0;
+    size_t guard = ABTI_BUILD_STACK_GUARD == 2 || ABTI_BUILD_STACK_GUARD == 3 ? 2 * config.sys_page_size : 0;
 
     is_int(config.affinity, ABTI_BUILD_AFFINITY, "affinity");
     ok(!config.cpu_list, "no affinity list");
@@ -144,7 +144,9 @@ static void test_guard(void)
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "mprotect", ABTI_STACK_GUARD_MPROTECT);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "MProtect_Strict", ABTI_STACK_GUARD_MPROTECT_STRICT);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "", ABTI_BUILD_STACK_GUARD == 1);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "canary", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Canary", ABTI_STACK_GUARD_CANARY);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "auto", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "none", ABTI_BUILD_STACK_GUARD == 1);
     setenv("ABT_STACK_OVERFLOW_CHECK", "mprotect", 1);
     CHECK(thread_stacksize, "ABT_SYS_PAGE_SIZE", "8192", ABTI_BUILD_STACKSIZE + 16384);
     CHECK(sched_stacksize, "ABT_SYS_PAGE_SIZE", "8192", 4194304 + 16384);

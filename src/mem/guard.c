@@ -1,0 +1,79 @@
+#include "mem/guard.h"
+
+#include <stdint.h>
+#include <string.h>
+#include "base/atomic.h"
+#include "os/vm.h"
+
+/* Each page that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
+   gets memory. A quarter may be ours. */
+enum { GUARD_MAX_PROTECTED = 65530 / 4 / 2 };
+
+static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
+
+/* Written by abti_guard_init only. */
+static enum abti_stack_guard guard_wish;
+
+static _Atomic(bool) guard_by_madvise; /* it has not failed yet */
+static _Atomic(int) guard_protected;   /* pages that mprotect has made */
+
+void abti_guard_init(enum abti_stack_guard wish)
+{
+    guard_wish = wish;
+    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
+    abti_store_relaxed(&guard_protected, 0);
+}
+
+size_t abti_guard_room(void)
+{
+    return guard_wish >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
+}
+
+/* relaxed: hints and a count, nothing hangs on their order */
+static bool guard_page(char *low)
+{
+    size_t page = abti_vm_page_size();
+    if (abti_load_relaxed(&guard_by_madvise)) {
+        if (abti_vm_guard(low, page))
+            return true;
+        abti_store_relaxed(&guard_by_madvise, false);
+    }
+    if (guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
+        return false;
+    abti_fetch_add_relaxed(&guard_protected, 1);
+    return abti_vm_protect(low, page);
+}
+
+static enum abti_guard guard_canary(char *low)
+{
+    memcpy(low, &canary, sizeof(canary));
+    return ABTI_GUARD_CANARY;
+}
+
+bool abti_guard_install(char *low, enum abti_guard *guard)
+{
+    *guard = ABTI_GUARD_NONE;
+    if (guard_wish == ABTI_STACK_GUARD_NONE)
+        return true;
+    if (guard_wish == ABTI_STACK_GUARD_CANARY) {
+        *guard = guard_canary(low);
+        return true;
+    }
+    if (guard_page(low)) {
+        *guard = ABTI_GUARD_PAGE;
+        return true;
+    }
+    if (guard_wish == ABTI_STACK_GUARD_AUTO)
+        *guard = guard_canary(low);
+    return guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT;
+}
+
+enum abti_guard abti_guard_install_user(char *low)
+{
+    return guard_wish == ABTI_STACK_GUARD_CANARY ? guard_canary(low) : ABTI_GUARD_NONE;
+}
+
+bool abti_guard_is_broken(const char *low)
+{
+    return memcmp(low, &canary, sizeof(canary)) != 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * What lies at the low end of a stack, so that an overflow is found.
+ *
+ *   a guard page   the first access beyond the stack faults, in the guilty frame. Made by madvise where the kernel can
+ *                  (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that
+ *                  there is a cap well below what the system allows a process
+ *   a canary       a word that is looked at when a unit leaves its stack: found late, but found
+ */
+#ifndef ABTI_MEM_GUARD_H
+#define ABTI_MEM_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+
+/* What is asked for. Up to 3 the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
+enum abti_stack_guard {
+    ABTI_STACK_GUARD_NONE = 0,
+    ABTI_STACK_GUARD_CANARY = 1,
+    ABTI_STACK_GUARD_MPROTECT = 2,        /* a page that cannot be protected is silently left open */
+    ABTI_STACK_GUARD_MPROTECT_STRICT = 3, /* a page that cannot be protected is an error */
+    ABTI_STACK_GUARD_AUTO = 4,            /* the best that can be had for each stack */
+};
+
+/* What a stack has got. */
+enum abti_guard { ABTI_GUARD_NONE, ABTI_GUARD_CANARY, ABTI_GUARD_PAGE };
+
+/* Before the first stack is made. */
+void abti_guard_init(enum abti_stack_guard wish);
+
+/* Bytes at the low end of a mapped stack that are set aside for a guard page. */
+size_t abti_guard_room(void);
+
+/*
+ * Guards a mapped stack: `low` is the begin of that room, at a page boundary. *guard says what it got. False when a
+ * page is a must and cannot be had.
+ */
+bool abti_guard_install(char *low, enum abti_guard *guard) ABTI_MUST_CHECK;
+
+/* The same for memory of the user's, of which no page is taken. */
+enum abti_guard abti_guard_install_user(char *low);
+
+/* A canary's state; low as at its installation. */
+bool abti_guard_is_broken(const char *low);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Faults of memory accesses (SIGSEGV, SIGBUS): somebody is asked about each before it takes its course, on a stack of
+ * its own, since the one that it happened on may be at its end.
+ */
+#ifndef ABTI_OS_FAULT_H
+#define ABTI_OS_FAULT_H
+
+#include <stdbool.h>
+
+/*
+ * From now on `look` is called, in the signal handler, with the address of every fault. It only says something about
+ * it: then the signal does what it would have done, a handler that was there before included.
+ */
+void abti_fault_watch(void (*look)(void *addr));
+/* Undoes it, unless somebody has put another handler in our place. */
+void abti_fault_unwatch(void);
+
+/*
+ * The calling native thread gets a stack for signal handlers, if it has none. What is returned undoes it, on the same
+ * thread: NULL when there is nothing to undo.
+ */
+void *abti_fault_enter(void);
+void abti_fault_leave(void *entered);
+
+#endif

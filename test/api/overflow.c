@@ -1,0 +1,260 @@
+/*
+ * Stack overflows: each in a child process, whose last words and death are looked at.
+ */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include "api/common.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static char words[8192]; /* what the child has said on stderr */
+
+/* Runs act() in a child with a value of ABT_STACK_OVERFLOW_CHECK. Returns what wait() says of it. */
+static int run_child(const char *check, void (*act)(void))
+{
+    int pipe_fds[2], status;
+    if (pipe(pipe_fds))
+        bail_out("pipe");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        dup2(pipe_fds[1], STDERR_FILENO);
+        close(pipe_fds[0]);
+        close(pipe_fds[1]);
+        if (check)
+            setenv("ABT_STACK_OVERFLOW_CHECK", check, 1);
+        else
+            unsetenv("ABT_STACK_OVERFLOW_CHECK");
+        act();
+        _exit(0);
+    }
+    close(pipe_fds[1]);
+    size_t len = 0;
+    for (ssize_t n; (n = read(pipe_fds[0], words + len, sizeof(words) - 1 - len)) > 0;)
+        len += (size_t)n;
+    words[len] = '\0';
+    close(pipe_fds[0]);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static bool died_of(int status, int sig)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) == sig;
+}
+
+static bool said(const char *text)
+{
+    return strstr(words, text) != NULL;
+}
+
+/* --- The guilty --- */
+
+static volatile int depth;
+
+static __attribute__((noinline)) int dig(int n)
+{
+    volatile char frame[512];
+    frame[0] = (char)n;
+    frame[511] = (char)(n >> 1);
+    depth = n;
+    return depth < 0 ? 0 : dig(n + 1) + frame[0] + frame[511];
+}
+
+void digs_for_ever(void *arg);
+void digs_for_ever(void *arg)
+{
+    (void)arg;
+    dig(0);
+}
+
+static void overflow_on_primary(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), digs_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void overflow_on_secondary(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    ABT_xstream es = new_xstream();
+    must(ABT_thread_create_on_xstream(es, digs_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void joins_a_digger(void *arg)
+{
+    ABT_thread ult;
+    (void)arg;
+    must(ABT_thread_create(pool_of(own_xstream()), digs_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void overflow_nested(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), joins_a_digger, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void overflow_of_own_stack(void)
+{
+    ABT_thread ult;
+    ABT_thread_attr attr;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_stacksize(attr, 300000));
+    must(ABT_thread_create(pool_of(own_xstream()), digs_for_ever, NULL, attr, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void users_handler(int sig)
+{
+    static const char text[] = "the user's handler\n";
+    (void)sig;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        _exit(3);
+    _exit(7);
+}
+
+static void overflow_with_handler(void)
+{
+    signal(SIGSEGV, users_handler);
+    overflow_on_primary();
+}
+
+static void other_fault(void *arg)
+{
+    *(volatile int *)arg = 1;
+}
+
+static void other_fault_on_primary(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), other_fault, (void *)8, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void sent_signal(void)
+{
+    must(ABT_init(0, NULL));
+    raise(SIGSEGV);
+}
+
+static void handler_restored(void)
+{
+    struct sigaction now;
+    signal(SIGSEGV, users_handler);
+    must(ABT_init(0, NULL));
+    must(ABT_finalize());
+    sigaction(SIGSEGV, NULL, &now);
+    _exit(now.sa_handler == users_handler ? 0 : 1);
+}
+
+/* Writes below its stack, at the word where a canary is. */
+static void tramples(void *arg)
+{
+    void *low;
+    size_t size;
+    ABT_thread self;
+    ABT_thread_attr attr;
+    (void)arg;
+    must(ABT_self_get_thread(&self));
+    must(ABT_thread_get_attr(self, &attr));
+    must(ABT_thread_attr_get_stack(attr, &low, &size));
+    must(ABT_thread_attr_free(&attr));
+    memset(low, 0x11, 16);
+}
+
+static char user_stack[65536] __attribute__((aligned(64)));
+
+static void trample_on_user_stack(void)
+{
+    ABT_thread ult;
+    ABT_thread_attr attr;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_stack(attr, user_stack, sizeof(user_stack)));
+    must(ABT_thread_create(pool_of(own_xstream()), tramples, NULL, attr, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void no_trample(void)
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), do_nothing, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+    must(ABT_finalize());
+}
+
+/* --- */
+
+static void check_report(const char *how, int status, const char *remedy)
+{
+    ok(died_of(status, SIGSEGV), "%s: the signal takes its course", how);
+    ok(said("stack overflow in ULT"), "%s: it is reported", how);
+    ok(said("digs_for_ever"), "%s: with the entry function", how);
+    ok(said(remedy), "%s: and what raises it", how);
+}
+
+static void test_pages(void)
+{
+    check_report("by default", run_child(NULL, overflow_on_primary), "ABT_THREAD_STACKSIZE");
+    check_report("auto", run_child("auto", overflow_on_primary), "ABT_THREAD_STACKSIZE");
+    check_report("mprotect", run_child("mprotect", overflow_on_primary), "ABT_THREAD_STACKSIZE");
+    check_report("mprotect_strict", run_child("mprotect_strict", overflow_on_primary), "ABT_THREAD_STACKSIZE");
+    check_report("secondary stream", run_child(NULL, overflow_on_secondary), "ABT_THREAD_STACKSIZE");
+    check_report("nested", run_child(NULL, overflow_nested), "ABT_THREAD_STACKSIZE");
+    check_report("stack of its own", run_child(NULL, overflow_of_own_stack), "ABT_thread_attr_set_stacksize");
+    ok(said("size 300000"), "stack of its own: the size is told");
+}
+
+static void test_passing_on(void)
+{
+    int status = run_child(NULL, overflow_with_handler);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a handler of the user's comes after the report");
+    ok(said("stack overflow in ULT") && said("the user's handler"), "both have spoken");
+    status = run_child(NULL, other_fault_on_primary);
+    ok(died_of(status, SIGSEGV), "another fault takes its course");
+    is_str(words, "", "without a word");
+    status = run_child(NULL, sent_signal);
+    ok(died_of(status, SIGSEGV) && !words[0], "so does a signal that was sent");
+    status = run_child(NULL, handler_restored);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "finalize restores the handler");
+    status = run_child("none", other_fault_on_primary);
+    ok(died_of(status, SIGSEGV) && !words[0], "no guards");
+}
+
+static void test_canaries(void)
+{
+    int status = run_child("canary", trample_on_user_stack);
+    ok(died_of(status, SIGABRT), "a broken canary aborts");
+    ok(said("stack overflow in ULT"), "and says why");
+    status = run_child("canary", no_trample);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a whole one does not");
+    status = run_child(NULL, trample_on_user_stack);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "no canary in the user's memory unless asked for");
+}
+
+int main(void)
+{
+    if (SANITIZED)
+        skip_all("sanitizers have handlers of their own");
+    test_pages();
+    test_passing_on();
+    test_canaries();
+    return done_testing();
+}
