@@ -9,6 +9,7 @@ unit_tests = \
 	test/unit/core/park \
 	test/unit/core/pool \
 	test/unit/core/queue \
+	test/unit/core/switch \
 	test/unit/core/unitmap \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
