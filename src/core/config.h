@@ -34,7 +34,7 @@ struct abti_config {
     bool print_raw_stack; /* ABT_PRINT_RAW_STACK */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
-    uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ */
+    uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */
     uint64_t sched_sleep_nsec; /* ABT_SCHED_SLEEP_NSEC */
     /* work units */
     uint32_t key_table_size;      /* ABT_KEY_TABLE_SIZE: a power of two */

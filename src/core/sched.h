@@ -30,7 +30,7 @@ struct ABT_sched_opaque {
     _Atomic(uint8_t) requests; /* set by anybody */
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
     _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, to be woken when something is asked of it */
-    uint32_t event_freq;       /* units between two event checks */
+    uint32_t event_freq;       /* units between two event checks; INT_MAX at most */
     int kind;                  /* enum ABT_sched_predef, or -1 for user-defined */
     int num_pools;
     abti_pool **pools;             /* as given by the user */

@@ -1,7 +1,6 @@
 /* Making predefined schedulers. */
 #include "sched/sched_impl.h"
 
-#include <limits.h>
 #include "os/annotate.h"
 
 static const struct abti_sched_ops *ops_of(ABT_sched_predef predef)
@@ -31,8 +30,6 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     int freq = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_FREQ, 0);
     if (freq > 0)
         sched->event_freq = (uint32_t)freq;
-    if (sched->event_freq > INT_MAX)
-        sched->event_freq = INT_MAX;
     if (sched->kind == ABT_SCHED_BASIC || sched->kind == ABT_SCHED_BASIC_WAIT)
         abti_sched_order_by_access(sched);
 
