@@ -288,16 +288,16 @@ int ABT_thread_yield(void)
 static int take_from_pool(abti_unit *unit, bool *taken)
 {
     abti_pool *pool = unit->pool;
-    bool in_pool = false;
+    bool in_pool = true;
     *taken = false;
-    int code = pool->ops->is_in_pool(pool, unit, &in_pool);
+    int code = pool->ops->is_in_pool ? pool->ops->is_in_pool(pool, unit, &in_pool) : ABT_SUCCESS;
     if (code != ABT_SUCCESS)
         return code;
     if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
         return ABT_SUCCESS;
     code = pool->ops->remove(pool, unit);
     *taken = code == ABT_SUCCESS;
-    /* Built-in pools only guess before the removal: what is not there has just been popped. */
+    /* What is not in a built-in pool has been popped. */
     return pool->user_defined ? code : ABT_SUCCESS;
 }
 

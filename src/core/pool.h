@@ -17,6 +17,7 @@ enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_P
  * operations of enum abti_pool_option are called only after abti_pool_can.
  */
 struct abti_pool_ops {
+    /* NULL in a private FIFO only, like pop: see abti_pool_push. */
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
@@ -31,7 +32,7 @@ struct abti_pool_ops {
     abti_unit *(*pop_timedwait)(abti_pool *pool, double wtime);
     /* Takes a given unit out; ABT_ERR_POOL when it is not there or the pool cannot. Never NULL. */
     int (*remove)(abti_pool *pool, abti_unit *unit);
-    /* *in_pool: the unit is stored in the pool; ABT_ERR_POOL when it cannot tell. Never NULL. */
+    /* *in_pool: the unit is stored in the pool; ABT_ERR_POOL when it cannot tell. NULL: a remove tells. */
     int (*is_in_pool)(abti_pool *pool, abti_unit *unit, bool *in_pool);
     void (*print_all)(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
     void (*fini)(abti_pool *pool);

@@ -62,18 +62,7 @@ static size_t fifo_size(abti_pool *pool)
     return abti_queue_size(&pool->queue);
 }
 
-/* --- Of one native thread, but for the inbox --- */
-
-static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
-{
-    (void)context;
-    abti_queue_push(&pool->queue, unit);
-}
-
-static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
-{
-    return abti_pool_pop(pool, context); /* which is inline */
-}
+/* --- Of one native thread, but for the inbox. Push and pop are inline, see core/pool.h. --- */
 
 static int priv_remove(abti_pool *pool, abti_unit *unit)
 {
@@ -94,13 +83,6 @@ static size_t priv_size(abti_pool *pool)
 
 /* --- Both --- */
 
-/* Good enough for who is about to take it out: a remove that finds nothing says so. */
-static int fifo_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
-{
-    *in_pool = unit->pool == pool;
-    return ABT_SUCCESS;
-}
-
 const struct abti_pool_ops abti_pool_fifo_ops = {
     .push = fifo_push,
     .push_locked = fifo_push_locked,
@@ -112,13 +94,10 @@ const struct abti_pool_ops abti_pool_fifo_ops = {
     .pop_wait = abti_pool_pop_wait,
     .pop_timedwait = abti_pool_pop_timedwait,
     .remove = fifo_remove,
-    .is_in_pool = fifo_is_in_pool,
     .print_all = fifo_print_all,
 };
 
 const struct abti_pool_ops abti_pool_fifo_priv_ops = {
-    .push = priv_push,
-    .pop = priv_pop,
     .is_empty = priv_is_empty,
     .size = priv_size,
     .push_many = abti_pool_push_each,
@@ -126,6 +105,5 @@ const struct abti_pool_ops abti_pool_fifo_priv_ops = {
     .pop_wait = abti_pool_pop_wait,
     .pop_timedwait = abti_pool_pop_timedwait,
     .remove = priv_remove,
-    .is_in_pool = fifo_is_in_pool,
     .print_all = fifo_print_all,
 };

@@ -120,12 +120,6 @@ static int randws_remove(abti_pool *pool, abti_unit *unit)
     return code;
 }
 
-static int randws_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
-{
-    *in_pool = unit->pool == pool; /* remove tells for certain */
-    return ABT_SUCCESS;
-}
-
 static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
     struct ring *ring = pool->impl;
@@ -167,7 +161,6 @@ const struct abti_pool_ops abti_pool_randws_ops = {
     .pop_wait = abti_pool_pop_wait,
     .pop_timedwait = abti_pool_pop_timedwait,
     .remove = randws_remove,
-    .is_in_pool = randws_is_in_pool,
     .print_all = randws_print_all,
     .fini = randws_fini,
 };
