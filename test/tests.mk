@@ -38,6 +38,7 @@ api_tests = \
 	test/api/eventual \
 	test/api/future \
 	test/api/info \
+	test/api/info_print \
 	test/api/init \
 	test/api/key \
 	test/api/mutex \

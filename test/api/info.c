@@ -2,54 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "common.h"
-
-/* --- Text that is printed --- */
-
-struct text {
-    FILE *fp;
-    char *chars;
-    size_t size;
-};
-
-static void text_open(struct text *text)
-{
-    text->chars = NULL;
-    text->fp = open_memstream(&text->chars, &text->size);
-    if (!text->fp)
-        bail_out("open_memstream");
-}
-
-static void text_close(struct text *text)
-{
-    fclose(text->fp);
-    free(text->chars);
-}
-
-/* Everything is flushed. */
-static int count_in(const struct text *text, const char *word)
-{
-    int count = 0;
-
-    if (!text->chars)
-        return 0;
-    for (const char *at = text->chars; (at = strstr(at, word)) != NULL; at++)
-        count++;
-    return count;
-}
-
-static size_t length_of(const struct text *text)
-{
-    return text->chars ? strlen(text->chars) : 0;
-}
-
-/* prints(call): it succeeds and has flushed some text. */
-#define prints(text, call)                                                                                             \
-    do {                                                                                                               \
-        size_t before_it = length_of(&(text));                                                                         \
-        ok_abt(call);                                                                                                  \
-        ok(length_of(&(text)) > before_it, "something is printed");                                                    \
-    } while (0)
+#include "text.h"
 
 /* --- Configuration --- */
 
@@ -420,21 +373,28 @@ static void blind_push(ABT_pool pool, ABT_unit unit, ABT_pool_context context)
     (void)context;
 }
 
-static void test_blind_pool(void)
+static ABT_pool new_blind_pool(void)
 {
-    struct text text;
     ABT_pool_user_def def;
     ABT_pool pool;
 
     must(ABT_pool_user_def_create(blind_create_unit, blind_free_unit, blind_is_empty, blind_pop, blind_push, &def));
     must(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool));
+    must(ABT_pool_user_def_free(&def));
+    return pool;
+}
+
+static void test_blind_pool(void)
+{
+    struct text text;
+    ABT_pool pool = new_blind_pool();
+
     text_open(&text);
     prints(text, ABT_info_print_pool(text.fp, pool));
     if (!ABT_NULL)
         ok_err(ABT_info_print_thread_stacks_in_pool(text.fp, pool), ABT_ERR_POOL);
     text_close(&text);
     must(ABT_pool_free(&pool));
-    must(ABT_pool_user_def_free(&def));
 }
 
 /* --- The dump of everything --- */
@@ -590,6 +550,34 @@ static void test_dump_private(void)
     text_close(&dump.text);
 }
 
+/* What cannot be looked through is named all the same: a private pool in use, one without the operation. */
+static void test_dump_gaps(void)
+{
+    struct dump dump = {.timeout = 0.0};
+    ABT_xstream busy, blind;
+    ABT_pool pools[2] = {ABT_POOL_NULL, new_blind_pool()};
+    ABT_thread thread;
+    atomic_int stop = 0;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pools[0]));
+    thread = ult_in(pools[0], spin, &stop);
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pools[0], ABT_SCHED_CONFIG_NULL, &busy));
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pools[1], ABT_SCHED_CONFIG_NULL, &blind));
+    wait_for(state_of(thread) == ABT_THREAD_STATE_RUNNING);
+    text_open(&dump.text);
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == 1);
+    is_int(atomic_load(&dump.timed_out), 1, "a stream still runs");
+    is_int(count_in(&dump.text, "left out, its execution stream still runs\n"), 1, "its private pool is left out");
+    is_int(count_in(&dump.text, "cannot be looked through\n"), 1, "so is a pool that cannot show its units");
+    atomic_store(&stop, 1);
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&busy));
+    must(ABT_xstream_free(&blind));
+    must(ABT_pool_free(&pools[1]));
+    text_close(&dump.text);
+}
+
 /* Requests one after the other while streams come and go. */
 struct storm {
     struct dump dump;
@@ -666,6 +654,7 @@ int main(void)
     test_dump_timeout(0.05);
     test_dump_timeout(0.0);
     test_dump_private();
+    test_dump_gaps();
     test_dump_storm();
     must(ABT_finalize());
     return done_testing();

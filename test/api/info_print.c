@@ -1,0 +1,315 @@
+/* ABT_info_print_*: what is said of each kind of object, in each of its states. Stacks and dumps are in info.c. */
+#include "text.h"
+
+/* What a print function prints of one object, until the next one is asked. */
+static struct text text;
+
+static void begin(void)
+{
+    if (text.fp)
+        text_close(&text);
+    text_open(&text);
+    fputc('\n', text.fp); /* so that every line has one before it */
+}
+
+/* says(call, lines): the call succeeds, and what it prints has these lines once. */
+#define says(call, ...) (begin(), must(call), has_lines(__VA_ARGS__))
+
+__attribute__((format(printf, 1, 2))) static void has_lines(const char *fmt, ...)
+{
+    char lines[256] = "\n";
+    va_list args;
+    size_t len;
+
+    va_start(args, fmt);
+    vsnprintf(lines + 1, sizeof(lines) - 2, fmt, args);
+    va_end(args);
+    len = strlen(lines);
+    strcpy(lines + len, "\n");
+    if (!ok(count_in(&text, lines) == 1, "it says: %.*s", (int)len - 1, lines + 1 + strspn(lines + 1, " ")))
+        diag("it says: %s", text.chars ? text.chars : "nothing");
+}
+
+/* --- Configuration --- */
+
+static void test_config(void)
+{
+    setenv("ABT_THREAD_STACKSIZE", "49152", 1);
+    setenv("ABT_SCHED_EVENT_FREQ", "77", 1);
+    setenv("ABT_MAX_NUM_XSTREAMS", "12", 1);
+    setenv("ABT_MEM_LP_ALLOC", "malloc", 1);
+    must(ABT_init(0, NULL));
+    unsetenv("ABT_THREAD_STACKSIZE");
+    unsetenv("ABT_SCHED_EVENT_FREQ");
+    unsetenv("ABT_MAX_NUM_XSTREAMS");
+    unsetenv("ABT_MEM_LP_ALLOC");
+    says(ABT_info_print_config(text.fp), "  stack size of ULTs: 48 KiB");
+    says(ABT_info_print_config(text.fp), "  event check frequency: 77");
+    says(ABT_info_print_config(text.fp), "  execution streams: 1 of 12");
+    says(ABT_info_print_config(text.fp), "  chunks come from: malloc");
+    must(ABT_finalize());
+}
+
+/* --- Execution streams --- */
+
+static void test_xstreams(void)
+{
+    ABT_xstream xstream = new_xstream();
+    ABT_sched sched;
+
+    must(ABT_xstream_get_main_sched(xstream, &sched));
+    says(ABT_info_print_xstream(text.fp, own_xstream()), "  rank: 0");
+    says(ABT_info_print_xstream(text.fp, own_xstream()), "  type: primary");
+    says(ABT_info_print_xstream(text.fp, own_xstream()), "  current unit: %p", (void *)self());
+    says(ABT_info_print_xstream(text.fp, xstream), "execution stream %p:", (void *)xstream);
+    says(ABT_info_print_xstream(text.fp, xstream), "  rank: 1");
+    says(ABT_info_print_xstream(text.fp, xstream), "  type: secondary");
+    says(ABT_info_print_xstream(text.fp, xstream), "  state: RUNNING");
+    says(ABT_info_print_xstream(text.fp, xstream), "  main scheduler: %p", (void *)sched);
+    must(ABT_xstream_join(xstream));
+    says(ABT_info_print_xstream(text.fp, xstream), "  state: TERMINATED");
+    says(ABT_info_print_xstream(text.fp, xstream), "  current unit: %p", NULL);
+    says(ABT_info_print_xstream(text.fp, xstream), "  native thread: waits to be revived or freed");
+    says(ABT_info_print_all_xstreams(text.fp), "execution streams: 2");
+    says(ABT_info_print_all_xstreams(text.fp), "execution stream %p:", (void *)xstream);
+    is_int(count_in(&text, "\n  rank: "), 2, "and something of each");
+    must(ABT_xstream_free(&xstream));
+}
+
+/* --- Schedulers --- */
+
+static void run_nothing(ABT_sched sched)
+{
+    (void)sched;
+}
+
+static void test_scheds(void)
+{
+    static const struct {
+        ABT_sched_predef kind;
+        const char *name;
+    } kinds[] = {{ABT_SCHED_DEFAULT, "BASIC"},
+                 {ABT_SCHED_BASIC, "BASIC"},
+                 {ABT_SCHED_PRIO, "PRIO"},
+                 {ABT_SCHED_RANDWS, "RANDWS"},
+                 {ABT_SCHED_BASIC_WAIT, "BASIC_WAIT"}};
+    ABT_sched_def def = {.run = run_nothing};
+    ABT_pool pools[2] = {new_pool(ABT_POOL_FIFO, ABT_FALSE), new_pool(ABT_POOL_FIFO, ABT_FALSE)}, outer;
+    ABT_sched sched;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        must(ABT_sched_create_basic(kinds[i].kind, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
+        says(ABT_info_print_sched(text.fp, sched), "  kind: %s", kinds[i].name);
+        must(ABT_sched_free(&sched));
+    }
+    must(ABT_sched_create(&def, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_sched_set_data(sched, &def));
+    says(ABT_info_print_sched(text.fp, sched), "scheduler %p:", (void *)sched);
+    says(ABT_info_print_sched(text.fp, sched), "  kind: user-defined");
+    says(ABT_info_print_sched(text.fp, sched), "  used: no\n  automatic: no\n  requests: none");
+    says(ABT_info_print_sched(text.fp, sched), "  pools: 2");
+    says(ABT_info_print_sched(text.fp, sched), "  data: %p", (void *)&def);
+    says(ABT_info_print_sched(text.fp, sched), "pool %p:", (void *)pools[1]);
+    must(ABT_sched_finish(sched));
+    says(ABT_info_print_sched(text.fp, sched), "  requests: FINISH");
+    must(ABT_sched_exit(sched));
+    says(ABT_info_print_sched(text.fp, sched), "  requests: FINISH EXIT");
+    says(ABT_info_print_sched(text.fp, sched), "  has work: no");
+    outer = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    must(ABT_pool_add_sched(outer, sched));
+    says(ABT_info_print_sched(text.fp, sched), "  used: stacked in a pool");
+    ABT_thread popped;
+    must(ABT_pool_pop_thread(outer, &popped));
+    says(ABT_info_print_thread(text.fp, popped), "  kind: stacked scheduler");
+    must(ABT_self_schedule(popped, ABT_POOL_NULL));
+    must(ABT_xstream_get_main_sched(own_xstream(), &sched));
+    says(ABT_info_print_sched(text.fp, sched), "  used: main\n  automatic: yes");
+    must(ABT_pool_free(&outer));
+}
+
+/* --- Pools --- */
+
+static void test_pools(void)
+{
+    static const char *const names[] = {"PRIV", "SPSC", "MPSC", "SPMC", "MPMC"};
+    ABT_xstream xstream;
+    ABT_thread threads[3], blocked;
+    ABT_pool pool;
+    int id;
+
+    for (int access = ABT_POOL_ACCESS_PRIV; access <= ABT_POOL_ACCESS_MPMC; access++) {
+        must(ABT_pool_create_basic(ABT_POOL_FIFO, (ABT_pool_access)access, ABT_FALSE, &pool));
+        says(ABT_info_print_pool(text.fp, pool), "  access: %s", names[access]);
+        must(ABT_pool_free(&pool));
+    }
+    pool = new_pool(ABT_POOL_RANDWS, ABT_TRUE);
+    must(ABT_pool_get_id(pool, &id));
+    says(ABT_info_print_pool(text.fp, pool), "pool %p:", (void *)pool);
+    says(ABT_info_print_pool(text.fp, pool), "  id: %d", id);
+    says(ABT_info_print_pool(text.fp, pool), "  automatic: yes");
+    says(ABT_info_print_pool(text.fp, pool), "  empty: yes");
+    says(ABT_info_print_pool(text.fp, pool), "  schedulers: 0");
+    must(ABT_xstream_create_basic(ABT_SCHED_RANDWS, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    blocked = ult_in(pool, suspend_once, NULL);
+    wait_for(state_of(blocked) == ABT_THREAD_STATE_BLOCKED);
+    must(ABT_xstream_cancel(xstream));
+    must(ABT_xstream_join(xstream));
+    for (int i = 0; i < 3; i++)
+        threads[i] = ult_in(pool, do_nothing, NULL);
+    says(ABT_info_print_pool(text.fp, pool), "  empty: no");
+    says(ABT_info_print_pool(text.fp, pool), "  size: 3");
+    says(ABT_info_print_pool(text.fp, pool), "  blocked: 1");
+    says(ABT_info_print_pool(text.fp, pool), "  schedulers: 1");
+    must(ABT_thread_resume(blocked));
+    must(ABT_xstream_revive(xstream));
+    must(ABT_thread_free_many(3, threads));
+    must(ABT_thread_free(&blocked));
+    must(ABT_xstream_free(&xstream));
+}
+
+/* --- Work units --- */
+
+/* The main scheduler is told of by a unit that it runs: a user's scheduler knows its own handle. */
+static _Atomic(ABT_thread) sched_unit;
+
+static void run_and_tell(ABT_sched sched)
+{
+    ABT_bool stop = ABT_FALSE;
+
+    atomic_store(&sched_unit, self());
+    while (!stop) {
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+static void test_main_sched_unit(void)
+{
+    ABT_sched_def def = {.run = run_and_tell};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_TRUE);
+    ABT_sched sched;
+    ABT_xstream xstream;
+
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &xstream));
+    wait_for(atomic_load(&sched_unit));
+    says(ABT_info_print_thread(text.fp, sched_unit), "  kind: main scheduler");
+    says(ABT_info_print_thread(text.fp, sched_unit), "  migratable: no");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_sched_free(&sched));
+}
+
+static void test_units(void)
+{
+    ABT_pool parked = new_pool(ABT_POOL_FIFO, ABT_FALSE), pool = own_pool();
+    ABT_thread thread = ult_in(parked, suspend_once, NULL), popped;
+    ABT_task task;
+
+    says(ABT_info_print_thread(text.fp, self()), "  kind: primary ULT");
+    says(ABT_info_print_thread(text.fp, self()), "  state: RUNNING");
+    says(ABT_info_print_thread(text.fp, self()), "  named: no");
+    says(ABT_info_print_thread(text.fp, self()), "  stack size: 0");
+    says(ABT_info_print_thread(text.fp, thread), "work unit %p:", (void *)thread);
+    says(ABT_info_print_thread(text.fp, thread), "  kind: ULT");
+    says(ABT_info_print_thread(text.fp, thread), "  yieldable: yes");
+    says(ABT_info_print_thread(text.fp, thread), "  state: READY");
+    says(ABT_info_print_thread(text.fp, thread), "  rank of its last execution stream: -1");
+    says(ABT_info_print_thread(text.fp, thread), "  pool: %p", (void *)parked);
+    says(ABT_info_print_thread(text.fp, thread), "  named: yes");
+    says(ABT_info_print_thread(text.fp, thread), "  requests: none");
+    must(ABT_thread_migrate_to_pool(thread, pool));
+    says(ABT_info_print_thread(text.fp, thread), "  requests: MIGRATE");
+    says(ABT_info_print_thread_stack(text.fp, thread), "  has not started: no context");
+    must(ABT_pool_pop_thread(parked, &popped));
+    must(ABT_self_schedule(popped, ABT_POOL_NULL)); /* which only moves it */
+    wait_for(state_of(thread) == ABT_THREAD_STATE_BLOCKED);
+    says(ABT_info_print_thread(text.fp, thread), "  state: BLOCKED");
+    says(ABT_info_print_thread(text.fp, thread), "  rank of its last execution stream: 0");
+    must(ABT_thread_cancel(thread));
+    says(ABT_info_print_thread(text.fp, thread), "  requests: CANCEL");
+    must(ABT_thread_resume(thread));
+    must(ABT_thread_join(thread));
+    says(ABT_info_print_thread(text.fp, thread), "  state: TERMINATED");
+    says(ABT_info_print_thread_stack(text.fp, thread), "  has ended");
+    must(ABT_thread_free(&thread));
+
+    must(ABT_task_create(pool, do_nothing, &pool, &task));
+    must(ABT_thread_set_migratable(task, ABT_FALSE));
+    says(ABT_info_print_task(text.fp, task), "  kind: tasklet");
+    says(ABT_info_print_task(text.fp, task), "  yieldable: no");
+    says(ABT_info_print_task(text.fp, task), "  argument: %p", (void *)&pool);
+    says(ABT_info_print_task(text.fp, task), "  migratable: no");
+    says(ABT_info_print_task(text.fp, task), "  stack size: 0");
+    must(ABT_task_free(&task));
+    must(ABT_pool_free(&parked));
+}
+
+static void print_sleeping(void *ult)
+{
+    begin();
+    must(ABT_info_print_thread_stack(text.fp, ult));
+}
+
+/*
+ * The primary ULT's stack is the process's: what lies above the frame that has called ABT_init is not the library's. A
+ * ULT prints it while the primary one joins it.
+ */
+static __attribute__((noinline)) void init_deep_down(void)
+{
+    volatile char frame[65536];
+
+    frame[0] = 0;
+    must(ABT_init(0, NULL));
+    frame[65535] = frame[0];
+}
+
+static void test_primary_stack(bool deep)
+{
+    ABT_thread thread;
+
+    if (deep)
+        init_deep_down();
+    else
+        must(ABT_init(0, NULL));
+    says(ABT_info_print_thread_stack(text.fp, self()), "  runs: its context is not saved");
+    thread = ult_in(own_pool(), print_sleeping, self());
+    must(ABT_thread_free(&thread));
+    is_int(count_in(&text, ", which is not on a stack of the library\n"), deep, "the process's stack is %sshown",
+           deep ? "not " : "");
+    must(ABT_finalize());
+}
+
+static void test_attr(void)
+{
+    ABT_thread_attr attr;
+    int arg;
+
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_stacksize(attr, 123456));
+    must(ABT_thread_attr_set_callback(attr, NULL, &arg));
+    says(ABT_info_print_thread_attr(text.fp, attr), "ULT attribute %p:", (void *)attr);
+    says(ABT_info_print_thread_attr(text.fp, attr), "  stack size: 123456");
+    says(ABT_info_print_thread_attr(text.fp, attr), "  callback argument: %p", (void *)&arg);
+    says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: yes");
+    must(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+    says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: no");
+    must(ABT_thread_attr_free(&attr));
+}
+
+int main(void)
+{
+    test_config();
+    test_primary_stack(false);
+    test_primary_stack(true);
+    must(ABT_init(0, NULL));
+    test_xstreams();
+    test_scheds();
+    test_pools();
+    test_main_sched_unit();
+    test_units();
+    test_attr();
+    begin();
+    text_close(&text);
+    ok_abt(ABT_finalize());
+    return done_testing();
+}
