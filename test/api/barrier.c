@@ -22,7 +22,9 @@ static void check_codes(enum caller who, void *arg)
         ok_err(ABT_barrier_create(0, &barrier), ABT_ERR_INV_ARG);
         is_ptr(barrier, ver20 ? UNTOUCHED(ABT_barrier) : ABT_BARRIER_NULL, "after an error");
     }
+    barrier = UNTOUCHED(ABT_barrier);
     ok_abt(ABT_barrier_create(1, &barrier));
+    ok(barrier != UNTOUCHED(ABT_barrier) && barrier != ABT_BARRIER_NULL, "a barrier");
     for (int i = 0; i < 3; i++)
         is_int(ABT_barrier_wait(barrier), may_wait(who) ? ABT_SUCCESS : ABT_ERR_BARRIER, "alone");
     if (!ABT_NULL)
@@ -34,6 +36,38 @@ static void check_codes(enum caller who, void *arg)
     is_int(num, 5, "five");
     ok_abt(ABT_barrier_free(&barrier));
     is_ptr(barrier, ABT_BARRIER_NULL, "null after free");
+}
+
+/* ULTs of the caller's own pool, which is yielded to. */
+struct passage {
+    ABT_barrier barrier;
+    atomic_int passed;
+};
+
+static void pass_barrier(void *arg)
+{
+    struct passage *p = arg;
+
+    must(ABT_barrier_wait(p->barrier));
+    count_up(&p->passed);
+}
+
+static void test_own(void)
+{
+    struct passage p = {.barrier = ABT_BARRIER_NULL};
+    struct activity a[3];
+
+    must(ABT_barrier_create(3, &p.barrier));
+    for (int i = 0; i < 3; i++) {
+        yield_a_while();
+        is_int(p.passed, 0, "%d of three wait for the others", i);
+        start(&a[i], PLAIN_ULT, pass_barrier, &p);
+    }
+    yield_a_while();
+    is_int(p.passed, 3, "all have met");
+    for (int i = 0; i < 3; i++)
+        finish(&a[i]);
+    ok_abt(ABT_barrier_free(&p.barrier));
 }
 
 /* --- Rounds: nobody begins one before all have ended the one before --- */
@@ -126,6 +160,7 @@ int main(void)
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     sync_init();
     call_as_each(check_codes, NULL);
+    test_own();
     test_crowd();
     test_short_lived();
     sync_fini();

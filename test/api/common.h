@@ -38,16 +38,37 @@ static inline void let_others_run(void)
     nap_ms(0.02);
 }
 
-/* wait_for(cond): the condition becomes true before long. Nobody hangs here for ever. */
+/* How many seconds are enough for anything: ABT_TEST_PATIENCE, or 20. */
+static inline double patience(void)
+{
+    const char *text = getenv("ABT_TEST_PATIENCE");
+
+    return text && *text ? strtod(text, NULL) : 20.0;
+}
+
+/* soon(cond): the condition becomes true before long. Nobody hangs here for ever. */
+#define soon(cond)                                                                                                     \
+    ({                                                                                                                 \
+        double soon_end = now() + patience();                                                                          \
+        bool soon_true;                                                                                                \
+        while (!(soon_true = (cond)) && now() < soon_end)                                                              \
+            let_others_run();                                                                                          \
+        soon_true;                                                                                                     \
+    })
+
+/* wait_for(cond): the same for what the test needs. */
 #define wait_for(cond)                                                                                                 \
     do {                                                                                                               \
-        double wait_end = now() + 20.0;                                                                                \
-        while (!(cond)) {                                                                                              \
-            if (now() > wait_end)                                                                                      \
-                bail_out("%s:%d: waited in vain for %s", __FILE__, __LINE__, #cond);                                   \
-            let_others_run();                                                                                          \
-        }                                                                                                              \
+        if (!soon(cond))                                                                                               \
+            bail_out("%s:%d: waited in vain for %s", __FILE__, __LINE__, #cond);                                       \
     } while (0)
+
+/* The ULTs of the caller's pool run until they have ended or wait for something, if nobody else is at it. */
+static inline void yield_a_while(void)
+{
+    for (int i = 0; i < 100; i++)
+        ABT_thread_yield();
+}
 
 /* --- Callers --- */
 

@@ -54,6 +54,7 @@ static void test_null(ABT_cond null, ABT_mutex null_mutex)
     ok_err(ABT_cond_signal(null), ABT_ERR_INV_COND);
     ok_err(ABT_cond_broadcast(null), ABT_ERR_INV_COND);
     must(ABT_cond_create(&cond));
+    ok(cond && cond != ABT_COND_NULL, "a condition variable");
     ok_err(ABT_cond_wait(cond, null_mutex), ABT_ERR_INV_MUTEX);
     ok_err(ABT_cond_timedwait(cond, null_mutex, &ts), ABT_ERR_INV_MUTEX);
     must(ABT_cond_free(&cond));
@@ -114,6 +115,34 @@ static void act(void *arg)
         fail("woken without a signal");
     ABT_mutex_unlock(s->mutex);
     atomic_fetch_add(&s->ended, 1);
+}
+
+/* ULTs of the caller's own pool: whatever is to happen to them has happened when they have been yielded to. */
+static void test_own(void)
+{
+    struct actor actors[4];
+    struct stage s = {.mutex = ABT_MUTEX_NULL};
+
+    must(ABT_mutex_create(&s.mutex));
+    must(ABT_cond_create(&s.cond));
+    s.turn = 4;
+    for (int i = 0; i < 4; i++) {
+        actors[i] = (struct actor){.stage = &s, .number = i};
+        start(&actors[i].activity, PLAIN_ULT, act, &actors[i]);
+    }
+    yield_a_while();
+    ok(s.waiting == 4 && s.num_woken == 0, "four wait");
+    is_int(ABT_mutex_trylock(s.mutex), ABT_SUCCESS, "which frees the mutex");
+    must(ABT_mutex_unlock(s.mutex));
+    must(ABT_cond_signal(s.cond));
+    yield_a_while();
+    is_int(s.num_woken, 1, "a signal wakes one");
+    must(ABT_cond_broadcast(s.cond));
+    yield_a_while();
+    is_int(s.num_woken, 4, "a broadcast wakes all the others");
+    for (int i = 0; i < 4; i++)
+        finish(&actors[i].activity);
+    stage_fini(&s);
 }
 
 static int num_waiting(struct stage *s)
@@ -341,6 +370,7 @@ int main(void)
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     sync_init();
     call_as_each(check_codes, NULL);
+    test_own();
     test_order(false);
     test_order(true);
     test_broadcast();

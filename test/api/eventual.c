@@ -142,6 +142,37 @@ static void test_wait(enum caller setter, bool timed)
     ok_abt(ABT_eventual_free(&eventual));
 }
 
+/* A ULT of the caller's own pool, which is yielded to. */
+struct passage {
+    ABT_eventual eventual;
+    atomic_int passed;
+};
+
+static void pass_eventual(void *arg)
+{
+    struct passage *p = arg;
+
+    must(ABT_eventual_wait(p->eventual, NULL));
+    count_up(&p->passed);
+}
+
+static void test_own(void)
+{
+    struct passage p = {.eventual = ABT_EVENTUAL_NULL};
+    struct activity a;
+
+    ok_abt(ABT_eventual_create(0, &p.eventual));
+    ok(p.eventual && p.eventual != ABT_EVENTUAL_NULL, "an eventual");
+    start(&a, PLAIN_ULT, pass_eventual, &p);
+    yield_a_while();
+    is_int(p.passed, 0, "it is waited for");
+    must(ABT_eventual_set(p.eventual, NULL, 0));
+    yield_a_while();
+    is_int(p.passed, 1, "until it is set");
+    finish(&a);
+    ok_abt(ABT_eventual_free(&p.eventual));
+}
+
 /* --- The eventual goes as soon as the wait is over --- */
 
 struct short_lived {
@@ -206,6 +237,7 @@ int main(void)
     sync_init();
     call_as_each(check_value, NULL);
     call_as_each(check_no_value, NULL);
+    test_own();
     for (int who = 0; who < NUM_CALLERS; who++) {
         test_wait((enum caller)who, false);
         test_wait((enum caller)who, true);

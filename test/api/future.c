@@ -76,6 +76,38 @@ static void check_none(enum caller who, void *arg)
     ok_abt(ABT_future_free(&future));
 }
 
+/* A ULT of the caller's own pool, which is yielded to. */
+struct passage {
+    ABT_future future;
+    atomic_int passed;
+};
+
+static void pass_future(void *arg)
+{
+    struct passage *p = arg;
+
+    must(ABT_future_wait(p->future));
+    count_up(&p->passed);
+}
+
+static void test_own(void)
+{
+    struct passage p = {.future = ABT_FUTURE_NULL};
+    struct activity a;
+
+    ok_abt(ABT_future_create(2, NULL, &p.future));
+    ok(p.future && p.future != ABT_FUTURE_NULL, "a future");
+    start(&a, PLAIN_ULT, pass_future, &p);
+    must(ABT_future_set(p.future, NULL));
+    yield_a_while();
+    is_int(p.passed, 0, "all values are waited for");
+    must(ABT_future_set(p.future, NULL));
+    yield_a_while();
+    is_int(p.passed, 1, "until the last is set");
+    finish(&a);
+    ok_abt(ABT_future_free(&p.future));
+}
+
 /* --- Many who set it and many who wait --- */
 
 enum { CROWD = 24 };
@@ -148,6 +180,7 @@ int main(void)
     sync_init();
     call_as_each(check_compartments, NULL);
     call_as_each(check_none, NULL);
+    test_own();
     for (int i = 0; i < 10; i++)
         test_crowd();
     sync_fini();

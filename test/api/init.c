@@ -112,7 +112,7 @@ static void test_uninitialized_self(void)
 
 static void test_uninitialized(void)
 {
-    ok_err(ABT_initialized(), ABT_ERR_UNINITIALIZED);
+    is_int(ABT_initialized(), ABT_ERR_UNINITIALIZED, "the library is down");
     ok_err(ABT_finalize(), ABT_ERR_UNINITIALIZED);
     if (ABT_NULL)
         return;
@@ -154,7 +154,7 @@ static void test_primary_ult(void)
     ABT_thread thread = ABT_THREAD_NULL, copy;
     ABT_pool pool = ABT_POOL_NULL;
     ABT_xstream xstream = ABT_XSTREAM_NULL;
-    ABT_thread_attr attr;
+    ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
     ABT_unit_id id = 99;
     ABT_bool flag = ABT_FALSE;
     void *addr = &id, *arg = &id;
@@ -481,7 +481,7 @@ int main(void)
 {
     test_uninitialized();
     ok_abt(ABT_init(0, NULL));
-    ok_abt(ABT_initialized());
+    is_int(ABT_initialized(), ABT_SUCCESS, "the library is up");
     test_primary_xstream();
     test_primary_ult();
     test_counting();

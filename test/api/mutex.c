@@ -48,9 +48,11 @@ static void test_attr(void)
     ok_abt(ABT_mutex_attr_get_recursive(attr, &recursive));
     is_int(recursive, ABT_TRUE, "recursive");
     ok_abt(ABT_mutex_create_with_attr(attr, &mutex));
+    ok(mutex && mutex != ABT_MUTEX_NULL, "a mutex with an attribute");
     ok_abt(ABT_mutex_attr_set_recursive(attr, ABT_FALSE));
     ok_abt(ABT_mutex_get_attr(mutex, &got));
     ok(got != attr, "an attribute of its own");
+    recursive = -1;
     ok_abt(ABT_mutex_attr_get_recursive(got, &recursive));
     is_int(recursive, ABT_TRUE, "the mutex keeps what it was made with");
     ok_abt(ABT_mutex_attr_free(&got));
@@ -93,11 +95,12 @@ static void test_null(ABT_mutex null, ABT_mutex_attr null_attr)
 
 static void test_equal(void)
 {
-    ABT_mutex a, b;
+    ABT_mutex a = ABT_MUTEX_NULL, b = ABT_MUTEX_NULL;
     ABT_bool equal = -1;
 
     must(ABT_mutex_create(&a));
     must(ABT_mutex_create(&b));
+    ok(a && b && a != ABT_MUTEX_NULL && b != ABT_MUTEX_NULL, "two mutexes");
     ok_abt(ABT_mutex_equal(a, a, &equal));
     is_int(equal, ABT_TRUE, "the same");
     ok_abt(ABT_mutex_equal(a, b, &equal));
@@ -125,8 +128,10 @@ static void use_alone(enum caller who, void *arg)
     for (int i = 0; i < 5; i++) {
         for (int j = 0; j < 3; j++) {
             ok(lock[i](mutex) == ABT_SUCCESS, "lock %d", i);
-            ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
+            is_int(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED, "locked: nobody else gets it");
             ok(unlock[j](mutex) == ABT_SUCCESS, "unlock %d", j);
+            is_int(ABT_mutex_trylock(mutex), ABT_SUCCESS, "unlocked: anybody gets it");
+            must(ABT_mutex_unlock(mutex));
         }
     }
     ok_abt(ABT_mutex_free(&mutex));
@@ -188,6 +193,40 @@ static void test_wait(enum caller who)
     finish(&a);
     is_int(atomic_load(&p.step), 1, "until unlock");
     ok_abt(ABT_mutex_free(&p.mutex));
+}
+
+/* Who spins does not let others run. */
+static void spin_and_tell(void *arg)
+{
+    struct pair *p = arg;
+
+    atomic_store(&p->step, 1);
+    is_int(ABT_mutex_spinlock(p->mutex), 0, "spinlock");
+    atomic_store(&p->step, 2);
+    is_int(ABT_mutex_unlock(p->mutex), 0, "unlock");
+}
+
+static void test_spin(enum caller who)
+{
+    struct pair p = {.step = 0};
+    struct activity spinning, other;
+    atomic_int counter = 0;
+
+    must(ABT_mutex_create(&p.mutex));
+    must(ABT_mutex_lock(p.mutex));
+    start(&spinning, who, spin_and_tell, &p);
+    wait_for(atomic_load(&p.step) == 1);
+    if (who != EXTERNAL)
+        start(&other, SECONDARY_ULT, count_up, &counter);
+    nap_ms(5);
+    is_int(atomic_load(&p.step), 1, "who spins waits");
+    is_int(atomic_load(&counter), 0, "and keeps its ES for itself");
+    must(ABT_mutex_unlock(p.mutex));
+    finish(&spinning);
+    if (who != EXTERNAL)
+        finish(&other);
+    is_int(atomic_load(&p.step), 2, "until the unlock");
+    must(ABT_mutex_free(&p.mutex));
 }
 
 static void lock_only(void *arg)
@@ -434,6 +473,9 @@ static void test_waiting(void)
         test_wait((enum caller)who);
         test_unlock_by_another((enum caller)who);
     }
+    test_spin(SECONDARY_ULT);
+    test_spin(TASKLET);
+    test_spin(EXTERNAL);
     for (int i = 0; i < 4; i++)
         test_crowd(i & 1, i & 2);
     test_greed(SECONDARY_ULT, SECONDARY_ULT);

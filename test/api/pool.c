@@ -46,6 +46,15 @@ static char letter_of(ABT_thread *units, ABT_thread thread)
 
 /* --- Creating --- */
 
+static void test_first(void)
+{
+    ABT_pool pool = ABT_POOL_NULL;
+
+    ok_abt(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    ok(pool && pool != ABT_POOL_NULL, "a pool");
+    must(ABT_pool_free(&pool));
+}
+
 static void test_create(enum caller who, void *arg)
 {
     ABT_thread units[N];
@@ -253,6 +262,8 @@ static void test_units(enum caller who, void *arg)
         must(ABT_pool_print_all_threads(pool, units, print_thread));
         is_str(printed, "", "nothing to show");
         ok_abt(ABT_unit_set_associated_pool(handles[0], pool));
+        if (!ABT_NULL)
+            is_int(ABT_unit_set_associated_pool(ABT_UNIT_NULL, pool), ABT_ERR_INV_UNIT, "a null unit is no unit");
         must(ABT_pool_free(&pool));
     }
     free_units(units);
@@ -496,6 +507,7 @@ int main(void)
     ABT_pool pool;
 
     must(ABT_init(0, NULL));
+    test_first();
     call_as_each(test_create, NULL);
     test_contexts();
     call_as_each(test_many, NULL);

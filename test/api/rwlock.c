@@ -98,6 +98,54 @@ static void test_exclusion(enum caller who)
     ok_abt(ABT_rwlock_free(&rwlock));
 }
 
+/* ULTs of the caller's own pool, which is yielded to: they are inside by then or not at all. */
+struct quick_visit {
+    ABT_rwlock rwlock;
+    bool write;
+    int inside;
+};
+
+static void visit_quickly(void *arg)
+{
+    struct quick_visit *v = arg;
+
+    must(v->write ? ABT_rwlock_wrlock(v->rwlock) : ABT_rwlock_rdlock(v->rwlock));
+    v->inside++;
+    must(ABT_rwlock_unlock(v->rwlock));
+}
+
+static void test_own(void)
+{
+    struct quick_visit reader = {.rwlock = ABT_RWLOCK_NULL}, writer = {.write = true};
+    struct activity a[2];
+
+    ok_abt(ABT_rwlock_create(&reader.rwlock));
+    ok(reader.rwlock && reader.rwlock != ABT_RWLOCK_NULL, "a lock");
+    writer.rwlock = reader.rwlock;
+    must(ABT_rwlock_wrlock(reader.rwlock));
+    start(&a[0], PLAIN_ULT, visit_quickly, &reader);
+    yield_a_while();
+    is_int(reader.inside, 0, "no reader beside a writer");
+    must(ABT_rwlock_unlock(reader.rwlock));
+    yield_a_while();
+    is_int(reader.inside, 1, "but when it has left");
+    finish(&a[0]);
+
+    must(ABT_rwlock_rdlock(reader.rwlock));
+    start(&a[0], PLAIN_ULT, visit_quickly, &reader);
+    start(&a[1], PLAIN_ULT, visit_quickly, &writer);
+    yield_a_while();
+    is_int(reader.inside, 2, "readers beside a reader");
+    is_int(writer.inside, 0, "no writer beside a reader");
+    must(ABT_rwlock_unlock(reader.rwlock));
+    yield_a_while();
+    is_int(writer.inside, 1, "but when all have left");
+    finish(&a[0]);
+    finish(&a[1]);
+    ok_abt(ABT_rwlock_free(&reader.rwlock));
+    is_ptr(reader.rwlock, ABT_RWLOCK_NULL, "null after free");
+}
+
 /* --- All against all --- */
 
 enum { CROWD = 24, ROUNDS = 300 };
@@ -156,6 +204,7 @@ int main(void)
         test_null(NULL);
     }
     sync_init();
+    test_own();
     call_as_each(check_codes, NULL);
     for (int who = PLAIN_ULT; who < NUM_CALLERS; who++) {
         if (who != TASKLET) /* it would keep the ULTs of its stream from leaving */

@@ -36,6 +36,7 @@ static void test_create_basic(enum caller who, void *arg)
     for (int i = 0; i < 5; i++) {
         int expected = kinds[i] == ABT_SCHED_PRIO ? 3 : 1;
         ok_abt(ABT_sched_create_basic(kinds[i], 77, NULL, ABT_SCHED_CONFIG_NULL, &sched));
+        ok(sched && sched != ABT_SCHED_NULL, "a scheduler of kind %d", kinds[i]);
         is_int(num_pools_of(sched), expected, "kind %d makes its pools", kinds[i]);
         must(ABT_sched_get_pools(sched, expected, 0, got));
         for (int j = 0; j < expected; j++) {

@@ -72,7 +72,7 @@ static void show(void *arg)
 
     must(ABT_self_get_thread_func(&shown->func));
     must(ABT_self_get_arg(&shown->arg));
-    must(ABT_self_set_arg(&shown->func));
+    must(ABT_self_set_arg(&shown->new_arg));
     must(ABT_self_get_arg(&shown->new_arg));
 }
 
@@ -90,15 +90,15 @@ static void test_func_and_arg(enum caller who, void *arg)
             must(ABT_task_create(arg, show, &shown, &unit));
         must(ABT_thread_join(unit));
         ok(shown.func == show && shown.arg == &shown, "a unit's function and argument");
-        is_ptr(shown.new_arg, &shown.func, "and another argument");
+        is_ptr(shown.new_arg, &shown.new_arg, "and another argument");
         must(ABT_thread_get_arg(unit, &value));
-        is_ptr(value, &shown.func, "which others see, too");
+        is_ptr(value, &shown.new_arg, "which others see, too");
         must(ABT_thread_free(&unit));
     }
     if (who == EXTERNAL && !ABT_NULL) {
         ok_err(ABT_self_get_thread_func(&func), ABT_ERR_INV_XSTREAM);
         ok_err(ABT_self_get_arg(&value), ABT_ERR_INV_XSTREAM);
-        is_ptr(value, ver20 ? (void *)&shown.func : NULL, "no argument");
+        is_ptr(value, ver20 ? (void *)&shown.new_arg : NULL, "no argument");
         ok_err(ABT_self_set_arg(NULL), ABT_ERR_INV_XSTREAM);
         ok(func == do_nothing, "no function");
     }

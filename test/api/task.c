@@ -37,8 +37,8 @@ static void look(void *arg)
 
     must(ABT_task_self(&seen->task));
     must(ABT_self_get_type(&seen->type));
-    seen->task_state = task_state_of(seen->task);
-    seen->thread_state = state_of(seen->task);
+    seen->task_state = task_state_of(self());
+    seen->thread_state = state_of(self());
     must(ABT_self_get_xstream(&seen->xstream));
     must(ABT_self_get_last_pool(&seen->pool));
     must(ABT_self_is_unnamed(&seen->unnamed));

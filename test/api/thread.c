@@ -65,13 +65,14 @@ static void test_create_many(enum caller who, void *arg)
     atomic_int counters[3] = {0};
     void (*funcs[])(void *) = {count_up, count_up, count_up};
     void *args[] = {&counters[0], &counters[1], &counters[2]};
-    ABT_thread threads[3], popped;
+    ABT_thread threads[3] = {NULL}, popped;
     ABT_thread_attr attr;
     char stack[64] __attribute__((aligned(64)));
 
     (void)who;
     must(ABT_thread_attr_create(&attr));
     ok_abt(ABT_thread_create_many(3, pools, funcs, args, attr, threads));
+    ok(threads[0] && threads[1] && threads[2], "three of them");
     is_ptr(last_pool_of(threads[1]), pools[1], "each in its pool");
     is_int(size_of(pools[1]), 1, "where one waits");
     must(ABT_thread_join(threads[0]));
@@ -129,6 +130,23 @@ static void test_create_errors(enum caller who, void *arg)
 }
 
 /* --- Joining and freeing --- */
+
+/* In the caller's own pool: nothing would run without the join. */
+static void test_join_own(void)
+{
+    ABT_thread threads[10];
+    atomic_int counter = 0;
+
+    for (int i = 0; i < 10; i++)
+        threads[i] = ult_in(own_pool(), count_up, &counter);
+    is_int(counter, 0, "none has run yet");
+    ok_abt(ABT_thread_join(threads[0]));
+    is_int(state_of(threads[0]), ABT_THREAD_STATE_TERMINATED, "the one that was joined has ended");
+    ok_abt(ABT_thread_join_many(10, threads));
+    is_int(counter, 10, "so have all the others, joined at once");
+    ok_abt(ABT_thread_free_many(10, threads));
+    is_ptr(threads[9], ABT_THREAD_NULL, "freed at once");
+}
 
 static void test_join(enum caller who, void *arg)
 {
@@ -441,6 +459,7 @@ int main(void)
     xstream = new_xstream();
     call_as_each(test_create, xstream);
     call_as_each(test_create_many, xstream);
+    test_join_own();
     call_as_each(test_join, xstream);
     test_many_joiners();
     call_as_each(test_revive, xstream);

@@ -7,14 +7,13 @@ static size_t default_size;
 
 static void test_attr(enum caller who, void *arg)
 {
-    ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
+    ABT_thread_attr attr;
     char memory[64] __attribute__((aligned(16)));
     void *addr = memory;
     size_t size = 0;
 
     (void)who, (void)arg;
-    ok_abt(ABT_thread_attr_create(&attr));
-    ok(attr && attr != ABT_THREAD_ATTR_NULL, "an attribute");
+    must(ABT_thread_attr_create(&attr));
     ok_abt(ABT_thread_attr_get_stacksize(attr, &size));
     ok(size > 0, "the default size, %zu", size);
     ok_abt(ABT_thread_attr_get_stack(attr, &addr, &size));
@@ -321,10 +320,11 @@ static void test_get_attr(enum caller who, void *arg)
 int main(void)
 {
     ABT_xstream xstream;
-    ABT_thread_attr attr;
+    ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
 
     must(ABT_init(0, NULL));
-    must(ABT_thread_attr_create(&attr));
+    ok_abt(ABT_thread_attr_create(&attr));
+    ok(attr && attr != ABT_THREAD_ATTR_NULL, "an attribute");
     must(ABT_thread_attr_get_stacksize(attr, &default_size));
     must(ABT_thread_attr_free(&attr));
     xstream = new_xstream();

@@ -219,7 +219,7 @@ static void test_to_sched(enum caller who, void *arg)
         ok_abt(ABT_thread_migrate_to_sched(thread, scheds[i]));
         must(ABT_pool_pop_thread(start, &popped));
         must(ABT_pool_push_thread(arg, popped)); /* another ES serves it */
-        wait_for(moved.calls == i + 1);
+        ok(soon(moved.calls == i + 1), "the scheduler's pools are its new home");
         must(ABT_pool_pop_wait_thread(pools[1 - i], &popped, 10.0));
         is_ptr(popped, thread, i ? "migrated to the first pool" : "migrated to the pool that the scheduler offers");
         if (!ABT_NULL)
@@ -264,16 +264,15 @@ static void test_to_xstream(enum caller who, void *arg)
     if (!ABT_NULL)
         ok_err(ABT_thread_migrate_to_xstream(thread, a), ABT_ERR_MIGRATION_TARGET);
     ok_abt(ABT_thread_migrate_to_xstream(thread, b));
-    wait_for(last_pool_of(thread) == pool_of(b));
+    ok(soon(last_pool_of(thread) == pool_of(b)), "it moved to that ES");
     ok_abt(ABT_thread_migrate_to_xstream(thread, a));
-    wait_for(last_pool_of(thread) == pool_of(a));
+    ok(soon(last_pool_of(thread) == pool_of(a)), "and back");
     if (who == TASKLET) { /* holds the primary ES up, where it might go */
         must(ABT_thread_migrate_to_xstream(thread, b));
     } else {
         ok_abt(ABT_thread_migrate(thread));
     }
-    wait_for(last_pool_of(thread) != pool_of(a));
-    pass("it went to another ES");
+    ok(soon(last_pool_of(thread) != pool_of(a)), "it went to another ES");
     atomic_store(&wanderer.stop, true);
     must(ABT_thread_free(&thread));
     ok(wanderer.last != a && wanderer.last != ABT_XSTREAM_NULL, "it ended elsewhere");

@@ -193,13 +193,15 @@ static void test_create_basic(enum caller who, void *arg)
     const ABT_sched_predef kinds[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS,
                                       ABT_SCHED_BASIC_WAIT};
     ABT_pool pools[3] = {new_pool(ABT_POOL_FIFO, ABT_FALSE), ABT_POOL_NULL, new_pool(ABT_POOL_FIFO_WAIT, ABT_FALSE)};
-    ABT_xstream xstream;
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    int before = num_xstreams();
 
     (void)who, (void)arg;
     for (int i = 0; i < 5; i++) {
         ABT_pool got[3] = {ABT_POOL_NULL, ABT_POOL_NULL, ABT_POOL_NULL};
         atomic_int counter = 0;
         ok_abt(ABT_xstream_create_basic(kinds[i], 3, pools, ABT_SCHED_CONFIG_NULL, &xstream));
+        is_int(num_xstreams(), before + 1, "kind %d: an ES is made", kinds[i]);
         must(ABT_xstream_get_main_pools(xstream, 3, got));
         ok(got[0] == pools[0] && got[1] != ABT_POOL_NULL && got[1] && got[2] == pools[2], "kind %d: its pools",
            kinds[i]);
@@ -232,12 +234,13 @@ static void test_create_basic(enum caller who, void *arg)
 static void test_ranks(enum caller who, void *arg)
 {
     int base = num_xstreams(), rank = base;
-    ABT_xstream a = new_xstream(), b = new_xstream(), c, d = UNTOUCHED(ABT_xstream);
+    ABT_xstream a = new_xstream(), b = new_xstream(), c = ABT_XSTREAM_NULL, d = UNTOUCHED(ABT_xstream);
 
     (void)who;
     is_int(rank_of(a), rank, "the smallest unused rank");
     is_int(rank_of(b), rank + 1, "and the next");
     ok_abt(ABT_xstream_create_with_rank(ABT_SCHED_NULL, rank + 100, &c));
+    is_int(num_xstreams(), base + 3, "one more, with a chosen rank");
     is_int(rank_of(c), rank + 100, "a chosen rank");
     must(ABT_xstream_join(a));
     ok_abt(ABT_xstream_set_rank(b, rank + 1));
@@ -289,8 +292,8 @@ static void test_exit(void)
     for (int i = 0; i < 1000; i++)
         must(ABT_thread_create(pool, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
-    wait_for(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED);
-    is_int(state_of(thread), ABT_THREAD_STATE_TERMINATED, "the ULT has ended with its ES");
+    ok(soon(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED), "the ES ends");
+    is_int(state_of(thread), ABT_THREAD_STATE_TERMINATED, "the ULT has ended with it");
     is_int(atomic_load(&reached), 0, "in the call");
     is_int(size_of(pool), 1000 - (size_t)atomic_load(&counter), "the others stay in the pool");
     ok(size_of(pool) > 0, "%zu of them", size_of(pool));
@@ -312,7 +315,7 @@ static void test_cancel(void)
 
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
     ok_abt(ABT_xstream_cancel(xstream));
-    wait_for(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED);
+    ok(soon(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED), "cancelled, the ES ends");
     must(ABT_thread_create(pool, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
     ok_abt(ABT_xstream_join(xstream));
     is_int(atomic_load(&counter), 0, "a cancelled ES does not empty its pools");
@@ -503,6 +506,41 @@ static void test_run_unit(void)
     }
 }
 
+/* Cancels its own ES, of which it hears only when it looks at events. */
+struct events {
+    ABT_bool stop_before, stop_after;
+};
+
+static void cancelled_run(ABT_sched sched)
+{
+    struct events *events;
+    void *data;
+
+    must(ABT_sched_get_data(sched, &data));
+    events = data;
+    must(ABT_xstream_cancel(own_xstream()));
+    must(ABT_sched_has_to_stop(sched, &events->stop_before));
+    must(ABT_xstream_check_events(sched));
+    must(ABT_sched_has_to_stop(sched, &events->stop_after));
+}
+
+static void test_events(void)
+{
+    struct events events = {9, 9};
+    ABT_sched_def def = {.run = cancelled_run};
+    ABT_sched sched;
+    ABT_xstream xstream;
+
+    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_sched_set_data(sched, &events));
+    must(ABT_xstream_create(sched, &xstream));
+    wait_for(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED);
+    is_int(events.stop_before, ABT_FALSE, "a scheduler is not told yet that its ES was cancelled");
+    is_int(events.stop_after, ABT_TRUE, "when it looks at events, it is");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_sched_free(&sched));
+}
+
 static void test_check_events(enum caller who, void *arg)
 {
     ABT_sched sched = ABT_SCHED_NULL;
@@ -531,6 +569,7 @@ int main(void)
     call_as_each(test_self, primary);
     call_as_each(test_queries, primary);
     test_run_unit();
+    test_events();
     if (!ABT_NULL) {
         call_as_each(test_life_errors, primary);
         call_as_each(test_query_errors, NULL);

@@ -18,11 +18,44 @@ static void check_codes(enum caller who, void *arg)
         ok_err(ABT_xstream_barrier_create(0, &barrier), ABT_ERR_INV_ARG);
         is_ptr(barrier, ver20 ? UNTOUCHED(ABT_xstream_barrier) : ABT_XSTREAM_BARRIER_NULL, "after an error");
     }
+    barrier = UNTOUCHED(ABT_xstream_barrier);
     ok_abt(ABT_xstream_barrier_create(1, &barrier));
+    ok(barrier != UNTOUCHED(ABT_xstream_barrier) && barrier != ABT_XSTREAM_BARRIER_NULL, "a barrier");
     ok_abt(ABT_xstream_barrier_wait(barrier));
     ok_abt(ABT_xstream_barrier_wait(barrier));
     ok_abt(ABT_xstream_barrier_free(&barrier));
     is_ptr(barrier, ABT_XSTREAM_BARRIER_NULL, "null after free");
+}
+
+/* One waits for the other, whoever they are. */
+struct passage {
+    ABT_xstream_barrier barrier;
+    atomic_int stage;
+};
+
+static void pass_barrier(void *arg)
+{
+    struct passage *p = arg;
+
+    atomic_store(&p->stage, 1);
+    must(ABT_xstream_barrier_wait(p->barrier));
+    atomic_store(&p->stage, 2);
+}
+
+static void test_two(void)
+{
+    struct passage p = {.stage = 0};
+    struct activity a;
+
+    must(ABT_xstream_barrier_create(2, &p.barrier));
+    start(&a, EXTERNAL, pass_barrier, &p);
+    wait_for(atomic_load(&p.stage) >= 1);
+    nap_ms(5);
+    is_int(atomic_load(&p.stage), 1, "one waits");
+    must(ABT_xstream_barrier_wait(p.barrier));
+    finish(&a);
+    is_int(atomic_load(&p.stage), 2, "for the other");
+    must(ABT_xstream_barrier_free(&p.barrier));
 }
 
 /* --- Rounds --- */
@@ -130,6 +163,7 @@ int main(void)
     check_codes(EXTERNAL, NULL); /* before ABT_init */
     must(ABT_init(0, NULL));
     call_as_each(check_codes, NULL);
+    test_two();
     test_crowd(2);
     test_crowd(5);
     test_crowd(MAX_CROWD);
