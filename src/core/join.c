@@ -72,7 +72,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 int abti_join_uncounted(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    if (!join_register(unit, self, 0))
-        return ABT_SUCCESS;
+    /* release: publishes the joiner to abti_terminate and may_finish. It is the only one, and the unit waits for it. */
+    abti_store_release(&unit->join, (uintptr_t)self);
     return abti_leave_to(es, self, NULL, abti_after_suspend, self);
 }

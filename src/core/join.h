@@ -16,7 +16,10 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 /* The unit is done; with a handle it is to be freed. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
-/* For finalize: the calling ULT does not count as blocked, so that its scheduler may end. */
+/*
+ * For finalize: the calling ULT waits for the unit of its scheduler, which ends for that only. The ULT does not count
+ * as blocked, so that the scheduler may end.
+ */
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
 /*

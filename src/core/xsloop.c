@@ -42,6 +42,15 @@ static bool install_replacement(abti_es *es)
     return true;
 }
 
+/* The primary ES ends when the primary ULT waits for that, in ABT_finalize. Who else asks would end the ground under
+ * it.
+ */
+static bool may_finish(abti_es *es)
+{
+    /* acquire: pairs with the registration in abti_join_uncounted */
+    return !es->is_primary || abti_load_acquire(&es->main_unit->join) != 0;
+}
+
 static void run_main_scheds(abti_es *es)
 {
     for (;;) {
@@ -52,7 +61,8 @@ static void run_main_scheds(abti_es *es)
             continue;
         if (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL)
             break;
-        if (abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && !abti_sched_has_work(sched))
+        if (abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
+            !abti_sched_has_work(sched))
             break;
     }
 }
