@@ -580,6 +580,71 @@ static void test_dump_gaps(void)
     text_close(&dump.text);
 }
 
+/* A file whose reader takes its time. */
+struct slow_file {
+    atomic_bool written, go_on;
+    ABT_pool pool;
+    atomic_int stage;
+};
+
+static ssize_t write_slowly(void *cookie, const char *chars, size_t size)
+{
+    struct slow_file *file = cookie;
+
+    (void)chars;
+    atomic_store(&file->written, true);
+    while (!atomic_load(&file->go_on))
+        nap_ms(0.1);
+    return (ssize_t)size;
+}
+
+/* Runs on a stream that has not halted. */
+static void free_pool_meanwhile(void *arg)
+{
+    struct slow_file *file = arg;
+
+    atomic_store(&file->stage, 1);
+    while (!atomic_load(&file->written))
+        continue;
+    atomic_store(&file->stage, 2);
+    must(ABT_pool_free(&file->pool));
+    atomic_store(&file->stage, 3);
+}
+
+static void *let_go_on(void *arg)
+{
+    struct slow_file *file = arg;
+
+    while (atomic_load(&file->stage) < 2)
+        nap_ms(0.1);
+    nap_ms(5);
+    is_int(atomic_load(&file->stage), 2, "who frees a pool waits for the dump that may look into it");
+    atomic_store(&file->go_on, true);
+    return NULL;
+}
+
+static void test_dump_keeps_pools(void)
+{
+    struct dump dump = {.timeout = 0.0};
+    struct slow_file file = {.pool = new_pool(ABT_POOL_FIFO, ABT_FALSE)};
+    ABT_xstream xstream = new_xstream();
+    ABT_thread thread = ult_in(pool_of(xstream), free_pool_meanwhile, &file);
+    pthread_t native;
+
+    dump.text.fp = fopencookie(&file, "w", (cookie_io_functions_t){.write = write_slowly});
+    if (!dump.text.fp || setvbuf(dump.text.fp, NULL, _IONBF, 0))
+        bail_out("file");
+    wait_for(atomic_load(&file.stage) == 1);
+    must(pthread_create(&native, NULL, let_go_on, &file));
+    trigger(&dump);
+    wait_for(atomic_load(&dump.calls) == 1);
+    must(ABT_thread_free(&thread));
+    is_int(atomic_load(&file.stage), 3, "and goes on then");
+    pthread_join(native, NULL);
+    must(ABT_xstream_free(&xstream));
+    fclose(dump.text.fp);
+}
+
 /* Requests one after the other while streams come and go. */
 struct storm {
     struct dump dump;
@@ -657,6 +722,7 @@ int main(void)
     test_dump_timeout(0.0);
     test_dump_private();
     test_dump_gaps();
+    test_dump_keeps_pools();
     test_dump_storm();
     must(ABT_finalize());
     return done_testing();

@@ -1,5 +1,6 @@
 /* ABT_info_print_*: what is said of each kind of object, in each of its states. Stacks and dumps are in info.c. */
 #include "text.h"
+#include "user_pool.h"
 
 /* What a print function prints of one object, until the next one is asked. */
 static struct text text;
@@ -132,6 +133,7 @@ static void test_scheds(void)
 static void test_pools(void)
 {
     static const char *const names[] = {"PRIV", "SPSC", "MPSC", "SPMC", "MPMC"};
+    struct list list;
     ABT_xstream xstream;
     ABT_thread threads[3], blocked;
     ABT_pool pool;
@@ -142,6 +144,10 @@ static void test_pools(void)
         says(ABT_info_print_pool(text.fp, pool), "  access: %s", names[access]);
         must(ABT_pool_free(&pool));
     }
+    pool = make_old(&list, (ABT_pool_access)77, true, ABT_POOL_CONFIG_NULL); /* nobody looks at what it says */
+    says(ABT_info_print_pool(text.fp, pool), "  access: unknown");
+    says(ABT_info_print_pool(text.fp, pool), "  data: %p", (void *)&list);
+    must(ABT_pool_free(&pool));
     pool = new_pool(ABT_POOL_RANDWS, ABT_TRUE);
     must(ABT_pool_get_id(pool, &id));
     says(ABT_info_print_pool(text.fp, pool), "pool %p:", (void *)pool);

@@ -1,4 +1,9 @@
 /* ABT_init, ABT_initialized and ABT_finalize; what is there after the one and what the other waits for and frees. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "common.h"
 
 /* --- Without initialisation --- */
@@ -407,24 +412,83 @@ static void run_sched(ABT_sched sched)
     }
 }
 
-static void test_frees_primary(void)
+static ABT_pool new_counted_pool(void)
 {
-    ABT_sched_def def = {.run = run_sched, .free = free_sched};
     ABT_pool_user_def pool_def;
-    ABT_sched sched;
     ABT_pool pool;
 
-    must(ABT_init(0, NULL));
+    pools_freed = scheds_freed = 0;
     must(ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, &pool_def));
     must(ABT_pool_user_def_set_free(pool_def, free_pool));
     must(ABT_pool_create(pool_def, ABT_POOL_CONFIG_NULL, &pool));
     must(ABT_pool_user_def_free(&pool_def));
+    return pool;
+}
+
+static void test_frees_primary(void)
+{
+    ABT_sched_def def = {.run = run_sched, .free = free_sched};
+    ABT_sched sched;
+    ABT_pool pool;
+
+    must(ABT_init(0, NULL));
+    pool = new_counted_pool();
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     ok_abt(ABT_xstream_set_main_sched(own_xstream(), sched));
     ok(pools_freed == 0 && scheds_freed == 0, "neither is automatic");
     ok_abt(ABT_finalize());
     is_int(scheds_freed, 1, "finalize frees the primary ES's scheduler");
     is_int(pools_freed, 1, "and its pool");
+}
+
+/* The same pool may serve a scheduler under several numbers. */
+static void test_frees_once(void)
+{
+    ABT_sched_def def = {.run = run_sched, .free = free_sched};
+    ABT_sched sched;
+    ABT_pool pool;
+
+    must(ABT_init(0, NULL));
+    pool = new_counted_pool();
+    must(ABT_sched_create(&def, 3, (ABT_pool[]){pool, pool, pool}, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_set_main_sched(own_xstream(), sched));
+    ok_abt(ABT_finalize());
+    is_int(pools_freed, 1, "a pool that is there three times is freed once");
+}
+
+/* Another ES is left over: the process is told, and ends. In a child process, before there are any threads. */
+static void finalize_too_early(int fd)
+{
+    struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_CORE, &none);
+    dup2(fd, STDERR_FILENO);
+    must(ABT_init(0, NULL));
+    new_xstream();
+    ABT_finalize();
+    _exit(0);
+}
+
+static void test_left_over(void)
+{
+    char text[256];
+    int fds[2], status = 0;
+    pid_t child;
+    ssize_t len;
+
+    must(pipe(fds));
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        finalize_too_early(fds[1]);
+    close(fds[1]);
+    len = read(fds[0], text, sizeof(text) - 1);
+    text[len > 0 ? len : 0] = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        bail_out("child");
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "an ES that was not freed: the process is aborted");
+    ok(strstr(text, "have not been freed"), "and told why: %s", text);
+    close(fds[0]);
 }
 
 /* --- Again --- */
@@ -479,6 +543,7 @@ static void test_elsewhere(void)
 
 int main(void)
 {
+    test_left_over();
     test_uninitialized();
     ok_abt(ABT_init(0, NULL));
     is_int(ABT_initialized(), ABT_SUCCESS, "the library is up");
@@ -490,6 +555,7 @@ int main(void)
     test_unjoined();
     test_late_units();
     test_frees_primary();
+    test_frees_once();
     test_again();
     test_elsewhere();
     return done_testing();

@@ -400,6 +400,71 @@ static void test_exit_to_joined(void)
     must(ABT_pool_free(&parked));
 }
 
+/* A unit that its joiner runs in place, on its own stack, leaves that for another one. */
+struct nested {
+    int (*to)(ABT_thread);
+    ABT_thread target;
+};
+
+static void exit_in_place(void *arg)
+{
+    struct nested *nested = arg;
+
+    note('<');
+    nested->to(nested->target);
+    note('!');
+}
+
+static void be_nested_target(void *arg)
+{
+    struct nested *nested = arg;
+
+    if (nested->to == ABT_self_resume_exit_to)
+        must(ABT_self_suspend());
+    note('a');
+}
+
+static void join_in_place(void *arg)
+{
+    struct nested *nested = arg;
+    ABT_pool pool = last_pool_of(self()), parked = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_thread thread;
+
+    for (int i = 0; i < 10; i++) {
+        if (nested->to == ABT_self_resume_exit_to) {
+            nested->target = ult_in(pool, be_nested_target, nested);
+            must(ABT_thread_yield());
+        } else {
+            nested->target = ult_in(parked, be_nested_target, nested);
+            must(ABT_pool_pop_thread(parked, &nested->target));
+        }
+        order_len = 0;
+        thread = ult_in(pool, exit_in_place, nested);
+        must(i % 2 ? ABT_thread_join(thread) : ABT_thread_free(&thread));
+        note('>');
+        if (i % 2)
+            must(ABT_thread_free(&thread));
+        must(ABT_thread_free(&nested->target));
+        is_str(order, "<a>", "the target ran, then the joiner");
+    }
+    is_int(total_size_of(pool), 0, "nothing is left over");
+    must(ABT_pool_free(&parked));
+}
+
+static void test_exit_to_in_place(int (*to)(ABT_thread))
+{
+    struct nested nested = {.to = to};
+    ABT_xstream xstream;
+    ABT_thread thread;
+    ABT_pool pool;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    thread = ult_in(pool, join_in_place, &nested);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&xstream));
+}
+
 static void test_to_errors(enum caller who, void *arg)
 {
     const ABT_thread nulls[] = {ABT_THREAD_NULL, ABT_TASK_NULL, NULL};
@@ -480,6 +545,8 @@ int main(void)
     must(ABT_thread_free(&thread));
     test_to_by_primary();
     test_exit_to_joined();
+    test_exit_to_in_place(ABT_self_exit_to);
+    test_exit_to_in_place(ABT_self_resume_exit_to);
     if (!ABT_NULL) {
         call_as_each(test_to_errors, pool_of(xstream));
         test_to_by_scheduler();

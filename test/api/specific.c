@@ -317,6 +317,53 @@ static void test_concurrent(void)
     must(ABT_xstream_free(&xstreams[1]));
 }
 
+/* The first values that a unit ever gets come from several native threads at the same moment. */
+enum { FIRST_THREADS = 4, FIRST_ROUNDS = 300 };
+
+static struct {
+    pthread_barrier_t barrier;
+    ABT_key keys[FIRST_THREADS];
+    ABT_thread units[FIRST_ROUNDS];
+} first;
+
+static void *set_first(void *arg)
+{
+    ABT_key key = *(ABT_key *)arg;
+
+    for (int i = 0; i < FIRST_ROUNDS; i++) {
+        if (i % 8 == 0)
+            pthread_barrier_wait(&first.barrier);
+        must(ABT_thread_set_specific(first.units[i], key, arg));
+    }
+    return NULL;
+}
+
+static void test_first_values(void)
+{
+    pthread_t native[FIRST_THREADS];
+    int wrong = 0;
+
+    must(pthread_barrier_init(&first.barrier, NULL, FIRST_THREADS));
+    for (int i = 0; i < FIRST_ROUNDS; i++)
+        first.units[i] = ult_in(own_pool(), do_nothing, NULL);
+    for (int i = 0; i < FIRST_THREADS; i++)
+        must(ABT_key_create(NULL, &first.keys[i]));
+    for (int i = 0; i < FIRST_THREADS; i++)
+        must(pthread_create(&native[i], NULL, set_first, &first.keys[i]));
+    for (int i = 0; i < FIRST_THREADS; i++)
+        pthread_join(native[i], NULL);
+    for (int i = 0; i < FIRST_ROUNDS * FIRST_THREADS; i++) {
+        void *value = NULL;
+        must(ABT_thread_get_specific(first.units[i / FIRST_THREADS], first.keys[i % FIRST_THREADS], &value));
+        wrong += value != &first.keys[i % FIRST_THREADS];
+    }
+    is_int(wrong, 0, "the first values of %d units, set by %d threads at once", FIRST_ROUNDS, FIRST_THREADS);
+    must(ABT_thread_free_many(FIRST_ROUNDS, first.units));
+    for (int i = 0; i < FIRST_THREADS; i++)
+        must(ABT_key_free(&first.keys[i]));
+    must(pthread_barrier_destroy(&first.barrier));
+}
+
 int main(void)
 {
     struct keys keys;
@@ -332,6 +379,7 @@ int main(void)
     test_who_destroys();
     test_many_keys();
     test_concurrent();
+    test_first_values();
     if (!ABT_NULL)
         call_as_each(test_errors, &keys);
     must(ABT_self_set_specific(keys.a, "p"));

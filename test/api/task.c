@@ -86,6 +86,46 @@ static void test_create(enum caller who, void *arg)
     }
 }
 
+/* In a private pool, by a ULT of that pool. */
+static void make_private(void *result)
+{
+    enum { N = 300 };
+    ABT_pool pool = last_pool_of(self());
+    ABT_task tasks[N];
+    atomic_int counter = 0, unnamed = 0;
+    int distinct = 0;
+
+    for (int i = 0; i < N; i++) {
+        tasks[i] = task_in(pool, count_up, &counter);
+        must(ABT_task_create(pool, count_up, &unnamed, NULL));
+        distinct += i == 0 || tasks[i] != tasks[i - 1];
+    }
+    is_int(size_of(pool), 2 * N, "they wait in the private pool");
+    for (int i = 0; i < N; i++)
+        must(i % 2 ? ABT_task_free(&tasks[i]) : ABT_task_join(tasks[i]));
+    ok(counter == N && distinct == N, "all of them have run");
+    for (int i = 0; i < N; i += 2)
+        must(ABT_task_free(&tasks[i]));
+    while (size_of(pool) > 0)
+        must(ABT_thread_yield());
+    atomic_store((atomic_int *)result, unnamed == N);
+}
+
+static void test_private(void)
+{
+    atomic_int all = 0;
+    ABT_xstream xstream;
+    ABT_pool pool;
+    ABT_thread thread;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    thread = ult_in(pool, make_private, &all);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+    must(ABT_thread_free(&thread));
+    ok(all, "so have those without a handle");
+    must(ABT_xstream_free(&xstream));
+}
+
 static void test_join_many(enum caller who, void *arg)
 {
     enum { N = 200 };
@@ -333,6 +373,7 @@ int main(void)
     must(ABT_init(0, NULL));
     xstream = new_xstream();
     call_as_each(test_create, xstream);
+    test_private();
     call_as_each(test_join_many, xstream);
     call_as_each(test_revive, xstream);
     call_as_each(test_cancel, xstream);

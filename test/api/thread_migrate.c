@@ -126,6 +126,96 @@ static void test_when_yielding(void)
     must(ABT_xstream_free(&other));
 }
 
+/* Other ways to block: each has its own wake. */
+static ABT_eventual awaited_eventual;
+static ABT_mutex awaited_mutex;
+static ABT_thread awaited_thread, next_thread;
+
+static void leave_by_suspend_to(void)
+{
+    must(ABT_self_suspend_to(next_thread));
+}
+
+static void leave_by_eventual(void)
+{
+    must(ABT_eventual_wait(awaited_eventual, NULL));
+}
+
+static void leave_by_mutex(void)
+{
+    must(ABT_mutex_lock(awaited_mutex));
+    must(ABT_mutex_unlock(awaited_mutex));
+}
+
+static void leave_by_join(void)
+{
+    must(ABT_thread_join(awaited_thread));
+}
+
+static void wake_by_resume(ABT_thread thread)
+{
+    must(ABT_thread_resume(thread));
+}
+
+static void wake_by_eventual(ABT_thread thread)
+{
+    (void)thread;
+    must(ABT_eventual_set(awaited_eventual, NULL, 0));
+}
+
+static void wake_by_mutex(ABT_thread thread)
+{
+    (void)thread;
+    must(ABT_mutex_unlock(awaited_mutex));
+}
+
+static void wake_by_join(ABT_thread thread)
+{
+    (void)thread;
+    must(ABT_thread_resume(awaited_thread));
+}
+
+/* A ULT that is to migrate and blocks first is counted where it will come back. */
+static void test_when_blocking(const char *name, void (*leave)(void), void (*wake)(ABT_thread))
+{
+    struct traveller traveller = {.leave = leave};
+    ABT_xstream xstream = new_xstream(), other = new_xstream();
+    ABT_pool from = pool_of(xstream), parked = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_thread thread;
+
+    diag("%s", name);
+    must(ABT_eventual_create(0, &awaited_eventual));
+    must(ABT_mutex_create(&awaited_mutex));
+    must(ABT_mutex_lock(awaited_mutex));
+    next_thread = ult_in(parked, do_nothing, NULL);
+    must(ABT_pool_pop_thread(parked, &next_thread));
+    awaited_thread = ult_in(own_pool(), suspend_once, NULL);
+    wait_for(state_of(awaited_thread) == ABT_THREAD_STATE_BLOCKED);
+    traveller.to = pool_of(other);
+    thread = ult_in(from, travel, &traveller);
+    wait_for(state_of(thread) == ABT_THREAD_STATE_BLOCKED);
+    is_ptr(last_pool_of(thread), traveller.to, "re-associated before it blocks");
+    ok(total_size_of(from) == 0 && total_size_of(traveller.to) == 1, "and counted there");
+    wake(thread);
+    must(ABT_thread_join(thread));
+    ok(traveller.before == xstream && traveller.after == other, "where it goes on");
+    wait_for(total_size_of(traveller.to) == 0);
+    is_int(total_size_of(from), 0, "nothing is left over");
+    must(ABT_thread_free(&thread));
+
+    if (wake != wake_by_join)
+        must(ABT_thread_resume(awaited_thread));
+    must(ABT_thread_free(&awaited_thread));
+    if (leave != leave_by_suspend_to)
+        must(ABT_pool_push_thread(from, next_thread));
+    must(ABT_thread_free(&next_thread));
+    must(ABT_mutex_free(&awaited_mutex));
+    must(ABT_eventual_free(&awaited_eventual));
+    must(ABT_xstream_free(&xstream));
+    must(ABT_xstream_free(&other));
+    must(ABT_pool_free(&parked));
+}
+
 static void test_when_suspended(void)
 {
     struct traveller traveller = {.leave = leave_by_suspend};
@@ -426,6 +516,10 @@ int main(void)
     call_as_each(test_when_popped, pool);
     test_when_yielding();
     test_when_suspended();
+    test_when_blocking("suspend_to", leave_by_suspend_to, wake_by_resume);
+    test_when_blocking("an eventual", leave_by_eventual, wake_by_eventual);
+    test_when_blocking("a mutex", leave_by_mutex, wake_by_mutex);
+    test_when_blocking("a join", leave_by_join, wake_by_join);
     test_callback();
     call_as_each(test_to_sched, pool);
     call_as_each(test_to_xstream, NULL);

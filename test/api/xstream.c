@@ -307,6 +307,40 @@ static void test_exit(void)
     must(ABT_pool_free(&pool));
 }
 
+/* A scheduler's own ULT asks: it goes on, and its ES ends with its return. */
+static atomic_int exit_code, exit_runs;
+
+static void exit_run(ABT_sched sched)
+{
+    (void)sched;
+    atomic_store(&exit_code, ABT_xstream_exit());
+    count_up(&exit_runs);
+}
+
+static void test_exit_by_scheduler(void)
+{
+    ABT_sched_def def = {.run = exit_run};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    atomic_int counter = 0;
+    ABT_sched sched;
+    ABT_xstream xstream;
+    ABT_thread popped;
+
+    atomic_store(&exit_code, -1);
+    must(ABT_thread_create(pool, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &xstream));
+    wait_for(xstream_state_of(xstream) == ABT_XSTREAM_STATE_TERMINATED);
+    ok(exit_code == ABT_SUCCESS && exit_runs == 1, "a main scheduler ends its ES by its return");
+    is_int(size_of(pool), 1, "and leaves its units alone");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_sched_free(&sched));
+    must(ABT_pool_pop_thread(pool, &popped));
+    must(ABT_self_schedule(popped, ABT_POOL_NULL));
+    is_int(counter, 1, "which others may run");
+    must(ABT_pool_free(&pool));
+}
+
 static void test_cancel(void)
 {
     atomic_int counter = 0;
@@ -565,6 +599,7 @@ int main(void)
     call_as_each(test_create_basic, NULL);
     call_as_each(test_ranks, primary);
     test_exit();
+    test_exit_by_scheduler();
     test_cancel();
     call_as_each(test_self, primary);
     call_as_each(test_queries, primary);

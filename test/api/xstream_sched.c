@@ -1,5 +1,5 @@
 /* ABT_xstream_set_main_sched, ABT_xstream_set_main_sched_basic: replacing the main scheduler in all cases. */
-#include "common.h"
+#include "user_pool.h"
 
 /* A user-defined scheduler over its first pool, which tells how often it was entered and freed. */
 struct log {
@@ -265,6 +265,131 @@ static void test_often(void)
     is_int(log.frees, 200, "and back");
 }
 
+/* Who asks and is in a pool of nobody here stays there. */
+static void replace_from_elsewhere(void *arg)
+{
+    struct move *move = arg;
+
+    ok_abt(ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_BASIC, 1, &move->pool));
+    is_ptr(last_pool_of(self()), move->pool, "it has kept its pool");
+    is_ptr(own_pool(), move->pool, "which is now its ES's");
+    count_up(&move->counter);
+}
+
+static void run_in_passing(void *arg)
+{
+    struct move *move = arg;
+    ABT_thread popped;
+
+    must(ABT_thread_create(move->pool, replace_from_elsewhere, move, ABT_THREAD_ATTR_NULL, NULL));
+    must(ABT_pool_pop_thread(move->pool, &popped));
+    must(ABT_self_schedule(popped, ABT_POOL_NULL));
+    move->at_return = atomic_load(&move->counter);
+}
+
+static void test_foreign_pool(void)
+{
+    struct move move = {.pool = new_pool(ABT_POOL_FIFO, ABT_FALSE)};
+    ABT_pool old = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_thread thread = ult_in(old, run_in_passing, &move);
+    ABT_xstream xstream;
+
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &old, ABT_SCHED_CONFIG_NULL, &xstream));
+    must(ABT_thread_free(&thread));
+    wait_for(atomic_load(&move.counter) == 1);
+    is_int(move.at_return, 0, "it waited for the old scheduler to go");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_pool_free(&old));
+    must(ABT_pool_free(&move.pool));
+}
+
+/* The scheduler's own ULT asks: it cannot wait for its own return, and is replaced when that comes. */
+struct self_replacing {
+    ABT_sched next, at_return;
+    atomic_int runs, frees;
+};
+
+static void replace_itself_run(ABT_sched sched)
+{
+    struct self_replacing *r;
+    ABT_bool stop = ABT_FALSE;
+    void *data;
+
+    must(ABT_sched_get_data(sched, &data));
+    r = data;
+    count_up(&r->runs);
+    must(ABT_xstream_set_main_sched(own_xstream(), r->next));
+    r->at_return = main_sched_of(own_xstream());
+    must(ABT_xstream_check_events(sched));
+    must(ABT_sched_has_to_stop(sched, &stop));
+    is_int(stop, ABT_TRUE, "it is asked to stop");
+}
+
+static int count_free(ABT_sched sched)
+{
+    void *data;
+
+    must(ABT_sched_get_data(sched, &data));
+    count_up(&((struct self_replacing *)data)->frees);
+    return ABT_SUCCESS;
+}
+
+static void test_scheduler_replaces_itself(void)
+{
+    ABT_sched_def def = {.run = replace_itself_run, .free = count_free};
+    struct log log = {0};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    struct self_replacing r = {.next = user_sched(pool, &log, ABT_TRUE)};
+    atomic_int counter = 0;
+    ABT_sched_config config;
+    ABT_sched sched;
+    ABT_xstream xstream;
+
+    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, config, &sched));
+    must(ABT_sched_config_free(&config));
+    must(ABT_sched_set_data(sched, &r));
+    must(ABT_xstream_create(sched, &xstream));
+    wait_for(r.frees == 1);
+    is_ptr(r.at_return, sched, "a scheduler that replaces itself is there until it returns");
+    is_int(r.runs, 1, "and is not run again");
+    must(ABT_thread_create(pool, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
+    wait_for(counter == 1);
+    is_int(log.runs, 1, "the other one runs");
+    must(ABT_xstream_free(&xstream));
+    must(ABT_pool_free(&pool));
+}
+
+/* A pool that will not have the caller: nothing is replaced, and the user's things are the user's. */
+static void test_refused(enum caller who, void *arg)
+{
+    struct list list;
+    struct log log = {0};
+    int automatic = 1;
+    ABT_pool_config config;
+    ABT_pool pool;
+    ABT_sched sched, before = main_sched_of(own_xstream());
+
+    (void)who, (void)arg;
+    must(ABT_pool_config_create(&config));
+    must(ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_POOL_CONFIG_INT, &automatic));
+    pool = make_new(&list, true, config);
+    must(ABT_pool_config_free(&config));
+    list.refuse = true;
+    ok_err(ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_BASIC, 1, &pool), ABT_ERR_OTHER);
+    ok_err(ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_BASIC, 2, (ABT_pool[]){pool, ABT_POOL_NULL}),
+           ABT_ERR_OTHER);
+    is_ptr(main_sched_of(own_xstream()), before, "the old scheduler stays");
+    is_int(list.frees, 0, "and so does the pool");
+    sched = user_sched(pool, &log, ABT_TRUE);
+    ok_err(ABT_xstream_set_main_sched(own_xstream(), sched), ABT_ERR_OTHER);
+    is_ptr(main_sched_of(own_xstream()), before, "once more");
+    ok(log.frees == 0 && list.frees == 0, "the other one is still there");
+    check_it_runs("the old scheduler");
+    ok_abt(ABT_sched_free(&sched));
+    ok(log.frees == 1 && list.frees == 1, "for the user to free, with its automatic pool");
+}
+
 /* --- A terminated ES --- */
 
 static void test_terminated(enum caller who, void *arg)
@@ -386,6 +511,10 @@ int main(void)
     test_two_requests();
     test_shared_pool();
     test_often();
+    test_foreign_pool();
+    test_scheduler_replaces_itself();
+    call_as(PRIMARY_ULT, test_refused, NULL);
+    call_as(SECONDARY_ULT, test_refused, NULL);
     call_as_each(test_terminated, NULL);
     if (!ABT_NULL) {
         call_as_each(test_errors, own_xstream());

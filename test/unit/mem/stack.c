@@ -74,11 +74,25 @@ static void test_adopted(void)
     ok(!abti_stack_adopt(memory, 256), "too small for a header and a frame");
 }
 
+/* A chunk has room for some, however large they are. */
+static void test_large(void)
+{
+    enum { MIB = 1 << 20 };
+    struct abti_slab_spec spec;
+
+    for (size_t size = MIB; size <= (size_t)256 * MIB; size *= 4) {
+        abti_stack_slab_spec(&spec, size);
+        ok(spec.slot > size && spec.chunk >= 4 * spec.slot && spec.chunk % spec.slot == 0, "four stacks of %zu MiB",
+           size / MIB);
+    }
+}
+
 int main(void)
 {
     test_slab(16384);
     test_slab(1000000);
     test_slab(4097);
+    test_large();
     test_mapped(100);
     test_mapped(65536);
     test_mapped((size_t)4 << 20);
