@@ -81,6 +81,7 @@ fault_tests =
 regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
+	test/regress/dump_again \
 	test/regress/finish_primary \
 	test/regress/in_place_counts \
 	test/regress/join_idle \

@@ -18,7 +18,7 @@ struct abti_halt_request {
     void *arg;
 };
 
-/* Async-signal-safe. Dropped while an earlier request is not done with, and when the library is not up. */
+/* Async-signal-safe. Dropped while an earlier request is pending, until its `done`, and when the library is not up. */
 void abti_halt_post(const struct abti_halt_request *request);
 
 /* The ES has been asked to halt: does, and returns when all may go on. */

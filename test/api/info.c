@@ -524,7 +524,7 @@ static void test_dump_timeout(double timeout)
 /* Private pools are looked through only when their stream has halted. */
 static void test_dump_private(void)
 {
-    enum { UNITS = 50, DUMPS = 50 };
+    enum { UNITS = 50, DUMPS = 20 };
     struct dump dump = {.timeout = 0.0};
     ABT_thread threads[UNITS];
     ABT_xstream xstream;
