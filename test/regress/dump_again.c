@@ -8,9 +8,17 @@ static atomic_int calls;
 
 static void make_another(ABT_bool timed_out, void *arg)
 {
+    ABT_xstream self;
+    ABT_sched sched;
+
     (void)timed_out;
-    if (atomic_fetch_add(&calls, 1) + 1 < DUMPS)
+    if (atomic_load(&calls) + 1 < DUMPS)
         must(ABT_info_trigger_print_all_thread_stacks(nowhere, *(double *)arg, make_another, arg));
+    /* Not now: the streams still stand still for this one. */
+    must(ABT_xstream_self(&self));
+    must(ABT_xstream_get_main_sched(self, &sched));
+    must(ABT_xstream_check_events(sched));
+    atomic_fetch_add(&calls, 1);
 }
 
 static void count_call(ABT_bool timed_out, void *arg)
