@@ -74,6 +74,24 @@ client_tests = \
 	test/clients/storage_engine \
 	test/clients/storage_sched
 
+# test/errors/*.c: every error code that the contract promises, by every kind of caller; see maint/check-errors.
+error_tests = \
+	test/errors/affinity \
+	test/errors/info \
+	test/errors/init \
+	test/errors/pool \
+	test/errors/pool_config \
+	test/errors/sched \
+	test/errors/self \
+	test/errors/sync \
+	test/errors/task \
+	test/errors/thread \
+	test/errors/thread_migrate \
+	test/errors/thread_query \
+	test/errors/thread_switch \
+	test/errors/tool \
+	test/errors/xstream
+
 # test/fault/*.c: the n-th allocation fails.
 fault_tests =
 
