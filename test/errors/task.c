@@ -16,6 +16,15 @@ NULLS(ABT_task_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, ABT_XSTREAM_NULL,
 RETURNS(ABT_task_create_on_xstream, ABT_ERR_OTHER, INITED | ALWAYS, "its pool makes no unit",
         ABT_task_create_on_xstream(world.ended, do_nothing, NULL, OUT_PRESET(ABT_task, ABT_TASK_NULL)));
 
+PROVOKE(ABT_task_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, "an ES without pools")
+{
+    ABT_xstream xstream = ended_without_pools();
+    int code = ABT_task_create_on_xstream(xstream, do_nothing, NULL, OUT_PRESET(ABT_task, ABT_TASK_NULL));
+
+    must(ABT_xstream_free(&xstream));
+    return code;
+}
+
 NULLS(ABT_task_revive, ABT_ERR_INV_TASK, INITED, ABT_TASK_NULL,
       ABT_task_revive(ABT_POOL_NULL, do_nothing, NULL, IN_OUT(ABT_task, h)));
 RETURNS(ABT_task_revive, ABT_ERR_INV_TASK, INITED, "a ready one",

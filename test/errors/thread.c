@@ -44,6 +44,16 @@ RETURNS(ABT_thread_create_on_xstream, ABT_ERR_OTHER, INITED | ALWAYS, "its pool 
         ABT_thread_create_on_xstream(world.ended, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
                                      OUT_PRESET(ABT_thread, ABT_THREAD_NULL)));
 
+PROVOKE(ABT_thread_create_on_xstream, ABT_ERR_INV_XSTREAM, INITED, "an ES without pools")
+{
+    ABT_xstream xstream = ended_without_pools();
+    int code = ABT_thread_create_on_xstream(xstream, do_nothing, NULL, ABT_THREAD_ATTR_NULL,
+                                            OUT_PRESET(ABT_thread, ABT_THREAD_NULL));
+
+    must(ABT_xstream_free(&xstream));
+    return code;
+}
+
 RETURNS(ABT_thread_create_many, ABT_ERR_UNINITIALIZED, UNINITED, "not initialised",
         ABT_thread_create_many(1, (ABT_pool[]){ABT_POOL_NULL}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
 RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for several",

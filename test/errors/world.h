@@ -232,6 +232,17 @@ static inline void make_streams(void)
     must(ABT_xstream_join(world.ended));
 }
 
+/* A terminated ES whose scheduler has no pools. */
+static inline ABT_xstream ended_without_pools(void)
+{
+    ABT_pool none = ABT_POOL_NULL;
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 0, &none, ABT_SCHED_CONFIG_NULL, &xstream));
+    must(ABT_xstream_join(xstream));
+    return xstream;
+}
+
 /* --- All of it, or, alone, what can be had with the primary ES --- */
 
 static inline void world_init(bool alone)

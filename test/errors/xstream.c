@@ -136,6 +136,26 @@ RETURNS(ABT_xstream_set_main_sched_basic, ABT_ERR_INV_XSTREAM, ULTS | BY_SCHED |
 RETURNS(ABT_xstream_set_main_sched_basic, ABT_ERR_INV_ARG, ULTS | BY_SCHED, "less than no pools",
         ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_DEFAULT, -1, &world.idle));
 
+/* The caller is to get a unit of the new scheduler's pool, and does not. The scheduler belongs to the user as before.
+ */
+PROVOKE(ABT_xstream_set_main_sched, ABT_ERR_OTHER, ULTS | ALWAYS, "the new pool makes no unit for the caller")
+{
+    ABT_sched sched = new_calling_sched(1, &world.refusing);
+    int code = ABT_xstream_set_main_sched(own_xstream(), sched);
+
+    must(ABT_self_get_last_pool(OUT_GETS(ABT_pool, own_pool())));
+    must(ABT_sched_free(&sched));
+    return code;
+}
+
+PROVOKE(ABT_xstream_set_main_sched_basic, ABT_ERR_OTHER, ULTS | ALWAYS, "the new pool makes no unit for the caller")
+{
+    int code = ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_DEFAULT, 1, &world.refusing);
+
+    must(ABT_self_get_last_pool(OUT_GETS(ABT_pool, own_pool())));
+    return code;
+}
+
 /* --- What schedulers call --- */
 
 static ABT_unit unit_of(ABT_thread thread)
