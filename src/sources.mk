@@ -88,8 +88,10 @@ if ARCH_X86_64
 abt_asm_sources += src/arch/x86_64/ctx.S
 endif
 
-if OS_LINUX
+if HAVE_FUTEX
 abt_sources += src/os/futex_linux.c
+else
+abt_sources += src/os/futex_cond.c
 endif
 
 # if HAVE_HWLOC

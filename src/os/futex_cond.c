@@ -1,0 +1,141 @@
+/*
+ * Where the system has no futex: a sleeper waits on a condition of its own, in a list that its word's address picks.
+ *
+ * A waker changes the word, then takes the list's mutex; a sleeper looks at the word under that mutex before it enters.
+ * So either the sleeper sees the change, or the waker finds the sleeper. A waker's last access to a sleeper is made
+ * under the mutex, which the sleeper takes before it returns.
+ *
+ * Wakes may come from signal handlers (core/halt), also from one that has interrupted this very code with the mutex
+ * held, or in the middle of a wait. Such a wake is left out: a sleeper looks at its word every now and then.
+ */
+#include "os/futex.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include "base/compiler.h"
+#include "os/clock.h"
+
+enum { NUM_BUCKETS = 64, LOOK_NS = 100000000 };
+
+struct sleeper {
+    struct sleeper *next;
+    _Atomic uint32_t *word;
+    pthread_cond_t cond;
+    bool woken;
+};
+
+static struct bucket {
+    pthread_mutex_t mutex;
+    struct sleeper *first; /* mutex: in order of arrival */
+} ABTI_ALIGNED(64) buckets[NUM_BUCKETS] = {[0 ... NUM_BUCKETS - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER}};
+
+/* Whether this thread is in here, for signal handlers that interrupt it. */
+static _Thread_local volatile bool inside;
+
+static struct bucket *bucket_of(_Atomic uint32_t *word)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)word * UINT64_C(0x9e3779b97f4a7c15);
+    return &buckets[hash >> 58];
+}
+
+static void enter(struct bucket *bucket)
+{
+    inside = true;
+    pthread_mutex_lock(&bucket->mutex);
+}
+
+static void leave(struct bucket *bucket)
+{
+    pthread_mutex_unlock(&bucket->mutex);
+    inside = false;
+}
+
+static void cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+static void list_append(struct bucket *bucket, struct sleeper *s)
+{
+    struct sleeper **link = &bucket->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = s;
+}
+
+static void list_remove(struct bucket *bucket, struct sleeper *s)
+{
+    struct sleeper **link = &bucket->first;
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+}
+
+/* False when the time is over. The mutex is held, and released while the thread sleeps. */
+static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadline_ns)
+{
+    uint64_t until = abti_clock_mono_ns() + LOOK_NS;
+    bool last = deadline_ns <= until;
+    if (last)
+        until = deadline_ns;
+    struct timespec ts = {.tv_sec = (time_t)(until / ABTI_NS_PER_SEC), .tv_nsec = (long)(until % ABTI_NS_PER_SEC)};
+    int err = pthread_cond_timedwait(&s->cond, &bucket->mutex, &ts);
+    return !(err == ETIMEDOUT && last);
+}
+
+bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    struct bucket *bucket = bucket_of(word);
+    struct sleeper s = {.word = word};
+    bool in_time = true;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* as the system call, no point of cancellation */
+    enter(bucket);
+    /* relaxed: who has changed the word before it took the mutex is seen, others will find us in the list */
+    if (abti_load_relaxed(word) == expected) {
+        cond_init(&s.cond);
+        list_append(bucket, &s);
+        in_time = sleep_until(bucket, &s, deadline_ns);
+        if (!s.woken)
+            list_remove(bucket, &s);
+        pthread_cond_destroy(&s.cond);
+    }
+    leave(bucket);
+    pthread_setcancelstate(cancel_state, NULL);
+    return in_time || s.woken;
+}
+
+static void wake(_Atomic uint32_t *word, bool all)
+{
+    if (ABTI_UNLIKELY(inside))
+        return;
+    struct bucket *bucket = bucket_of(word);
+    enter(bucket);
+    for (struct sleeper **link = &bucket->first; *link;) {
+        struct sleeper *s = *link;
+        if (s->word != word) {
+            link = &s->next;
+            continue;
+        }
+        *link = s->next;
+        s->woken = true;
+        pthread_cond_signal(&s->cond);
+        if (!all)
+            break;
+    }
+    leave(bucket);
+}
+
+void abti_futex_wake(_Atomic uint32_t *word)
+{
+    wake(word, false);
+}
+
+void abti_futex_wake_all(_Atomic uint32_t *word)
+{
+    wake(word, true);
+}
