@@ -38,6 +38,7 @@ api_tests = \
 	test/api/error \
 	test/api/eventual \
 	test/api/future \
+	test/api/idle \
 	test/api/info \
 	test/api/info_print \
 	test/api/init \

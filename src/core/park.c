@@ -2,7 +2,6 @@
 
 #include "core/pool.h"
 #include "core/switch.h"
-#include "os/futex.h"
 
 /* --- Sleepers. All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. --- */
 
@@ -15,7 +14,7 @@ bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
 {
     bool in_time = true;
     while (abti_load_seq_cst(&s->word) == ABTI_ASLEEP && in_time)
-        in_time = abti_futex_wait(&s->word, ABTI_ASLEEP, deadline_ns);
+        in_time = abti_word_wait(&s->word, ABTI_ASLEEP, deadline_ns);
     return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
 }
 
@@ -34,7 +33,7 @@ bool abti_sleeper_wake(struct abti_sleeper *s)
 {
     if (!sleeper_claim(s))
         return false;
-    abti_futex_wake(&s->word);
+    abti_word_wake(&s->word);
     return true;
 }
 
@@ -100,7 +99,7 @@ struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool)
 void abti_parking_wake(struct abti_sleeper *s)
 {
     if (ABTI_UNLIKELY(s != NULL))
-        abti_futex_wake(&s->word);
+        abti_word_wake(&s->word);
 }
 
 void abti_parking_pass(abti_pool *pool)
@@ -180,7 +179,7 @@ static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
     /* Fails when it is woken already, or when it is ASLEEP from an earlier wait for the same wake. */
     (void)abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP);
     for (bool in_time = true; !is_woken(w) && in_time;)
-        in_time = abti_futex_wait(&w->word, ABTI_ASLEEP, deadline_ns);
+        in_time = abti_word_wait(&w->word, ABTI_ASLEEP, deadline_ns);
     return is_woken(w);
 }
 
@@ -239,7 +238,7 @@ void abti_waiter_wake(struct abti_waiter *w)
     if (w->unit)
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     else if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) == ABTI_ASLEEP)
-        abti_futex_wake(&w->word);
+        abti_word_wake(&w->word);
 }
 
 void abti_waiter_wake_all(struct abti_waiter *first)

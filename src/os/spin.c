@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <time.h>
+#include "os/clock.h"
 
 enum { SPIN_STEPS = 100, YIELD_STEPS = 120, SLEEP_NS = 50000 };
 
@@ -22,4 +23,21 @@ void abti_spin_wait(struct abti_spin *lock)
     /* relaxed: only a hint, the exchange that follows synchronises */
     for (unsigned step = 0; abti_load_relaxed(&lock->word); step++)
         abti_backoff(step);
+}
+
+bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    enum { LOOKS = 64, ALONE = 32 }; /* a look with its pause takes some 20 to 50 ns */
+    for (unsigned round = 0;; round++) {
+        for (int i = 0; i < LOOKS; i++) {
+            /* acquire: pairs with whoever changed the word, as after a sleep */
+            if (abti_load_acquire(word) != expected)
+                return true;
+            abti_cpu_relax();
+        }
+        if (deadline_ns != ABTI_CLOCK_NEVER && abti_clock_mono_ns() >= deadline_ns)
+            return false;
+        if (round >= ALONE)
+            sched_yield();
+    }
 }

@@ -41,4 +41,10 @@ ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)
 /* Bounded spinning, then giving way, then sleeping: one step of any "look again later" loop. `step` counts from 0. */
 void abti_backoff(unsigned step);
 
+/*
+ * Spins while *word == expected. False when the deadline (CLOCK_MONOTONIC ns, ABTI_CLOCK_NEVER for none) has passed
+ * before. Who spins for longer than others take to do a little offers the CPU to other threads now and then.
+ */
+bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
+
 #endif

@@ -1,8 +1,6 @@
 #include "sync/xbarrier.h"
 
-#include "os/clock.h"
-#include "os/futex.h"
-#include "os/spin.h"
+#include "core/park.h"
 
 /* How often a thread looks before it sleeps. */
 enum { XBARRIER_LOOKS = 100 };
@@ -27,7 +25,7 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
         if (i < XBARRIER_LOOKS)
             abti_cpu_relax();
         else
-            abti_futex_wait(&barrier->rounds, rounds, ABTI_CLOCK_NEVER);
+            abti_word_wait(&barrier->rounds, rounds, ABTI_CLOCK_NEVER);
     }
 }
 
@@ -43,7 +41,7 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     if (arrival % num == num - 1) {
         /* An addition: the last one of the next round may be here before us. */
         abti_fetch_add_acq_rel(&barrier->rounds, 1);
-        abti_futex_wake_all(&barrier->rounds);
+        abti_word_wake_all(&barrier->rounds);
     } else {
         wait_for_round(barrier, round);
     }
