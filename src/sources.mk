@@ -28,10 +28,12 @@ abt_sources = \
 	src/api/unit.c \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
+	src/api/xstream_idle.c \
 	src/base/parse.c \
 	src/core/config.c \
 	src/core/esaffinity.c \
 	src/core/halt.c \
+	src/core/idle.c \
 	src/core/join.c \
 	src/core/key.c \
 	src/core/kvconf.c \
@@ -92,6 +94,12 @@ if HAVE_FUTEX
 abt_sources += src/os/futex_linux.c
 else
 abt_sources += src/os/futex_cond.c
+endif
+
+if HAVE_EVENTFD
+abt_sources += src/os/wakefd_eventfd.c
+else
+abt_sources += src/os/wakefd_pipe.c
 endif
 
 # if HAVE_HWLOC

@@ -39,6 +39,7 @@ api_tests = \
 	test/api/eventual \
 	test/api/future \
 	test/api/idle \
+	test/api/idle_hook \
 	test/api/info \
 	test/api/info_print \
 	test/api/init \
@@ -64,6 +65,7 @@ api_tests = \
 	test/api/timer \
 	test/api/xstream \
 	test/api/xstream_barrier \
+	test/api/xstream_park \
 	test/api/xstream_sched
 
 # test/clients/*.c: programs in the style of software that uses the interface, on the public header alone.
@@ -103,6 +105,7 @@ regress_tests = \
 	test/regress/associate_queried \
 	test/regress/dump_again \
 	test/regress/finish_primary \
+	test/regress/basic_wait_pools \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/main_sched_exit \

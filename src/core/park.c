@@ -2,12 +2,18 @@
 
 #include "core/pool.h"
 #include "core/switch.h"
+#include "os/wakefd.h"
 
 /* --- Sleepers. All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. --- */
 
 void abti_sleeper_prepare(struct abti_sleeper *s)
 {
     abti_store_seq_cst(&s->word, ABTI_ASLEEP);
+}
+
+void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd)
+{
+    abti_store_seq_cst(&s->word, ABTI_IN_LOOP | (uint32_t)signal_fd << ABTI_SLEEPER_BITS);
 }
 
 bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns)
@@ -23,18 +29,42 @@ bool abti_sleeper_cancel(struct abti_sleeper *s)
     return atomic_exchange(&s->word, ABTI_AWAKE) == ABTI_WOKEN;
 }
 
-static bool sleeper_claim(struct abti_sleeper *s)
+bool abti_sleeper_is_woken(struct abti_sleeper *s)
 {
-    uint32_t asleep = ABTI_ASLEEP;
-    return atomic_compare_exchange_strong(&s->word, &asleep, ABTI_WOKEN);
+    return abti_load_seq_cst(&s->word) == ABTI_WOKEN;
+}
+
+/*
+ * How to wake is in the word that was exchanged: once it is, the sleeper may go on, and be gone. So a wakeup is the
+ * address of the word, which need not be there any more, or a file descriptor, marked by the lowest bit.
+ *
+ * When the exchange fails after the look, the sleeper has been awake in between, and has looked since.
+ */
+static abti_wakeup sleeper_claim(struct abti_sleeper *s)
+{
+    uint32_t word = abti_load_seq_cst(&s->word);
+    bool in_loop = (word & ABTI_IN_LOOP) == ABTI_IN_LOOP;
+    if ((word != ABTI_ASLEEP && !in_loop) || !atomic_compare_exchange_strong(&s->word, &word, ABTI_WOKEN))
+        return NULL;
+    return (abti_wakeup)(in_loop ? (uintptr_t)(word >> ABTI_SLEEPER_BITS) << 1 | 1 : (uintptr_t)s);
 }
 
 bool abti_sleeper_wake(struct abti_sleeper *s)
 {
-    if (!sleeper_claim(s))
-        return false;
-    abti_word_wake(&s->word);
-    return true;
+    abti_wakeup wakeup = sleeper_claim(s);
+    abti_parking_wake(wakeup);
+    return wakeup != NULL;
+}
+
+void abti_parking_wake(abti_wakeup wakeup)
+{
+    uintptr_t how = (uintptr_t)wakeup;
+    if (ABTI_LIKELY(how == 0))
+        return;
+    if (how & 1)
+        abti_wakefd_signal((int)(how >> 1));
+    else
+        abti_word_wake(&((struct abti_sleeper *)how)->word);
 }
 
 /* --- Sleeping on pools --- */
@@ -81,25 +111,18 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
 }
 
 /* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
-static struct abti_sleeper *claim_among(abti_pool *pool, bool own)
+static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
-        if (p->own == own && sleeper_claim(p->sleeper))
-            return p->sleeper;
-    }
-    return NULL;
+    abti_wakeup wakeup = NULL;
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next)
+        wakeup = p->own == own ? sleeper_claim(p->sleeper) : NULL;
+    return wakeup;
 }
 
-struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool)
+abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 {
-    struct abti_sleeper *owner = claim_among(pool, true);
+    abti_wakeup owner = claim_among(pool, true);
     return owner ? owner : claim_among(pool, false);
-}
-
-void abti_parking_wake(struct abti_sleeper *s)
-{
-    if (ABTI_UNLIKELY(s != NULL))
-        abti_word_wake(&s->word);
 }
 
 void abti_parking_pass(abti_pool *pool)
@@ -107,9 +130,9 @@ void abti_parking_pass(abti_pool *pool)
     if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
         return;
     abti_spin_lock(&pool->lock);
-    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
-    abti_parking_wake(sleeper);
+    abti_parking_wake(wakeup);
 }
 
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)

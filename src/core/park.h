@@ -38,11 +38,12 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
 /*
  * A native thread's sleeping place (an external thread, a tasklet's or scheduler's ES).
  *
- *   AWAKE -> ASLEEP   by its thread, before it looks for the last time at what it waits for
- *   ASLEEP -> WOKEN   by one waker, who then makes the one system call
- *   any -> AWAKE      by its thread
+ *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before it looks for the last time at what it waits for
+ *   ASLEEP, IN_LOOP -> WOKEN   by one waker, who then makes the one system call: for IN_LOOP, a signal to the file
+ *                              descriptor in the upper bits
+ *   any -> AWAKE               by its thread
  */
-enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2 };
+enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
 
 struct abti_sleeper {
     _Atomic(uint32_t) word;
@@ -50,10 +51,13 @@ struct abti_sleeper {
 
 /* Announces that the thread is about to sleep; what it waits for must be looked at after this. */
 void abti_sleeper_prepare(struct abti_sleeper *s);
+/* The same for who is going to sleep in a loop of the user's; it ends with abti_sleeper_cancel. */
+void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd);
 /* Sleeps until woken or the deadline. True if woken. Leaves the sleeper AWAKE. */
 bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns);
 /* Takes the announcement back. True if it was woken meanwhile. */
 bool abti_sleeper_cancel(struct abti_sleeper *s);
+bool abti_sleeper_is_woken(struct abti_sleeper *s);
 /* Wakes it if it is asleep or about to be; true if this call did. */
 bool abti_sleeper_wake(struct abti_sleeper *s);
 
@@ -78,10 +82,20 @@ struct abti_parking_list {
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 
-/* Picks somebody who sleeps on the pool and has not been woken yet; pool lock held. NULL when nobody is. */
-struct abti_sleeper *abti_parking_claim_slow(abti_pool *pool);
-/* The system call that goes with a claim, after the lock is released. NULL is nobody. */
-void abti_parking_wake(struct abti_sleeper *s);
+/* Several pools to sleep on at once, with an entry for each. */
+struct abti_park_set {
+    int num;
+    abti_pool **pools;
+    struct abti_parking *parkings;
+};
+
+/* Who is to be woken, and how; NULL: nobody. */
+typedef struct abti_wakeup *abti_wakeup;
+
+/* Picks somebody who sleeps on the pool and has not been woken yet; pool lock held. */
+abti_wakeup abti_parking_claim_slow(abti_pool *pool);
+/* The system call that goes with a claim, after the lock is released. */
+void abti_parking_wake(abti_wakeup wakeup);
 
 /*
  * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool,

@@ -119,9 +119,9 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
     else
         pool->ops->push_locked(pool, unit, context);
     abti_pool_count_left(es, pool);
-    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
-    abti_parking_wake(sleeper);
+    abti_parking_wake(wakeup);
 }
 
 void abti_pool_collect(abti_pool *pool)

@@ -82,7 +82,7 @@ ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
     return ABTI_UNLIKELY(abti_load_relaxed(&pool->parked.first) != NULL);
 }
 
-ABTI_INLINE struct abti_sleeper *abti_parking_claim_locked(abti_pool *pool)
+ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
 {
     return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
 }

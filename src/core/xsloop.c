@@ -116,6 +116,10 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     if (requests & ABTI_ES_REQ_CANCEL)
         abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
+    if (requests & ABTI_ES_REQ_LOOK)
+        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK); /* seq_cst: all looks come after it */
+    if (requests & ABTI_ES_REQ_POLL)
+        abti_idle_poll(es);
 }
 
 /* --- Replacing the main scheduler --- */
@@ -188,13 +192,15 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 /* --- Sleeping when there is nothing to do --- */
 
 /* How long an ES may sleep at most: changes of what it waits for that nobody tells it about are looked for. */
-static uint64_t park_limit(abti_sched *sched, uint64_t deadline_ns)
+static uint64_t park_limit(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     enum { LOOK_NS = 1000000 };
     /* Told to stop: the units blocked out of its pools may end elsewhere. */
     bool look = atomic_load(&sched->requests) != 0;
-    for (int i = 0; i < sched->num_pools && !look; i++)
-        look = sched->pools[i]->user_defined;
+    for (int i = 0; i < set->num && !look; i++)
+        look = set->pools[i]->user_defined;
+    if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
+        deadline_ns = abti_idle_poll_limit(es, deadline_ns);
     if (!look)
         return deadline_ns;
     uint64_t limit = abti_clock_mono_ns() + LOOK_NS;
@@ -206,26 +212,37 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
 {
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
-           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) || asked & ABTI_ES_REQ_HALT;
+           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
+           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK);
 }
 
-void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
+void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     bool woken;
-    abti_sleeper_prepare(&es->sleeper);
+    if (ABTI_UNLIKELY(es->idle.busy)) {
+        es->idle.busy = false;
+        return;
+    }
+    abti_idle_prepare(es);
     int entered = 0;
     bool all_empty = true;
-    while (entered < sched->num_pools && all_empty) {
-        all_empty = abti_parking_enter(&sched->parkings[entered], sched->pools[entered], &es->sleeper);
+    while (entered < set->num && all_empty) {
+        all_empty = abti_parking_enter(&set->parkings[entered], set->pools[entered], &es->sleeper);
         entered++;
     }
     /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
-        woken = abti_sleeper_sleep(&es->sleeper, park_limit(sched, deadline_ns));
+        woken = abti_idle_sleep(es, park_limit(es, sched, set, deadline_ns));
     else
-        woken = abti_sleeper_cancel(&es->sleeper);
+        woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)
-        abti_parking_leave(&sched->parkings[i], sched->pools[i]);
+        abti_parking_leave(&set->parkings[i], set->pools[i]);
     /* When all pools were found empty, others have seen to what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
+}
+
+void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
+{
+    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
+    abti_es_park_on(es, sched, &set, deadline_ns);
 }

@@ -177,6 +177,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 static void es_dispose(abti_es *es)
 {
     list_leave(es);
+    abti_idle_fini(es);
     abti_unit_dispose(abti_es_self, es->main_unit);
     free(es);
 }
@@ -376,7 +377,7 @@ int abti_es_revive(abti_es *es)
     abti_sched *sched = atomic_load(&es->main_sched);
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
         return ABT_ERR_INV_XSTREAM;
-    abti_store_relaxed(&es->requests, 0);
+    abti_fetch_and_acq_rel(&es->requests, (uint32_t)ABTI_ES_REQ_POLL);
     abti_store_relaxed(&sched->requests, 0);
     abti_store_relaxed(&es->main_unit->join, 0);
     abti_store_relaxed(&es->state, ABT_XSTREAM_STATE_RUNNING);

@@ -4,11 +4,18 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include "core/idle.h"
 #include "core/park.h"
 #include "core/sched.h"
 
 /* Requests to an ES, delivered to the scheduler that checks events. */
-enum { ABTI_ES_REQ_JOIN = 1, ABTI_ES_REQ_CANCEL = 2, ABTI_ES_REQ_HALT = 4 };
+enum {
+    ABTI_ES_REQ_JOIN = 1,
+    ABTI_ES_REQ_CANCEL = 2,
+    ABTI_ES_REQ_HALT = 4,
+    ABTI_ES_REQ_LOOK = 8,  /* not to sleep before it has looked at everything again */
+    ABTI_ES_REQ_POLL = 16, /* not a request: there are pollers to be called */
+};
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
 enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
@@ -50,6 +57,8 @@ struct ABT_xstream_opaque {
     abti_es *next;    /* rt.lock */
     uint32_t halted;  /* rt.lock: the round of core/halt in which it has halted last */
     pthread_t thread; /* creator; valid for secondary ESs */
+
+    struct abti_idle idle;
 };
 
 /* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
@@ -88,8 +97,9 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched) ABTI_MUST_CHECK;
 
 /*
  * The native thread of `es` sleeps until a unit is pushed to one of the scheduler's pools, a request, or the deadline.
- * Returns at once when there is something to do.
+ * Returns at once when there is something to do. abti_es_park_on: to one of the set's pools.
  */
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
+void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns);
 
 #endif

@@ -26,4 +26,7 @@ uint64_t abti_clock_deadline(const struct timespec *realtime);
 uint64_t abti_clock_deadline_at(double wtime);
 uint64_t abti_clock_deadline_in(double secs);
 
+/* The way back: a monotonic deadline as a point in wall-clock time, INFINITY for ABTI_CLOCK_NEVER. */
+double abti_clock_wtime_at(uint64_t deadline_ns);
+
 #endif

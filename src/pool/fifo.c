@@ -18,9 +18,9 @@ static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context
     (void)context;
     abti_spin_lock(&pool->lock);
     abti_queue_push(&pool->queue, unit);
-    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
-    abti_parking_wake(sleeper);
+    abti_parking_wake(wakeup);
 }
 
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)

@@ -83,9 +83,9 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
 {
     abti_spin_lock(&pool->lock);
     push_locked(pool, unit, context);
-    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
-    abti_parking_wake(sleeper);
+    abti_parking_wake(wakeup);
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)

@@ -27,9 +27,9 @@ static void wake_one(abti_pool *pool)
     if (!abti_pool_has_parked(pool))
         return;
     abti_spin_lock(&pool->lock);
-    struct abti_sleeper *sleeper = abti_parking_claim_locked(pool);
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_spin_unlock(&pool->lock);
-    abti_parking_wake(sleeper);
+    abti_parking_wake(wakeup);
 }
 
 static abti_unit *unit_or_null(ABT_thread thread)

@@ -1,6 +1,6 @@
 /*
- * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined first pool sleeps in its own way, by
- * its pop_wait; all others by the ES.
+ * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined pool that is the only one sleeps in its
+ * own way, by its pop_wait; otherwise the ES sleeps, and a user-defined first pool's pop_wait is asked without waiting.
  */
 #include "sched/sched_impl.h"
 
@@ -8,12 +8,21 @@
 
 static const double WAIT_SECS = 0.1;
 
-static abti_unit *wait_for_unit(abti_sched *sched)
+static abti_unit *ask_user(abti_pool *pool, double secs)
+{
+    if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
+        return pool->ops->pop_wait(pool, secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    return pool->ops->pop_timedwait(pool, abti_clock_wtime() + secs);
+}
+
+static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
 {
     abti_pool *pool = sched->pools[0];
-    if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
-        return pool->ops->pop_wait(pool, WAIT_SECS, ABT_POOL_CONTEXT_OP_POOL_OTHER);
-    return pool->ops->pop_timedwait(pool, abti_clock_wtime() + WAIT_SECS);
+    bool others = sched->num_pools > 1 || abti_idle_has_calls(es);
+    if (es->parent || !others)
+        return ask_user(pool, WAIT_SECS);
+    abti_es_park(es, sched, ABTI_CLOCK_NEVER);
+    return ask_user(pool, 0);
 }
 
 static void basic_wait_run(abti_sched *sched)
@@ -29,7 +38,11 @@ static void basic_wait_run(abti_sched *sched)
         abti_unit *unit = abti_sched_pick_in_order(sched, NULL);
         bool waited = !unit;
         if (waited)
-            unit = wait_for_unit(sched);
+            unit = wait_for_unit(es, sched);
+        if (unit && es->woken) {
+            es->woken = false;
+            abti_sched_pass_wake(sched);
+        }
         if (unit)
             abti_run_child(es, unit, NULL);
         if (!waited && es->budget > 0)

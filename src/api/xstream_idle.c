@@ -1,0 +1,135 @@
+/* ABTX_*: sleeping for user-defined schedulers, event loops of the user's, pollers. */
+#include "api/handles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- Parking --- */
+
+/* The scheduler that the caller is; NULL: it is none. */
+static abti_sched *calling_sched(abti_es *es)
+{
+    unsigned flags = es->cur->flags;
+    return flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(es->cur)->sched : NULL;
+}
+
+/*
+ * The caller was woken for one unit. If it finds several it takes one, perhaps another one, and those who sleep on the
+ * same pools see to the rest. (A predefined scheduler knows better: it does this when it takes one.)
+ */
+static void pass_surplus(const struct abti_park_set *set)
+{
+    size_t units = 0;
+    for (int i = 0; i < set->num && units < 2; i++) {
+        abti_pool *pool = set->pools[i];
+        size_t many = pool->ops->is_empty(pool) ? 0 : 2; /* if it does not tell */
+        units += pool->ops->size ? pool->ops->size(pool) : many;
+    }
+    for (int i = 0; i < set->num && units >= 2; i++)
+        abti_parking_pass(set->pools[i]);
+}
+
+static int park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, double deadline)
+{
+    if (es->parent) {
+        /* A stacked scheduler gives its ES to the one below. */
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        return ABT_SUCCESS;
+    }
+    if (atomic_load(&es->requests) & ABTI_ES_REQ_POLL)
+        abti_idle_poll(es);
+    abti_es_park_on(es, sched, set, deadline < 0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_at(deadline));
+    if (es->woken) {
+        es->woken = false;
+        pass_surplus(set);
+    }
+    return ABT_SUCCESS;
+}
+
+static int check_parking(abti_es *es, double deadline)
+{
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return code;
+    if (ABTI_REFUSE(!calling_sched(es)))
+        return ABT_ERR_INV_THREAD;
+    return ABTI_REFUSE(isnan(deadline)) ? ABT_ERR_INV_ARG : ABT_SUCCESS;
+}
+
+int ABTX_xstream_park(double deadline)
+{
+    abti_es *es = abti_es_self;
+    int code = check_parking(es, deadline);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_sched *sched = calling_sched(es);
+    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
+    return park(es, sched, &set, deadline);
+}
+
+int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
+{
+    enum { FEW = 16 };
+    abti_es *es = abti_es_self;
+    int code = check_parking(es, deadline);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (ABTI_REFUSE(num_pools < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    for (int i = 0; i < num_pools; i++) {
+        if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pools[i])))
+            return abti_error(ABT_ERR_INV_POOL);
+    }
+    struct abti_parking few[FEW], *parkings = few;
+    if (num_pools > FEW && !(parkings = malloc((size_t)num_pools * sizeof(*parkings))))
+        return abti_error(ABT_ERR_MEM);
+    for (int i = 0; i < num_pools; i++)
+        parkings[i] = (struct abti_parking){.own = i == 0};
+    struct abti_park_set set = {num_pools, (abti_pool **)pools, parkings};
+    code = park(es, calling_sched(es), &set, deadline);
+    if (parkings != few)
+        free(parkings);
+    return code;
+}
+
+int ABTX_xstream_wake(ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_es_request(xstream, ABTI_ES_REQ_LOOK);
+    return ABT_SUCCESS;
+}
+
+/* --- Hooks and pollers --- */
+
+int ABTX_xstream_set_idle_hook(ABT_xstream xstream, ABTX_idle_hook_fn hook, void *arg)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_idle_set_hook(xstream, hook, arg);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+static uint64_t period_ns(double period)
+{
+    double ns = period * ABTI_NS_PER_SEC;
+    return period < 0 || ns > 9.0e18 ? ABTI_CLOCK_NEVER : (uint64_t)ns;
+}
+
+int ABTX_poller_add(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, double period)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!poll || isnan(period)))
+        return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_idle_add_poller(xstream, poll, arg, period_ns(period));
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_poller_remove(ABT_xstream xstream, ABTX_poll_fn poll, void *arg)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_idle_remove_poller(xstream, poll, arg);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}

@@ -1,0 +1,514 @@
+/* ABTX_xstream_set_idle_hook, ABTX_poller_add, ABTX_poller_remove: event loops around and inside streams. */
+#include "common.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <unistd.h>
+
+/* --- Counting: the library signals descriptors by this function, and so finds ours --- */
+
+static _Thread_local int writes; /* by this thread */
+
+ssize_t write(int fd, const void *buf, size_t count)
+{
+    static ssize_t (*_Atomic real)(int, const void *, size_t);
+
+    if (!real)
+        real = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    writes++;
+    return real(fd, buf, count);
+}
+
+/* --- A hook that sleeps in poll() --- */
+
+struct loop {
+    int extra_fd;          /* besides the library's; -1: none */
+    atomic_int calls;      /* begun */
+    atomic_int returns;    /* ended */
+    atomic_int extra;      /* how often extra_fd was readable */
+    atomic_int fd;         /* what it was told */
+    atomic_bool changed;   /* it was told another one later */
+    atomic_bool sleeping;  /* it is in poll() or about to be */
+    _Atomic(double) until; /* deadline of the last call */
+    void (*on_extra)(void);
+};
+
+static void hook(void *arg, int fd, double deadline)
+{
+    struct loop *loop = arg;
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = loop->extra_fd, .events = POLLIN}};
+    double left = (deadline - ABT_get_wtime()) * 1e3;
+
+    if (atomic_exchange(&loop->fd, fd) != fd && atomic_load(&loop->calls) > 0)
+        atomic_store(&loop->changed, true);
+    atomic_store(&loop->until, deadline);
+    count_up(&loop->calls);
+    atomic_store(&loop->sleeping, true);
+    int ready = poll(fds, loop->extra_fd < 0 ? 1 : 2, isinf(deadline) ? -1 : left > 0 ? (int)ceil(left) : 0);
+    atomic_store(&loop->sleeping, false);
+    if (ready > 0 && loop->extra_fd >= 0 && fds[1].revents) {
+        char byte;
+        if (read(loop->extra_fd, &byte, 1) == 1) {
+            count_up(&loop->extra);
+            if (loop->on_extra)
+                loop->on_extra();
+        }
+    }
+    count_up(&loop->returns);
+}
+
+static void let_it_sleep(struct loop *loop)
+{
+    wait_for(atomic_load(&loop->sleeping));
+    nap_ms(2);
+}
+
+static ABT_xstream xstream_with(ABT_sched_predef predef, int num, ABT_pool *pools)
+{
+    ABT_xstream es = ABT_XSTREAM_NULL;
+
+    must(ABT_xstream_create_basic(predef, num, pools, ABT_SCHED_CONFIG_NULL, &es));
+    return es;
+}
+
+/* --- Waking --- */
+
+static void test_pushes(ABT_sched_predef predef, ABT_pool_kind kind, int num_pools)
+{
+    enum { MAX_POOLS = 4, ROUNDS = 12 };
+    struct loop loop = {.extra_fd = -1};
+    ABT_pool pools[MAX_POOLS];
+    atomic_int ran = 0;
+    int wrong = 0;
+    ABT_xstream es;
+
+    for (int i = 0; i < num_pools; i++)
+        pools[i] = new_pool(kind, ABT_TRUE);
+    es = xstream_with(predef, num_pools, pools);
+    ok_abt(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    for (int i = 0; i < ROUNDS; i++) {
+        let_it_sleep(&loop);
+        int before = writes;
+        must(ABT_task_create(pools[i % num_pools], count_up, &ran, NULL));
+        wrong += writes - before != 1;
+        wait_for(atomic_load(&ran) == i + 1);
+    }
+    let_it_sleep(&loop);
+    is_int(wrong, 0, "scheduler %d, %d pools: a push wakes the loop by one write", predef, num_pools);
+    int calls = atomic_load(&loop.calls);
+    nap_ms(50);
+    is_int(atomic_load(&loop.calls), calls, "and then it sleeps again, its descriptor is not readable");
+    /* A signal that is late ends one more sleep. */
+    ok(calls <= 2 * ROUNDS + 3, "it slept once for each push: %d calls", calls);
+    ok(isinf(atomic_load(&loop.until)), "for ever");
+    ok(!atomic_load(&loop.changed), "with the same descriptor");
+    ok(fcntl(atomic_load(&loop.fd), F_GETFD) & FD_CLOEXEC, "which is closed on exec");
+    int fd = atomic_load(&loop.fd);
+    must(ABT_xstream_free(&es));
+    is_int(fcntl(fd, F_GETFD), -1, "and closed with the ES");
+}
+
+static void spin_until(void *arg)
+{
+    while (!atomic_load((atomic_bool *)arg))
+        ;
+}
+
+static void test_running(void)
+{
+    struct loop loop = {.extra_fd = -1};
+    atomic_bool stop = false;
+    atomic_int ran = 0;
+    ABT_xstream es = new_xstream();
+
+    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    let_it_sleep(&loop);
+    must(ABT_task_create_on_xstream(es, spin_until, &stop, NULL));
+    wait_for(atomic_load(&loop.returns) == atomic_load(&loop.calls));
+    nap_ms(5);
+    int before = writes;
+    for (int i = 0; i < 100; i++)
+        must(ABT_task_create_on_xstream(es, count_up, &ran, NULL));
+    is_int(writes - before, 0, "pushes to a running ES write nothing");
+    atomic_store(&stop, true);
+    wait_for(atomic_load(&ran) == 100);
+    must(ABT_xstream_free(&es));
+}
+
+/* A hook's own events: they make units ready. */
+static ABT_eventual eventual;
+
+static void set_eventual(void)
+{
+    must(ABT_eventual_set(eventual, NULL, 0));
+}
+
+static void wait_eventual(void *arg)
+{
+    (void)arg;
+    must(ABT_eventual_wait(eventual, NULL));
+}
+
+static void test_own_events(void)
+{
+    struct loop loop = {.on_extra = set_eventual};
+    ABT_xstream es = new_xstream();
+    int pipe_fds[2];
+
+    if (pipe(pipe_fds))
+        bail_out("pipe");
+    loop.extra_fd = pipe_fds[0];
+    must(ABT_eventual_create(0, &eventual));
+    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    for (int i = 0; i < 10; i++) {
+        must(ABT_eventual_reset(eventual));
+        ABT_thread ult = ult_in(pool_of(es), wait_eventual, NULL);
+        wait_for(state_of(ult) == ABT_THREAD_STATE_BLOCKED);
+        let_it_sleep(&loop);
+        if (write(pipe_fds[1], "x", 1) != 1)
+            bail_out("write");
+        must(ABT_thread_free(&ult));
+    }
+    is_int(atomic_load(&loop.extra), 10, "what the hook makes ready is run");
+    let_it_sleep(&loop);
+    int calls = atomic_load(&loop.calls);
+    nap_ms(50);
+    is_int(atomic_load(&loop.calls), calls, "and leaves nothing readable behind");
+    must(ABT_xstream_free(&es));
+    must(ABT_eventual_free(&eventual));
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+}
+
+/* --- The primary ES, while main waits --- */
+
+static void nap_and_count(void *arg)
+{
+    nap_ms(20);
+    count_up(arg);
+}
+
+static void test_primary(void)
+{
+    struct loop loop = {.extra_fd = -1};
+    ABT_xstream es = new_xstream();
+    atomic_int ran = 0;
+    ABT_thread ult;
+
+    must(ABTX_xstream_set_idle_hook(own_xstream(), hook, &loop));
+    ult = ult_in(pool_of(es), nap_and_count, &ran);
+    must(ABT_thread_free(&ult));
+    is_int(atomic_load(&ran), 1, "the primary ULT is woken by a join");
+    ok(atomic_load(&loop.calls) > 0, "the primary ES waits in its hook meanwhile");
+    must(ABTX_xstream_set_idle_hook(own_xstream(), NULL, NULL));
+    int calls = atomic_load(&loop.calls);
+    ult = ult_in(pool_of(es), nap_and_count, &ran);
+    must(ABT_thread_free(&ult));
+    is_int(atomic_load(&loop.calls), calls, "and not when the hook has been removed");
+    must(ABT_xstream_free(&es));
+}
+
+/* --- Requests and settings --- */
+
+static void count_dump(ABT_bool timed_out, void *arg)
+{
+    (void)timed_out;
+    count_up(arg);
+}
+
+static void test_requests(void)
+{
+    struct loop loop = {.extra_fd = -1};
+    ABT_xstream es = new_xstream();
+    atomic_int dumps = 0;
+    FILE *fp = tmpfile();
+
+    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    let_it_sleep(&loop);
+    must(ABT_info_trigger_print_all_thread_stacks(fp, -1.0, count_dump, &dumps));
+    wait_for(atomic_load(&dumps) == 1);
+    pass("a stack dump wakes the loop");
+    let_it_sleep(&loop);
+    int calls = atomic_load(&loop.calls);
+    must(ABTX_xstream_wake(es));
+    wait_for(atomic_load(&loop.calls) > calls);
+    pass("a wake wakes it");
+    let_it_sleep(&loop);
+    must(ABT_xstream_join(es));
+    is_int(atomic_load(&loop.returns), atomic_load(&loop.calls), "a join does, and nobody is in the loop afterwards");
+    calls = atomic_load(&loop.calls);
+    must(ABT_xstream_revive(es));
+    wait_for(atomic_load(&loop.calls) > calls);
+    pass("the hook stays through a revival");
+    must(ABT_xstream_free(&es));
+    fclose(fp);
+}
+
+static void test_settings(void)
+{
+    struct loop loops[2] = {{.extra_fd = -1}, {.extra_fd = -1}};
+    ABT_xstream es = new_xstream();
+    int wrong = 0;
+
+    for (int i = 0; i < 500; i++) {
+        struct loop *old = &loops[i % 2], *loop = &loops[(i + 1) % 2];
+        must(ABTX_xstream_set_idle_hook(es, hook, loop));
+        wrong += atomic_load(&old->returns) != atomic_load(&old->calls);
+        if (i % 7 == 0)
+            wait_for(atomic_load(&loop->sleeping));
+        if (i % 50 == 0)
+            let_it_sleep(loop);
+    }
+    is_int(wrong, 0, "a hook that has been replaced does not run any more");
+    must(ABTX_xstream_set_idle_hook(es, NULL, NULL));
+    wrong = 0;
+    for (int i = 0; i < 2; i++)
+        wrong += atomic_load(&loops[i].returns) != atomic_load(&loops[i].calls);
+    is_int(wrong, 0, "nor does one that has been removed");
+    int calls = atomic_load(&loops[0].calls) + atomic_load(&loops[1].calls);
+    nap_ms(10);
+    is_int(atomic_load(&loops[0].calls) + atomic_load(&loops[1].calls), calls, "and it is not called again");
+    must(ABT_xstream_free(&es));
+}
+
+/* A hook that removes itself. */
+static void remove_hook(void *arg, int fd, double deadline)
+{
+    (void)fd;
+    (void)deadline;
+    count_up(arg);
+    must(ABTX_xstream_set_idle_hook(own_xstream(), NULL, NULL));
+}
+
+static void test_removes_itself(void)
+{
+    ABT_xstream es = new_xstream();
+    atomic_int calls = 0, ran = 0;
+
+    must(ABTX_xstream_set_idle_hook(es, remove_hook, &calls));
+    wait_for(atomic_load(&calls) == 1);
+    nap_ms(5);
+    must(ABT_task_create_on_xstream(es, count_up, &ran, NULL));
+    wait_for(atomic_load(&ran) == 1);
+    is_int(atomic_load(&calls), 1, "a hook may remove itself");
+    must(ABT_xstream_free(&es));
+}
+
+/* --- Pollers --- */
+
+static int poll_count(void *arg)
+{
+    count_up(arg);
+    return 0;
+}
+
+static void test_poller_periods(void)
+{
+    ABT_xstream es = new_xstream();
+    atomic_int calls = 0;
+
+    ok_abt(ABTX_poller_add(es, poll_count, &calls, INFINITY));
+    wait_for(atomic_load(&calls) > 0);
+    nap_ms(5);
+    int before = atomic_load(&calls);
+    nap_ms(100);
+    is_int(atomic_load(&calls), before, "without a period a poller does not keep its ES awake");
+    must(ABTX_xstream_wake(es));
+    wait_for(atomic_load(&calls) > before);
+    pass("a wake has it called");
+    ok_abt(ABTX_poller_remove(es, poll_count, &calls));
+
+    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0.01));
+    nap_ms(5);
+    before = atomic_load(&calls);
+    nap_ms(200);
+    int often = atomic_load(&calls) - before;
+    ok(often >= 3 && often <= 21, "a period of 10 ms: %d calls in 200 ms", often);
+    ok_abt(ABTX_poller_remove(es, poll_count, &calls));
+
+    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0));
+    before = atomic_load(&calls);
+    wait_for(atomic_load(&calls) > before + 20000);
+    pass("a period of 0: no sleep");
+    ok_abt(ABTX_poller_remove(es, poll_count, &calls));
+    before = atomic_load(&calls);
+    nap_ms(10);
+    is_int(atomic_load(&calls), before, "a removed poller is called no more");
+    must(ABT_xstream_free(&es));
+}
+
+/* With units that never stop coming, and with a hook. */
+static void yield_until(void *arg)
+{
+    while (!atomic_load((atomic_bool *)arg))
+        must(ABT_self_yield());
+}
+
+static void test_poller_and_load(void)
+{
+    struct loop loop = {.extra_fd = -1};
+    ABT_xstream es = new_xstream();
+    atomic_int calls = 0;
+    atomic_bool stop = false;
+
+    must(ABTX_poller_add(es, poll_count, &calls, 0.01));
+    ABT_thread ult = ult_in(pool_of(es), yield_until, &stop);
+    wait_for(atomic_load(&calls) > 100);
+    pass("pollers are called while units run");
+    atomic_store(&stop, true);
+    must(ABT_thread_free(&ult));
+    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    wait_for(atomic_load(&loop.calls) >= 2);
+    double left = atomic_load(&loop.until) - ABT_get_wtime();
+    ok(left <= 0.01 && left > -10, "the hook is told of the period: %.1f ms", left * 1e3);
+    int before = atomic_load(&loop.calls);
+    wait_for(atomic_load(&loop.calls) > before + 3);
+    pass("and called again after it");
+    must(ABT_xstream_free(&es));
+    pass("an ES is freed with its hook and its pollers");
+}
+
+/* A poller finds something for some calls: the ES does not sleep before it has found nothing. */
+struct finds {
+    atomic_int left, calls;
+};
+
+static int find_some(void *arg)
+{
+    struct finds *finds = arg;
+
+    count_up(&finds->calls);
+    if (atomic_load(&finds->left) == 0)
+        return 0;
+    atomic_fetch_sub(&finds->left, 1);
+    return 1;
+}
+
+static void test_poller_finds(void)
+{
+    ABT_xstream es = new_xstream();
+    struct finds finds = {5000, 0};
+
+    must(ABTX_poller_add(es, find_some, &finds, -1));
+    wait_for(atomic_load(&finds.left) == 0);
+    ok(atomic_load(&finds.calls) >= 5000, "as long as pollers find something they are called");
+    must(ABT_xstream_free(&es));
+}
+
+/* Pollers that remove and add pollers of their ES. */
+static atomic_int chain_calls[3];
+
+static int chain(void *arg)
+{
+    ABT_xstream es = own_xstream();
+    atomic_int *calls = arg;
+
+    count_up(calls);
+    if (calls == &chain_calls[0] && atomic_load(calls) == 1) {
+        must(ABTX_poller_remove(es, chain, &chain_calls[0]));
+        must(ABTX_poller_remove(es, chain, &chain_calls[1]));
+        must(ABTX_poller_add(es, chain, &chain_calls[2], 0.001));
+    }
+    return 0;
+}
+
+static void test_poller_changes(void)
+{
+    ABT_xstream es = new_xstream();
+
+    must(ABTX_poller_add(es, chain, &chain_calls[1], INFINITY));
+    must(ABTX_poller_add(es, chain, &chain_calls[0], INFINITY));
+    wait_for(atomic_load(&chain_calls[2]) > 3);
+    is_int(atomic_load(&chain_calls[0]), 1, "a poller may remove itself, and others of its ES");
+    must(ABT_xstream_free(&es));
+}
+
+struct removal {
+    atomic_int inside, calls;
+};
+
+static int poll_slowly(void *arg)
+{
+    struct removal *removal = arg;
+
+    atomic_store(&removal->inside, 1);
+    nap_ms(0.05);
+    atomic_store(&removal->inside, 0);
+    count_up(&removal->calls);
+    return 0;
+}
+
+static void test_removal(void)
+{
+    struct removal removal = {0, 0};
+    ABT_xstream es = new_xstream();
+    int wrong = 0;
+
+    for (int i = 0; i < 200; i++) {
+        must(ABTX_poller_add(es, poll_slowly, &removal, 0));
+        if (i % 3)
+            wait_for(atomic_load(&removal.inside));
+        must(ABTX_poller_remove(es, poll_slowly, &removal));
+        int calls = atomic_load(&removal.calls);
+        wrong += atomic_load(&removal.inside);
+        nap_ms(0.02);
+        wrong += atomic_load(&removal.calls) != calls;
+    }
+    is_int(wrong, 0, "a poller that has been removed does not run any more");
+    must(ABT_xstream_free(&es));
+}
+
+/* --- Who may call --- */
+
+static void test_callers(enum caller who, void *arg)
+{
+    ABT_xstream es = arg;
+    atomic_int calls = 0;
+    struct loop loop = {.extra_fd = -1};
+
+    (void)who;
+    ok_abt(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    ok_abt(ABTX_xstream_set_idle_hook(es, NULL, NULL));
+    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0.001));
+    ok_abt(ABTX_poller_remove(es, poll_count, &calls));
+    if (is_left_out(false))
+        return;
+    ok_err(ABTX_poller_remove(es, poll_count, &calls), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_poller_add(es, poll_count, &calls, -1));
+    ok_err(ABTX_poller_add(es, poll_count, &calls, 1), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_poller_remove(es, poll_count, &calls));
+    ok_err(ABTX_poller_add(es, NULL, &calls, 0.001), ABT_ERR_INV_ARG);
+    ok_err(ABTX_poller_add(es, poll_count, &calls, (double)NAN), ABT_ERR_INV_ARG);
+    ok_err(ABTX_poller_add(ABT_XSTREAM_NULL, poll_count, &calls, 0), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_poller_remove(ABT_XSTREAM_NULL, poll_count, &calls), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_xstream_set_idle_hook(ABT_XSTREAM_NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_xstream_set_idle_hook(NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
+}
+
+int main(void)
+{
+    must(ABT_init(0, NULL));
+    test_pushes(ABT_SCHED_BASIC, ABT_POOL_FIFO, 1);
+    test_pushes(ABT_SCHED_PRIO, ABT_POOL_FIFO_WAIT, 4);
+    test_pushes(ABT_SCHED_RANDWS, ABT_POOL_RANDWS, 2);
+    test_pushes(ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, 2);
+    test_running();
+    test_own_events();
+    test_primary();
+    test_requests();
+    test_settings();
+    test_removes_itself();
+    test_poller_periods();
+    test_poller_and_load();
+    test_poller_finds();
+    test_poller_changes();
+    test_removal();
+    ABT_xstream es = new_xstream();
+    call_as_each(test_callers, es);
+    must(ABT_xstream_free(&es));
+    call_as_each(test_callers, own_xstream());
+    must(ABT_finalize());
+    return done_testing();
+}

@@ -1,0 +1,36 @@
+/*
+ * BASIC_WAIT with a user-defined first pool slept in that pool's pop_wait for up to 100 ms, whatever came to the other
+ * pools meanwhile.
+ */
+#include "api/user_pool.h"
+
+int main(void)
+{
+    enum { ROUNDS = 20 };
+    struct list list;
+    ABT_xstream es = ABT_XSTREAM_NULL;
+    atomic_int ran = 0;
+    double quickest = 0;
+
+    must(ABT_init(0, NULL));
+    ABT_pool pools[2] = {make(false, &list), new_pool(ABT_POOL_FIFO, ABT_TRUE)};
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC_WAIT, 2, pools, ABT_SCHED_CONFIG_NULL, &es));
+    for (int i = 0; i < ROUNDS; i++) {
+        nap_ms(3);
+        double start = now();
+        must(ABT_task_create(pools[1], count_up, &ran, NULL));
+        while (atomic_load(&ran) <= i)
+            nap_ms(0.05);
+        if (i == 0 || now() - start < quickest)
+            quickest = now() - start; /* the quickest, so that a busy machine does not matter */
+    }
+    ok(quickest < 0.01, "a push to the second pool is noticed after %.3f ms", quickest * 1e3);
+    ok(atomic_load(&list.pop_waits) > 0, "and the first one is asked by its pop_wait");
+    must(ABT_task_create(pools[0], count_up, &ran, NULL));
+    wait_for(atomic_load(&ran) == ROUNDS + 1);
+    pass("a push to the first pool, too");
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&pools[0]));
+    must(ABT_finalize());
+    return done_testing();
+}
