@@ -1,6 +1,7 @@
 /* ABTX_*: sleeping for user-defined schedulers, event loops of the user's, pollers. */
 #include "api/handles.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -96,7 +97,9 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    int saved_errno = errno; /* the caller may be a signal handler */
     abti_es_request(xstream, ABTI_ES_REQ_LOOK);
+    errno = saved_errno;
     return ABT_SUCCESS;
 }
 

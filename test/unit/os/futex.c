@@ -175,6 +175,15 @@ static void *answer(void *arg)
     return NULL;
 }
 
+/* TSan keeps a signal back until the thread makes a call that it knows to block. */
+#if defined(__SANITIZE_THREAD__)
+#define HANDLERS_RUN 0
+#elif defined(__has_feature)
+#define HANDLERS_RUN !__has_feature(thread_sanitizer)
+#else
+#define HANDLERS_RUN 1
+#endif
+
 /* A handler wakes, perhaps the thread that it has interrupted, in the middle of a wait or of a wake. */
 static void test_handler(void)
 {
@@ -227,7 +236,9 @@ int main(void)
     test_wake_all();
     test_wake_one();
     test_ping_pong();
-    test_handler();
-    test_handler_in_wake();
+    if (HANDLERS_RUN) {
+        test_handler();
+        test_handler_in_wake();
+    }
     return done_testing();
 }
