@@ -121,6 +121,7 @@ stress_tests = \
 	test/stress/blocked \
 	test/stress/forkjoin \
 	test/stress/guards \
+	test/stress/idle_hooks \
 	test/stress/joins \
 	test/stress/many \
 	test/stress/migrate \
