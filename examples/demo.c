@@ -41,6 +41,7 @@ static const struct job jobs[] = {
     {"custom scheduler", "custom_sched", "80000:40000:20000", NULL, 0, 0},
     {"custom pool", "custom_pool", "3323", NULL, 1, 0},
     {"external threads", "external", "664579", NULL, 1, 0},
+    {"server, epoll", "server", "1370457600", NULL, 0, 0},
 };
 
 struct result {

@@ -2,7 +2,7 @@
 # OpenSSL (for UTS) and OpenMP (to compare with) are used where configure found them.
 
 example_programs = examples/nqueens examples/nested examples/custom_sched examples/custom_pool examples/external \
-	examples/demo
+	examples/server examples/demo
 if HAVE_OPENSSL
 example_programs += examples/uts
 endif
@@ -36,6 +36,9 @@ examples_custom_pool_LDADD = $(LDADD) -lm
 
 examples_external_SOURCES = examples/external.c $(team)
 examples_external_LDFLAGS = $(example_ldflags)
+
+examples_server_SOURCES = examples/server.c $(team)
+examples_server_LDFLAGS = $(example_ldflags)
 
 examples_openmp_SOURCES = examples/openmp.c $(team)
 examples_openmp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)

@@ -128,6 +128,7 @@ void abti_idle_poll(abti_es *es)
         abti_spin_unlock(&idle->lock);
         return;
     }
+    idle->busy = false;
     for (struct abti_poller *p = idle->pollers; p; p = idle->cursor) {
         idle->cursor = p->next;
         idle->polling = p;

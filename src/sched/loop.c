@@ -5,15 +5,18 @@
 #include "core/switch.h"
 #include "core/xstream.h"
 
-/* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns. */
-enum { IDLE_LOOKS = 400 };
+/* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns; with pollers, who
+ * may make a system call each, much longer. */
+enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /* Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. */
 static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 {
+    /* relaxed: a glance */
+    unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (es->parent)
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    else if (looks < IDLE_LOOKS && sched->kind != ABT_SCHED_BASIC_WAIT)
+    else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT)
         abti_cpu_relax();
     else
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
