@@ -126,6 +126,7 @@ stress_tests = \
 	test/stress/many \
 	test/stress/migrate \
 	test/stress/private_sync \
+	test/stress/signals \
 	test/stress/stacked \
 	test/stress/sync_mix \
 	test/stress/uts_matrix \
