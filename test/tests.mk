@@ -106,6 +106,7 @@ regress_tests = \
 	test/regress/dump_again \
 	test/regress/finish_primary \
 	test/regress/basic_wait_pools \
+	test/regress/first_handoff \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/main_sched_exit \

@@ -53,6 +53,9 @@ static bool may_finish(abti_es *es)
 
 static void run_main_scheds(abti_es *es)
 {
+    /* The primary ULT may have handed a unit over when its scheduler had not run yet. */
+    if (es->handoff)
+        abti_run_child(es, es->handoff, NULL);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
         es->budget = (int32_t)sched->event_freq;
