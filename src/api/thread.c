@@ -42,33 +42,28 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     return ABT_SUCCESS;
 }
 
-static int thread_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, ABT_thread *newthread,
-                         abti_unit **unit)
+/* A new unit that nobody else knows. ABT code. */
+static int thread_make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, bool named,
+                       abti_unit **unit)
 {
-    unsigned flags = newthread ? ABTI_UNIT_NAMED : 0;
-    int code;
-    if (ABTI_ATTR_IS_NULL(attr)) {
-        *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
-        if (!*unit)
-            return code;
-    } else {
-        code = thread_create_with_attr(pool, func, arg, attr, flags, unit);
-        if (code != ABT_SUCCESS)
-            return code;
-    }
-    /* Before the push: the new unit may look at its handle as soon as it runs. */
-    if (newthread)
-        *newthread = *unit;
-    return ABT_SUCCESS;
+    unsigned flags = named ? ABTI_UNIT_NAMED : 0;
+    int code = ABT_SUCCESS;
+    if (!ABTI_ATTR_IS_NULL(attr))
+        return thread_create_with_attr(pool, func, arg, attr, flags, unit);
+    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
+    return *unit ? ABT_SUCCESS : code;
 }
 
 static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                                   ABT_thread *newthread)
 {
     abti_unit *unit;
-    int code = thread_create(pool, func, arg, attr, newthread, &unit);
+    int code = thread_make(pool, func, arg, attr, newthread != NULL, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    /* Before the push: the new unit may look at its handle as soon as it runs. */
+    if (newthread)
+        *newthread = unit;
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
 }
@@ -158,9 +153,15 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     abti_unit *unit;
-    code = thread_create(pool, thread_func, arg, attr, newthread, &unit);
+    code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
+    if (code == ABT_SUCCESS && !abti_take_stack(es, unit)) {
+        abti_unit_free(unit);
+        code = ABT_ERR_MEM;
+    }
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    if (newthread)
+        *newthread = unit;
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
 

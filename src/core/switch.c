@@ -79,14 +79,6 @@ ABTI_INLINE int start(abti_unit *self, abti_unit *to, void (*after)(void *), voi
 
 /* --- Leaving --- */
 
-/* A stack for a ULT that starts. False when there is no memory. */
-ABTI_INLINE bool take_stack(abti_es *es, abti_unit *unit)
-{
-    if (!unit->stack)
-        unit->stack = abti_cache_get(&es->stacks);
-    return unit->stack != NULL;
-}
-
 /* `next` can be run by whoever gives the ES away, if there is memory for its stack. */
 ABTI_INLINE bool is_startable(abti_unit *next)
 {
@@ -102,7 +94,7 @@ int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(v
             abti_set_running(es, next);
             return abti_switch(self, next, after, arg);
         }
-        if (is_startable(next) && take_stack(es, next)) {
+        if (is_startable(next) && abti_take_stack(es, next)) {
             abti_set_running(es, next);
             return start(self, next, after, arg);
         }
@@ -321,7 +313,7 @@ ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 /* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
 ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
 {
-    if (next && (abti_is_resumable(next) || (!after && is_startable(next) && take_stack(es, next)))) {
+    if (next && (abti_is_resumable(next) || (!after && is_startable(next) && abti_take_stack(es, next)))) {
         abti_set_running(es, next);
         if (!next->ctx)
             restart(next);
@@ -483,10 +475,16 @@ void abti_finish_simply(abti_es *es, abti_unit *unit)
         abti_resume_joiner(joiner);
 }
 
-void abti_discard(abti_es *es, abti_unit *unit)
+/* A unit that is not to run, or not here, has no use for a default stack. */
+static void give_stack_back(abti_es *es, abti_unit *unit)
 {
     if (unit->stack && !(unit->flags & ABTI_UNIT_OWN_STACK) && !runs_in_place(unit))
         abti_cache_put(&es->stacks, unit->stack);
+}
+
+void abti_discard(abti_es *es, abti_unit *unit)
+{
+    give_stack_back(es, unit);
     abti_finish_simply(es, unit);
 }
 
@@ -499,6 +497,10 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
         return false;
     }
     if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
+        if (!unit->ctx && !(unit->flags & ABTI_UNIT_OWN_STACK)) {
+            give_stack_back(es, unit); /* which ABT_thread_create_to took */
+            unit->stack = NULL;
+        }
         abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
         return false;
     }
@@ -517,7 +519,7 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
     } else if (unit->ctx) {
         abti_set_running(es, unit);
         abti_switch(parent, unit, NULL, NULL);
-    } else if (take_stack(es, unit)) {
+    } else if (abti_take_stack(es, unit)) {
         abti_set_running(es, unit);
         start(parent, unit, NULL, NULL);
     } else {

@@ -42,6 +42,14 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
     return abti_sched_pick(es->dsched, self);
 }
 
+/* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
+ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
+{
+    if (!unit->stack)
+        unit->stack = abti_cache_get(&es->stacks);
+    return unit->stack != NULL;
+}
+
 /* Switches for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
 int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 
