@@ -98,6 +98,14 @@ error_tests = \
 
 # test/fault/*.c: the n-th allocation fails.
 fault_tests =
+# test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
+fault_tests = \
+	test/fault/init \
+	test/fault/thread
+
+fault_harness = test/fault/fault.c test/fault/fault.h test/fault/cases.h
+test_fault_init_SOURCES = test/fault/init.c $(fault_harness)
+test_fault_thread_SOURCES = test/fault/thread.c $(fault_harness)
 
 # test/regress/<what>.c: one per mended bug.
 regress_tests = \
