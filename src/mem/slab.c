@@ -48,26 +48,6 @@ void abti_slab_fini(struct abti_slab *slab)
     free_magazines(slab->empty);
 }
 
-static struct abti_magazine *magazine_alloc(const struct abti_slab *slab)
-{
-    struct abti_magazine *magazine = malloc(sizeof(*magazine) + slab->spec.batch * sizeof(magazine->objects[0]));
-    if (magazine)
-        magazine->count = 0;
-    return magazine;
-}
-
-int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
-{
-    *cache = (struct abti_cache){.batch = slab->spec.batch, .slab = slab};
-    cache->magazine = magazine_alloc(slab);
-    cache->spare = magazine_alloc(slab);
-    if (cache->magazine && cache->spare)
-        return 0;
-    free(cache->magazine);
-    free(cache->spare);
-    return -ENOMEM;
-}
-
 static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
     magazine->next = *list;
@@ -80,6 +60,32 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
     if (magazine)
         *list = magazine->next;
     return magazine;
+}
+
+/* An empty one, from the depot if that has one; NULL when there is no memory. */
+static struct abti_magazine *empty_magazine(struct abti_slab *slab)
+{
+    abti_spin_lock(&slab->lock);
+    struct abti_magazine *magazine = pop_magazine(&slab->empty);
+    abti_spin_unlock(&slab->lock);
+    if (!magazine) {
+        magazine = malloc(sizeof(*magazine) + slab->spec.batch * sizeof(magazine->objects[0]));
+        if (magazine)
+            magazine->count = 0;
+    }
+    return magazine;
+}
+
+int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
+{
+    *cache = (struct abti_cache){.batch = slab->spec.batch, .slab = slab};
+    cache->magazine = empty_magazine(slab);
+    cache->spare = empty_magazine(slab);
+    if (cache->magazine && cache->spare)
+        return 0;
+    free(cache->magazine);
+    free(cache->spare);
+    return -ENOMEM;
 }
 
 static void swap_magazines(struct abti_cache *cache)
@@ -195,11 +201,7 @@ void abti_cache_spill(struct abti_cache *cache)
     swap_magazines(cache);
     if (cache->magazine->count == 0)
         return;
-    abti_spin_lock(&slab->lock);
-    struct abti_magazine *empty = pop_magazine(&slab->empty);
-    abti_spin_unlock(&slab->lock);
-    if (!empty)
-        empty = magazine_alloc(slab);
+    struct abti_magazine *empty = empty_magazine(slab);
     if (!empty) {
         spill_loose(slab, cache->magazine);
         return;

@@ -196,6 +196,35 @@ static void test_trade(void)
     abti_slab_fini(&shared);
 }
 
+static unsigned count_magazines(const struct abti_magazine *magazine)
+{
+    unsigned num = 0;
+
+    for (; magazine; magazine = magazine->next)
+        num++;
+    return num;
+}
+
+/* Streams come and go: what one had serves the next. */
+static void test_caches_come_and_go(void)
+{
+    struct abti_slab slab;
+    struct abti_cache cache;
+
+    abti_slab_init(&slab, &spec);
+    for (int i = 0; i < 100; i++) {
+        void *object;
+        if (abti_cache_init(&cache, &slab))
+            bail_out("no memory");
+        object = abti_cache_get(&cache);
+        abti_cache_put(&cache, object);
+        abti_cache_fini(&cache);
+    }
+    ok(count_magazines(slab.full) + count_magazines(slab.empty) < 8, "caches that come and go share their magazines");
+    is_int(slab.made, RUN, "and their objects");
+    abti_slab_fini(&slab);
+}
+
 int main(void)
 {
     test_one_cache();
@@ -203,5 +232,6 @@ int main(void)
     test_make();
     test_no_memory();
     test_trade();
+    test_caches_come_and_go();
     return done_testing();
 }
