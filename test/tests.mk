@@ -122,6 +122,7 @@ regress_tests = \
 	test/regress/private_resume \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
+	test/regress/sched_reuse \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

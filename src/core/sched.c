@@ -115,10 +115,12 @@ void abti_sched_destroy(abti_sched *sched)
 void abti_sched_release(abti_sched *sched)
 {
     atomic_store(&sched->es, NULL);
-    if (sched->automatic)
+    if (sched->automatic) {
         abti_sched_destroy(sched);
-    else
-        abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+        return;
+    }
+    abti_store_relaxed(&sched->requests, 0); /* they were meant for the use that ends here */
+    abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
 }
 
 void abti_sched_stacked_main(void *arg)
