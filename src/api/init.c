@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "core/esaffinity.h"
 #include "core/halt.h"
 #include "core/join.h"
 #include "core/overflow.h"
@@ -55,6 +56,17 @@ static int primary_init(void)
     return code;
 }
 
+static int memory_and_primary_init(void)
+{
+    int code = memory_init();
+    if (code != ABT_SUCCESS)
+        return code;
+    code = primary_init();
+    if (code != ABT_SUCCESS)
+        memory_fini();
+    return code;
+}
+
 static int runtime_init(void)
 {
     int code = abti_config_load(&abti_rt.config);
@@ -65,11 +77,11 @@ static int runtime_init(void)
     abti_halt_reset();
     abti_cpu_init();
     abti_annotate_init();
-    code = memory_init();
+    code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {
-        code = primary_init();
+        code = memory_and_primary_init();
         if (code != ABT_SUCCESS)
-            memory_fini();
+            abti_esaffinity_fini();
     }
     if (code != ABT_SUCCESS) {
         abti_config_fini(&abti_rt.config);
@@ -141,6 +153,7 @@ static void runtime_fini(abti_es *es)
     destroy_primary_sched(sched);
     abti_overflow_unwatch();
     memory_fini();
+    abti_esaffinity_fini();
     abti_config_fini(&abti_rt.config);
     abti_rt.primary = NULL;
     abti_rt.pools = NULL; /* the user's own, if any are left, are the user's leak */

@@ -109,10 +109,15 @@ static void list_leave(abti_es *es)
 
 int abti_es_set_rank(abti_es *es, int rank)
 {
-    int code = ABT_SUCCESS;
+    struct abti_cpuset cpus;
+    if (rank < 0)
+        return ABT_ERR_INV_XSTREAM_RANK;
+    int code = abti_esaffinity_of(rank, &cpus);
+    if (code != ABT_SUCCESS)
+        return code;
     abti_spin_lock(&abti_rt.lock);
     if (rank != es->rank) {
-        if (rank < 0 || !rank_is_free(rank)) {
+        if (!rank_is_free(rank)) {
             code = ABT_ERR_INV_XSTREAM_RANK;
         } else {
             list_remove(es);
@@ -124,7 +129,9 @@ int abti_es_set_rank(abti_es *es, int rank)
     }
     abti_spin_unlock(&abti_rt.lock);
     if (code == ABT_SUCCESS)
-        abti_esaffinity_apply(es, rank);
+        abti_esaffinity_bind(es, &cpus);
+    else
+        abti_cpuset_fini(&cpus);
     return code;
 }
 
@@ -262,17 +269,37 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     int code = es_alloc(sched, rank, &es);
     if (code != ABT_SUCCESS)
         return code;
+    struct abti_cpuset cpus;
     atomic_store(&sched->es, es);
-    code = start_thread(es);
+    code = abti_esaffinity_of(es->rank, &cpus);
+    if (code == ABT_SUCCESS)
+        code = start_thread(es);
     if (code != ABT_SUCCESS) {
+        abti_cpuset_fini(&cpus);
         atomic_store(&sched->es, NULL);
         es_drain(es);
         es_dispose(es);
         return code;
     }
-    abti_esaffinity_apply(es, es->rank);
+    abti_esaffinity_bind(es, &cpus);
     *out = es;
     return ABT_SUCCESS;
+}
+
+/* What the primary ES needs beside that of others. Undoes itself. */
+static int primary_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
+{
+    int code = abti_esaffinity_of(es->rank, cpus);
+    *stack = abti_stack_map(abti_rt.config.sched_stacksize);
+    *main_ult = abti_cache_get(&es->units);
+    if (code == ABT_SUCCESS && *stack && *main_ult)
+        return ABT_SUCCESS;
+    abti_cpuset_fini(cpus);
+    if (*stack)
+        abti_stack_destroy(*stack);
+    if (*main_ult)
+        abti_unit_release(es, *main_ult);
+    return ABT_ERR_MEM;
 }
 
 int abti_es_create_primary(abti_sched *sched, abti_es **out)
@@ -281,21 +308,18 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     int code = es_alloc(sched, 0, &es);
     if (code != ABT_SUCCESS)
         return code;
-    struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
-    abti_unit *main_ult = abti_cache_get(&es->units);
-    if (!stack || !main_ult) {
-        if (stack)
-            abti_stack_destroy(stack);
-        if (main_ult)
-            abti_unit_release(es, main_ult);
+    struct abti_stack *stack;
+    abti_unit *main_ult;
+    struct abti_cpuset cpus;
+    code = primary_alloc(es, &stack, &main_ult, &cpus);
+    if (code != ABT_SUCCESS) {
         es_drain(es);
         es_dispose(es);
-        return ABT_ERR_MEM;
+        return code;
     }
     es->is_primary = true;
     es->thread = pthread_self();
-    abti_esaffinity_init();
-    abti_esaffinity_apply(es, es->rank);
+    abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es);
     describe_native_stack(&es->native);
     enter_faults(es);
@@ -325,7 +349,6 @@ void abti_es_destroy_primary(abti_es *es)
     abti_es_self = NULL;
     es_drain(es);
     es_dispose(es);
-    abti_esaffinity_fini();
 }
 
 /* --- Requests --- */

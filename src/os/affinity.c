@@ -9,6 +9,9 @@
 /* No kernel knows more CPUs than this; numbers beyond are not CPUs, and the kernel ignores those too. */
 #define AFFINITY_MAX_CPUS (1 << 20)
 
+/* Up to here, which is what today's kernels can have at most on x86, a thread is bound without any memory. */
+#define AFFINITY_FEW_CPUS 8192
+
 unsigned abti_affinity_num_online(void)
 {
     long num = sysconf(_SC_NPROCESSORS_ONLN);
@@ -53,6 +56,7 @@ int abti_affinity_get(pthread_t thread, struct abti_cpuset *set)
 
 int abti_affinity_set(pthread_t thread, const int *cpus, size_t num)
 {
+    cpu_set_t few[AFFINITY_FEW_CPUS / CPU_SETSIZE], *mask = few;
     int highest = 0;
 
     for (size_t i = 0; i < num; i++) {
@@ -60,7 +64,8 @@ int abti_affinity_set(pthread_t thread, const int *cpus, size_t num)
             highest = cpus[i];
     }
     size_t size = CPU_ALLOC_SIZE(highest + 1);
-    cpu_set_t *mask = CPU_ALLOC(highest + 1);
+    if (size > sizeof(few))
+        mask = CPU_ALLOC(highest + 1);
     if (!mask)
         return -ENOMEM;
     CPU_ZERO_S(size, mask);
@@ -69,7 +74,8 @@ int abti_affinity_set(pthread_t thread, const int *cpus, size_t num)
             CPU_SET_S((size_t)cpus[i], size, mask);
     }
     int err = pthread_setaffinity_np(thread, size, mask);
-    CPU_FREE(mask);
+    if (mask != few)
+        CPU_FREE(mask);
     return -err;
 }
 
