@@ -101,11 +101,15 @@ fault_tests =
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
 	test/fault/init \
-	test/fault/thread
+	test/fault/objects \
+	test/fault/thread \
+	test/fault/xstream
 
 fault_harness = test/fault/fault.c test/fault/fault.h test/fault/cases.h
 test_fault_init_SOURCES = test/fault/init.c $(fault_harness)
+test_fault_objects_SOURCES = test/fault/objects.c $(fault_harness)
 test_fault_thread_SOURCES = test/fault/thread.c $(fault_harness)
+test_fault_xstream_SOURCES = test/fault/xstream.c $(fault_harness)
 
 # test/regress/<what>.c: one per mended bug.
 regress_tests = \

@@ -26,7 +26,8 @@ static void use_and_finalize(void)
     must(ABT_finalize());
 }
 
-static const struct fault_case init_case = {"ABT_init", FAULT_BARE | FAULT_BRIEF, init, is_not_up, use_and_finalize, NULL, NULL};
+static const struct fault_case init_case = {
+    "ABT_init", FAULT_BARE | FAULT_BRIEF, init, is_not_up, use_and_finalize, NULL, NULL};
 
 static void *init_elsewhere(void *arg)
 {
