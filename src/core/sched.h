@@ -37,6 +37,7 @@ struct ABT_sched_opaque {
     abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
     uint32_t random;               /* state of RANDWS's choice; its own ES */
+    unsigned turn;                 /* counts pools that were looked at for want of memory (run_another); its own ES */
     int id;
     void *data;
     /* user-defined */

@@ -1,5 +1,6 @@
 #include "core/switch.h"
 
+#include <limits.h>
 #include "core/overflow.h"
 #include "core/rt.h"
 
@@ -507,6 +508,35 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
     return true;
 }
 
+/* The scheduler that runs in the ULT, if it is a predefined one; else NULL. */
+static abti_sched *predefined_sched(abti_unit *unit)
+{
+    if (!(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)))
+        return NULL;
+    abti_sched *sched = abti_unit_cold_get(unit)->sched;
+    return sched->ops->pick ? sched : NULL;
+}
+
+/*
+ * There is no memory for the unit's stack: it goes back to its pool as if it had yielded. A predefined scheduler then
+ * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
+ * keep those from running that have stacks to give back. Before it looks at events, others in the system, who may free
+ * memory, get the processor.
+ */
+static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
+{
+    abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_sched *sched = predefined_sched(parent);
+    if (!sched)
+        return;
+    if (es->budget <= 0) {
+        abti_backoff(UINT_MAX);
+        return;
+    }
+    for (int i = 0; i < sched->num_pools && !es->handoff; i++)
+        es->handoff = abti_pool_pop(sched->pools[sched->turn++ % (unsigned)sched->num_pools], 0);
+}
+
 static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
 {
     if (abti_has_requests(unit) && !serve_requests(es, unit))
@@ -523,8 +553,7 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
         abti_set_running(es, unit);
         start(parent, unit, NULL, NULL);
     } else {
-        /* No memory for a stack now: the unit waits for those of others. */
-        abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        run_another(es, parent, unit);
     }
 }
 
