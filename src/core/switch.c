@@ -520,17 +520,17 @@ static abti_sched *predefined_sched(abti_unit *unit)
 /*
  * There is no memory for the unit's stack: it goes back to its pool as if it had yielded. A predefined scheduler then
  * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
- * keep those from running that have stacks to give back. Before it looks at events, others in the system, who may free
- * memory, get the processor.
+ * keep those from running that have stacks to give back. Before it looks at events, the other ESs are asked for the
+ * stacks they have at hand, and others in the system, who may free memory, get the processor.
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = predefined_sched(parent);
-    if (!sched)
-        return;
-    if (es->budget <= 0) {
-        abti_backoff(UINT_MAX);
+    if (!sched || es->budget <= 0) {
+        abti_es_ask_for_stacks(es);
+        if (sched)
+            abti_backoff(UINT_MAX);
         return;
     }
     for (int i = 0; i < sched->num_pools && !es->handoff; i++)

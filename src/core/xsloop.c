@@ -115,6 +115,10 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         return;
     if (requests & ABTI_ES_REQ_HALT)
         abti_halt_arrive(es);
+    if (requests & ABTI_ES_REQ_STACKS) {
+        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
+        abti_cache_flush(&es->stacks);
+    }
     if (requests & ABTI_ES_REQ_JOIN)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     if (requests & ABTI_ES_REQ_CANCEL)
@@ -216,7 +220,7 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
            (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK);
+           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS);
 }
 
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)

@@ -232,6 +232,7 @@ static void *es_thread(void *arg)
     enter_faults(es);
     for (;;) {
         abti_xsloop_run(es);
+        abti_cache_flush(&es->stacks); /* others may have use for them */
         /* Only this thread stores STOPPED, only who has joined it stores another value. */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
@@ -356,6 +357,21 @@ void abti_es_destroy_primary(abti_es *es)
 void abti_es_wake(abti_es *es)
 {
     abti_sleeper_wake(&es->sleeper);
+}
+
+void abti_es_ask_for_stacks(abti_es *es)
+{
+    enum { EVERY_NS = 1000000 };
+    uint64_t now = abti_clock_mono_ns();
+    if (now < es->asked_ns + EVERY_NS)
+        return;
+    es->asked_ns = now;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *other = abti_rt.xstreams; other; other = other->next) {
+        if (other != es)
+            abti_es_request(other, ABTI_ES_REQ_STACKS);
+    }
+    abti_spin_unlock(&abti_rt.lock);
 }
 
 void abti_es_request(abti_es *es, unsigned requests)

@@ -15,6 +15,7 @@ enum {
     ABTI_ES_REQ_HALT = 4,
     ABTI_ES_REQ_LOOK = 8,  /* not to sleep before it has looked at everything again */
     ABTI_ES_REQ_POLL = 16, /* not a request: there are pollers to be called */
+    ABTI_ES_REQ_STACKS = 32, /* its free stacks are wanted by others */
 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
@@ -59,6 +60,7 @@ struct ABT_xstream_opaque {
     pthread_t thread; /* creator; valid for secondary ESs */
 
     struct abti_idle idle;
+    uint64_t asked_ns; /* private: when it last asked others for their free stacks */
 };
 
 /* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
@@ -86,6 +88,8 @@ int abti_es_revive(abti_es *es) ABTI_MUST_CHECK;
 /* Sets requests and sees to it that the ES notices. */
 void abti_es_request(abti_es *es, unsigned requests);
 void abti_es_wake(abti_es *es);
+/* There is no memory for stacks: the other ESs are asked for those that they have at hand, once in a while. */
+void abti_es_ask_for_stacks(abti_es *es);
 /* Delivers the requests to the scheduler that asks. */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
 int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;

@@ -183,7 +183,7 @@ void *abti_cache_refill(struct abti_cache *cache)
     return object ? object : refill_from_slab(cache);
 }
 
-/* There is no memory for a magazine: what is in the full one is linked together instead. */
+/* Without memory for another magazine: what is in this one is linked together instead. */
 static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
 {
     abti_spin_lock(&slab->lock);
@@ -193,6 +193,14 @@ static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
         slab->loose = node;
     }
     abti_spin_unlock(&slab->lock);
+}
+
+void abti_cache_flush(struct abti_cache *cache)
+{
+    for (void *object; (object = cache_from_run(cache)) != NULL;)
+        abti_cache_put(cache, object);
+    spill_loose(cache->slab, cache->magazine);
+    spill_loose(cache->slab, cache->spare);
 }
 
 void abti_cache_spill(struct abti_cache *cache)

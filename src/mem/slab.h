@@ -19,7 +19,7 @@
 #include "base/compiler.h"
 #include "os/spin.h"
 
-/* A free object for which no magazine could be had; the last resort of a put, which cannot fail. */
+/* A free object without a magazine: there was no memory for one, and a put cannot fail, or others want it at once. */
 struct abti_node {
     struct abti_node *next;
 };
@@ -71,6 +71,9 @@ void abti_slab_fini(struct abti_slab *slab);
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_CHECK;
 /* Gives everything back to the slab. */
 void abti_cache_fini(struct abti_cache *cache);
+
+/* All that is free goes to the depot, for others to take; needs no memory. Nobody may stand on one of the objects. */
+void abti_cache_flush(struct abti_cache *cache);
 
 /* The slow halves of get and put: an empty magazine, a full one. */
 void *abti_cache_refill(struct abti_cache *cache);

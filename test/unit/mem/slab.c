@@ -196,6 +196,34 @@ static void test_trade(void)
     abti_slab_fini(&shared);
 }
 
+/* All that one cache has free is there for another, though there is no memory for anything. */
+static void test_flush(void)
+{
+    enum { NUM = 3 * BATCH + 3 };
+    void *objects[NUM];
+    struct abti_slab slab;
+    struct abti_cache cache, other;
+    int n = 0;
+
+    abti_slab_init(&slab, &spec);
+    ok(!abti_cache_init(&cache, &slab) && !abti_cache_init(&other, &slab), "two caches");
+    for (int i = 0; i < NUM; i++)
+        objects[i] = abti_cache_get(&cache);
+    slab.cursor = slab.end; /* the chunk is used up */
+    for (int i = 0; i < NUM; i++)
+        abti_cache_put(&cache, objects[i]);
+    maps_left = 0;
+    abti_cache_flush(&cache);
+    ok(abti_cache_get(&cache) != NULL, "who has given all away gets some of it back");
+    while (abti_cache_get(&other))
+        n++;
+    is_int(n + 1, slab.made, "everything that was ever handed out is there for others");
+    maps_left = 1000000;
+    abti_cache_fini(&cache);
+    abti_cache_fini(&other);
+    abti_slab_fini(&slab);
+}
+
 static unsigned count_magazines(const struct abti_magazine *magazine)
 {
     unsigned num = 0;
@@ -232,6 +260,7 @@ int main(void)
     test_make();
     test_no_memory();
     test_trade();
+    test_flush();
     test_caches_come_and_go();
     return done_testing();
 }
