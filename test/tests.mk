@@ -100,15 +100,27 @@ error_tests = \
 fault_tests =
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
+	test/fault/growth \
+	test/fault/info \
 	test/fault/init \
 	test/fault/objects \
+	test/fault/pool \
+	test/fault/sched \
+	test/fault/shortage \
 	test/fault/thread \
+	test/fault/waiting \
 	test/fault/xstream
 
 fault_harness = test/fault/fault.c test/fault/fault.h test/fault/cases.h
+test_fault_growth_SOURCES = test/fault/growth.c $(fault_harness)
+test_fault_info_SOURCES = test/fault/info.c $(fault_harness)
 test_fault_init_SOURCES = test/fault/init.c $(fault_harness)
 test_fault_objects_SOURCES = test/fault/objects.c $(fault_harness)
+test_fault_pool_SOURCES = test/fault/pool.c $(fault_harness)
+test_fault_sched_SOURCES = test/fault/sched.c $(fault_harness)
+test_fault_shortage_SOURCES = test/fault/shortage.c $(fault_harness)
 test_fault_thread_SOURCES = test/fault/thread.c $(fault_harness)
+test_fault_waiting_SOURCES = test/fault/waiting.c $(fault_harness)
 test_fault_xstream_SOURCES = test/fault/xstream.c $(fault_harness)
 
 # test/regress/<what>.c: one per mended bug.

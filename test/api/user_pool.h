@@ -20,7 +20,8 @@ struct list {
     size_t size;
     ABT_pool_context last_push, last_pop;
     atomic_int alive, created, frees, inits, pop_waits, pop_manys, push_manys;
-    atomic_bool refuse; /* to make units */
+    atomic_int no_memory; /* units that could not be made for want of it */
+    atomic_bool refuse;   /* to make units */
 };
 
 /* A pool's list is its data; that of the pool which is being made is here. The old interface's units have no pool. */
@@ -48,6 +49,10 @@ static inline ABT_unit item_new(struct list *list, ABT_thread thread)
     if (atomic_load(&list->refuse))
         return ABT_UNIT_NULL;
     item = calloc(1, sizeof(*item));
+    if (!item) {
+        count_up(&list->no_memory);
+        return ABT_UNIT_NULL;
+    }
     item->thread = thread;
     count_up(&list->alive);
     count_up(&list->created);

@@ -4,47 +4,25 @@
 static ABT_xstream xstream;
 static ABT_sched sched;
 static ABT_pool pools[3];
-static ABT_thread probe; /* a tasklet that is run to see that a stream works, made in advance */
-static ABT_pool probe_pool;
-static atomic_int probed;
 static int streams;
 
 static void begin(void)
 {
-    ABT_thread popped;
-
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &probe_pool));
-    must(ABT_task_create(probe_pool, count_up, &probed, &probe));
-    must(ABT_pool_pop_thread(probe_pool, &popped));
+    probe_begin();
     must(ABT_xstream_get_num(&streams));
 }
 
 static void end(void)
 {
-    must(ABT_pool_push_thread(own_pool(), probe));
-    must(ABT_task_free(&probe));
-    must(ABT_pool_free(&probe_pool));
+    probe_end();
 }
 
-/*
- * The new stream asks for memory as it begins, and does without an answer: while things fail, it is seen to work. The
- * probe is a terminated unit afterwards, to be revived.
- */
+/* A new stream asks for memory as it begins, and does without an answer: it is seen to work while things still fail. */
 static void try_it(ABT_pool pool)
 {
-    probed = 0;
-    must(ABT_pool_push_thread(pool, probe));
+    probe_into(pool);
     while (!probed)
         nap_ms(0.02);
-}
-
-static void probe_again(void)
-{
-    ABT_thread popped;
-
-    must(ABT_task_join(probe));
-    must(ABT_task_revive(probe_pool, count_up, &probed, &probe));
-    must(ABT_pool_pop_thread(probe_pool, &popped));
 }
 
 static int number_of_streams(void)
@@ -330,14 +308,14 @@ static void nothing(void)
 }
 
 static const struct fault_case cases[] = {
-    {"ABT_xstream_create", FAULT_BRIEF | FAULT_HELPS | FAULT_EXTERNAL, create, no_stream, free_stream, begin, end},
-    {"ABT_xstream_create_with_rank", FAULT_BRIEF | FAULT_HELPS, create_with_rank, no_stream, free_stream, begin, end},
-    {"ABT_xstream_create, user's scheduler", FAULT_BRIEF | FAULT_HELPS, create_with_sched, no_stream, free_stream,
-     begin_sched, end_sched},
-    {"ABT_xstream_create_basic", FAULT_BRIEF | FAULT_HELPS | FAULT_EXTERNAL, create_basic, no_stream, free_stream,
-     begin_pools, end_pools},
-    {"ABT_xstream_create_basic, unused automatic pool", FAULT_BRIEF | FAULT_HELPS, create_in_unused_pool,
-     no_stream_but_pool, free_stream_and_pool, begin_unused_pool, end_unused_pool},
+    {"ABT_xstream_create", FAULT_HELPS | FAULT_EXTERNAL, create, no_stream, free_stream, begin, end},
+    {"ABT_xstream_create_with_rank", FAULT_HELPS, create_with_rank, no_stream, free_stream, begin, end},
+    {"ABT_xstream_create, user's scheduler", FAULT_HELPS, create_with_sched, no_stream, free_stream, begin_sched,
+     end_sched},
+    {"ABT_xstream_create_basic", FAULT_HELPS | FAULT_EXTERNAL, create_basic, no_stream, free_stream, begin_pools,
+     end_pools},
+    {"ABT_xstream_create_basic, unused automatic pool", FAULT_HELPS, create_in_unused_pool, no_stream_but_pool,
+     free_stream_and_pool, begin_unused_pool, end_unused_pool},
     {"ABT_xstream_set_main_sched", 0, replace, same_sched, new_sched, begin_replace, end},
     {"ABT_xstream_set_main_sched_basic", 0, replace_basic, same_sched, new_sched, begin_replace, end},
     {"ABT_xstream_set_main_sched, terminated", FAULT_BRIEF, replace_terminated, same_sched_there, new_sched_there,
