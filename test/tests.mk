@@ -11,6 +11,7 @@ unit_tests = \
 	test/unit/core/pool \
 	test/unit/core/queue \
 	test/unit/core/switch \
+	test/unit/core/shortage \
 	test/unit/core/unitmap \
 	test/unit/mem/slab \
 	test/unit/mem/stack \

@@ -50,8 +50,7 @@ struct entry {
     struct entry *next;
 };
 
-static struct entry entries[ENTRIES], *buckets[BUCKETS], *unused;
-static size_t entries_used;
+static struct entry *buckets[BUCKETS];
 static long numbered;
 static struct fault_live live;
 
@@ -224,6 +223,9 @@ static struct entry **bucket_of(const void *ptr)
 {
     return &buckets[((uintptr_t)ptr >> 4) * 2654435761u % BUCKETS];
 }
+
+static struct entry entries[ENTRIES], *unused;
+static size_t entries_used;
 
 static struct entry *entry_get(void)
 {
