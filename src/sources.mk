@@ -45,6 +45,7 @@ abt_sources = \
 	src/core/rt.c \
 	src/core/sched.c \
 	src/core/switch.c \
+	src/core/tool.c \
 	src/core/unit.c \
 	src/core/unitmap.c \
 	src/core/xsloop.c \

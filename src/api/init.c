@@ -8,6 +8,7 @@
 #include "core/overflow.h"
 #include "core/rt.h"
 #include "core/switch.h"
+#include "core/tool.h"
 #include "core/unitmap.h"
 #include "ext/info.h"
 #include "pool/pool_impl.h"
@@ -143,6 +144,7 @@ static void refuse_live_streams(void)
 static void runtime_fini(abti_es *es)
 {
     refuse_live_streams();
+    abti_tool_stop();
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);
 
@@ -152,6 +154,7 @@ static void runtime_fini(abti_es *es)
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);
     abti_overflow_unwatch();
+    abti_tool_fini();
     memory_fini();
     abti_esaffinity_fini();
     abti_config_fini(&abti_rt.config);

@@ -15,6 +15,7 @@ static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_tas
         return abti_error(code);
     if (newtask)
         *newtask = unit;
+    abti_tool_event_create(abti_tool_es(), unit);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
 }

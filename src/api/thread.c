@@ -64,6 +64,7 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
     /* Before the push: the new unit may look at its handle as soon as it runs. */
     if (newthread)
         *newthread = unit;
+    abti_tool_event_create(abti_tool_es(), unit);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
 }
@@ -162,6 +163,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
         return abti_error(code);
     if (newthread)
         *newthread = unit;
+    abti_tool_event_create(abti_tool_es(), unit);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
 

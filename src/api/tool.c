@@ -1,19 +1,37 @@
-/* ABT_tool_*: the library is built without the tool interface. */
+/* ABT_tool_*. The events themselves are core/tool.h. */
+#include "core/tool.h"
 #include "api/check.h"
+#include "core/rt.h"
+
+#define TOOL_CONTEXT_IS_NULL(h) ABTI_IS_NULL(h, ABT_TOOL_CONTEXT_NULL)
 
 int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask, void *user_arg)
 {
-    (void)cb_func;
-    (void)event_mask;
-    (void)user_arg;
-    return abti_error(ABT_ERR_FEATURE_NA);
+    if (!ABTI_BUILD_TOOL)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    int code = abti_tool_register(cb_func, event_mask, user_arg);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val)
 {
-    (void)context;
     (void)event;
-    (void)query_kind;
-    (void)val;
-    return abti_error(ABT_ERR_FEATURE_NA);
+    if (!ABTI_BUILD_TOOL)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    if (ABTI_REFUSE(TOOL_CONTEXT_IS_NULL(context)))
+        return abti_error(ABT_ERR_INV_TOOL_CONTEXT);
+    switch (query_kind) {
+    case ABT_TOOL_QUERY_KIND_POOL: *(ABT_pool *)val = context->pool ? context->pool : ABT_POOL_NULL; break;
+    case ABT_TOOL_QUERY_KIND_STACK_DEPTH: *(int *)val = context->depth; break;
+    case ABT_TOOL_QUERY_KIND_CALLER_TYPE:
+        *(ABT_exec_entity_type *)val = context->caller ? ABT_EXEC_ENTITY_TYPE_THREAD : ABT_EXEC_ENTITY_TYPE_EXT;
+        break;
+    case ABT_TOOL_QUERY_KIND_CALLER_HANDLE: *(void **)val = context->caller; break;
+    case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE: *(ABT_sync_event_type *)val = context->reason; break;
+    case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE: *(const void **)val = context->object; break;
+    default: return abti_error(ABT_ERR_OTHER);
+    }
+    return ABT_SUCCESS;
 }

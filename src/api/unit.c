@@ -16,5 +16,6 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
     abti_store_relaxed(&unit->requests, 0);
     abti_store_relaxed(&unit->es, ABTI_ES_NONE);
     abti_store_relaxed(&unit->join, 0);
+    abti_tool_event_revive(unit);
     return ABT_SUCCESS;
 }

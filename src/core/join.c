@@ -27,10 +27,11 @@ static void join_native(abti_unit *unit)
         abti_backoff(step);
 }
 
-/* The unit is done; with a handle it is to be freed. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
+    abti_tool_event_join(unit);
     if (handle) {
+        abti_tool_event_free(unit);
         abti_unit_dispose(es, unit);
         *handle = ABT_THREAD_NULL;
     }
@@ -40,25 +41,30 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
 /* Somebody else sleeps on the unit already: look at it again and again. */
 static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 {
-    while (!abti_unit_is_done(unit))
-        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    while (!abti_unit_is_done(unit)) {
+        abti_es *es = abti_es_self;
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    }
     return abti_free_done(abti_es_self, unit, handle);
 }
 
 /*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
  * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
- * the switch can go straight back to the API's user.
+ * the switch can go straight back to the API's user. With tools it comes back here, to tell of the join.
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_has_requests(self))
         abti_serve_migration(self);
     self->next = (abti_unit *)handle;
-    if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
+    if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    int code = abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    return ABTI_BUILD_TOOL ? abti_free_done(abti_es_self, unit, handle) : code;
 }
 
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)

@@ -13,7 +13,7 @@
  */
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
-/* The unit is done; with a handle it is to be freed. */
+/* The unit is done and joined; with a handle it is to be freed. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
@@ -67,14 +67,14 @@ ABTI_INLINE int abti_join_in_place(abti_es *es, abti_unit *unit)
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)
 {
-    return ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
+    return !ABTI_BUILD_TOOL && ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
 }
 
 /* For units that are known to be joinable. */
 ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))
-        return handle ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
+        return handle || ABTI_BUILD_TOOL ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
     return abti_join_slow(es, unit, handle);
 }
 

@@ -216,7 +216,9 @@ static bool poll_ult(struct abti_waiter *w, abti_unit *unit, uint64_t deadline_n
         if (abti_clock_mono_ns() >= deadline_ns || abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL)
             return false;
         abti_store_relaxed(&unit->held, 1); /* the waiter is queued */
-        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+        abti_es *es = abti_es_self;
+        abti_tool_event_yield(es, w->reason, w->object);
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
         abti_store_relaxed(&unit->held, 0);
     }
     return true;
@@ -227,6 +229,7 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
     w->lock = lock;
     w->other = other;
     if (ABTI_LIKELY(w->unit != NULL)) {
+        abti_tool_event_suspend(abti_es_self, w->reason, w->object);
         abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
         return;
     }

@@ -120,13 +120,23 @@ static void after_yield_loop(void *arg)
 }
 
 /* Requests are served, or the scheduler looks at events. */
+ABTI_NORETURN ABTI_INLINE void end_ult(void);
+
 static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (!es->parent || abti_unit_is_tasklet(self))
-        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to, a tasklet stays until it ends */
+    if (abti_unit_is_tasklet(self))
+        return ABT_SUCCESS; /* it stays until it ends */
+    if (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* who waits in a loop has told it */
+    if (!es->parent) {
+        abti_tool_event_run(es, self, NULL);
+        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
+    }
     unsigned requests = abti_load_relaxed(&self->requests);
-    if (abti_unit_is_cancelled(self))
-        abti_ult_exit();
+    if (abti_unit_is_cancelled(self)) {
+        abti_tool_event_cancel(es, self);
+        end_ult();
+    }
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
@@ -162,6 +172,7 @@ static void after_push(void *arg)
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     struct push_arg push = {self, context};
+    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     return abti_leave_to(es, self, next, after_push, &push);
 }
@@ -189,6 +200,7 @@ void abti_after_suspend(void *arg)
 
 int abti_suspend(abti_es *es, abti_unit *self)
 {
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
     return abti_block(es, self, abti_after_suspend, self);
@@ -196,6 +208,7 @@ int abti_suspend(abti_es *es, abti_unit *self)
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
     abti_pool_count_entered(es, self->pool);
@@ -204,12 +217,14 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 
 void abti_take_blocked(abti_es *es, abti_unit *unit)
 {
+    abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_count_left(es, unit->pool);
 }
 
 int abti_suspend_native(abti_es *es)
 {
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_sleeper_prepare(&es->sleeper);
     abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);
     while (abti_load_seq_cst(&es->cur->state) == ABT_THREAD_STATE_BLOCKED) {
@@ -217,6 +232,7 @@ int abti_suspend_native(abti_es *es)
         abti_sleeper_prepare(&es->sleeper);
     }
     abti_sleeper_cancel(&es->sleeper);
+    abti_tool_event_run(es, es->cur, NULL);
     return ABT_SUCCESS;
 }
 
@@ -230,6 +246,7 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
+    abti_tool_event_resume(unit);
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);
         return;
@@ -263,6 +280,7 @@ ABTI_INLINE abti_unit *terminate(abti_es *es, abti_unit *unit)
     uintptr_t join = abti_load_acquire(&unit->join);
     if (join == 0) {
         if (!(unit->flags & ABTI_UNIT_NAMED)) {
+            abti_tool_event_free_unnamed(es, unit);
             abti_unit_dispose(es, unit);
             return NULL;
         }
@@ -307,6 +325,7 @@ ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 
 ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 {
+    abti_tool_event_resume(joiner);
     abti_pool_count_left(es, joiner->pool);
     abti_set_running(es, joiner);
 }
@@ -425,20 +444,37 @@ ABTI_NO_SANITIZE void abti_annotate_arrival(void)
         abti_annotate_asan_finish(NULL, NULL, NULL);
 }
 
+/* Out of line: our caller looked where it is before the unit ran, which may have come elsewhere. */
+static ABTI_NOINLINE void tell_finish(void)
+{
+    abti_es *es = abti_es_self;
+    abti_tool_event_finish(es, es->cur);
+}
+
 void abti_ult_main(void)
 {
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
         unit->func(unit->arg);
+        if (ABTI_BUILD_TOOL)
+            tell_finish();
         finish();
     }
 }
 
-void abti_ult_exit(void)
+/* From anywhere on its stack. */
+ABTI_NORETURN ABTI_INLINE void end_ult(void)
 {
     finish();
     restart(abti_es_self->cur);
+}
+
+void abti_ult_exit(void)
+{
+    if (ABTI_BUILD_TOOL)
+        tell_finish();
+    end_ult();
 }
 
 void abti_ult_exit_to(abti_unit *next)
@@ -447,6 +483,7 @@ void abti_ult_exit_to(abti_unit *next)
     abti_unit *unit = es->cur;
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
+    abti_tool_event_finish(es, unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         leave_for_good(es, next, after_end_own_stack, unit);
     bool in_place = runs_in_place(unit);
@@ -494,7 +531,9 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
     if (abti_unit_is_cancelled(unit)) {
+        abti_tool_event_cancel_popped(es, unit);
         abti_discard(es, unit);
+        abti_tool_after_cancel(es);
         return false;
     }
     if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
@@ -562,6 +601,7 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     abti_unit *self = es->cur, *saved_parent = es->parent;
     abti_sched *saved_dsched = es->dsched;
     es->parent = self;
+    abti_tool_descend(es, 1);
     abti_es_set_dsched(es, dsched);
     /* The children give the ES back to us on this native thread, whatever becomes of them. */
     do {
@@ -571,6 +611,7 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
         unit = es->handoff;
     } while (unit);
     es->cur = self;
+    abti_tool_descend(es, -1);
     es->parent = saved_parent;
     abti_es_set_dsched(es, saved_dsched);
 }

@@ -10,6 +10,7 @@
 #define ABTI_CORE_SWITCH_H
 
 #include "core/migrate.h"
+#include "core/tool.h"
 #include "core/xstream.h"
 #include "os/annotate.h"
 #include "os/single.h"
@@ -17,9 +18,11 @@
 /* Marks `unit` as what runs on `es` from now on. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
+    abti_unit *before = es->cur;
     es->cur = unit;
     /* relaxed: queries may see them late; whoever resumes or frees the unit synchronises by other words */
     abti_store_relaxed(&unit->running, es->running);
+    abti_tool_event_run(es, unit, before);
 }
 
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
@@ -194,6 +197,7 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_set_running(es, unit);
     unit->func(unit->arg);
+    abti_tool_event_finish(es, unit);
     uintptr_t join = 0;
     /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
     if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include "arch/ctx.h"
 #include "base/atomic.h"
+#include "base/build.h"
 #include "mem/slab.h"
 #include "mem/stack.h"
 
@@ -163,10 +164,11 @@ ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
            !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS));
 }
 
-/* A tasklet that nothing is asked of. */
+/* A tasklet that nothing is asked of. With tools it runs as any other child does. */
 ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
 {
-    return (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
+    return !ABTI_BUILD_TOOL &&
+           (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
 }
 
 /* Descriptors for threads that are no ES; those of an ES come from core/switch.h. NULL when there is no memory. */

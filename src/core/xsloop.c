@@ -10,6 +10,7 @@
  */
 static void resume_waiter(abti_unit *waiter)
 {
+    abti_tool_event_resume(waiter);
     abti_store_relaxed(&waiter->state, ABT_THREAD_STATE_READY);
     abti_pool_push(waiter->pool, waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
@@ -74,6 +75,8 @@ void abti_xsloop_run(abti_es *es)
 {
     jmp_buf exit;
     es->parent = NULL;
+    es->cur = NULL;
+    es->depth = 0;
     abti_es_set_dsched(es, NULL);
     abti_set_running(es, es->main_unit);
     es->main_exit = &exit;
@@ -81,6 +84,7 @@ void abti_xsloop_run(abti_es *es)
         run_main_scheds(es);
     else
         install_replacement(es); /* its turn comes when the ES is revived, but nobody waits for that */
+    abti_tool_event_finish(es, es->main_unit);
 }
 
 void abti_xsloop_exit(abti_es *es)
@@ -193,6 +197,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
         return ABT_SUCCESS;
     }
     struct replace_arg arg = {es, sched, self};
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_OTHER, NULL);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after_replace, &arg);
 }
 

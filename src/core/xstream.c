@@ -185,6 +185,7 @@ static void es_dispose(abti_es *es)
 {
     list_leave(es);
     abti_idle_fini(es);
+    abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
     free(es);
 }
@@ -272,6 +273,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
         return code;
     struct abti_cpuset cpus;
     atomic_store(&sched->es, es);
+    abti_tool_event_create(es, es->main_unit);
     code = abti_esaffinity_of(es->rank, &cpus);
     if (code == ABT_SUCCESS)
         code = start_thread(es);
@@ -331,6 +333,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_store_relaxed(&abti_unit_cold_get(main_ult)->pinned, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
+    es->depth = 1;
     abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
     abti_set_running(es, main_ult);
     abti_es_self = es;
@@ -389,10 +392,9 @@ void abti_es_request(abti_es *es, unsigned requests)
 
 void abti_es_join(abti_es *es)
 {
-    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
         abti_es_request(es, ABTI_ES_REQ_JOIN);
-        abti_join(abti_es_self, es->main_unit, NULL);
-    }
+    abti_join(abti_es_self, es->main_unit, NULL);
 }
 
 static void set_control(abti_es *es, uint32_t control)
@@ -420,6 +422,7 @@ int abti_es_revive(abti_es *es)
     abti_store_relaxed(&sched->requests, 0);
     abti_store_relaxed(&es->main_unit->join, 0);
     abti_store_relaxed(&es->state, ABT_XSTREAM_STATE_RUNNING);
+    abti_tool_event_revive(es->main_unit);
     set_control(es, ABTI_ES_RUN);
     return ABT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include "base/build.h"
 #include "core/idle.h"
 #include "core/park.h"
 #include "core/sched.h"
@@ -61,6 +62,9 @@ struct ABT_xstream_opaque {
 
     struct abti_idle idle;
     uint64_t asked_ns; /* private: when it last asked others for their free stacks */
+    /* Private to the ES's native thread, kept for core/tool.h only. */
+    int depth;   /* of `cur`: how many schedulers run one another down to it */
+    bool untold; /* the events of the moment are told as if there were no ES */
 };
 
 /* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
@@ -69,9 +73,11 @@ extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exe
 
 extern abti_pool abti_no_pool;
 
-/* Who may be asked for the next unit from now on. */
+/* Who may be asked for the next unit from now on. With tools nobody, so that all units run on the general paths. */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {
+    if (ABTI_BUILD_TOOL)
+        dsched = NULL;
     es->dsched = dsched;
     es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
 }

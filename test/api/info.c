@@ -95,16 +95,6 @@ static void test_query(enum caller who, void *arg)
     is_int(value, 77, "nothing is stored");
 }
 
-static void test_tool(void)
-{
-    if (query_bool(ABT_INFO_QUERY_KIND_ENABLED_TOOL) == ABT_TRUE)
-        return;
-    is_int(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_ALL, NULL), ABT_ERR_FEATURE_NA,
-           "no callbacks for tools in this build");
-    is_int(ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, 0, ABT_TOOL_QUERY_KIND_POOL, NULL), ABT_ERR_FEATURE_NA,
-           "nor anything for them to ask");
-}
-
 /* What stands in the environment at ABT_init is what a query tells. */
 static void test_environment(void)
 {
@@ -712,7 +702,6 @@ int main(void)
     must(ABT_init(0, NULL));
     primary = self();
     call_as_each(test_query, NULL);
-    test_tool();
     test_null();
     call_as_each(test_objects, &primary);
     test_blind_pool();
