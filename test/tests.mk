@@ -64,6 +64,9 @@ api_tests = \
 	test/api/thread_migrate \
 	test/api/thread_switch \
 	test/api/timer \
+	test/api/tool \
+	test/api/tool_sched \
+	test/api/tool_switch \
 	test/api/xstream \
 	test/api/xstream_barrier \
 	test/api/xstream_park \
@@ -156,6 +159,7 @@ stress_tests = \
 	test/stress/signals \
 	test/stress/stacked \
 	test/stress/sync_mix \
+	test/stress/tool \
 	test/stress/uts_matrix \
 	test/stress/xstreams
 
