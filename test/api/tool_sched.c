@@ -77,6 +77,27 @@ static void test_xstream_exit(void)
     is_story(sched, "CRNJF", "which ends");
 }
 
+/* The primary stream's first switch: its main scheduler has not run yet. */
+static void test_first(void)
+{
+    ABT_thread sched;
+
+    must(ABT_init(0, NULL));
+    primary_es = own_xstream();
+    primary_ult = self();
+    log_all();
+    must(ABT_thread_yield());
+    log_stop();
+    is_story(primary_ult, "YR", "a first yield");
+    is_event(primary_ult, 'Y', 0, .xstream = primary_es, .pool = own_pool(), .depth = 1,
+             .reason = ABT_SYNC_EVENT_TYPE_USER);
+    sched = nth(primary_ult, 'R', 0).caller;
+    is_event(primary_ult, 'R', 0, .xstream = primary_es, .depth = 1, .caller = sched);
+    is_story(sched, "R", "the main scheduler runs for the first time");
+    is_event(sched, 'R', 0, .xstream = primary_es, .depth = 0);
+    must(ABT_finalize());
+}
+
 static void test_replace(void)
 {
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_TRUE);
@@ -260,6 +281,7 @@ int main(void)
 
     if (!tool_is_built())
         skip_all("built without the tool interface");
+    test_first();
     tool_init();
     test_xstream();
     test_xstream_exit();
