@@ -407,6 +407,29 @@ static void test_waits(void)
     must(ABT_thread_free(&thread));
 }
 
+/* Who has waited for a cond, and comes in vain when it is signalled, waits for the mutex then. */
+static void test_stolen_mutex(void)
+{
+    ABT_pool pool = own_pool();
+    ABT_thread thread, copy;
+
+    log_all();
+    copy = thread = started(wait_cond, NULL);
+    must(ABT_mutex_lock(mutex));
+    must(ABT_cond_signal(cond));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_trylock(mutex));
+    must(ABT_thread_yield());
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_thread_free(&thread));
+    log_stop();
+    is_story(copy, "CRSWRSWRNJF", "waits twice");
+    is_event(copy, 'S', 0, .xstream = primary_es, .pool = pool, .depth = 1, .reason = ABT_SYNC_EVENT_TYPE_COND,
+             .object = cond);
+    is_event(copy, 'S', 1, .xstream = primary_es, .pool = pool, .depth = 1, .reason = ABT_SYNC_EVENT_TYPE_MUTEX,
+             .object = mutex);
+}
+
 /* --- Waits that end by themselves, or look again and again --- */
 
 static const struct timespec *in_ms(double ms)
@@ -521,6 +544,7 @@ int main(void)
     test_cancel_running();
     test_migrate(other);
     test_waits();
+    test_stolen_mutex();
     test_external_waiter();
     must(ABT_eventual_reset(eventual));
     test_timedwait("cond", timedwait_cond, ABT_SYNC_EVENT_TYPE_COND, cond);
