@@ -75,7 +75,7 @@ void abti_xsloop_run(abti_es *es)
 {
     jmp_buf exit;
     es->parent = NULL;
-    es->cur = NULL;
+    es->cur = NULL; /* nobody has run here before, as tools see it */
     es->depth = 0;
     abti_es_set_dsched(es, NULL);
     abti_set_running(es, es->main_unit);

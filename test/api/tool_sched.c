@@ -118,6 +118,7 @@ struct own_sched {
     ABT_thread unit; /* runs it */
     int yields, suspends;
     atomic_bool blocked;
+    bool exits;
 };
 
 static void own_run(ABT_sched sched)
@@ -137,6 +138,8 @@ static void own_run(ABT_sched sched)
         atomic_store(&own->blocked, true);
         must(ABT_self_suspend());
     }
+    if (own->exits)
+        ABT_self_exit();
     while (!stop) {
         ABT_thread thread = ABT_THREAD_NULL;
         must(ABT_pool_pop_thread(pool, &thread));
@@ -180,6 +183,22 @@ static void test_main_sched(void)
     is_event(sched, 'S', 0, .xstream = copy, .reason = ABT_SYNC_EVENT_TYPE_USER);
     is_event(sched, 'W', 0, .xstream = primary_es, .caller = primary_ult);
     is_event(sched, 'R', 2, .xstream = copy, .depth = 0);
+}
+
+static void test_main_sched_exit(void)
+{
+    struct own_sched own = {.exits = true};
+    ABT_xstream xstream, copy;
+    ABT_thread sched;
+
+    log_all();
+    must(ABT_xstream_create(own_sched(new_pool(ABT_POOL_FIFO, ABT_TRUE), &own), &xstream));
+    copy = xstream;
+    sched = created_on(xstream);
+    must(ABT_xstream_free(&xstream));
+    log_stop();
+    is_story(sched, "CRNJF", "a main scheduler that exits");
+    is_event(sched, 'N', 0, .xstream = copy, .depth = 0);
 }
 
 /* --- Depth --- */
@@ -287,6 +306,7 @@ int main(void)
     test_xstream_exit();
     test_replace();
     test_main_sched();
+    test_main_sched_exit();
     test_self_schedule();
     test_stacked(primary_es);
     test_stacked_basic(primary_es);
