@@ -144,6 +144,27 @@ static void es_drain(abti_es *es)
     abti_cache_fini(&es->stacks);
 }
 
+/* What an ES consists of; undoes itself when there is no memory. */
+static int es_alloc_parts(abti_es *es)
+{
+    if (abti_cache_init(&es->units, &abti_rt.unit_slab))
+        return ABT_ERR_MEM;
+    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
+        abti_cache_fini(&es->units);
+        return ABT_ERR_MEM;
+    }
+    bool guarded = abti_guard_room() > 0; /* an overflow is reported on another stack */
+    es->fault_stack = guarded ? abti_fault_stack_map() : NULL;
+    es->main_unit = abti_unit_alloc(abti_es_self);
+    if (es->main_unit && (es->fault_stack || !guarded))
+        return ABT_SUCCESS;
+    if (es->main_unit)
+        abti_unit_release(abti_es_self, es->main_unit);
+    abti_fault_stack_unmap(es->fault_stack);
+    es_drain(es);
+    return ABT_ERR_MEM;
+}
+
 static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 {
     abti_es *es =
@@ -152,27 +173,18 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return ABT_ERR_MEM;
     *es = (abti_es){.budget = (int32_t)sched->event_freq};
     atomic_init(&es->main_sched, sched);
-    if (abti_cache_init(&es->units, &abti_rt.unit_slab)) {
+    int code = es_alloc_parts(es);
+    if (code != ABT_SUCCESS) {
         free(es);
-        return ABT_ERR_MEM;
-    }
-    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
-        abti_cache_fini(&es->units);
-        free(es);
-        return ABT_ERR_MEM;
-    }
-    es->main_unit = abti_unit_alloc(abti_es_self);
-    if (!es->main_unit) {
-        es_drain(es);
-        free(es);
-        return ABT_ERR_MEM;
+        return code;
     }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
     abti_store_relaxed(&abti_unit_cold_get(es->main_unit)->pinned, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
-    int code = list_enter(es, rank);
+    code = list_enter(es, rank);
     if (code != ABT_SUCCESS) {
         abti_unit_release(abti_es_self, es->main_unit);
+        abti_fault_stack_unmap(es->fault_stack);
         es_drain(es);
         free(es);
         return code;
@@ -187,6 +199,7 @@ static void es_dispose(abti_es *es)
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
+    abti_fault_stack_unmap(es->fault_stack);
     free(es);
 }
 
@@ -218,19 +231,13 @@ static void describe_native_stack(struct abti_stack *stack)
     abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
 }
 
-/* An overflow of a guarded stack is reported on another one. */
-static void enter_faults(abti_es *es)
-{
-    es->fault_stack = abti_guard_room() > 0 ? abti_fault_enter() : NULL;
-}
-
 static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
     describe_native_stack(&es->native);
     es->main_unit->stack = &es->native;
-    enter_faults(es);
+    abti_fault_enter(es->fault_stack);
     for (;;) {
         abti_xsloop_run(es);
         abti_cache_flush(&es->stacks); /* others may have use for them */
@@ -325,7 +332,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es);
     describe_native_stack(&es->native);
-    enter_faults(es);
+    abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
 

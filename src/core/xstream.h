@@ -14,8 +14,8 @@ enum {
     ABTI_ES_REQ_JOIN = 1,
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
-    ABTI_ES_REQ_LOOK = 8,  /* not to sleep before it has looked at everything again */
-    ABTI_ES_REQ_POLL = 16, /* not a request: there are pollers to be called */
+    ABTI_ES_REQ_LOOK = 8,    /* not to sleep before it has looked at everything again */
+    ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
     ABTI_ES_REQ_STACKS = 32, /* its free stacks are wanted by others */
 };
 
@@ -39,7 +39,7 @@ struct ABT_xstream_opaque {
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_stack native; /* describes the native thread's own stack */
-    void *fault_stack;        /* of abti_fault_enter */
+    void *fault_stack;        /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
     jmp_buf *main_exit;       /* where the main scheduler's ULT ends, see abti_xsloop_exit */
 
     /* Shared. */

@@ -62,24 +62,26 @@ void abti_fault_unwatch(void)
     watcher = NULL;
 }
 
-void *abti_fault_enter(void)
+void *abti_fault_stack_map(void)
 {
-    stack_t now, ours = {.ss_size = FAULT_STACK};
-    if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
-        return NULL;
-    ours.ss_sp = abti_vm_map(FAULT_STACK);
-    if (!ours.ss_sp)
-        return NULL; /* then an overflow ends the process without a word */
-    sigaltstack(&ours, NULL);
-    return ours.ss_sp;
+    return abti_vm_map(FAULT_STACK);
 }
 
-void abti_fault_leave(void *entered)
+void abti_fault_stack_unmap(void *stack)
+{
+    abti_vm_unmap(stack, FAULT_STACK);
+}
+
+void abti_fault_enter(void *stack)
+{
+    stack_t now, ours = {.ss_sp = stack, .ss_size = FAULT_STACK};
+    if (stack && sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
+        sigaltstack(&ours, NULL);
+}
+
+void abti_fault_leave(void *stack)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
-    if (!entered)
-        return;
-    if (sigaltstack(NULL, &now) == 0 && now.ss_sp == entered)
+    if (stack && sigaltstack(NULL, &now) == 0 && now.ss_sp == stack)
         sigaltstack(&none, NULL);
-    abti_vm_unmap(entered, FAULT_STACK);
 }

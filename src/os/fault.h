@@ -15,11 +15,14 @@ void abti_fault_watch(void (*look)(void *addr));
 /* Undoes it, unless somebody has put another handler in our place. */
 void abti_fault_unwatch(void);
 
-/*
- * The calling native thread gets a stack for signal handlers, if it has none. What is returned undoes it, on the same
- * thread: NULL when there is nothing to undo.
- */
-void *abti_fault_enter(void);
-void abti_fault_leave(void *entered);
+/* Memory for signal handlers to run on. NULL: there is none. */
+void *abti_fault_stack_map(void);
+/* NULL is allowed. */
+void abti_fault_stack_unmap(void *stack);
+
+/* From now on the calling native thread uses that memory (NULL: nothing is done), unless it has some already. */
+void abti_fault_enter(void *stack);
+/* It no longer does. */
+void abti_fault_leave(void *stack);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_native(void)
     return type == ABT_UNIT_TYPE_EXT;
 }
 
-static struct timespec soon(void)
+static struct timespec in_a_while(void)
 {
     struct timespec ts;
 
@@ -71,7 +71,7 @@ static void use_cond(int who)
 {
     ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);
     ABT_cond cond = ABT_COND_MEMORY_GET_HANDLE(&cond_memory);
-    struct timespec deadline = soon();
+    struct timespec deadline = in_a_while();
 
     must(ABT_mutex_lock(mutex));
     while (turn % NUM != who) {
@@ -104,7 +104,7 @@ static void use_rwlock(int who)
 static void use_once(int who)
 {
     ABT_eventual eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(&eventual_memory);
-    struct timespec deadline = soon();
+    struct timespec deadline = in_a_while();
 
     if (who == NUM - 1)
         must(ABT_eventual_set(eventual, NULL, 0));
