@@ -59,4 +59,10 @@ ABTI_NORETURN void abti_ctx_restart(void *top, void (*entry)(void), void (*after
 /* Builds a context at `top` that calls entry() when it is first switched to. */
 abti_ctx abti_ctx_make(void *top, void (*entry)(void));
 
+/* For unwinders: code whose call frame information leads from a context, as the stack pointer, to its caller. */
+void abti_ctx_suspended(void);
+
+/* The same in a ucontext_t, for unwinders that start from what a signal handler gets. All else in there is zero. */
+void abti_ctx_to_ucontext(abti_ctx ctx, void *ucontext);
+
 #endif

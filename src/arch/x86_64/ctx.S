@@ -223,6 +223,16 @@ FUNCTION(abti_ctx_wait)
     .cfi_endproc
 END(abti_ctx_wait)
 
+/* Never runs: where unwinders are to think that a suspended context stands. */
+FUNCTION(abti_ctx_suspended)
+    .cfi_startproc
+    .cfi_def_cfa %rsp, 64
+    .cfi_offset %r12, -56; .cfi_offset %r13, -48; .cfi_offset %r14, -40
+    .cfi_offset %r15, -32; .cfi_offset %rbx, -24; .cfi_offset %rbp, -16
+    ud2
+    .cfi_endproc
+END(abti_ctx_suspended)
+
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_restart)
     FORGET
@@ -236,11 +246,14 @@ FUNCTION(abti_ctx_restart)
 3:  ENTER
 END(abti_ctx_restart)
 
-/* Where a context made by abti_ctx_make begins: its entry function is in rbx. */
+/*
+ * Where a context made by abti_ctx_make begins, at the label: its entry function is in rbx. Unwinders take the label for
+ * a return address and look at what stands before it.
+ */
 FUNCTION(abti_ctx_first)
     .cfi_startproc
-    endbr64
-    ENTER
+    nop
+9:  ENTER
 END(abti_ctx_first)
 
 /* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
@@ -256,7 +269,7 @@ FUNCTION(abti_ctx_make)
     movq $0, 32(%rax)
     movq %rsi, 40(%rax)
     movq $0, 48(%rax)
-    leaq SYM(abti_ctx_first)(%rip), %rdx
+    leaq 9b(%rip), %rdx
     movq %rdx, 56(%rax)
     ret
     .cfi_endproc
