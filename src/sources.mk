@@ -110,9 +110,12 @@ endif
 # abt_sources += src/os/topo_sysfs.c
 # endif
 
-# if HAVE_LIBUNWIND
-# abt_sources += src/ext/unwind_libunwind.c
-# abt_libs += $(libunwind_LIBS)
-# else
-# abt_sources += src/ext/unwind_none.c
-# endif
+if HAVE_LIBUNWIND
+abt_sources += src/ext/unwind_libunwind.c
+abt_libs += $(libunwind_LIBS)
+if ARCH_X86_64
+abt_sources += src/arch/x86_64/ucontext.c
+endif
+else
+abt_sources += src/ext/unwind_none.c
+endif

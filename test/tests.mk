@@ -13,6 +13,7 @@ unit_tests = \
 	test/unit/core/switch \
 	test/unit/core/shortage \
 	test/unit/core/unitmap \
+	test/unit/ext/unwind \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
 	test/unit/os/affinity \
@@ -43,6 +44,7 @@ api_tests = \
 	test/api/idle_hook \
 	test/api/info \
 	test/api/info_print \
+	test/api/info_unwind \
 	test/api/init \
 	test/api/key \
 	test/api/mutex \

@@ -31,13 +31,13 @@ static int query_bool(ABT_info_query_kind kind, const struct abti_config *config
     case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP: return ABTI_BUILD_SCHED_SLEEP;
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return config->print_config;
     case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY: return config->affinity;
+    case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: return ABTI_BUILD_UNWIND;
     case ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC: return ABTI_BUILD_LAZY_STACK;
     case ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED:
     case ABT_INFO_QUERY_KIND_FCONTEXT: return 1;
     case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER:
     case ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER:
-    case ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION:
-    case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: /* stacks are printed as they are */ return 0;
+    case ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION: return 0;
     default: return -1;
     }
 }

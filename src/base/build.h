@@ -25,6 +25,11 @@
 #define ABTI_BUILD_LOG 0
 #endif
 
+/* Stack printing shows back-traces. --enable-stack-unwind */
+#ifndef ABTI_BUILD_UNWIND
+#define ABTI_BUILD_UNWIND 0
+#endif
+
 /* Stack printing leaves the raw memory out unless the environment says otherwise. --enable-stack-unwind=unwind-only */
 #ifndef ABTI_BUILD_UNWIND_ONLY
 #define ABTI_BUILD_UNWIND_ONLY 0

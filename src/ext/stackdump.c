@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "core/rt.h"
+#include "ext/unwind.h"
 
 /* --- One unit --- */
 
@@ -51,13 +52,15 @@ static void dump_memory(FILE *fp, const char *begin, const char *end)
 static void dump_context(FILE *fp, abti_unit *unit)
 {
     char *sp = unit->ctx, *end = abti_unit_stack_end(unit);
-    if (!end || sp < unit->stack->base || sp >= end) {
+    bool is_ours = end && sp >= unit->stack->base && sp < end;
+    if (is_ours)
+        fprintf(fp, "  context at %p, stack top %p, size %zu, in use %zu\n", (void *)sp, (void *)end, unit->stack->size,
+                (size_t)(end - sp));
+    else
         fprintf(fp, "  context at %p, which is not on a stack of the library\n", (void *)sp);
-        return;
-    }
-    fprintf(fp, "  context at %p, stack top %p, size %zu, in use %zu\n", (void *)sp, (void *)end, unit->stack->size,
-            (size_t)(end - sp));
-    if (abti_rt.config.print_raw_stack)
+    /* The end of a native thread's stack is only guessed. */
+    abti_unwind_print(fp, sp, is_ours && !(unit->flags & ABTI_UNIT_PRIMARY) ? end : NULL);
+    if (is_ours && abti_rt.config.print_raw_stack)
         dump_memory(fp, sp, end);
 }
 

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include "core/halt.h"
 
-/* One unit: where it goes on, the bounds of its stack, and the memory in use unless config.print_raw_stack is off. */
+/*
+ * One unit: where it goes on, the bounds of its stack, a back-trace if the build has them, and the memory in use unless
+ * config.print_raw_stack is off.
+ */
 void abti_stackdump_unit(FILE *fp, abti_unit *unit);
 
 /* Each unit in a pool that can be looked through (ABTI_POOL_PRINT_ALL). */

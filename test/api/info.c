@@ -698,6 +698,7 @@ int main(void)
     test_print_at_init();
     test_stack(true);
     test_stack(false);
+    setenv("ABT_PRINT_RAW_STACK", "1", 1); /* also in a build that leaves it out */
     test_stacks_in_pool();
     must(ABT_init(0, NULL));
     primary = self();

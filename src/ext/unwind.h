@@ -1,0 +1,14 @@
+/* The calls that led to where a suspended context stands. */
+#ifndef ABTI_EXT_UNWIND_H
+#define ABTI_EXT_UNWIND_H
+
+#include <stdio.h>
+#include "core/unit.h"
+
+/*
+ * Prints them, the innermost first, a line each; nothing in a build without back-traces. None of them lies beyond
+ * `end`, the highest address of the stack (NULL: not known). Nothing of the context runs.
+ */
+void abti_unwind_print(FILE *fp, abti_ctx ctx, const char *end);
+
+#endif

@@ -1,0 +1,168 @@
+/* Back-traces of bare contexts: they begin at the caller of the switch and end at the entry frame. */
+#include "arch/cpu.h"
+#include "base/build.h"
+#include "ext/unwind.h"
+#include "tap.h"
+
+enum { STACK = 65536 };
+
+static char stack[STACK] __attribute__((aligned(64)));
+static abti_ctx main_ctx, other_ctx;
+
+/* What is printed of other_ctx; the caller frees it. */
+static char *trace(const char *end)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+
+    if (!fp)
+        bail_out("open_memstream");
+    abti_unwind_print(fp, other_ctx, end);
+    fclose(fp);
+    return text;
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 0;
+
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* The lines name these functions, in this order, one after the other, and no more of them. */
+static void check_trace(const char *what, const char *const *names, int num)
+{
+    char *text = trace(stack + STACK), *at = text;
+    bool in_order = true;
+
+    for (int i = 0; i < num && in_order; i++) {
+        char *line = at;
+        at = strchr(line, '\n');
+        in_order = at != NULL;
+        if (in_order) {
+            *at++ = '\0';
+            in_order = strstr(line, names[i]) != NULL;
+        }
+    }
+    if (ABTI_BUILD_UNWIND)
+        ok(in_order && *at == '\0', "%s: %d calls and no more", what, num);
+    else
+        is_str(text, "", "%s: nothing is printed", what);
+    free(text);
+}
+
+/* The compiler must not make a jump of a call that comes before this. */
+static void stay(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
+static __attribute__((noinline)) void inner_call(void)
+{
+    abti_ctx_switch(&other_ctx, main_ctx);
+    stay();
+}
+
+static __attribute__((noinline)) void middle_call(void)
+{
+    inner_call();
+    stay();
+}
+
+static void entry_call(void)
+{
+    middle_call();
+    stay();
+}
+
+static void nested_call(void *arg)
+{
+    (void)arg;
+    middle_call();
+    stay();
+}
+
+/* Starts from a frame with a distinct name, so that a trace that goes too far shows. */
+static __attribute__((noinline)) void starter_call(void)
+{
+    abti_ctx_start(&main_ctx, stack + STACK, entry_call, NULL, NULL);
+    stay();
+}
+
+static abti_ctx nester_ctx;
+
+static void nester_call(void)
+{
+    abti_ctx_nest(&nester_ctx, NULL, nested_call);
+    stay();
+}
+
+static void restarter_call(void)
+{
+    abti_ctx_restart(stack + STACK, entry_call, NULL, NULL);
+}
+
+static void test_started(void)
+{
+    static const char *const names[] = {"inner_call", "middle_call", "entry_call", "abti_ctx_start"};
+
+    starter_call();
+    check_trace("started", names, 4);
+}
+
+static void test_made(void)
+{
+    static const char *const before[] = {"abti_ctx_first"};
+    static const char *const after[] = {"inner_call", "middle_call", "entry_call", "abti_ctx_first"};
+
+    other_ctx = abti_ctx_make(stack + STACK, entry_call);
+    check_trace("made", before, 1);
+    abti_ctx_switch(&main_ctx, other_ctx);
+    check_trace("made and started", after, 4);
+}
+
+static void test_restarted(void)
+{
+    static const char *const names[] = {"inner_call", "middle_call", "entry_call", "abti_ctx_restart"};
+
+    abti_ctx_start(&main_ctx, stack + STACK / 2, restarter_call, NULL, NULL);
+    check_trace("restarted", names, 4);
+}
+
+static void test_nested(void)
+{
+    static const char *const inner[] = {"inner_call", "middle_call", "nested_call", "abti_ctx_nest"};
+    static const char *const outer[] = {"nester_call", "abti_ctx_start"};
+
+    abti_ctx_start(&main_ctx, stack + STACK, nester_call, NULL, NULL);
+    check_trace("nested", inner, 4);
+    other_ctx = nester_ctx;
+    check_trace("that nests", outer, 2);
+}
+
+static void test_bounds(void)
+{
+    char *text;
+
+    starter_call();
+    text = trace(other_ctx);
+    is_int(count_lines(text), 0, "no room for any call");
+    free(text);
+    text = trace(NULL);
+    is_int(count_lines(text), ABTI_BUILD_UNWIND ? 4 : 0, "an unknown end");
+    free(text);
+}
+
+int main(void)
+{
+    abti_cpu_init();
+    test_started();
+    test_made();
+    test_restarted();
+    test_nested();
+    test_bounds();
+    return done_testing();
+}
