@@ -103,12 +103,12 @@ else
 abt_sources += src/os/wakefd_pipe.c
 endif
 
-# if HAVE_HWLOC
-# abt_sources += src/os/topo_hwloc.c
-# abt_libs += $(hwloc_LIBS)
-# else
-# abt_sources += src/os/topo_sysfs.c
-# endif
+if HAVE_HWLOC
+abt_sources += src/os/topo_hwloc.c
+abt_libs += $(hwloc_LIBS)
+else
+abt_sources += src/os/topo_none.c
+endif
 
 if HAVE_LIBUNWIND
 abt_sources += src/ext/unwind_libunwind.c

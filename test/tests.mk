@@ -21,6 +21,7 @@ unit_tests = \
 	test/unit/os/clock \
 	test/unit/os/env \
 	test/unit/os/futex \
+	test/unit/os/topo \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \

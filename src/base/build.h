@@ -45,6 +45,11 @@
 #define ABTI_BUILD_AFFINITY 0
 #endif
 
+/* hwloc binds them. --with-hwloc */
+#ifndef ABTI_BUILD_HWLOC
+#define ABTI_BUILD_HWLOC 0
+#endif
+
 /* ULT stacks are made known to valgrind. --enable-valgrind */
 #ifndef ABTI_BUILD_VALGRIND
 #define ABTI_BUILD_VALGRIND 0

@@ -208,10 +208,50 @@ static void test_list(const char *list, const struct cpus *allowed, int primary,
     unsetenv("ABT_SET_AFFINITY");
 }
 
+/* A CPU that no machine here has, and that the kernel passes over if there are others. */
+static void test_absent(ABT_xstream xstream, const struct cpus *allowed)
+{
+    enum { ABSENT = MOST - 1 };
+    int mixed[] = {ABSENT, allowed->ids[0]};
+
+    ok_abt(ABT_xstream_set_affinity(xstream, 2, mixed));
+    ok(is_only(xstream, allowed->ids[0]), "a CPU that is not there is passed over");
+    ok_err(ABT_xstream_set_affinity(xstream, 1, mixed), ABT_ERR_SYS);
+    ok(is_only(xstream, allowed->ids[0]), "alone it is refused");
+}
+
+/* The process may use one CPU. No list leads out of it; what is asked for by number is the kernel's to judge. */
+static void test_restricted(const struct cpus *all)
+{
+    static const char *const lists[] = {"5:2", "-1", "{0,1,2}:5:7", "{0:64}", "0:4:1", "1048575", "0"};
+    struct cpus one = {.num = 1, .ids = {all->ids[all->num - 1]}}, after;
+    ABT_xstream xstream;
+
+    bind_native(one.ids, 1);
+    test_round_robin(&one);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        test_list(lists[i], &one, 0, 0);
+    must(ABT_init(0, NULL));
+    /* The restriction is lifted, then moved, behind the library's back. */
+    bind_native(all->ids, all->num);
+    xstream = new_xstream();
+    check_default(xstream, one.ids[0], "an ES that is made after a change");
+    bind_native(all->ids, 1);
+    ok_abt(ABT_xstream_set_rank(xstream, 7));
+    check_default(xstream, one.ids[0], "one that gets another rank");
+    ok_abt(ABT_xstream_set_affinity(xstream, all->num, (int *)all->ids));
+    after = cpus_of(xstream);
+    ok(same(all, &after), "more than the process had");
+    test_absent(xstream, all);
+    must(ABT_xstream_free(&xstream));
+    must(ABT_finalize());
+    after = native_cpus();
+    ok(same(&one, &after), "the initialising thread gets back what it had at ABT_init");
+    bind_native(all->ids, all->num);
+}
+
 static void test_on(const struct cpus *all)
 {
-    struct cpus one = {.num = 1, .ids = {all->ids[all->num - 1]}};
-
     test_round_robin(all);
     must(ABT_init(0, NULL));
     test_errors(own_xstream());
@@ -221,10 +261,7 @@ static void test_on(const struct cpus *all)
     test_list("1,0", all, 1, 0);
     test_list("{3}:2:2", all, 3, 5);
     test_list("rubbish", all, 0, 1);
-    bind_native(one.ids, 1);
-    test_round_robin(&one);
-    test_list("5:2", &one, 0, 0);
-    bind_native(all->ids, all->num);
+    test_restricted(all);
     test_switched_off(all);
 }
 

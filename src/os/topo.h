@@ -1,0 +1,21 @@
+/*
+ * Binding through a library that knows the machine, hwloc where the build has it. The topology is loaded when a thread
+ * is first bound, which takes milliseconds, and stays until the process ends.
+ */
+#ifndef ABTI_OS_TOPO_H
+#define ABTI_OS_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <pthread.h>
+
+#include "base/compiler.h"
+
+/*
+ * Lets thread run on the num given CPUs only. False when the library cannot say that it has been done, nothing has
+ * changed then and the kernel is to be asked: there is no library, it describes another machine, it does not know one
+ * of the CPUs, or the system refuses.
+ */
+bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;
+
+#endif

@@ -1,0 +1,52 @@
+#include "os/topo.h"
+
+#include <hwloc.h>
+
+/* Read-only once it is loaded; NULL: it cannot be used. */
+static hwloc_topology_t topology;
+
+/*
+ * All that we need are the numbers of the CPUs, also of those that the process may not use now. The x86 part of hwloc
+ * is left out: it would move the calling thread from CPU to CPU to look at each.
+ */
+static int topology_load(hwloc_topology_t made)
+{
+    if (hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+        hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
+        hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86"))
+        return -1;
+    return hwloc_topology_load(made);
+}
+
+static void topology_make(void)
+{
+    hwloc_topology_t made;
+    if (hwloc_topology_init(&made))
+        return;
+    /* HWLOC_XMLFILE and the like may have made it describe another machine: then hwloc binds nothing and calls it a
+     * success. */
+    if (topology_load(made) || !hwloc_topology_is_thissystem(made))
+        hwloc_topology_destroy(made);
+    else
+        topology = made;
+}
+
+static bool fill(hwloc_bitmap_t set, const int *cpus, size_t num)
+{
+    for (size_t i = 0; i < num; i++) {
+        if (cpus[i] < 0 || hwloc_bitmap_set(set, (unsigned)cpus[i]))
+            return false;
+    }
+    return hwloc_bitmap_isincluded(set, hwloc_topology_get_complete_cpuset(topology));
+}
+
+bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pthread_once(&once, topology_make) || !topology)
+        return false;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    bool done = set && fill(set, cpus, num) && hwloc_set_thread_cpubind(topology, thread, set, 0) == 0;
+    hwloc_bitmap_free(set);
+    return done;
+}
