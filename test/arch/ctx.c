@@ -458,7 +458,16 @@ static struct {
     void *room;
     bool right_args, aligned, saved;
     int thens;
+    bool traces;             /* not from keeps_registers, whose frame no unwinder knows */
+    int frames, then_frames; /* of back traces in leaves() and then() */
 } left;
+
+static int count_frames(void)
+{
+    void *frames[64];
+
+    return backtrace(frames, 64);
+}
 
 static abti_ctx leaves(void *room, void *a, void *b)
 {
@@ -466,6 +475,8 @@ static abti_ctx leaves(void *room, void *a, void *b)
     left.right_args = a == &left && b == &seen;
     left.aligned = is_aligned() && ((uintptr_t)room & 7) == 0;
     left.saved = main_ctx != NULL;
+    if (left.traces)
+        left.frames = count_frames();
     memset(room, 0x5a, ABTI_CTX_ROOM);
     spoil_registers();
     return other_ctx;
@@ -497,6 +508,8 @@ static int then(void *room)
 {
     left.aligned = left.aligned && is_aligned();
     left.thens += room == left.room && is_room_kept(room);
+    if (left.traces)
+        left.then_frames = count_frames();
     spoil_registers();
     return 17;
 }
@@ -528,12 +541,16 @@ static void test_leave(void)
         ok(left.aligned, "%s: the stack is aligned", how);
         ok(left.room != NULL, "%s: the room stays", how);
         be_strange();
+        left.traces = true;
         ways[i]();
+        left.traces = false;
         ok(is_strange(), "%s: strange control words are kept", how);
         be_normal();
     }
     is_int(wait_result, 17, "wait gives what then() gives");
     is_int(left.thens, 2, "which finds the room as it was left");
+    ok(left.frames > 2, "a back trace leads on from leaves()");
+    is_int(left.then_frames, left.frames, "and from then()");
     is_int(leave(), 0, "leave gives 0");
 }
 

@@ -210,6 +210,7 @@ FUNCTION(abti_ctx_wait)
     .cfi_def_cfa %rsp, 64
     RESUME
     .cfi_def_cfa %rsp, 16 + ROOM
+    .cfi_offset %rip, -8 /* libgcc would take .cfi_restore for "as in the frame below" */
     nop /* unwinders look up the byte before */
 5:
     leaq 8(%rsp), %rdi

@@ -143,6 +143,47 @@ static void test_nested(void)
     check_trace("that nests", outer, 2);
 }
 
+static abti_ctx leave_for_main(void *room, void *a, void *b)
+{
+    (void)room;
+    (void)a;
+    (void)b;
+    return main_ctx;
+}
+
+static int then_goes_away(void *room)
+{
+    (void)room;
+    abti_ctx_switch(&other_ctx, main_ctx);
+    return 0;
+}
+
+static void leaver_call(void)
+{
+    abti_ctx_leave(&other_ctx, NULL, NULL, leave_for_main);
+    stay();
+}
+
+static void waiter_call(void)
+{
+    abti_ctx_wait(&other_ctx, NULL, NULL, leave_for_main, then_goes_away);
+    stay();
+}
+
+static void test_leave(void)
+{
+    static const char *const leaver[] = {"leaver_call", "abti_ctx_start"};
+    static const char *const waiter[] = {"abti_ctx_wait", "waiter_call", "abti_ctx_start"};
+    static const char *const then[] = {"then_goes_away", "abti_ctx_wait", "waiter_call", "abti_ctx_start"};
+
+    abti_ctx_start(&main_ctx, stack + STACK, leaver_call, NULL, NULL);
+    check_trace("left", leaver, 2);
+    abti_ctx_start(&main_ctx, stack + STACK, waiter_call, NULL, NULL);
+    check_trace("waits", waiter, 3);
+    abti_ctx_switch(&main_ctx, other_ctx);
+    check_trace("has waited", then, 4);
+}
+
 static void test_bounds(void)
 {
     char *text;
@@ -163,6 +204,7 @@ int main(void)
     test_made();
     test_restarted();
     test_nested();
+    test_leave();
     test_bounds();
     return done_testing();
 }
