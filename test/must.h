@@ -15,6 +15,34 @@ static inline void must_succeed(int code, const char *call, const char *file, in
         bail_out("%s:%d: %s gives %d", file, line, call, code);
 }
 
+/* What the build has, once the library is initialised. */
+static inline bool has_feature(ABT_info_query_kind kind)
+{
+    ABT_bool answer = ABT_FALSE;
+
+    must(ABT_info_query_config(kind, &answer));
+    return answer == ABT_TRUE;
+}
+
+/* For programs that cancel and migrate all the time, first of all. In builds without, test/errors sees to that. */
+static inline void need_cancel_and_migrate(void)
+{
+    bool both;
+
+    must(ABT_init(0, NULL));
+    both = has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL) && has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION);
+    must(ABT_finalize());
+    if (!both)
+        skip_all("units cannot be cancelled or migrated");
+}
+
+/* For programs that ask something which only a check answers. */
+static inline void need_checks(void)
+{
+    if (ABT_NULL)
+        skip_all("arguments and callers are not checked");
+}
+
 /* Seconds, from some start. */
 static inline double now(void)
 {

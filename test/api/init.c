@@ -194,9 +194,11 @@ static void test_primary_ult(void)
     flag = ABT_FALSE;
     ok_abt(ABT_thread_is_unnamed(thread, &flag));
     is_int(flag, ABT_TRUE, "unnamed");
-    flag = ABT_TRUE;
-    ok_abt(ABT_thread_is_migratable(thread, &flag));
-    is_int(flag, ABT_FALSE, "not migratable");
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
+        flag = ABT_TRUE;
+        ok_abt(ABT_thread_is_migratable(thread, &flag));
+        is_int(flag, ABT_FALSE, "not migratable");
+    }
     ok_abt(ABT_thread_get_last_pool(thread, &pool));
     is_ptr(pool, own_pool(), "in the first main pool");
     ok_abt(ABT_thread_get_last_xstream(thread, &xstream));
@@ -208,7 +210,8 @@ static void test_primary_ult(void)
     ok_err(ABT_thread_join(thread), ABT_ERR_INV_THREAD);
     ok_err(ABT_thread_exit(), ABT_ERR_INV_THREAD);
     ok_err(ABT_self_exit(), ABT_ERR_INV_THREAD);
-    ok_err(ABT_thread_cancel(thread), ABT_ERR_INV_THREAD);
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL))
+        ok_err(ABT_thread_cancel(thread), ABT_ERR_INV_THREAD);
     ok_err(ABT_xstream_exit(), ABT_ERR_INV_XSTREAM);
 }
 

@@ -255,6 +255,7 @@ static void test_old_yield_to(void)
 
 int main(void)
 {
+    need_cancel_and_migrate();
     must(ABT_init(0, NULL));
     pool = make_new(&list, true, ABT_POOL_CONFIG_NULL);
     test_pushed_back();

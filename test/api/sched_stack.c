@@ -356,6 +356,7 @@ int main(void)
 {
     ABT_xstream xstream;
 
+    need_cancel_and_migrate();
     must(ABT_init(0, NULL));
     xstream = new_xstream();
     call_as_each(test_add, xstream);

@@ -368,6 +368,7 @@ int main(void)
 {
     struct keys keys;
 
+    need_cancel_and_migrate();
     unsetenv("ABT_KEY_TABLE_SIZE");
     must(ABT_init(0, NULL));
     test_order();

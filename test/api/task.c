@@ -370,6 +370,7 @@ int main(void)
 {
     ABT_xstream xstream;
 
+    need_cancel_and_migrate();
     must(ABT_init(0, NULL));
     xstream = new_xstream();
     call_as_each(test_create, xstream);

@@ -322,6 +322,7 @@ int main(void)
     ABT_xstream xstream;
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;
 
+    need_cancel_and_migrate();
     must(ABT_init(0, NULL));
     ok_abt(ABT_thread_attr_create(&attr));
     ok(attr && attr != ABT_THREAD_ATTR_NULL, "an attribute");

@@ -508,6 +508,7 @@ int main(void)
     ABT_xstream xstream;
     ABT_pool pool;
 
+    need_cancel_and_migrate();
     must(ABT_init(0, NULL));
     if (!ABT_NULL)
         test_nowhere();

@@ -118,6 +118,7 @@ int main(void)
     int num = client_streams();
 
     client_begin();
+    need_checks(); /* external threads ask who they are */
     start_engine(num);
     test_tasks();
     test_held();

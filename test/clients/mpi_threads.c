@@ -134,6 +134,7 @@ int main(void)
     size_t len;
 
     client_begin();
+    need_checks(); /* external threads ask who they are */
     for (int i = 0; i < KEYS; i++)
         must(ABT_key_create(destroy_value, &keys[i]));
     ok(is_native(own_id()), "before ABT_init even main is an external thread");

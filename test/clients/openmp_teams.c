@@ -189,6 +189,7 @@ static void run(int num_places, int max_size)
 int main(void)
 {
     client_begin();
+    need_cancel_and_migrate();
     run(1, 6);
     run(1 + client_streams(), MAX_TEAM);
     return done_testing();

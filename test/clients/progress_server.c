@@ -248,6 +248,8 @@ int main(void)
     int streams = client_streams();
 
     client_begin();
+    need_checks(); /* external threads ask who they are */
+    need_cancel_and_migrate();
     run(false, streams, 65536);
     run(true, 0, 131072);
     run(true, streams, 65536);

@@ -282,28 +282,20 @@ static inline void try_rows(unsigned callers, unsigned holding)
 
 /* --- Running --- */
 
-static inline bool query(ABT_info_query_kind kind)
-{
-    ABT_bool answer = ABT_FALSE;
-
-    must(ABT_info_query_config(kind, &answer));
-    return answer == ABT_TRUE;
-}
-
 /* What holds in this build; more of it is known once the library has been initialised. */
 static unsigned build_conditions = (ABT_NULL ? 0 : IF_CHECKS) | (ABT_ENABLE_VER_20_API_VAL ? API2 : API1);
 
 static inline void learn_conditions(void)
 {
-    build_conditions |= (query(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL) ? IF_CANCEL : IF_NO_CANCEL) |
-                        (query(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION) ? IF_MIGRATE : IF_NO_MIGRATE) |
-                        (query(ABT_INFO_QUERY_KIND_ENABLED_TOOL) ? IF_TOOL : IF_NO_TOOL);
+    build_conditions |= (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL) ? IF_CANCEL : IF_NO_CANCEL) |
+                        (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION) ? IF_MIGRATE : IF_NO_MIGRATE) |
+                        (has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL) ? IF_TOOL : IF_NO_TOOL);
 }
 
 /* What holds in this run. */
 static inline unsigned run_conditions(bool alone)
 {
-    return (alone ? IF_ALONE : 0) | (query(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY) ? IF_AFFINITY : IF_NO_AFFINITY);
+    return (alone ? IF_ALONE : 0) | (has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY) ? IF_AFFINITY : IF_NO_AFFINITY);
 }
 
 static inline void nothing_to_set_up(void)

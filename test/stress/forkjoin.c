@@ -291,6 +291,7 @@ static void play(struct rng *rng)
 int main(void)
 {
     stress_begin(100);
+    need_cancel_and_migrate();
     struct rng rng = rng_make(2);
 
     for (double end = now() + tap_seconds(2.5); now() < end;)

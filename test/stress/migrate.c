@@ -153,6 +153,7 @@ static void play(struct rng *rng)
 int main(void)
 {
     stress_begin(100);
+    need_cancel_and_migrate();
     struct rng rng = rng_make(6);
 
     for (double end = now() + tap_seconds(2); now() < end;)
