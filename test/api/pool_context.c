@@ -76,15 +76,18 @@ static void by_resume(void *arg)
     pthread_join(native, NULL);
 }
 
+static _Atomic(ABT_thread) joiner;
+
 static void by_join(void *thread)
 {
+    atomic_store(&joiner, self());
     must(ABT_thread_join(thread));
 }
 
-static void nap(void *arg)
+static void end_when_joined(void *arg)
 {
     (void)arg;
-    nap_ms(10);
+    wait_for(atomic_load(&joiner) && state_of(atomic_load(&joiner)) == ABT_THREAD_STATE_BLOCKED);
 }
 
 static void test_pushed_back(void)
@@ -115,7 +118,7 @@ static void test_pushed_back(void)
     must(ABT_thread_free(&thread));
 
     /* A joiner sleeps, and is resumed by the end of the unit. */
-    thread = ult_in(pool_of(xstream), nap, NULL);
+    thread = ult_in(pool_of(xstream), end_when_joined, NULL);
     check("join", by_join, thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     must(ABT_thread_free(&thread));
     must(ABT_xstream_free(&xstream));
