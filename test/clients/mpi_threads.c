@@ -4,7 +4,7 @@
  */
 #include "mpi.h"
 
-enum { EXTERNALS = 2, ULTS = RANKS - EXTERNALS, ROUNDS = 30, KEYS = 5, STACK_SIZE = 96 * 1024 };
+enum { EXTERNALS = 2, ULTS = RANKS - EXTERNALS, ROUNDS = 20, KEYS = 5, STACK_SIZE = 96 * 1024 };
 
 static ABT_key keys[KEYS];
 static ABT_barrier all_there;
