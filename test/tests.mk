@@ -173,9 +173,11 @@ test_api_overflow_LDFLAGS = -export-dynamic
 bench_programs = \
 	test/bench/basic \
 	test/bench/external \
+	test/bench/idle \
 	test/bench/sync
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
 test_bench_external_SOURCES = test/bench/external.c $(bench_common)
+test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
