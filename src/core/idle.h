@@ -24,6 +24,8 @@ struct abti_poller {
 struct abti_idle {
     struct abti_spin lock;
 
+    uint64_t looked_ns, step_ns; /* the ES's: when it last woke to look at user-defined pools, after how long */
+
     /* The hook. */
     _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Glanced at */
     void *hook_arg;                  /* lock */

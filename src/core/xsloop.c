@@ -203,20 +203,35 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 
 /* --- Sleeping when there is nothing to do --- */
 
-/* How long an ES may sleep at most: changes of what it waits for that nobody tells it about are looked for. */
-static uint64_t park_limit(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+/*
+ * Changes of what an ES waits for that nobody tells it about are looked for: units that come to a user-defined pool
+ * without a push of ours, and when it has been told to stop, units blocked out of its pools that end elsewhere. The
+ * former more and more seldom while there are none. Who has run something takes longer to come back than SOON_NS, since
+ * it spins first.
+ */
+static uint64_t next_look(abti_es *es, bool told_to_stop)
 {
-    enum { LOOK_NS = 1000000 };
-    /* Told to stop: the units blocked out of its pools may end elsewhere. */
-    bool look = atomic_load(&sched->requests) != 0;
+    enum { LOOK_NS = 1000000, SELDOM_NS = 8 * LOOK_NS, SOON_NS = 10000 };
+    uint64_t now = abti_clock_mono_ns(), step = LOOK_NS;
+    if (!told_to_stop && now - es->idle.looked_ns < SOON_NS)
+        step = es->idle.step_ns < SELDOM_NS ? 2 * es->idle.step_ns : SELDOM_NS;
+    es->idle.step_ns = step;
+    return now + step;
+}
+
+static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+{
+    bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)
         look = set->pools[i]->user_defined;
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
     if (!look)
-        return deadline_ns;
-    uint64_t limit = abti_clock_mono_ns() + LOOK_NS;
-    return limit < deadline_ns ? limit : deadline_ns;
+        return abti_idle_sleep(es, deadline_ns);
+    uint64_t limit = next_look(es, stop);
+    bool woken = abti_idle_sleep(es, limit < deadline_ns ? limit : deadline_ns);
+    es->idle.looked_ns = abti_clock_mono_ns();
+    return woken;
 }
 
 /* What is asked of the ES and has not been told the scheduler yet. seq_cst: see abti_sched_request. */
@@ -244,7 +259,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     }
     /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
-        woken = abti_idle_sleep(es, park_limit(es, sched, set, deadline_ns));
+        woken = sleep_and_look(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)

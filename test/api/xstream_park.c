@@ -168,6 +168,35 @@ static void test_user_pools(bool old)
     must(ABT_pool_free(&pool));
 }
 
+/* A unit that the pool's owner puts in by itself. */
+static void test_behind(bool predefined)
+{
+    struct plan plan = {.sleep = -1};
+    struct list list;
+    ABT_pool pool = make(false, &list);
+    atomic_int ran = 0;
+    ABT_xstream es;
+    ABT_thread ult = ult_in(pool, count_up, &ran);
+    ABT_unit unit;
+
+    must(ABT_pool_pop(pool, &unit));
+    if (predefined)
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
+    else
+        es = plan_xstream(&plan, 1, &pool);
+    nap_ms(50);
+    double cpu = cpu_seconds(), start = now();
+    nap_ms(200);
+    cpu = (cpu_seconds() - cpu) / (now() - start);
+    ok(policy_is_active() || cpu < 0.05, "looking at a user-defined pool costs little: %.2f %%", cpu * 100);
+    list_push(&list, unit, 0);
+    wait_for(atomic_load(&ran) == 1);
+    pass("a unit that comes behind the library's back is found");
+    must(ABT_thread_free(&ult));
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&pool));
+}
+
 /* Blocked units come back by a resume. */
 static void test_resume(void)
 {
@@ -452,6 +481,8 @@ int main(void)
         test_pushes(num == 2 ? ABT_POOL_RANDWS : ABT_POOL_FIFO, num);
     test_user_pools(false);
     test_user_pools(true);
+    test_behind(false);
+    test_behind(true);
     test_resume();
     test_shared(true);
     test_shared(false);
