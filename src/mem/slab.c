@@ -95,15 +95,18 @@ static void swap_magazines(struct abti_cache *cache)
     cache->spare = magazine;
 }
 
-/* An unused slot, or NULL when the run is used up. */
+/* An object of an unused slot; NULL when the run is used up, or nothing can be made of its next slot now. */
 static void *cache_from_run(struct abti_cache *cache)
 {
     const struct abti_slab_spec *spec = &cache->slab->spec;
     if (cache->run == cache->run_end)
         return NULL;
-    char *slot = cache->run;
-    cache->run += spec->slot;
-    return spec->make ? spec->make(spec, slot, cache->run_index++) : (void *)slot;
+    void *object = spec->make ? spec->make(spec, cache->run, cache->run_index) : (void *)cache->run;
+    if (object) {
+        cache->run += spec->slot;
+        cache->run_index++;
+    }
+    return object;
 }
 
 /* A magazine that need not be full comes to the depot. */
@@ -151,7 +154,10 @@ static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
     return true;
 }
 
-/* A full magazine for the empty one, or a loose object, or a new run. The object, or NULL when there is no memory. */
+/*
+ * A loose object, or a full magazine for the empty one, or a new run if the old one is used up. The object, or NULL
+ * when there is no memory.
+ */
 static void *refill_from_slab(struct abti_cache *cache)
 {
     struct abti_slab *slab = cache->slab;
@@ -163,7 +169,7 @@ static void *refill_from_slab(struct abti_cache *cache)
         slab->loose = slab->loose->next;
     else if ((full = pop_magazine(&slab->full)) != NULL)
         push_magazine(&slab->empty, cache->magazine);
-    else
+    else if (cache->run == cache->run_end)
         got_run = slab_take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
     if (full) {

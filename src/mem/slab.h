@@ -38,7 +38,10 @@ struct abti_slab_spec {
     unsigned run;         /* slots handed to a cache at a time */
     unsigned batch;       /* objects in a magazine */
     void *(*map)(size_t); /* obtains a chunk, NULL when there is no memory */
-    /* Makes an object of a slot that was never used, the index-th of the slab; NULL: the object is the slot. */
+    /*
+     * Makes an object of a slot that was never used, the index-th of the slab; NULL: not now, it is tried again. No
+     * function: the object is the slot.
+     */
     void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index);
     void (*unmake)(void *object); /* called for the free objects when the slab goes; NULL: nothing is to be done */
     size_t payload;               /* for make: how many bytes of a slot the user may count on */

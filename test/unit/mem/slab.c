@@ -224,6 +224,41 @@ static void test_flush(void)
     abti_slab_fini(&slab);
 }
 
+static int makes_left;
+
+static void *make_some(const struct abti_slab_spec *slab_spec, char *slot, size_t index)
+{
+    (void)slab_spec;
+    (void)index;
+    return makes_left-- > 0 ? slot : NULL;
+}
+
+/* What cannot be made now can be made later: no slot is lost. */
+static void test_make_fails(void)
+{
+    struct abti_slab_spec picky = spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+    char *objects[RUN];
+    int n = 0;
+
+    picky.make = make_some;
+    abti_slab_init(&slab, &picky);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int tries = 0; tries < 10 * RUN && n < RUN; tries++) {
+        makes_left = tries % 3 == 0;
+        char *object = abti_cache_get(&cache);
+        if (object)
+            objects[n++] = object;
+    }
+    is_int(n, RUN, "objects that cannot be made at once");
+    is_int(objects[RUN - 1] - objects[0], (RUN - 1) * SLOT, "no slot between them is lost");
+    is_int(slab.made, RUN, "and no other was needed");
+    makes_left = RUN;
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
 static unsigned count_magazines(const struct abti_magazine *magazine)
 {
     unsigned num = 0;
@@ -261,6 +296,7 @@ int main(void)
     test_no_memory();
     test_trade();
     test_flush();
+    test_make_fails();
     test_caches_come_and_go();
     return done_testing();
 }
