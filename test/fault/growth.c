@@ -203,8 +203,8 @@ static void test_migration(void)
     thread = ult_in(own_pool(), do_nothing, NULL);
     must(ABT_thread_free(&thread)); /* a stack is at hand */
     thread = ult_in(own_pool(), count_up, &ran);
-    must(ABT_thread_set_callback(thread, count_move, NULL));
-    if (ABT_thread_migrate_to_pool(thread, pool) == ABT_SUCCESS) {
+    if (ABT_thread_set_callback(thread, count_move, NULL) == ABT_SUCCESS) {
+        must(ABT_thread_migrate_to_pool(thread, pool));
         fault_arm(1, FAULT_FROM);
         ABT_self_yield();
         ok(fault_disarm(), "a pool cannot make a unit for what migrates to it");

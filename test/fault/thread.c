@@ -226,9 +226,31 @@ static const struct fault_case cases[] = {
     {"ABT_thread_create_to, user's stack", 0, create_to_with_attr, no_thread, free_started, begin_user_stack, end_attr},
 };
 
+/* Sizes that no memory can have. */
+static void test_huge(void)
+{
+    const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX - 70000, SIZE_MAX / 2};
+    struct fault_live before, after;
+
+    must(ABT_init(0, NULL));
+    must(ABT_thread_attr_create(&attr));
+    before = fault_live();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        must(ABT_thread_attr_set_stacksize(attr, sizes[i]));
+        thread = UNTOUCHED(ABT_thread);
+        ok_err(ABT_thread_create(own_pool(), count_up, &ran, attr, &thread), ABT_ERR_MEM);
+        expect_out(thread, ABT_THREAD_NULL);
+    }
+    after = fault_live();
+    ok(fault_same(before, after), "nothing is lost");
+    must(ABT_thread_attr_free(&attr));
+    must(ABT_finalize());
+}
+
 int main(void)
 {
     fault_begin();
     fault_run_all(cases);
+    test_huge();
     return done_testing();
 }
