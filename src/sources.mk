@@ -29,6 +29,7 @@ abt_sources = \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
+	src/base/heap.c \
 	src/base/parse.c \
 	src/core/config.c \
 	src/core/esaffinity.c \

@@ -1,0 +1,102 @@
+#include "base/heap.h"
+
+/* Makes *where point to the tree, which may be NULL, with `next` behind it. */
+static void plant(struct abti_heap_node **where, struct abti_heap_node *tree, struct abti_heap_node *next)
+{
+    if (tree) {
+        *where = tree;
+        tree->where = where;
+        where = &tree->next;
+    }
+    *where = next;
+    if (next)
+        next->where = where;
+}
+
+/* One tree of two; the root's place is the caller's to set. */
+static struct abti_heap_node *join(struct abti_heap_node *a, struct abti_heap_node *b)
+{
+    if (b->key < a->key) {
+        struct abti_heap_node *root = b;
+        b = a;
+        a = root;
+    }
+    plant(&a->child, b, a->child);
+    return a;
+}
+
+/* One tree of the siblings in a list: in pairs from the front, then the pairs from the back. NULL of none. */
+static struct abti_heap_node *join_all(struct abti_heap_node *list)
+{
+    struct abti_heap_node *pairs = NULL, *tree;
+    while (list) {
+        struct abti_heap_node *a = list, *b = list->next;
+        list = b ? b->next : NULL;
+        tree = b ? join(a, b) : a;
+        tree->next = pairs;
+        pairs = tree;
+    }
+    for (tree = pairs; tree && (pairs = tree->next) != NULL;) {
+        struct abti_heap_node *rest = pairs->next;
+        tree = join(pairs, tree);
+        tree->next = rest;
+    }
+    return tree;
+}
+
+void abti_heap_insert(struct abti_heap *heap, struct abti_heap_node *node)
+{
+    size_t i = 0;
+    node->child = NULL;
+    for (; i < ABTI_HEAP_SLOTS - 1 && heap->slots[i]; i++) {
+        node = join(heap->slots[i], node);
+        heap->slots[i] = NULL;
+    }
+    if (heap->slots[i])
+        node = join(heap->slots[i], node);
+    plant(&heap->slots[i], node, NULL);
+}
+
+void abti_heap_remove(struct abti_heap_node *node)
+{
+    struct abti_heap_node **where = node->where, *next = node->next;
+    plant(where, join_all(node->child), next);
+}
+
+struct abti_heap_node *abti_heap_first(const struct abti_heap *heap)
+{
+    struct abti_heap_node *first = NULL;
+    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
+        struct abti_heap_node *root = heap->slots[i];
+        if (root && (!first || root->key < first->key))
+            first = root;
+    }
+    return first;
+}
+
+struct abti_heap_node *abti_heap_any(const struct abti_heap *heap)
+{
+    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
+        if (heap->slots[i])
+            return heap->slots[i];
+    }
+    return NULL;
+}
+
+struct abti_heap_node *abti_heap_drain(struct abti_heap *heap)
+{
+    struct abti_heap_node *all = NULL, **tail = &all;
+    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
+        *tail = heap->slots[i];
+        heap->slots[i] = NULL;
+        while (*tail)
+            tail = &(*tail)->next;
+    }
+    /* The children of each come behind all that are known so far. */
+    for (struct abti_heap_node *node = all; node; node = node->next) {
+        *tail = node->child;
+        while (*tail)
+            tail = &(*tail)->next;
+    }
+    return all;
+}
