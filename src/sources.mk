@@ -47,6 +47,7 @@ abt_sources = \
 	src/core/sched.c \
 	src/core/switch.c \
 	src/core/tool.c \
+	src/core/timer.c \
 	src/core/unit.c \
 	src/core/unitmap.c \
 	src/core/xsloop.c \

@@ -13,6 +13,7 @@ unit_tests = \
 	test/unit/core/queue \
 	test/unit/core/switch \
 	test/unit/core/shortage \
+	test/unit/core/timer \
 	test/unit/core/unitmap \
 	test/unit/ext/unwind \
 	test/unit/mem/slab \

@@ -1,6 +1,7 @@
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/attr.h"
 #include "api/handles.h"
+#include "core/timer.h"
 
 /* --- Creating --- */
 
@@ -272,7 +273,9 @@ int ABT_thread_cancel(ABT_thread thread)
         return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(abti_thread_is_null(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
         return abti_error(ABT_ERR_INV_THREAD);
-    abti_fetch_or_acq_rel(&thread->requests, ABTI_REQ_CANCEL);
+    atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: see abti_timers_recheck */
+    if (atomic_load(&thread->held))
+        abti_timers_recheck();
     return ABT_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/pool.h"
 #include "core/switch.h"
+#include "core/timer.h"
 #include "os/wakefd.h"
 
 /* --- Sleepers. All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. --- */
@@ -137,19 +138,26 @@ void abti_parking_pass(abti_pool *pool)
 
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
 {
-    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    struct abti_sleeper own = {ABTI_AWAKE};
+    abti_es *es = abti_es_self;
+    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* an ES is told of new timers there */
     for (bool in_time = true, woken = false;;) {
+        if (es)
+            abti_timers_look(es);
         abti_unit *unit = abti_pool_pop(pool, context);
         if (unit && woken)
             abti_parking_pass(pool); /* there may have been two, one that we were woken for and one found before */
         if (unit || !in_time)
             return unit;
         struct abti_parking parking = {.linked = false};
-        abti_sleeper_prepare(&sleeper);
-        if (abti_parking_enter(&parking, pool, &sleeper))
-            in_time = woken = abti_sleeper_sleep(&sleeper, deadline_ns);
-        else
-            woken = abti_sleeper_cancel(&sleeper);
+        abti_sleeper_prepare(sleeper);
+        if (abti_parking_enter(&parking, pool, sleeper)) {
+            uint64_t limit = es ? abti_timer_next(es) : ABTI_CLOCK_NEVER;
+            woken = abti_sleeper_sleep(sleeper, limit < deadline_ns ? limit : deadline_ns);
+            in_time = woken || limit < deadline_ns;
+        } else {
+            woken = abti_sleeper_cancel(sleeper);
+        }
         abti_parking_leave(&parking, pool);
     }
 }
@@ -206,64 +214,125 @@ static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
     return is_woken(w);
 }
 
-/*
- * A ULT lets others run until it is woken or the deadline has passed. A ULT that is to be cancelled comes back at once:
- * it must be out of the queue when it ends, which it does when it yields next.
- */
-static bool poll_ult(struct abti_waiter *w, abti_unit *unit, uint64_t deadline_ns)
+/* The ULT has left its stack: from now on whoever wakes it may resume it. Who was faster has left that to us. */
+static void after_await(void *arg)
 {
-    while (!is_woken(w)) {
-        if (abti_clock_mono_ns() >= deadline_ns || abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL)
-            return false;
-        abti_store_relaxed(&unit->held, 1); /* the waiter is queued */
-        abti_es *es = abti_es_self;
-        abti_tool_event_yield(es, w->reason, w->object);
-        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
-        abti_store_relaxed(&unit->held, 0);
+    struct abti_waiter *w = arg;
+    abti_unit *ult = w->ult;
+    uint32_t awake = ABTI_AWAKE;
+    abti_store_release(&ult->state, ABT_THREAD_STATE_BLOCKED); /* as in abti_after_suspend */
+    /* release: publishes the saved context to the waker; acquire: pairs with a waker's exchange */
+    if (!abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP))
+        abti_unblock(ult, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+}
+
+/*
+ * The ULT blocks until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: who
+ * cancels it makes the timer fire instead (abti_timers_recheck).
+ */
+static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
+{
+    struct abti_timer timer;
+    abti_unit *ult = w->ult;
+    atomic_store(&ult->held, 1); /* until it runs again */
+    abti_timer_arm(abti_es_self, &timer, w, deadline_ns);
+    if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {
+        abti_tool_event_suspend(abti_es_self, w->reason, w->object);
+        abti_block(abti_es_self, ult, after_await, w);
     }
-    return true;
+    abti_store_relaxed(&ult->held, 0);
+    abti_timer_disarm(&timer);
 }
 
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
-    w->lock = lock;
-    w->other = other;
     if (ABTI_LIKELY(w->unit != NULL)) {
+        w->lock = lock;
+        w->other = other;
         abti_tool_event_suspend(abti_es_self, w->reason, w->object);
         abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
         return;
     }
+    w->ult = NULL;
     abti_spin_unlock(lock);
     if (other)
         abti_waiter_wake(other);
     sleep_native(w, ABTI_CLOCK_NEVER);
+}
+
+void abti_waiter_open(struct abti_waiter *w)
+{
+    w->ult = w->unit;
+    w->unit = NULL;
+    /* relaxed: the lock, under which the waiter or a branch of it is queued and found, orders it */
+    abti_store_relaxed(&w->claim, ABTI_CLAIM_OPEN);
+}
+
+void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk)
+{
+    branch->base.next = NULL;
+    branch->base.unit = NULL;
+    atomic_init(&branch->base.claim, ABTI_CLAIM_BRANCH);
+    branch->trunk = trunk;
+}
+
+bool abti_waiter_give_up(struct abti_waiter *w)
+{
+    uint32_t open = ABTI_CLAIM_OPEN;
+    return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
+}
+
+struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w)
+{
+    bool branch = abti_load_relaxed(&w->claim) == ABTI_CLAIM_BRANCH;
+    struct abti_waiter *trunk = branch ? ABTI_CONTAINER_OF(w, struct abti_branch, base)->trunk : w;
+    uint32_t open = ABTI_CLAIM_OPEN;
+    if (!abti_cas_acq_rel(&trunk->claim, &open, ABTI_CLAIM_TAKEN))
+        return NULL;
+    trunk->prev = w;
+    return trunk;
+}
+
+bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns)
+{
+    if (deadline_ns == 0 && abti_waiter_give_up(w))
+        return false;
+    if (w->ult)
+        block_until(w, deadline_ns);
+    else if (!sleep_native(w, deadline_ns) && !abti_waiter_give_up(w))
+        sleep_native(w, ABTI_CLOCK_NEVER); /* a waker was faster: it is on its way from the claim to the wake */
+    /* relaxed: it is ours, or the wake came after it */
+    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN;
 }
 
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns)
 {
-    abti_unit *unit = w->unit;
-    w->unit = NULL;
-    /* relaxed: the lock, under which the waiter was queued and is found, orders it */
-    abti_store_relaxed(&w->claim, ABTI_CLAIM_OPEN);
+    abti_waiter_open(w);
     abti_spin_unlock(lock);
     if (other)
         abti_waiter_wake(other);
-    if (unit ? poll_ult(w, unit, deadline_ns) : sleep_native(w, deadline_ns))
-        return true;
-    uint32_t open = ABTI_CLAIM_OPEN;
-    if (abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_TAKEN))
-        return false;
-    /* A waker was faster: it is on its way from the claim to the wake. */
-    sleep_native(w, ABTI_CLOCK_NEVER);
-    return true;
+    return abti_waiter_await(w, deadline_ns);
+}
+
+void abti_waiter_finish(struct abti_waiter *w)
+{
+    if (w->ult && abti_has_requests(w->ult) && abti_unit_is_cancelled(w->ult))
+        abti_ult_exit();
 }
 
 void abti_waiter_wake(struct abti_waiter *w)
 {
-    if (w->unit)
+    if (ABTI_LIKELY(w->unit != NULL)) {
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    else if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) == ABTI_ASLEEP)
+        return;
+    }
+    abti_unit *ult = w->ult; /* a native thread may be gone with the exchange */
+    if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) != ABTI_ASLEEP)
+        return;
+    if (ult)
+        abti_unblock(ult, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    else
         abti_word_wake(&w->word);
 }
 

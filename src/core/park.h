@@ -110,26 +110,40 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
 
 /*
  * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock. It
- * is woken once. A native thread, and a ULT that waits with a deadline, look at `word`:
+ * is woken once. A ULT that waits for one object, as long as it takes, leaves its stack with that lock held. All others
+ * agree with their waker by `word`:
  *
- *   AWAKE -> ASLEEP          by its thread, before the system call
- *   AWAKE, ASLEEP -> WOKEN   by its waker, who makes the system call only if it was ASLEEP
+ *   AWAKE -> ASLEEP          by its thread, before the system call; by a ULT, when it has left its stack
+ *   AWAKE, ASLEEP -> WOKEN   by its waker, who makes the system call, or resumes the ULT, only if it was ASLEEP
  *
- * With a deadline there are two who may end the wait, and `claim` says which of them does. The waker claims under the
- * object's lock, so that a waiter whose time is up finds out under that lock whether it is still queued.
+ * With a deadline, or several objects, there are several who may end the wait, and `claim` says which of them does:
+ *
+ *   OPEN -> TAKEN   by a waker, under its object's lock, so that the waiter finds out under that lock whether it is
+ *                   still queued
+ *   OPEN -> OVER    by the waiter itself or the ES that has its timer, when the time is up
  */
 struct abti_waiter {
-    struct abti_waiter *next, *prev; /* object's lock: its queue. `next` then links those that are to be woken */
+    struct abti_waiter *next, *prev; /* object's lock: its queue. `next` then links those that are to be woken. Of one
+                                        that waits for several: `prev` is the branch that was claimed */
     abti_unit *unit;                 /* the blocked ULT; NULL: woken by `word` */
-    struct abti_spin *lock;          /* what abti_waiter_park releases */
-    struct abti_waiter *other;       /* whom it wakes after that; NULL: nobody */
-    const void *object;              /* what it waits for, and of which kind that is: for tools and dumps */
+    union {
+        struct abti_spin *lock; /* with a unit: what abti_waiter_park releases */
+        abti_unit *ult;         /* without: the ULT that waits; NULL: a native thread */
+    };
+    struct abti_waiter *other; /* whom it wakes after that; NULL: nobody */
+    const void *object;        /* what it waits for, and of which kind that is: for tools and dumps */
     ABT_sync_event_type reason;
     _Atomic(uint32_t) word;
     _Atomic(uint32_t) claim;
 };
 
-enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2 };
+enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2, ABTI_CLAIM_OVER = 3, ABTI_CLAIM_BRANCH = 4 };
+
+/* Stands in the queue of one of several objects for the waiter that waits for any of them. */
+struct abti_branch {
+    struct abti_waiter base;
+    struct abti_waiter *trunk;
+};
 
 /* Who is waiting: fills in the waiter for the calling ULT or native thread. */
 void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
@@ -154,11 +168,25 @@ _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
 /*
- * The same until the deadline, too. False when it has passed: the waiter is still queued, unless a waker has skipped
- * it, and the caller takes the lock and removes it.
+ * The same until the deadline, too. False when it has passed, or when the ULT has been cancelled: the waiter is still
+ * queued, unless a waker has skipped it, and the caller takes the lock and removes it, and then calls
+ * abti_waiter_finish.
  */
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns);
+
+/* Waiting for several objects: the waiter is to be claimed; then one branch of it for each object is queued. */
+void abti_waiter_open(struct abti_waiter *w);
+void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk);
+
+/*
+ * Sleeps until one of the branches is claimed and the waiter woken, or the deadline (0: it is over). False in the
+ * second case. In both the caller removes the branches, each under its object's lock, and calls abti_waiter_finish.
+ */
+bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns);
+
+/* After a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here. */
+void abti_waiter_finish(struct abti_waiter *w);
 
 /* Before abti_waiter_park: the waiter has something to do for others when it is woken, so it is not cancelled then. */
 ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
@@ -167,12 +195,19 @@ ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
         abti_store_relaxed(&w->unit->held, 1);
 }
 
-/* The caller, who holds the object's lock, is to wake it. False: its time is up, somebody else may be woken. */
-ABTI_INLINE bool abti_waiter_claim(struct abti_waiter *w)
+/* The wait of one that can be claimed is over without a wake. False: a waker was faster, and is going to wake it. */
+bool abti_waiter_give_up(struct abti_waiter *w);
+
+struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
+
+/*
+ * The caller holds the object's lock and has taken w out of its queue. Whom to wake: w itself, or the one it stands
+ * for; NULL: the time of that is up, or others wake it.
+ */
+ABTI_INLINE struct abti_waiter *abti_waiter_claim(struct abti_waiter *w)
 {
-    uint32_t open = ABTI_CLAIM_OPEN;
     /* relaxed: written before the waiter was queued, which the lock orders */
-    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE || abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_TAKEN);
+    return ABTI_LIKELY(abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE) ? w : abti_waiter_claim_slow(w);
 }
 
 /*

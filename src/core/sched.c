@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/rt.h"
 #include "core/switch.h"
+#include "core/timer.h"
 
 /*
  * ULTs blocked out of a pool count as work when nobody else would wait for them: a private pool, or one that only this
@@ -23,13 +24,22 @@ bool abti_sched_has_work(abti_sched *sched)
     return false;
 }
 
+bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i] == pool)
+            return true;
+    }
+    return false;
+}
+
 bool abti_sched_has_to_stop(abti_sched *sched)
 {
     unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */
     if (requests & ABTI_SCHED_REQ_EXIT)
         return true;
     bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
-    return may_stop && !abti_sched_has_work(sched);
+    return may_stop && !abti_sched_has_work(sched) && !abti_timers_keep(sched);
 }
 
 void abti_sched_pass_wake(abti_sched *sched)

@@ -55,6 +55,8 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
     return sched->ops->pick(sched, self);
 }
 
+bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
+
 /* "Has work" and "has to stop" of the contract. */
 bool abti_sched_has_work(abti_sched *sched);
 bool abti_sched_has_to_stop(abti_sched *sched);

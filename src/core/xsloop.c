@@ -3,6 +3,7 @@
 #include "core/halt.h"
 #include "core/rt.h"
 #include "core/switch.h"
+#include "core/timer.h"
 
 /*
  * Who waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from ending. It
@@ -63,10 +64,10 @@ static void run_main_scheds(abti_es *es)
         sched->ops->run(sched);
         if (install_replacement(es))
             continue;
-        if (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL)
-            break;
-        if (abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
-            !abti_sched_has_work(sched))
+        bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;
+        bool finished = abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
+                        !abti_sched_has_work(sched);
+        if ((cancelled || finished) && abti_timers_leave(es, cancelled))
             break;
     }
 }
@@ -80,10 +81,12 @@ void abti_xsloop_run(abti_es *es)
     abti_es_set_dsched(es, NULL);
     abti_set_running(es, es->main_unit);
     es->main_exit = &exit;
-    if (setjmp(exit) == 0)
+    if (setjmp(exit) == 0) {
         run_main_scheds(es);
-    else
+    } else {
         install_replacement(es); /* its turn comes when the ES is revived, but nobody waits for that */
+        (void)abti_timers_leave(es, true);
+    }
     abti_tool_event_finish(es, es->main_unit);
 }
 
@@ -114,6 +117,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
     if (sched->has_inbox)
         collect_inboxes(sched);
+    abti_timers_look(es);
     unsigned requests = atomic_load(&es->requests);
     if (ABTI_LIKELY(requests == 0))
         return;
@@ -164,15 +168,6 @@ static void after_replace(void *arg)
     request_replacement(replace.es, replace.sched, replace.self);
 }
 
-static bool sched_uses(abti_sched *sched, abti_pool *pool)
-{
-    for (int i = 0; i < sched->num_pools; i++) {
-        if (sched->pools[i] == pool)
-            return true;
-    }
-    return false;
-}
-
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 {
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
@@ -186,7 +181,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
         return ABT_SUCCESS;
     }
     abti_unit *self = es->cur;
-    if (sched_uses(atomic_load(&es->main_sched), self->pool)) {
+    if (abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
         int code = abti_unit_associate(self, sched->pools[0]);
         if (code != ABT_SUCCESS)
             return code;
@@ -224,6 +219,9 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)
         look = set->pools[i]->user_defined;
+    uint64_t timer_ns = abti_timer_next(es);
+    if (timer_ns < deadline_ns)
+        deadline_ns = timer_ns;
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
     if (!look)

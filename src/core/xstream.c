@@ -11,6 +11,7 @@
 #include "core/join.h"
 #include "core/rt.h"
 #include "core/switch.h"
+#include "core/timer.h"
 #include "core/xsloop.h"
 #include "os/fault.h"
 #include "os/futex.h"
@@ -83,6 +84,7 @@ static int list_enter(abti_es *es, int rank)
         es->rank = rank >= 0 ? rank : smallest_free_rank();
         es->index = (uint16_t)index;
         es->running = ABTI_RUNNING_ON(index);
+        es->timers = abti_timers_of((unsigned)index);
         /* release: pairs with abti_halt_post, which has no lock */
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
@@ -287,6 +289,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     if (code != ABT_SUCCESS) {
         abti_cpuset_fini(&cpus);
         atomic_store(&sched->es, NULL);
+        (void)abti_timers_leave(es, true); /* it may have been given some */
         es_drain(es);
         es_dispose(es);
         return code;

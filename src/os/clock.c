@@ -16,12 +16,12 @@ uint64_t abti_clock_mono_ns(void)
     return (uint64_t)ts.tv_sec * ABTI_NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* now + diff, kept inside [0, ABTI_CLOCK_NEVER] */
+/* now + diff, at most ABTI_CLOCK_NEVER; 0 if it is over */
 static uint64_t deadline_from(uint64_t now, int64_t diff)
 {
-    uint64_t distance = diff < 0 ? -(uint64_t)diff : (uint64_t)diff;
-    if (diff < 0)
-        return distance > now ? 0 : now - distance;
+    uint64_t distance = (uint64_t)diff;
+    if (diff <= 0)
+        return 0;
     return distance > ABTI_CLOCK_NEVER - now ? ABTI_CLOCK_NEVER : now + distance;
 }
 

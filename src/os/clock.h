@@ -19,8 +19,8 @@ uint64_t abti_clock_mono_ns(void);
 
 /*
  * Monotonic deadlines from what users give: a point in wall-clock time, as timespec or in seconds, or a time from now
- * in seconds. A time in the past gives a deadline in the past, one too far away (or not a number) gives
- * ABTI_CLOCK_NEVER.
+ * in seconds. A time in the past gives 0, so that who waits need not look at the clock again, one too far away (or not
+ * a number) gives ABTI_CLOCK_NEVER.
  */
 uint64_t abti_clock_deadline(const struct timespec *realtime);
 uint64_t abti_clock_deadline_at(double wtime);

@@ -5,8 +5,20 @@
 #include "sched/sched_impl.h"
 
 #include "core/switch.h"
+#include "core/timer.h"
 
 static const double WAIT_SECS = 0.1;
+
+/* No longer than until the next timer of the ES. */
+static double wait_secs(abti_es *es)
+{
+    uint64_t next = abti_timer_next(es);
+    if (next == ABTI_CLOCK_NEVER)
+        return WAIT_SECS;
+    uint64_t now = abti_clock_mono_ns();
+    double secs = now < next ? (double)(next - now) / ABTI_NS_PER_SEC : 0.0;
+    return secs < WAIT_SECS ? secs : WAIT_SECS;
+}
 
 static abti_unit *ask_user(abti_pool *pool, double secs)
 {
@@ -20,7 +32,7 @@ static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
     abti_pool *pool = sched->pools[0];
     bool others = sched->num_pools > 1 || abti_idle_has_calls(es);
     if (es->parent || !others)
-        return ask_user(pool, WAIT_SECS);
+        return ask_user(pool, wait_secs(es));
     abti_es_park(es, sched, ABTI_CLOCK_NEVER);
     return ask_user(pool, 0);
 }

@@ -114,6 +114,7 @@ int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
         abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
         abti_spin_unlock(&cond->lock);
     }
+    abti_waiter_finish(&w);
     abti_mutex_lock(mutex);
     return woken ? ABT_SUCCESS : ABT_ERR_COND_TIMEDOUT;
 }

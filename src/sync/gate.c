@@ -16,9 +16,8 @@ void abti_gate_reset(struct abti_gate *gate, bool open)
     abti_store_relaxed(&gate->open, open);
 }
 
-/* Queues the waiter, with the lock held on return. False when the gate is open, without the lock. (Out of line, where
- * gcc does not think that the waiter stays in the queue.) */
-static ABTI_NOINLINE bool gate_enter(struct abti_gate *gate, struct abti_waiter *w)
+/* Out of line, where gcc does not think that the waiter stays in the queue. */
+ABTI_NOINLINE bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w)
 {
     abti_spin_lock(&gate->lock);
     /* relaxed: under the lock */
@@ -42,13 +41,22 @@ abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
     return next;
 }
 
+bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w)
+{
+    abti_spin_lock(&gate->lock);
+    abti_waitq_remove(&gate->waiters, w);
+    bool open = abti_load_relaxed(&gate->open);
+    abti_spin_unlock(&gate->lock);
+    return open;
+}
+
 int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason)
 {
     if (abti_gate_is_open(gate))
         return ABT_SUCCESS;
     struct abti_waiter w;
     abti_waiter_init(&w, reason, gate);
-    if (gate_enter(gate, &w))
+    if (abti_gate_enter(gate, &w))
         abti_waiter_park(&w, &gate->lock, NULL);
     return ABT_SUCCESS;
 }
@@ -59,11 +67,9 @@ bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, ui
         return true;
     struct abti_waiter w;
     abti_waiter_init(&w, reason, gate);
-    if (!gate_enter(gate, &w) || abti_waiter_park_until(&w, &gate->lock, NULL, deadline_ns))
+    if (!abti_gate_enter(gate, &w))
         return true;
-    abti_spin_lock(&gate->lock);
-    abti_waitq_remove(&gate->waiters, &w);
-    bool open = abti_load_relaxed(&gate->open); /* late, but while we looked */
-    abti_spin_unlock(&gate->lock);
+    bool open = abti_waiter_park_until(&w, &gate->lock, NULL, deadline_ns) || abti_gate_forget(gate, &w);
+    abti_waiter_finish(&w);
     return open;
 }

@@ -31,6 +31,13 @@ void abti_gate_open_locked(struct abti_gate *gate);
 /* Open or closed, with nobody waiting. */
 void abti_gate_reset(struct abti_gate *gate, bool open);
 
+/* Queues a waiter, with the lock held on return. False when the gate is open, without the lock. */
+bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w);
+
+/* Takes a waiter out that has not been woken, if it is still there. True when the gate is open now: late, but in time
+ * for who looks. */
+bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w);
+
 /* The way to wait of a ULT that may block quickly, see abti_ctx_leave. The lock is held. */
 abti_ctx abti_gate_leave(void *room, void *gate, void *reason);
 

@@ -67,13 +67,13 @@ ABTI_INLINE struct abti_waiter *abti_waitq_pop(struct abti_waitq *q)
     return w;
 }
 
-/* The first one that waits still: claimed, to be woken. Those whose time is up are dropped on the way. */
+/* Whom to wake first: claimed, out of the queue. Those that have stopped waiting are dropped on the way. */
 ABTI_INLINE struct abti_waiter *abti_waitq_take(struct abti_waitq *q)
 {
-    struct abti_waiter *w;
-    while ((w = abti_waitq_pop(q)) && !abti_waiter_claim(w))
+    struct abti_waiter *w, *claimed = NULL;
+    while ((w = abti_waitq_pop(q)) && !(claimed = abti_waiter_claim(w)))
         ;
-    return w;
+    return claimed;
 }
 
 /* All that wait still, for abti_waiter_wake_all. */
@@ -104,8 +104,10 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
             continue;
         }
         w->next = NULL; /* in no queue */
-        if (!abti_waiter_claim(w))
+        w = abti_waiter_claim(w);
+        if (!w)
             continue;
+        w->next = NULL;
         *last = w;
         last = &w->next;
     }
