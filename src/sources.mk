@@ -23,6 +23,7 @@ abt_sources = \
 	src/api/thread_attr.c \
 	src/api/thread_migrate.c \
 	src/api/thread_query.c \
+	src/api/thread_sleep.c \
 	src/api/timer.c \
 	src/api/tool.c \
 	src/api/unit.c \

@@ -67,6 +67,7 @@ api_tests = \
 	test/api/thread \
 	test/api/thread_attr \
 	test/api/thread_migrate \
+	test/api/thread_sleep \
 	test/api/thread_switch \
 	test/api/timer \
 	test/api/tool \

@@ -1,0 +1,148 @@
+/* ABTX_thread_sleep, by every kind of caller. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "common.h"
+
+static void sleep_for(enum caller who, double seconds)
+{
+    double begin = now();
+    int code = ABTX_thread_sleep(seconds);
+    double took = now() - begin;
+
+    is_int(code, ABT_SUCCESS, "%s sleeps %g s", caller_names[who], seconds);
+    ok(took >= seconds - 1e-9 && took < seconds + 5, "it took %g s", took);
+}
+
+static void test_sleep(enum caller who, void *arg)
+{
+    (void)arg;
+    if (!ABT_NULL) {
+        ok_err(ABTX_thread_sleep(-1.0), ABT_ERR_INV_ARG);
+        ok_err(ABTX_thread_sleep(-1e-300), ABT_ERR_INV_ARG);
+        ok_err(ABTX_thread_sleep(-INFINITY), ABT_ERR_INV_ARG);
+        ok_err(ABTX_thread_sleep(NAN), ABT_ERR_INV_ARG);
+    }
+    ok_abt(ABTX_thread_sleep(0.0));
+    ok_abt(ABTX_thread_sleep(-0.0));
+    ok_abt(ABTX_thread_sleep(1e-9));
+    sleep_for(who, 1e-6);
+    sleep_for(who, 0.0123);
+}
+
+/* Signals do not make it shorter. */
+static atomic_int signals;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&signals, 1);
+}
+
+static void test_signals(enum caller who, void *arg)
+{
+    (void)arg;
+    sleep_for(who, 0.05);
+}
+
+static void with_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}; /* system calls are not restarted */
+    struct itimerval every_ms = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+
+    must(sigaction(SIGALRM, &action, NULL));
+    must(setitimer(ITIMER_REAL, &every_ms, NULL));
+    call_as_each(test_signals, NULL);
+    must(setitimer(ITIMER_REAL, &never, NULL));
+    ok(atomic_load(&signals) > 20, "%d signals meanwhile", atomic_load(&signals));
+}
+
+/* Others run meanwhile, also if the time is none or next to none. */
+struct loop {
+    double seconds;
+    atomic_int *stop;
+};
+
+static void sleep_until_stopped(void *arg)
+{
+    struct loop *loop = arg;
+
+    while (!atomic_load(loop->stop))
+        must(ABTX_thread_sleep(loop->seconds));
+}
+
+static void test_others_run(double seconds)
+{
+    atomic_int ran = 0;
+    struct loop loop = {seconds, &ran};
+    ABT_thread ult = ult_in(own_pool(), sleep_until_stopped, &loop), other = ult_in(own_pool(), count_up, &ran);
+
+    must(ABT_thread_free(&ult));
+    must(ABT_thread_free(&other));
+    pass("others run in a loop of sleeps of %g s", seconds);
+}
+
+/* --- In order of time --- */
+
+enum { SLEEPERS = 50 };
+
+static struct sleeper {
+    double seconds;
+    int number;
+} sleepers[SLEEPERS];
+
+static int order[SLEEPERS];
+static atomic_int awake;
+
+static void sleep_and_note(void *arg)
+{
+    struct sleeper *s = arg;
+
+    must(ABTX_thread_sleep(s->seconds));
+    order[atomic_fetch_add(&awake, 1)] = s->number;
+}
+
+static bool wake_in_order(void)
+{
+    ABT_thread ults[SLEEPERS];
+    bool sorted = true;
+
+    atomic_store(&awake, 0);
+    for (int i = 0; i < SLEEPERS; i++) {
+        sleepers[i] = (struct sleeper){0.02 + 0.003 * (i * 7 % SLEEPERS), i * 7 % SLEEPERS};
+        ults[i] = ult_in(own_pool(), sleep_and_note, &sleepers[i]);
+    }
+    for (int i = 0; i < SLEEPERS; i++)
+        must(ABT_thread_free(&ults[i]));
+    for (int i = 0; i < SLEEPERS; i++)
+        sorted = sorted && order[i] == i;
+    return sorted;
+}
+
+/* Each counts from when it begins, so that the machine may mix them up once in a while. */
+static void test_order(void)
+{
+    int tries = 1;
+
+    while (!wake_in_order() && tries < 10)
+        tries++;
+    ok(tries < 10, "%d ULTs wake up in the order of their times (try %d)", SLEEPERS, tries);
+}
+
+int main(void)
+{
+    test_sleep(EXTERNAL, NULL); /* before ABT_init */
+    must(ABT_init(0, NULL));
+    call_as_each(test_sleep, NULL);
+    with_signals();
+    test_others_run(0.0);
+    test_others_run(1e-9);
+    test_others_run(1e-7);
+    test_others_run(1e-6);
+    test_others_run(1e-5);
+    test_order();
+    must(ABT_finalize());
+    return done_testing();
+}
