@@ -79,6 +79,7 @@ abt_sources = \
 	src/sync/barrier.c \
 	src/sync/cond.c \
 	src/sync/eventual.c \
+	src/sync/eventual_any.c \
 	src/sync/future.c \
 	src/sync/gate.c \
 	src/sync/mutex.c \

@@ -42,6 +42,7 @@ api_tests = \
 	test/api/cond \
 	test/api/error \
 	test/api/eventual \
+	test/api/eventual_any \
 	test/api/future \
 	test/api/idle \
 	test/api/idle_hook \

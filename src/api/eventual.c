@@ -51,6 +51,33 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct tim
     return ABT_SUCCESS;
 }
 
+/* Whether there is one that is not null. */
+static bool has_any(int num, ABT_eventual *eventuals)
+{
+    int i = 0;
+    while (i < num && EVENTUAL_IS_NULL(eventuals[i]))
+        i++;
+    return i < num;
+}
+
+int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const struct timespec *abstime)
+{
+    if (ABTI_REFUSE(!has_any(num, eventuals)))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_EVENTUAL);
+    int code = ABT_SUCCESS, found = abti_eventual_find_ready(num, eventuals);
+    if (found == num)
+        code =
+            abti_eventual_wait_any(num, eventuals, abstime ? abti_clock_deadline(abstime) : ABTI_CLOCK_NEVER, &found);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (found == num)
+        return abti_error(ABT_ERR_COND_TIMEDOUT);
+    *index = found;
+    return ABT_SUCCESS;
+}
+
 int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 {
     if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))

@@ -21,6 +21,17 @@ _Static_assert(sizeof(struct ABT_eventual_opaque) <= sizeof(ABT_eventual_memory)
 ABT_eventual abti_eventual_create(int size) ABTI_MUST_CHECK;
 void abti_eventual_destroy(ABT_eventual eventual);
 
+ABTI_INLINE bool abti_eventual_is_null(ABT_eventual eventual)
+{
+    return eventual == ABT_EVENTUAL_NULL || !eventual;
+}
+
+/* The index of the first that is ready; num: there is none. Null handles are skipped, here and below. */
+int abti_eventual_find_ready(int num, ABT_eventual *eventuals);
+
+/* Waits until one is ready, or the deadline: *index is num then. ABT_ERR_MEM. */
+int abti_eventual_wait_any(int num, ABT_eventual *eventuals, uint64_t deadline_ns, int *index) ABTI_MUST_CHECK;
+
 /* Copies the value in and wakes everybody; size is at most that of the eventual. ABT_ERR_EVENTUAL when it is set. */
 int abti_eventual_set(ABT_eventual eventual, const void *value, int size) ABTI_MUST_CHECK;
 
