@@ -70,6 +70,7 @@ api_tests = \
 	test/api/thread_migrate \
 	test/api/thread_sleep \
 	test/api/thread_switch \
+	test/api/timedwait \
 	test/api/timer \
 	test/api/tool \
 	test/api/tool_sched \
@@ -167,6 +168,7 @@ stress_tests = \
 	test/stress/stacked \
 	test/stress/sync_mix \
 	test/stress/tool \
+	test/stress/timeouts \
 	test/stress/uts_matrix \
 	test/stress/xstreams
 

@@ -1,0 +1,524 @@
+/*
+ * Waiting with a deadline: what a ULT is while it waits, under every scheduler, what becomes of the wait when the ULT
+ * is cancelled or its stream ends, and that nobody polls. What the waits answer is in cond.c and eventual.c.
+ */
+#include "sync.h"
+
+static double cpu_time(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* --- Waits of all kinds --- */
+
+enum wait_kind { COND, EVENTUAL, ANY, SLEEP, NUM_WAITS };
+
+static const char *const wait_names[] = {"cond", "eventual", "any of two eventuals", "sleep"};
+
+struct wait {
+    enum wait_kind kind;
+    long ms;
+    ABT_mutex mutex;
+    ABT_cond cond;
+    ABT_eventual eventuals[2];
+    int code;
+    bool loops; /* as long as the time is up */
+    atomic_int begun, ended;
+    double end; /* when it was over */
+    ABT_thread ult;
+};
+
+static void wait_init(struct wait *w, enum wait_kind kind, long ms)
+{
+    memset(w, 0, sizeof(*w));
+    w->kind = kind;
+    w->ms = ms;
+    must(ABT_mutex_create(&w->mutex));
+    must(ABT_cond_create(&w->cond));
+    for (int i = 0; i < 2; i++)
+        must(ABT_eventual_create(0, &w->eventuals[i]));
+}
+
+static void wait_fini(struct wait *w)
+{
+    must(ABT_cond_free(&w->cond));
+    must(ABT_mutex_free(&w->mutex));
+    for (int i = 0; i < 2; i++)
+        must(ABT_eventual_free(&w->eventuals[i]));
+}
+
+static int wait_once(struct wait *w)
+{
+    struct timespec ts = in_ms(w->ms);
+    int code = ABT_ERR_COND_TIMEDOUT, index;
+
+    switch (w->kind) {
+    case COND:
+        must(ABT_mutex_lock(w->mutex));
+        code = ABT_cond_timedwait(w->cond, w->mutex, &ts);
+        must(ABT_mutex_unlock(w->mutex));
+        break;
+    case EVENTUAL: code = ABT_eventual_timedwait(w->eventuals[0], NULL, &ts); break;
+    case ANY: code = ABTX_eventual_wait_any(2, w->eventuals, &index, &ts); break;
+    default: must(ABTX_thread_sleep((double)w->ms * 1e-3));
+    }
+    return code;
+}
+
+static void run_wait(void *arg)
+{
+    struct wait *w = arg;
+
+    atomic_store(&w->begun, 1);
+    do
+        w->code = wait_once(w);
+    while (w->loops && w->code == ABT_ERR_COND_TIMEDOUT);
+    w->end = now();
+    atomic_store(&w->ended, 1);
+}
+
+static void wake(struct wait *w)
+{
+    if (w->kind == COND)
+        must(ABT_cond_signal(w->cond));
+    else
+        must(ABT_eventual_set(w->eventuals[w->kind == ANY], NULL, 0));
+}
+
+/* False: on a busy machine we were too slow to see it. */
+static bool wait_until_blocked(struct wait *w)
+{
+    wait_for(state_of(w->ult) == ABT_THREAD_STATE_BLOCKED || atomic_load(&w->ended));
+    return !atomic_load(&w->ended);
+}
+
+/* --- What it looks like from outside --- */
+
+static void test_blocked(enum wait_kind kind)
+{
+    struct wait w;
+    ABT_pool pool = pool_of(other_es);
+    double begin = now();
+
+    diag("%s", wait_names[kind]);
+    wait_init(&w, kind, 100);
+    w.ult = ult_in(pool, run_wait, &w);
+    if (wait_until_blocked(&w)) {
+        size_t size = size_of(pool), total = total_size_of(pool);
+        if (!atomic_load(&w.ended))
+            ok(size == 0 && total == 1, "a ULT that waits for a time is blocked, and counted in its pool");
+    }
+    must(ABT_thread_join(w.ult));
+    ok(w.end - begin >= 0.0999, "it waits as long as it should (%g s)", w.end - begin);
+    is_int(w.code, ABT_ERR_COND_TIMEDOUT, "and is told so");
+    is_int(total_size_of(pool), 0, "counted no more");
+    must(ABT_thread_free(&w.ult));
+
+    if (kind != SLEEP) {
+        w.ms = 30000;
+        atomic_store(&w.ended, 0);
+        w.ult = ult_in(pool, run_wait, &w);
+        wait_until_blocked(&w);
+        wake(&w);
+        must(ABT_thread_free(&w.ult));
+        is_int(w.code, ABT_SUCCESS, "woken before");
+    }
+    wait_fini(&w);
+}
+
+/* --- Under every scheduler and in every pool; nobody polls --- */
+
+static ABT_xstream es_with(ABT_sched_predef predef, ABT_pool_kind kind, ABT_pool_access access, ABT_pool *pool)
+{
+    ABT_xstream es;
+
+    must(ABT_pool_create_basic(kind, access, ABT_TRUE, pool));
+    must(ABT_xstream_create_basic(predef, 1, pool, ABT_SCHED_CONFIG_NULL, &es));
+    return es;
+}
+
+static void test_sched(ABT_sched_predef predef, ABT_pool_kind kind, ABT_pool_access access)
+{
+    enum { SLEEPERS = 10, MS = 60 };
+    static struct wait waits[SLEEPERS];
+    ABT_pool pool;
+    ABT_xstream es = es_with(predef, kind, access, &pool);
+    double begin = now(), cpu = cpu_time(), last = 0;
+
+    for (int i = 0; i < SLEEPERS; i++) {
+        wait_init(&waits[i], (enum wait_kind)(i % NUM_WAITS), MS + i);
+        must(ABT_thread_create_on_xstream(es, run_wait, &waits[i], ABT_THREAD_ATTR_NULL, &waits[i].ult));
+    }
+    for (int i = 0; i < SLEEPERS; i++) {
+        must(ABT_thread_free(&waits[i].ult));
+        last = waits[i].end > last ? waits[i].end : last;
+        wait_fini(&waits[i]);
+    }
+    cpu = cpu_time() - cpu;
+    must(ABT_xstream_free(&es));
+    ok(last - begin < 10 && cpu < 0.5 * MS * 1e-3,
+       "scheduler %d, pool kind %d, access %d: awake after %g s, %g s of them used", predef, kind, access, last - begin,
+       cpu);
+}
+
+static void test_scheds(void)
+{
+    static const ABT_sched_predef predefs[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
+    static const ABT_pool_kind kinds[] = {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT, ABT_POOL_RANDWS};
+
+    for (int p = 0; p < 4; p++) {
+        for (int k = 0; k < 3; k++)
+            test_sched(predefs[p], kinds[k], ABT_POOL_ACCESS_MPMC);
+    }
+}
+
+/* ULTs of private pools are made by their own stream, as which the primary one serves here. */
+static void test_private(ABT_pool_kind kind)
+{
+    struct wait w;
+    ABT_pool pool;
+    ABT_xstream es = own_xstream();
+
+    must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    must(ABT_xstream_set_main_sched_basic(es, ABT_SCHED_DEFAULT, 1, &pool));
+    double cpu = cpu_time();
+    wait_init(&w, EVENTUAL, 60);
+    w.ult = ult_in(pool, run_wait, &w);
+    must(ABT_thread_free(&w.ult));
+    cpu = cpu_time() - cpu;
+    ok(w.code == ABT_ERR_COND_TIMEDOUT && cpu < 0.03, "private pool, kind %d: %g s used", kind, cpu);
+    wait_fini(&w);
+}
+
+/* The time is looked at while others keep the stream busy. */
+static void yield_until(void *arg)
+{
+    while (!atomic_load((atomic_int *)arg))
+        must(ABT_thread_yield());
+}
+
+static void test_busy(void)
+{
+    struct wait w;
+    ABT_thread ults[2];
+
+    wait_init(&w, COND, 5);
+    for (int i = 0; i < 2; i++)
+        ults[i] = ult_in(own_pool(), yield_until, &w.ended);
+    double begin = now();
+    w.ult = ult_in(own_pool(), run_wait, &w);
+    must(ABT_thread_free(&w.ult));
+    for (int i = 0; i < 2; i++)
+        must(ABT_thread_free(&ults[i]));
+    ok(w.end - begin < 5, "woken while others yield to each other, after %g s", w.end - begin);
+    wait_fini(&w);
+}
+
+/* --- User-defined schedulers --- */
+
+static atomic_int sched_naps;
+static atomic_bool sched_exits;
+
+static void run_checking(ABT_sched sched)
+{
+    ABT_pool pool;
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    while (!stop) {
+        ABT_thread unit = ABT_THREAD_NULL;
+        must(ABT_pool_pop_thread(pool, &unit));
+        if (unit != ABT_THREAD_NULL)
+            must(ABT_self_schedule(unit, ABT_POOL_NULL));
+        else
+            nap_ms(0.5);
+        if (atomic_load(&sched_exits))
+            ABT_self_exit();
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+/* Sleeps for long in its pool. */
+static void run_waiting(ABT_sched sched)
+{
+    ABT_pool pool;
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    while (!stop) {
+        ABT_thread unit = ABT_THREAD_NULL;
+        count_up(&sched_naps);
+        must(ABT_pool_pop_wait_thread(pool, &unit, 1.2));
+        if (unit != ABT_THREAD_NULL)
+            must(ABT_self_schedule(unit, ABT_POOL_NULL));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+static void test_user_sched(const char *name, void (*run)(ABT_sched))
+{
+    ABT_sched_def def = {.run = run};
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_TRUE);
+    ABT_sched sched;
+    ABT_xstream es;
+
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &es));
+    for (int kind = 0; kind < NUM_WAITS; kind++) {
+        struct wait w;
+        double begin = now();
+        wait_init(&w, (enum wait_kind)kind, 20);
+        w.ult = ult_in(pool, run_wait, &w);
+        must(ABT_thread_free(&w.ult));
+        is_int(w.code, ABT_ERR_COND_TIMEDOUT, "%s: the time is up", wait_names[kind]);
+        ok(w.end - begin >= 0.0199 && w.end - begin < 1.0, "a scheduler that %s wakes it in time: %g s", name,
+           w.end - begin);
+        wait_fini(&w);
+    }
+    must(ABT_xstream_free(&es));
+    must(ABT_sched_free(&sched));
+}
+
+/* --- Waiting pops: what sleeps is the native thread --- */
+
+struct pop {
+    ABT_pool_kind kind;
+    bool absolute;
+};
+
+static void test_pop(enum caller who, void *arg)
+{
+    struct pop *pop = arg;
+    ABT_pool pool;
+    ABT_thread unit = UNTOUCHED(ABT_thread);
+    ABT_unit handle = UNTOUCHED(ABT_unit);
+    double begin, cpu;
+
+    must(ABT_pool_create_basic(pop->kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    begin = now();
+    cpu = cpu_time();
+    if (pop->absolute) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        ok_abt(ABT_pool_pop_timedwait(pool, &handle, ABT_get_wtime() + 0.04));
+#pragma GCC diagnostic pop
+        is_ptr(handle, ABT_UNIT_NULL, "nothing came");
+    } else {
+        ok_abt(ABT_pool_pop_wait_thread(pool, &unit, 0.04));
+        is_ptr(unit, ABT_THREAD_NULL, "nothing came");
+    }
+    cpu = cpu_time() - cpu;
+    ok(now() - begin >= 0.0399, "%s, kind %d: it waits as long as it should", caller_names[who], pop->kind);
+    /* The primary ULT polls for the end of the others' calls, with naps. */
+    ok(cpu < 0.03, "and sleeps: %g s used", cpu);
+    must(ABT_pool_free(&pool));
+}
+
+static void test_pops(void)
+{
+    static const ABT_pool_kind kinds[] = {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT, ABT_POOL_RANDWS};
+
+    for (int i = 0; i < 6; i++) {
+        struct pop pop = {kinds[i % 3], i >= 3};
+        call_as_each(test_pop, &pop);
+    }
+}
+
+/* --- Cancelled while it waits: soon, and leaving nothing behind --- */
+
+static void test_cancel(enum wait_kind kind, bool loops)
+{
+    struct wait w;
+    double begin = now();
+
+    wait_init(&w, kind, loops ? 1 : 30000);
+    w.loops = loops;
+    w.ult = ult_in(pool_of(other_es), run_wait, &w);
+    if (loops)
+        wait_for(atomic_load(&w.begun));
+    else
+        wait_until_blocked(&w);
+    must(ABT_thread_cancel(w.ult));
+    must(ABT_thread_join(w.ult));
+    ok(now() - begin < 10, "%s%s: cancelled after %g s", wait_names[kind], loops ? ", again and again" : "",
+       now() - begin);
+    is_int(state_of(w.ult), ABT_THREAD_STATE_TERMINATED, "it has ended");
+    is_int(atomic_load(&w.ended), 0, "without coming back");
+    must(ABT_thread_free(&w.ult));
+    /* Nothing of it is left in any queue. */
+    if (kind != SLEEP)
+        wake(&w);
+    ok_abt(ABT_mutex_trylock(w.mutex));
+    must(ABT_mutex_unlock(w.mutex));
+    wait_fini(&w);
+}
+
+static void test_cancel_many(void)
+{
+    enum { NUM = 200 };
+    static struct wait waits[NUM];
+
+    for (int i = 0; i < NUM; i++) {
+        wait_init(&waits[i], (enum wait_kind)(i % NUM_WAITS), i % 3 ? 30000 : 20);
+        waits[i].ult = ult_in(pool_of(other_es), run_wait, &waits[i]);
+    }
+    for (int i = 0; i < NUM; i++) {
+        if (i % 3 == 1)
+            must(ABT_thread_cancel(waits[i].ult));
+    }
+    for (int i = 0; i < NUM; i++) {
+        if (i % 3 == 2 && waits[i].kind == SLEEP)
+            must(ABT_thread_cancel(waits[i].ult));
+        else if (i % 3 == 2) {
+            wait_until_blocked(&waits[i]);
+            wake(&waits[i]);
+        }
+    }
+    for (int i = 0; i < NUM; i++) {
+        must(ABT_thread_free(&waits[i].ult));
+        wait_fini(&waits[i]);
+    }
+    pass("%d waits: some cancelled, some woken, of some the time was up", NUM);
+}
+
+/* --- Streams that end meanwhile --- */
+
+/* Another stream serves the pool: it takes the timer over. */
+static void test_taken_over(long ms, bool cancel)
+{
+    struct wait w;
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_xstream first, second;
+    double begin = now();
+
+    wait_init(&w, EVENTUAL, ms);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &first));
+    w.ult = ult_in(pool, run_wait, &w);
+    wait_until_blocked(&w);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &second));
+    if (cancel)
+        must(ABT_xstream_cancel(first));
+    must(ABT_xstream_free(&first));
+    ok(now() - begin < 10, "the first stream does not wait for its timers");
+    if (ms > 1000)
+        must(ABT_eventual_set(w.eventuals[0], NULL, 0));
+    must(ABT_thread_free(&w.ult));
+    is_int(w.code, ms > 1000 ? ABT_SUCCESS : ABT_ERR_COND_TIMEDOUT, "the second one ends the wait");
+    must(ABT_xstream_free(&second));
+    must(ABT_pool_free(&pool));
+    wait_fini(&w);
+}
+
+/* Nobody else serves the shared pool: the stream stays until the ULT has ended. */
+static void test_kept(void)
+{
+    struct wait w;
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_xstream es[2];
+
+    wait_init(&w, COND, 100);
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es[i]));
+    w.ult = ult_in(pool, run_wait, &w);
+    wait_until_blocked(&w);
+    double cpu = cpu_time();
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_join(es[i]));
+    ok(cpu_time() - cpu < 0.05, "and sleeps until then: %g s used", cpu_time() - cpu);
+    ok(atomic_load(&w.ended), "two streams end, the last one after a ULT that was waiting for a time");
+    must(ABT_thread_free(&w.ult));
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&es[i]));
+    must(ABT_pool_free(&pool));
+    wait_fini(&w);
+}
+
+/* No stream at all serves the pool: the timer fires, and the ULT is there for whoever comes. */
+static void test_unserved(bool exits)
+{
+    ABT_sched_def def = {.run = run_checking};
+    struct wait w;
+    ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_sched sched;
+    ABT_xstream es;
+
+    wait_init(&w, ANY, 200);
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &es));
+    w.ult = ult_in(pool, run_wait, &w);
+    bool waits = wait_until_blocked(&w);
+    if (exits)
+        atomic_store(&sched_exits, true);
+    else
+        must(ABT_xstream_cancel(es));
+    must(ABT_xstream_free(&es));
+    atomic_store(&sched_exits, false);
+    must(ABT_sched_free(&sched));
+    if (!waits || atomic_load(&w.ended)) {
+        skip(1, "too slow");
+        must(ABT_thread_free(&w.ult));
+        must(ABT_pool_free(&pool));
+        wait_fini(&w);
+        return;
+    }
+    is_int(atomic_load(&w.ended), 0, "the stream has gone before");
+    wait_for(size_of(pool) == 1);
+    is_int(state_of(w.ult), ABT_THREAD_STATE_READY, "its time is up, it is ready");
+    is_int(total_size_of(pool), 1, "and counted once");
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
+    must(ABT_thread_free(&w.ult));
+    is_int(w.code, ABT_ERR_COND_TIMEDOUT, "a new stream runs it");
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&pool));
+    wait_fini(&w);
+}
+
+/* --- The end of the library --- */
+
+static void test_finalize(void)
+{
+    static struct wait w;
+    double begin = now();
+
+    wait_init(&w, SLEEP, 50);
+    must(ABT_thread_create(own_pool(), run_wait, &w, ABT_THREAD_ATTR_NULL, NULL));
+    must(ABT_thread_yield());
+    wait_fini(&w);
+    sync_fini();
+    ok(atomic_load(&w.ended) && w.end - begin >= 0.0499, "ABT_finalize runs those to their end who wait for a time");
+}
+
+int main(void)
+{
+    sync_init();
+    for (int kind = 0; kind < NUM_WAITS; kind++)
+        test_blocked((enum wait_kind)kind);
+    test_scheds();
+    test_busy();
+    test_user_sched("checks for events", run_checking);
+    test_user_sched("waits in its pool", run_waiting);
+    ok(atomic_load(&sched_naps) < 100, "the latter does not look often");
+    test_pops();
+    for (int kind = 0; kind < NUM_WAITS; kind++) {
+        test_cancel((enum wait_kind)kind, false);
+        test_cancel((enum wait_kind)kind, true);
+    }
+    test_cancel_many();
+    test_taken_over(50, false);
+    test_taken_over(30000, false);
+    test_taken_over(50, true);
+    test_taken_over(30000, true);
+    test_kept();
+    test_unserved(false);
+    test_unserved(true);
+    test_private(ABT_POOL_FIFO);
+    test_private(ABT_POOL_FIFO_WAIT);
+    test_private(ABT_POOL_RANDWS);
+    test_finalize();
+    return done_testing();
+}
