@@ -181,9 +181,13 @@ bench_programs = \
 	test/bench/external \
 	test/bench/idle \
 	test/bench/sync
+	test/bench/sync \
+	test/bench/timers
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
 test_bench_external_SOURCES = test/bench/external.c $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
+test_bench_timers_SOURCES = test/bench/timers.c $(bench_common)
+test_bench_timers_LDADD = $(LDADD) -lm
