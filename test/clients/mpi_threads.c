@@ -134,7 +134,7 @@ int main(void)
     size_t len;
 
     client_begin();
-    need_checks(); /* external threads ask who they are */
+    need_checks();                        /* external threads ask who they are */
     setenv("ABT_KEY_TABLE_SIZE", "4", 1); /* the order of destruction depends on it */
     for (int i = 0; i < KEYS; i++)
         must(ABT_key_create(destroy_value, &keys[i]));
