@@ -134,6 +134,9 @@ static void test_scheds(void)
     must(ABT_pool_pop_thread(outer, &popped));
     says(ABT_info_print_thread(text.fp, popped), "  kind: stacked scheduler");
     must(ABT_self_schedule(popped, ABT_POOL_NULL));
+    must(ABT_sched_free(&sched));
+    must(ABT_pool_free(&pools[0]));
+    must(ABT_pool_free(&pools[1]));
     must(ABT_xstream_get_main_sched(own_xstream(), &sched));
     says(ABT_info_print_sched(text.fp, sched), "  used: main\n  automatic: yes");
     must(ABT_pool_free(&outer));
