@@ -39,6 +39,7 @@ examples_external_LDFLAGS = $(example_ldflags)
 
 examples_server_SOURCES = examples/server.c $(team)
 examples_server_LDFLAGS = $(example_ldflags)
+examples_server_LDADD = $(LDADD) -lm
 
 examples_openmp_SOURCES = examples/openmp.c $(team)
 examples_openmp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
