@@ -10,11 +10,11 @@ enum { FIRE_BATCH = 256 };
  * For ever at the same place: a waiter may still be looking at the timers of an ES that has gone, to find that its own
  * has been moved. What is not used takes no memory.
  */
-static struct abti_timers all[ABTI_MAX_ES];
+static struct abti_timers timers_of_all[ABTI_MAX_ES];
 
 struct abti_timers *abti_timers_of(unsigned index)
 {
-    struct abti_timers *timers = &all[index];
+    struct abti_timers *timers = &timers_of_all[index];
     abti_store_relaxed(&timers->next, ABTI_CLOCK_NEVER);
     return timers;
 }
@@ -128,7 +128,7 @@ void abti_timers_fire(abti_es *es)
 }
 
 /* An ES has to look at its timers, at once if at 0; its timers' lock held, and rt.lock, which keeps it alive. */
-static void tell(abti_es *es, uint64_t next)
+static void tell_of_timer(abti_es *es, uint64_t next)
 {
     if (next >= abti_load_relaxed(&es->timers->next))
         return;
@@ -149,7 +149,7 @@ void abti_timers_recheck(void)
         abti_spin_lock(&timers->lock);
         if (abti_heap_any(&timers->heap)) {
             timers->recheck = true;
-            tell(es, 0);
+            tell_of_timer(es, 0);
         }
         abti_spin_unlock(&timers->lock);
     }
@@ -162,7 +162,7 @@ void abti_timers_recheck(void)
  * Whether the ES serves the pool and has not been told to end, rt.lock held. One that ends has seen that it is told
  * before it takes rt.lock in abti_timers_leave: it is given nothing after that.
  */
-static bool serves(abti_es *es, abti_pool *pool)
+static bool serves_pool(abti_es *es, abti_pool *pool)
 {
     if (atomic_load(&es->requests) & (ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL))
         return false;
@@ -178,14 +178,14 @@ static bool serves(abti_es *es, abti_pool *pool)
 static abti_es *find_server(abti_es *self, abti_pool *pool)
 {
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
-        if (es != self && serves(es, pool))
+        if (es != self && serves_pool(es, pool))
             return es;
     }
     return NULL;
 }
 
 /* rt.lock held, which is why the two locks are not taken the other way round meanwhile, and the lock of `from`. */
-static void move(struct abti_timer *timer, abti_es *to)
+static void move_timer(struct abti_timer *timer, abti_es *to)
 {
     struct abti_timers *timers = to->timers;
     abti_spin_lock(&timers->lock);
@@ -193,12 +193,12 @@ static void move(struct abti_timer *timer, abti_es *to)
     abti_heap_insert(&timers->heap, &timer->node);
     /* relaxed: whoever looks at the timer takes one of the locks */
     abti_store_relaxed(&timer->timers, timers);
-    tell(to, timer->node.key);
+    tell_of_timer(to, timer->node.key);
     abti_spin_unlock(&timers->lock);
 }
 
 /* The last ES ends, and the library with it: a ULT that nobody would run is not woken. */
-static void drop(struct abti_timer *timer)
+static void drop_timer(struct abti_timer *timer)
 {
     abti_heap_remove(&timer->node);
     abti_store_release(&timer->timers, NULL); /* pairs with abti_timer_disarm */
@@ -208,7 +208,7 @@ static void drop(struct abti_timer *timer)
  * What abti_timers_leave says; rt.lock and the ES's timers' lock held. Those without a deadline, which wait like any
  * other ULT, keep nobody.
  */
-static bool pass_on(abti_es *es, bool force)
+static bool give_away(abti_es *es, bool force)
 {
     abti_sched *own = atomic_load(&es->main_sched);
     abti_pool *last = NULL;
@@ -222,11 +222,11 @@ static bool pass_on(abti_es *es, bool force)
         if (!server && !force && node->key != ABTI_CLOCK_NEVER && abti_sched_uses(own, pool))
             return false;
         if (server)
-            move(timer, server);
+            move_timer(timer, server);
         else if (!es->is_primary)
-            move(timer, abti_rt.primary);
+            move_timer(timer, abti_rt.primary);
         else
-            drop(timer);
+            drop_timer(timer);
     }
     return true;
 }
@@ -235,12 +235,12 @@ bool abti_timers_leave(abti_es *es, bool force)
 {
     struct abti_timers *timers = es->timers;
     if (force)
-        atomic_fetch_or(&es->requests, ABTI_ES_REQ_CANCEL); /* whatever the reason, see `serves` */
+        atomic_fetch_or(&es->requests, ABTI_ES_REQ_CANCEL); /* whatever the reason, see serves_pool */
     abti_spin_lock(&abti_rt.lock);
     abti_spin_lock(&timers->lock);
     if (timers->recheck)
         expire_cancelled(timers);
-    bool left = pass_on(es, force);
+    bool left = give_away(es, force);
     set_next(timers);
     abti_spin_unlock(&timers->lock);
     abti_spin_unlock(&abti_rt.lock);
