@@ -108,8 +108,6 @@ error_tests = \
 	test/errors/tool \
 	test/errors/xstream
 
-# test/fault/*.c: the n-th allocation fails.
-fault_tests =
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
 	test/fault/growth \
@@ -139,9 +137,9 @@ test_fault_xstream_SOURCES = test/fault/xstream.c $(fault_harness)
 regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
+	test/regress/basic_wait_pools \
 	test/regress/dump_again \
 	test/regress/finish_primary \
-	test/regress/basic_wait_pools \
 	test/regress/first_handoff \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
@@ -167,8 +165,8 @@ stress_tests = \
 	test/stress/signals \
 	test/stress/stacked \
 	test/stress/sync_mix \
-	test/stress/tool \
 	test/stress/timeouts \
+	test/stress/tool \
 	test/stress/uts_matrix \
 	test/stress/xstreams
 
@@ -180,7 +178,6 @@ bench_programs = \
 	test/bench/basic \
 	test/bench/external \
 	test/bench/idle \
-	test/bench/sync
 	test/bench/sync \
 	test/bench/timers
 
