@@ -24,6 +24,15 @@ static inline bool has_feature(ABT_info_query_kind kind)
     return answer == ABT_TRUE;
 }
 
+/* Who waits burns its CPU: the active wait policy. */
+static inline bool policy_is_active(void)
+{
+    int policy = 0;
+
+    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_WAIT_POLICY, &policy));
+    return policy == 1;
+}
+
 /* For programs that cancel and migrate all the time, first of all. In builds without, test/errors sees to that. */
 static inline void need_cancel_and_migrate(void)
 {

@@ -170,6 +170,10 @@ stress_tests = \
 	test/stress/uts_matrix \
 	test/stress/xstreams
 
+# Some compilers call ceil.
+test_api_idle_hook_LDADD = $(LDADD) -lm
+test_stress_idle_hooks_LDADD = $(LDADD) -lm
+
 # Its functions are to be found by name.
 test_api_overflow_LDFLAGS = -export-dynamic
 

@@ -159,7 +159,7 @@ static void test_sched(ABT_sched_predef predef, ABT_pool_kind kind, ABT_pool_acc
     }
     cpu = cpu_time() - cpu;
     must(ABT_xstream_free(&es));
-    ok(last - begin < 10 && cpu < 0.5 * MS * 1e-3,
+    ok(last - begin < 10 && (policy_is_active() || cpu < 0.5 * MS * 1e-3),
        "scheduler %d, pool kind %d, access %d: awake after %g s, %g s of them used", predef, kind, access, last - begin,
        cpu);
 }
@@ -189,7 +189,8 @@ static void test_private(ABT_pool_kind kind)
     w.ult = ult_in(pool, run_wait, &w);
     must(ABT_thread_free(&w.ult));
     cpu = cpu_time() - cpu;
-    ok(w.code == ABT_ERR_COND_TIMEDOUT && cpu < 0.03, "private pool, kind %d: %g s used", kind, cpu);
+    ok(w.code == ABT_ERR_COND_TIMEDOUT && (policy_is_active() || cpu < 0.03), "private pool, kind %d: %g s used", kind,
+       cpu);
     wait_fini(&w);
 }
 
@@ -315,7 +316,7 @@ static void test_pop(enum caller who, void *arg)
     cpu = cpu_time() - cpu;
     ok(now() - begin >= 0.0399, "%s, kind %d: it waits as long as it should", caller_names[who], pop->kind);
     /* The primary ULT polls for the end of the others' calls, with naps. */
-    ok(cpu < 0.03, "and sleeps: %g s used", cpu);
+    ok(policy_is_active() || cpu < 0.03, "and sleeps: %g s used", cpu);
     must(ABT_pool_free(&pool));
 }
 
@@ -429,7 +430,7 @@ static void test_kept(void)
     double cpu = cpu_time();
     for (int i = 0; i < 2; i++)
         must(ABT_xstream_join(es[i]));
-    ok(cpu_time() - cpu < 0.05, "and sleeps until then: %g s used", cpu_time() - cpu);
+    ok(policy_is_active() || cpu_time() - cpu < 0.05, "and sleeps until then: %g s used", cpu_time() - cpu);
     ok(atomic_load(&w.ended), "two streams end, the last one after a ULT that was waiting for a time");
     must(ABT_thread_free(&w.ult));
     for (int i = 0; i < 2; i++)

@@ -114,14 +114,6 @@ static double cpu_seconds(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static bool policy_is_active(void)
-{
-    int policy;
-
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_WAIT_POLICY, &policy));
-    return policy == 1;
-}
-
 /* --- Pushes --- */
 
 static void test_pushes(ABT_pool_kind kind, int num_pools)

