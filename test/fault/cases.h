@@ -40,6 +40,12 @@ static inline void fault_begin(void)
 
     if (!fault_is_possible())
         skip_all("the functions of the C library cannot be interposed here");
+    must(ABT_init(0, NULL));
+    bool others =
+        has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY) || has_feature(ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND);
+    must(ABT_finalize());
+    if (others)
+        skip_all("hwloc and libunwind keep memory of their own");
     setvbuf(stdout, out, _IOLBF, sizeof(out)); /* printing needs no memory */
 }
 
