@@ -44,10 +44,17 @@
     fnstcw 4(%rsp);                                                                                                    \
     movq %rsp, (%rdi)
 
-/* Puts the words at to_mxcsr, to_fcw in force; the present ones have just been stored at at_mxcsr, at_fcw. */
-#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
+/*
+ * Puts the words at to_mxcsr, to_fcw in force. The present ones are at at_mxcsr, at_fcw: SAVE has stored them, or
+ * READ_FPU does so now, and only where they are to be compared, since STMXCSR costs more than all the rest on some CPUs.
+ */
+#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw) LOAD_FPU_AFTER(, at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
+    LOAD_FPU_AFTER(stmxcsr at_mxcsr; fnstcw at_fcw, at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define LOAD_FPU_AFTER(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                      \
     cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
     jne 1f;                                                                                                            \
+    store;                                                                                                             \
     movl at_mxcsr, %eax;                                                                                               \
     xorl to_mxcsr, %eax;                                                                                               \
     testl $0xffc0, %eax;                                                                                               \
@@ -60,11 +67,10 @@
 2:
 
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
-#define FORGET                                                                                                         \
+#define FORGET(to_mxcsr, to_fcw)                                                                                       \
     .cfi_startproc;                                                                                                    \
     endbr64;                                                                                                           \
-    stmxcsr -16(%rsp);                                                                                                 \
-    fnstcw -12(%rsp)
+    READ_FPU(-16(%rsp), -12(%rsp), to_mxcsr, to_fcw)
 
 /* Resumes the context whose frame is at rsp. */
 #define RESUME                                                                                                         \
@@ -112,8 +118,7 @@ END(abti_ctx_switch_after)
 
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION(abti_ctx_jump)
-    FORGET
-    LOAD_FPU(-16(%rsp), -12(%rsp), (%rdi), 4(%rdi))
+    FORGET((%rdi), 4(%rdi))
     movq %rdi, %rsp
     .cfi_def_cfa %rsp, 64
     RESUME
@@ -122,8 +127,7 @@ END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_jump_after)
-    FORGET
-    LOAD_FPU(-16(%rsp), -12(%rsp), (%rdi), 4(%rdi))
+    FORGET((%rdi), 4(%rdi))
     movq %rdi, %rsp
     .cfi_def_cfa %rsp, 64
     movq %rdx, %rdi
@@ -157,9 +161,7 @@ FUNCTION(abti_ctx_nest)
     movq %rsi, %rdi
     call *%rdx
     .cfi_restore_state
-    stmxcsr -16(%rsp)
-    fnstcw -12(%rsp)
-    LOAD_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
+    READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
     addq $56, %rsp
     .cfi_adjust_cfa_offset -56
     xorl %eax, %eax
@@ -236,8 +238,7 @@ END(abti_ctx_suspended)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_restart)
-    FORGET
-    LOAD_FPU(-16(%rsp), -12(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    FORGET(fpu_default(%rip), 4+fpu_default(%rip))
     movq %rdi, %rsp
     movq %rsi, %rbx
     movq %rcx, %rdi
