@@ -155,6 +155,7 @@ regress_tests = \
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
 stress_tests = \
 	test/stress/blocked \
+	test/stress/crowd \
 	test/stress/forkjoin \
 	test/stress/guards \
 	test/stress/idle_hooks \

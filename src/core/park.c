@@ -3,6 +3,7 @@
 #include "core/pool.h"
 #include "core/switch.h"
 #include "core/timer.h"
+#include "os/affinity.h"
 #include "os/wakefd.h"
 
 /* --- Sleepers. All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. --- */
@@ -198,20 +199,71 @@ static bool is_woken(struct abti_waiter *w)
     return abti_load_acquire(&w->word) == ABTI_WOKEN;
 }
 
-/* The native thread waits for the wake; false when the deadline has passed before. */
-static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
+/* It may be woken within less time than a system call takes. */
+static bool is_woken_soon(struct abti_waiter *w)
 {
     for (int i = 0; i < WAITER_LOOKS; i++) {
         if (is_woken(w))
             return true;
         abti_cpu_relax();
     }
+    return false;
+}
+
+/* The native thread waits for the wake; false when the deadline has passed before. */
+static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
+{
+    if (is_woken_soon(w))
+        return true;
     uint32_t awake = ABTI_AWAKE;
     /* Fails when it is woken already, or when it is ASLEEP from an earlier wait for the same wake. */
     (void)abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP);
     for (bool in_time = true; !is_woken(w) && in_time;)
         in_time = abti_word_wait(&w->word, ABTI_ASLEEP, deadline_ns);
     return is_woken(w);
+}
+
+/*
+ * The words that crowds sleep on, by a hash of their objects; each counts how often it was woken. Crowds that share one
+ * by chance wake each other now and then, which costs time and nothing else. They are not in the objects, since these
+ * may be gone as soon as one of the crowd knows that it is woken.
+ */
+static struct crowd {
+    _Atomic(uint32_t) wakes;
+} ABTI_ALIGNED(ABTI_CACHE_LINE) crowds[64];
+
+static struct crowd *crowd_of(const void *object)
+{
+    /* Knuth's multiplicative hash: the upper bits of the product are the good ones. */
+    uint32_t hash = (uint32_t)((uintptr_t)object >> 4) * 2654435769u;
+    return &crowds[hash >> 26];
+}
+
+/* Every waiter of the crowd that was IN_CROWD has been made WOKEN. */
+static void wake_crowd(struct crowd *crowd)
+{
+    /* release: who sees the count sees who was woken before */
+    atomic_fetch_add_explicit(&crowd->wakes, 1, memory_order_release);
+    abti_word_wake_all(&crowd->wakes);
+}
+
+/*
+ * The native thread sleeps with its crowd. No wake is lost: if the waker made us WOKEN after we looked, it counted
+ * after we read the count, and then the sleep ends or does not begin.
+ */
+static void sleep_in_crowd(struct abti_waiter *w)
+{
+    uint32_t awake = ABTI_AWAKE;
+    if (!abti_cas_acq_rel(&w->word, &awake, ABTI_IN_CROWD))
+        return;
+    struct crowd *crowd = crowd_of(w->object);
+    for (;;) {
+        /* acquire: pairs with wake_crowd, and keeps the next look after it */
+        uint32_t wakes = abti_load_acquire(&crowd->wakes);
+        if (is_woken(w))
+            return;
+        abti_word_wait(&crowd->wakes, wakes, ABTI_CLOCK_NEVER);
+    }
 }
 
 /* The ULT has left its stack: from now on whoever wakes it may resume it. Who was faster has left that to us. */
@@ -244,13 +296,18 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     abti_timer_disarm(&timer);
 }
 
+static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+{
+    w->lock = lock;
+    w->other = other;
+    abti_tool_event_suspend(abti_es_self, w->reason, w->object);
+    abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
+}
+
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {
-        w->lock = lock;
-        w->other = other;
-        abti_tool_event_suspend(abti_es_self, w->reason, w->object);
-        abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
+        park_ult(w, lock, other);
         return;
     }
     w->ult = NULL;
@@ -258,6 +315,18 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
     if (other)
         abti_waiter_wake(other);
     sleep_native(w, ABTI_CLOCK_NEVER);
+}
+
+void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
+{
+    if (ABTI_LIKELY(w->unit != NULL)) {
+        park_ult(w, lock, NULL);
+        return;
+    }
+    w->ult = NULL;
+    abti_spin_unlock(lock);
+    if (num > abti_affinity_num_online() || !is_woken_soon(w))
+        sleep_in_crowd(w);
 }
 
 void abti_waiter_open(struct abti_waiter *w)
@@ -321,25 +390,40 @@ void abti_waiter_finish(struct abti_waiter *w)
         abti_ult_exit();
 }
 
-void abti_waiter_wake(struct abti_waiter *w)
+/* Wakes it, unless it sleeps in a crowd, which is left to the caller: that is returned, otherwise NULL. */
+static struct crowd *wake_one(struct abti_waiter *w)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-        return;
+        return NULL;
     }
     abti_unit *ult = w->ult; /* a native thread may be gone with the exchange */
-    if (abti_exchange_acq_rel(&w->word, ABTI_WOKEN) != ABTI_ASLEEP)
-        return;
-    if (ult)
+    const void *object = w->object;
+    uint32_t was = abti_exchange_acq_rel(&w->word, ABTI_WOKEN);
+    if (was == ABTI_IN_CROWD)
+        return crowd_of(object);
+    if (was == ABTI_ASLEEP && ult)
         abti_unblock(ult, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-    else
+    else if (was == ABTI_ASLEEP)
         abti_word_wake(&w->word);
+    return NULL;
+}
+
+void abti_waiter_wake(struct abti_waiter *w)
+{
+    struct crowd *crowd = wake_one(w);
+    if (ABTI_UNLIKELY(crowd != NULL))
+        wake_crowd(crowd);
 }
 
 void abti_waiter_wake_all(struct abti_waiter *first)
 {
+    struct crowd *crowd = NULL;
     for (struct abti_waiter *w = first, *next; w; w = next) {
         next = w->next;
-        abti_waiter_wake(w);
+        struct crowd *asleep = wake_one(w);
+        crowd = asleep ? asleep : crowd;
     }
+    if (crowd)
+        wake_crowd(crowd);
 }

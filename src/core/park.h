@@ -45,6 +45,9 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
  */
 enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
 
+/* Of waiters only, see struct abti_waiter. */
+enum { ABTI_IN_CROWD = 4 };
+
 struct abti_sleeper {
     _Atomic(uint32_t) word;
 } ABTI_ALIGNED(16); /* the join word has tags in the low bits of its address */
@@ -114,7 +117,9 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
  * agree with their waker by `word`:
  *
  *   AWAKE -> ASLEEP          by its thread, before the system call; by a ULT, when it has left its stack
- *   AWAKE, ASLEEP -> WOKEN   by its waker, who makes the system call, or resumes the ULT, only if it was ASLEEP
+ *   AWAKE -> IN_CROWD        by its thread, before it sleeps on the word of its object's crowd
+ *   any -> WOKEN             by its waker, who makes the system call, or resumes the ULT, only if it was ASLEEP, and
+ *                            wakes the crowd, once for all of its waiters, if it was IN_CROWD
  *
  * With a deadline, or several objects, there are several who may end the wait, and `claim` says which of them does:
  *
@@ -166,6 +171,13 @@ _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
  * released `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
  */
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
+
+/*
+ * The same for the waiters of an object that wakes all of them at once, by abti_waiter_wake_all: native threads among
+ * them sleep on one word, so that one system call wakes them. Their `object` is the same. `num` says how many wait for
+ * each other, 0 if that is not known: more than there are CPUs do not spin first.
+ */
+void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num);
 
 /*
  * The same until the deadline, too. False when it has passed, or when the ULT has been cancelled: the waiter is still

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/atomic.h"
 #include "os/topo.h"
 
 /* No kernel knows more CPUs than this; numbers beyond are not CPUs, and the kernel ignores those too. */
@@ -15,8 +16,14 @@
 
 unsigned abti_affinity_num_online(void)
 {
-    long num = sysconf(_SC_NPROCESSORS_ONLN);
-    return num > 0 ? (unsigned)num : 1;
+    static _Atomic(unsigned) known; /* the system reads files for it */
+    unsigned num = abti_load_relaxed(&known);
+    if (num == 0) {
+        long found = sysconf(_SC_NPROCESSORS_ONLN);
+        num = found > 0 ? (unsigned)found : 1;
+        abti_store_relaxed(&known, num);
+    }
+    return num;
 }
 
 /* Copies the members of mask, which has room for size * 8 CPUs. */

@@ -19,7 +19,7 @@ struct abti_cpuset {
     int *cpus; /* malloc'ed; NULL when num is 0 */
 };
 
-/* Number of CPUs that are online, at least 1. */
+/* Number of CPUs that were online when it was first asked for, at least 1. */
 unsigned abti_affinity_num_online(void);
 
 /* The CPUs thread may run on. The set is the caller's, who ends it with abti_cpuset_fini. */

@@ -36,6 +36,6 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     if (++barrier->arrived == barrier->num)
         return abti_barrier_meet(barrier);
     abti_waitq_push(&barrier->waiters, &w);
-    abti_waiter_park(&w, &barrier->lock, NULL);
+    abti_waiter_park_in_crowd(&w, &barrier->lock, barrier->num);
     return ABT_SUCCESS;
 }
