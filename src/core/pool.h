@@ -133,9 +133,9 @@ ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
     abti_cpu_add(&pool->blocked.own_entered, 1);
 }
 
-ABTI_INLINE void abti_pool_owner_left(abti_pool *pool)
+ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
 {
-    abti_cpu_add(&pool->blocked.own_left, 1);
+    abti_cpu_add(&pool->blocked.own_left, num);
 }
 
 ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
@@ -149,7 +149,7 @@ ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
 ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
 {
     if (abti_pool_is_owner(es, pool))
-        abti_pool_owner_left(pool);
+        abti_pool_owner_left(pool, 1);
     else
         abti_pool_count_left_slow(pool);
 }

@@ -91,6 +91,18 @@ ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abt
     __builtin_prefetch(second->ctx);
 }
 
+/* Moves all of `from`, which is then empty, to the tail. */
+ABTI_INLINE void abti_queue_append(struct abti_queue *q, struct abti_queue *from)
+{
+    abti_unit *first = abti_load_relaxed(&from->head);
+    if (!first)
+        return;
+    abti_store_relaxed(q->last, first);
+    q->last = from->last;
+    abti_store_relaxed(&q->size, abti_load_relaxed(&q->size) + abti_load_relaxed(&from->size));
+    abti_queue_init(from);
+}
+
 /* Takes `unit` out wherever it stands; false when it is not there. Linear. */
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit);
 

@@ -397,7 +397,7 @@ void abti_nest_main(abti_unit *unit)
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }
-    abti_pool_owner_left(joiner->pool);
+    abti_pool_owner_left(joiner->pool, 1);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }

@@ -141,7 +141,19 @@ ABTI_INLINE void abti_unblock_quickly(abti_es *es, abti_unit *unit)
 {
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
-    abti_pool_owner_left(es->fast);
+    abti_pool_owner_left(es->fast, 1);
+}
+
+/* The same for all units of a list, which is empty then: the caller has seen that for one of them it may. */
+ABTI_INLINE void abti_unblock_all_quickly(abti_es *es, struct abti_queue *units)
+{
+    abti_pool *pool = es->fast;
+    abti_unit *unit = abti_load_relaxed(&units->head);
+    uint64_t num = abti_queue_size(units);
+    for (uint64_t n = num; n > 0; n--, unit = unit->next)
+        abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_queue_append(&pool->queue, units);
+    abti_pool_owner_left(pool, num);
 }
 
 ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)

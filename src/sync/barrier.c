@@ -3,13 +3,31 @@
 void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 {
     *barrier = (struct ABT_barrier_opaque){.num = num};
+    abti_queue_init(&barrier->local);
+}
+
+/* ULTs of a pool that is not the caller's, taken out of the barrier. */
+static void wake_elsewhere(struct abti_queue *units)
+{
+    for (abti_unit *unit; (unit = abti_queue_pop(units));)
+        abti_unblock(unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 
 int abti_barrier_meet(ABT_barrier barrier)
 {
+    abti_es *es = abti_es_self;
+    struct abti_queue elsewhere;
+    abti_queue_init(&elsewhere);
     barrier->arrived = 0;
+    if (ABTI_LIKELY(!abti_queue_is_empty(&barrier->local))) {
+        if (ABTI_LIKELY(es && es->fast == barrier->local_pool) && ABTI_LIKELY(abti_pool_is_owner(es, es->fast)))
+            abti_unblock_all_quickly(es, &barrier->local);
+        else
+            abti_queue_append(&elsewhere, &barrier->local);
+    }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
     abti_spin_unlock(&barrier->lock);
+    wake_elsewhere(&elsewhere);
     if (ABTI_UNLIKELY(rest != NULL))
         abti_waiter_wake_all(rest);
     return ABT_SUCCESS;

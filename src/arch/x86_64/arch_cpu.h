@@ -47,9 +47,9 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 }
 
 /* Compilers do not make one instruction of an atomic load, an addition and an atomic store; the machine has one. */
-ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, int n)
+ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
 {
-    __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"((int64_t)n) : "memory", "cc");
+    __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"(n) : "memory", "cc");
 }
 
 ABTI_INLINE void *abti_cpu_sp(void)

@@ -62,6 +62,30 @@ static void test_rotate(void)
     is_str(content(&q), "45", "the end is right");
 }
 
+static void test_append(void)
+{
+    struct abti_queue q, from;
+
+    fill(&q, 2);
+    abti_queue_init(&from);
+    abti_queue_append(&q, &from);
+    is_str(content(&q), "01", "append of nothing");
+    abti_queue_push(&from, &units[3]);
+    abti_queue_push(&from, &units[4]);
+    abti_queue_append(&q, &from);
+    is_str(content(&q), "0134", "append keeps the order");
+    is_int((long)abti_queue_size(&q), 4, "and counts");
+    is_str(content(&from), "", "nothing is left behind");
+    abti_queue_push(&q, &units[5]);
+    abti_queue_push(&from, &units[2]);
+    is_str(content(&q), "01345", "the end is right");
+    is_str(content(&from), "2", "there, too");
+    fill(&q, 0);
+    abti_queue_append(&q, &from);
+    abti_queue_push(&q, &units[5]);
+    is_str(content(&q), "25", "append to an empty one");
+}
+
 static void test_remove(void)
 {
     struct abti_queue q;
@@ -88,6 +112,7 @@ int main(void)
 {
     test_order();
     test_rotate();
+    test_append();
     test_remove();
     return done_testing();
 }
