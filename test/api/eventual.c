@@ -41,8 +41,8 @@ static void check_value(enum caller who, void *arg)
     ok_abt(ABT_eventual_test(eventual, &value, &ready));
     ok(ready == ABT_FALSE && value == UNTOUCHED(void *), "not ready");
     is_int(ABT_eventual_timedwait(eventual, &value, &past), code ? code : ABT_ERR_COND_TIMEDOUT, "in the past");
-    past = in_ms(20);
     double start_time = now();
+    past = in_ms(20);
     is_int(ABT_eventual_timedwait(eventual, &value, &past), code ? code : ABT_ERR_COND_TIMEDOUT, "nobody sets it");
     ok(code || now() - start_time > 0.015, "not before the time");
     is_ptr(value, UNTOUCHED(void *), "left alone");
