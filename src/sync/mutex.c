@@ -6,6 +6,9 @@
 /* How often a native thread looks before it queues. */
 enum { MUTEX_LOOKS = 40 };
 
+/* How often waiters of the unlocker's pool pass over the one who has waited longest, and how many it looks at. */
+enum { MUTEX_PASSES = 64, MUTEX_NEAR = 8 };
+
 /* How often an external thread comes in vain before the mutex is reserved for it. */
 enum { MUTEX_PATIENCE = 16 };
 
@@ -146,6 +149,33 @@ static uint32_t mark_of(const struct abti_mutex_waiter *w)
     return 0;
 }
 
+/*
+ * With `lock` held: who comes next. A ULT of the unlocker's own pool if there is one near the head, since what the
+ * mutex guards and its own line then stay with this stream: a hand-over to another costs ten times as much. The head is
+ * passed over a limited number of times only.
+ */
+static struct abti_waiter *next_waiter(ABT_mutex mutex)
+{
+    struct abti_waiter *w = abti_waitq_pop(&mutex->natives);
+    if (ABTI_UNLIKELY(w != NULL))
+        return w;
+    abti_es *es = abti_es_self;
+    const abti_pool *pool = es ? es->cur->pool : NULL;
+    struct abti_waiter *head = mutex->waiters.head;
+    if (ABTI_UNLIKELY(pool && !(head->unit && head->unit->pool == pool)) && mutex->passed_over < MUTEX_PASSES) {
+        w = head->next;
+        for (int i = 0; i < MUTEX_NEAR && w != head; i++, w = w->next) {
+            if (w->unit && w->unit->pool == pool) {
+                mutex->passed_over++;
+                abti_waitq_remove(&mutex->waiters, w);
+                return w;
+            }
+        }
+    }
+    mutex->passed_over = 0;
+    return abti_waitq_pop(&mutex->waiters);
+}
+
 static struct abti_waiter *release_plain(ABT_mutex mutex)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
@@ -155,9 +185,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     }
     /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
     abti_spin_lock(&mutex->lock);
-    struct abti_waiter *w = abti_waitq_pop(&mutex->natives);
-    if (ABTI_LIKELY(!w))
-        w = abti_waitq_pop(&mutex->waiters);
+    struct abti_waiter *w = next_waiter(mutex);
     bool more = !abti_waitq_is_empty(&mutex->natives) || !abti_waitq_is_empty(&mutex->waiters);
     uint32_t next =
         (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0);

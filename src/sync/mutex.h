@@ -1,9 +1,10 @@
 /*
  * Mutexes. Whoever unlocks one that is waited for hands it to one waiter. What that means depends on who it is:
  *
- * - A ULT: the mutex is reserved for it until it runs, and other ULTs queue behind it. Not so trylock and the native
- *   threads of ESs (spinlock; tasklets and main schedulers, which cannot wait otherwise): they take a mutex that is
- *   reserved, since the ULT may need the very ES that they would not give away.
+ * - A ULT, one of the unlocker's pool rather than another, within limits: the mutex is reserved for it until it runs,
+ *   and other ULTs queue behind it. Not so trylock and the native threads of ESs (spinlock; tasklets and main
+ *   schedulers, which cannot wait otherwise): they take a mutex that is reserved, since the ULT may need the very ES
+ *   that they would not give away.
  * - An external thread: it is woken and competes, since a mutex that waits for the system to run a thread is a mutex
  *   that nobody uses. While it is coming nobody else is woken. After a few vain attempts the mutex is reserved for it.
  * - The native thread of an ES: it is woken and competes, before all others. While it sleeps no ULT of its ES can take
@@ -61,6 +62,7 @@ struct ABT_mutex_opaque {
     uint32_t owner_room[3];    /* recursive: see mutex_owner in mutex.c */
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq waiters; /* lock: the others */
+    uint32_t passed_over;      /* lock: how often the first of them was */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&

@@ -235,6 +235,11 @@ static void lock_only(void *arg)
 }
 
 /* Any unit may unlock. */
+static void unlock_it(void *arg)
+{
+    must(ABT_mutex_unlock(arg));
+}
+
 static void test_unlock_by_another(enum caller who)
 {
     ABT_mutex mutex;
@@ -322,6 +327,67 @@ static void test_greed(enum caller greedy, enum caller modest)
     finish(&a[0]);
     pass("%s gets it from %s", caller_names[modest], caller_names[greedy]);
     must(ABT_mutex_free(&p.mutex));
+}
+
+/* Who waits in another pool than those who share the mutex is passed over for a while, not for ever. */
+struct neighbours {
+    ABT_mutex mutex;
+    atomic_int turns, over;
+    int turns_at_last; /* of the others, when the one in the other pool got it */
+};
+
+static void take_turns(void *arg)
+{
+    struct neighbours *n = arg;
+
+    while (!atomic_load(&n->over)) {
+        ABT_mutex_lock(n->mutex);
+        atomic_fetch_add(&n->turns, 1);
+        ABT_thread_yield();
+        ABT_mutex_unlock(n->mutex);
+    }
+}
+
+static void take_one_turn(void *arg)
+{
+    struct neighbours *n = arg;
+
+    ABT_mutex_lock(n->mutex);
+    n->turns_at_last = atomic_load(&n->turns);
+    atomic_store(&n->over, 1);
+    ABT_mutex_unlock(n->mutex);
+}
+
+/* Turns of the others before the one in another pool has its own. */
+static int turns_before(bool it_is_first)
+{
+    enum { NEIGHBOURS = 3 };
+    struct neighbours n = {.turns = 0};
+    struct activity here[NEIGHBOURS], there, external;
+
+    must(ABT_mutex_create(&n.mutex));
+    must(ABT_mutex_lock(n.mutex));
+    for (int i = 0; i <= NEIGHBOURS; i++) {
+        bool it = i == (it_is_first ? 0 : NEIGHBOURS);
+        struct activity *a = it ? &there : &here[it_is_first ? i - 1 : i];
+        start(a, it ? PLAIN_ULT : SECONDARY_ULT, it ? take_one_turn : take_turns, &n);
+        wait_until_asleep(a);
+    }
+    start(&external, EXTERNAL, unlock_it, n.mutex); /* which has no pool, and so passes over nobody */
+    finish(&external);
+    finish(&there);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        finish(&here[i]);
+    must(ABT_mutex_free(&n.mutex));
+    return n.turns_at_last;
+}
+
+static void test_neighbours(void)
+{
+    is_int(turns_before(true), 0, "who is first gets it from one who has no pool");
+    int turns = turns_before(false);
+    ok(turns > 3, "a pool keeps the mutex for a while: %d turns", turns);
+    ok(turns <= 3 + 64, "not for ever");
 }
 
 /* --- Those who hold up a stream are not kept waiting for a ULT of that stream --- */
@@ -483,6 +549,7 @@ static void test_waiting(void)
     test_greed(SECONDARY_ULT, EXTERNAL);
     test_greed(EXTERNAL, SECONDARY_ULT);
     test_greed(EXTERNAL, EXTERNAL);
+    test_neighbours();
     test_taken_while_reserved(TASKLET, ABT_mutex_lock);
     test_taken_while_reserved(SECONDARY_ULT, ABT_mutex_spinlock);
     test_taken_while_reserved(SECONDARY_ULT, ABT_mutex_trylock);
