@@ -13,8 +13,8 @@
 
 /*
  * Lets thread run on the num given CPUs only. False when the library cannot say that it has been done, nothing has
- * changed then and the kernel is to be asked: there is no library, it describes another machine, it does not know one
- * of the CPUs, or the system refuses.
+ * changed then and the kernel is to be asked: there is no library, or too little memory for it, it describes another
+ * machine, it does not know one of the CPUs, or the system refuses.
  */
 bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;
 

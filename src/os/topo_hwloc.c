@@ -1,6 +1,8 @@
 #include "os/topo.h"
 
 #include <hwloc.h>
+#include <unistd.h>
+#include "os/vm.h"
 
 /* Read-only once it is loaded; NULL: it cannot be used. */
 static hwloc_topology_t topology;
@@ -40,10 +42,25 @@ static bool fill(hwloc_bitmap_t set, const int *cpus, size_t num)
     return hwloc_bitmap_isincluded(set, hwloc_topology_get_complete_cpuset(topology));
 }
 
+/*
+ * hwloc does not look whether it gets what it asks for: it is called only if there is more than it could need. It takes
+ * 170 KiB on a machine with two CPUs, 2 KiB for each of thousands, and what its plugins load. That others may take the
+ * memory in between is left to the margin.
+ */
+static bool has_room(void)
+{
+    enum { ROOM = 8 << 20, ROOM_PER_CPU = 8 << 10 };
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    size_t size = ROOM + (cpus > 0 ? (size_t)cpus * ROOM_PER_CPU : 0);
+    void *room = abti_vm_map(size);
+    abti_vm_unmap(room, size);
+    return room != NULL;
+}
+
 bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (pthread_once(&once, topology_make) || !topology)
+    if (!has_room() || pthread_once(&once, topology_make) || !topology)
         return false;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     bool done = set && fill(set, cpus, num) && hwloc_set_thread_cpubind(topology, thread, set, 0) == 0;

@@ -12,22 +12,7 @@
 #include <unistd.h>
 
 #include "must.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#else
-#define UNDER_ASAN 0
-#endif
+#include "sanitizers.h"
 
 /* plain, or less where a sanitizer's own limits and speed say so. */
 #define SCALED(plain, asan, tsan) (UNDER_TSAN ? (tsan) : UNDER_ASAN ? (asan) : (plain))
