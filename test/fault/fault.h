@@ -1,5 +1,6 @@
 /*
- * Fault injection: the n-th request for memory, a mapping or a native thread fails, whoever in the process makes it.
+ * Fault injection: the n-th request for memory, a mapping or a native thread fails, whoever in the process makes it,
+ * save hwloc.
  *
  * The C library's functions are interposed by the test program itself (fault.c), so that a library of any build, shared
  * or not, meets with it. Under sanitizers, which do the same, the programs are skipped.
@@ -43,7 +44,7 @@ struct fault_live {
     long mappings; /* bytes mapped */
 };
 
-/* What the C library keeps to itself for its threads does not count. */
+/* What the C library keeps to itself for its threads does not count, nor what hwloc has. */
 struct fault_live fault_live(void);
 bool fault_same(struct fault_live a, struct fault_live b);
 /* The newest object but `skip` ones: who asked for it. False when there are not so many. */
