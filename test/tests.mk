@@ -111,6 +111,7 @@ error_tests = \
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
 	test/fault/growth \
+	test/fault/idle \
 	test/fault/info \
 	test/fault/init \
 	test/fault/objects \
@@ -118,11 +119,13 @@ fault_tests = \
 	test/fault/sched \
 	test/fault/shortage \
 	test/fault/thread \
+	test/fault/tool \
 	test/fault/waiting \
 	test/fault/xstream
 
 fault_harness = test/fault/fault.c test/fault/fault.h test/fault/cases.h
 test_fault_growth_SOURCES = test/fault/growth.c $(fault_harness)
+test_fault_idle_SOURCES = test/fault/idle.c $(fault_harness)
 test_fault_info_SOURCES = test/fault/info.c $(fault_harness)
 test_fault_init_SOURCES = test/fault/init.c $(fault_harness)
 test_fault_objects_SOURCES = test/fault/objects.c $(fault_harness)
@@ -130,6 +133,7 @@ test_fault_pool_SOURCES = test/fault/pool.c $(fault_harness)
 test_fault_sched_SOURCES = test/fault/sched.c $(fault_harness)
 test_fault_shortage_SOURCES = test/fault/shortage.c $(fault_harness)
 test_fault_thread_SOURCES = test/fault/thread.c $(fault_harness)
+test_fault_tool_SOURCES = test/fault/tool.c $(fault_harness)
 test_fault_waiting_SOURCES = test/fault/waiting.c $(fault_harness)
 test_fault_xstream_SOURCES = test/fault/xstream.c $(fault_harness)
 

@@ -118,8 +118,8 @@ static inline void fault_show(struct fault_live before, struct fault_live now)
 {
     char text[256];
 
-    diag("  %+ld objects, %+ld bytes in them, %+ld bytes mapped", now.objects - before.objects,
-         now.bytes - before.bytes, now.mappings - before.mappings);
+    diag("  %+ld objects, %+ld bytes in them, %+ld bytes mapped, %+ld descriptors", now.objects - before.objects,
+         now.bytes - before.bytes, now.mappings - before.mappings, now.descriptors - before.descriptors);
     for (unsigned i = 0; i < 5 && i < now.objects - before.objects && fault_describe_object(i, text, sizeof(text)); i++)
         diag("  %s", text);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ struct fault_live fault_live(void)
 
 bool fault_same(struct fault_live a, struct fault_live b)
 {
-    return a.objects == b.objects && a.bytes == b.bytes && a.mappings == b.mappings;
+    return a.objects == b.objects && a.bytes == b.bytes && a.mappings == b.mappings && a.descriptors == b.descriptors;
 }
 
 static void describe(size_t bytes, void *caller, char *text, size_t size)
@@ -348,6 +349,59 @@ int munmap(void *addr, size_t size)
         count_mapped(-whole_pages(size));
     return result;
 }
+
+/* --- File descriptors to be woken by --- */
+
+enum { MOST_FDS = 1024 };
+
+static bool is_counted[MOST_FDS];
+
+/* Passes fd through. */
+static int count_fd(int fd)
+{
+    if (fd < 0 || fd >= MOST_FDS)
+        return fd;
+    lock();
+    is_counted[fd] = true;
+    live.descriptors++;
+    unlock();
+    return fd;
+}
+
+static bool fails_for_fd(void *caller)
+{
+    if (!fails(0, ABT_ERR_SYS, caller))
+        return false;
+    errno = EMFILE;
+    return true;
+}
+
+int eventfd(unsigned initial, int flags)
+{
+    return fails_for_fd(CALLER) ? -1 : count_fd((int)syscall(SYS_eventfd2, initial, flags));
+}
+
+int pipe(int fds[2])
+{
+    if (fails_for_fd(CALLER) || syscall(SYS_pipe2, fds, 0) != 0)
+        return -1;
+    count_fd(fds[0]);
+    count_fd(fds[1]);
+    return 0;
+}
+
+int close(int fd)
+{
+    lock();
+    if (fd >= 0 && fd < MOST_FDS && is_counted[fd]) {
+        is_counted[fd] = false;
+        live.descriptors--;
+    }
+    unlock();
+    return (int)syscall(SYS_close, fd);
+}
+
+/* --- Threads --- */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *), void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * Fault injection: the n-th request for memory, a mapping or a native thread fails, whoever in the process makes it,
- * save hwloc.
+ * Fault injection: the n-th request for memory, a mapping, a native thread or a file descriptor fails, whoever in the
+ * process makes it, save hwloc.
  *
  * The C library's functions are interposed by the test program itself (fault.c), so that a library of any build, shared
  * or not, meets with it. Under sanitizers, which do the same, the programs are skipped.
@@ -29,7 +29,8 @@ bool fault_disarm(void);
 unsigned fault_requests(void);
 unsigned fault_failures(void);
 
-/* What the library is to answer to the request that failed last: ABT_ERR_MEM, or ABT_ERR_SYS for a thread. */
+/* What the library is to answer to the request that failed last: ABT_ERR_MEM, or ABT_ERR_SYS for a thread or
+ * descriptor. */
 int fault_code(void);
 /* A callback of the user's has met with the failure and told the library so: this is what it is to answer then. */
 void fault_expect(int code);
@@ -39,9 +40,10 @@ void fault_describe(char *text, size_t size);
 /* --- What is in use --- */
 
 struct fault_live {
-    long objects;  /* from malloc and its relatives */
-    long bytes;    /* in them */
-    long mappings; /* bytes mapped */
+    long objects;     /* from malloc and its relatives */
+    long bytes;       /* in them */
+    long mappings;    /* bytes mapped */
+    long descriptors; /* files open to be woken by */
 };
 
 /* What the C library keeps to itself for its threads does not count, nor what hwloc has. */

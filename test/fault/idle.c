@@ -1,0 +1,269 @@
+/* Idle streams: hooks, pollers, schedulers that park and waits of many, without memory or file descriptors. */
+#include "cases.h"
+
+#include <poll.h>
+
+static ABT_xstream xstream; /* idle */
+static atomic_int hooked, polled;
+
+static void begin(void)
+{
+    xstream = new_xstream();
+    probe_begin();
+    probe_into(pool_of(xstream));
+    probe_again(); /* it has begun, and asks for nothing any more */
+    hooked = polled = 0;
+}
+
+static void end(void)
+{
+    probe_end();
+    must(ABT_xstream_free(&xstream));
+}
+
+/* The stream works, whatever it waits in. */
+static void it_works(void)
+{
+    probe_into(pool_of(xstream));
+    probe_again();
+}
+
+/* --- Hooks. A stream keeps its file descriptor, so that each hook gets a stream of its own. --- */
+
+static void hook(void *arg, int fd, double deadline)
+{
+    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+
+    (void)deadline;
+    count_up(arg);
+    poll(&pollfd, 1, 1);
+}
+
+static int set_hook(void)
+{
+    return ABTX_xstream_set_idle_hook(xstream, hook, &hooked);
+}
+
+static void no_hook(void)
+{
+    expect(hooked == 0, "no hook is called");
+    it_works();
+}
+
+static void hook_is_called(void)
+{
+    wait_for(hooked > 0);
+    end();
+    begin();
+}
+
+/* --- Pollers --- */
+
+static int count_poll(void *arg)
+{
+    count_up(arg);
+    return 0;
+}
+
+static int add_poller(void)
+{
+    return ABTX_poller_add(xstream, count_poll, &polled, 0.0001);
+}
+
+static void no_poller(void)
+{
+    int before = polled;
+
+    it_works();
+    expect(polled == before, "no poller is called");
+    expect(ABTX_poller_remove(xstream, count_poll, &polled) == ABT_ERR_INV_ARG, "there is none");
+}
+
+static void remove_poller(void)
+{
+    int before = polled;
+
+    wait_for(polled > before);
+    must(ABTX_poller_remove(xstream, count_poll, &polled));
+}
+
+/* The stream is freed with it. */
+static void leave_poller(void)
+{
+    end();
+    begin();
+}
+
+/* --- A user-defined scheduler that parks on many pools --- */
+
+enum { MANY = 40 };
+
+static ABT_pool pools[MANY];
+static ABT_sched sched;
+static atomic_bool asked, answered;
+static int answer;
+
+static void park_and_run(ABT_sched self)
+{
+    ABT_bool stop = ABT_FALSE;
+
+    while (stop == ABT_FALSE) {
+        if (atomic_exchange(&asked, false)) {
+            answer = ABTX_xstream_park_on(MANY, pools, ABT_get_wtime() + 0.0001);
+            atomic_store(&answered, true);
+        }
+        must(ABTX_xstream_park(ABT_get_wtime() + 0.001));
+        must(ABT_xstream_check_events(self));
+        must(ABT_sched_has_to_stop(self, &stop));
+    }
+}
+
+static int begin_sched(ABT_sched self, ABT_sched_config config)
+{
+    (void)self;
+    (void)config;
+    return ABT_SUCCESS;
+}
+
+static void begin_parking(void)
+{
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = begin_sched, .run = park_and_run};
+
+    for (int i = 0; i < MANY; i++)
+        pools[i] = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    must(ABT_sched_create(&def, 1, pools, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &xstream));
+    asked = true;
+    wait_for(atomic_exchange(&answered, false));
+}
+
+static void end_parking(void)
+{
+    must(ABT_xstream_free(&xstream));
+    must(ABT_sched_free(&sched));
+    for (int i = 0; i < MANY; i++)
+        must(ABT_pool_free(&pools[i]));
+}
+
+static int park(void)
+{
+    asked = true;
+    must(ABTX_xstream_wake(xstream));
+    wait_for(atomic_exchange(&answered, false));
+    return answer;
+}
+
+/* --- Waiting for any of many --- */
+
+static ABT_eventual eventuals[MANY];
+static int index_of_ready;
+
+static void begin_eventuals(void)
+{
+    for (int i = 0; i < MANY; i++)
+        must(ABT_eventual_create(0, &eventuals[i]));
+}
+
+static void end_eventuals(void)
+{
+    for (int i = 0; i < MANY; i++)
+        must(ABT_eventual_free(&eventuals[i]));
+}
+
+static void set_last(void *arg)
+{
+    must(ABT_eventual_set(arg, NULL, 0));
+}
+
+static ABT_thread setter;
+
+static void begin_setter(void)
+{
+    begin_eventuals();
+    begin();
+    must(ABT_task_create(pool_of(xstream), set_last, eventuals[MANY - 1], &setter));
+    must(ABT_task_join(setter));
+    must(ABT_eventual_reset(eventuals[MANY - 1]));
+}
+
+static void end_setter(void)
+{
+    must(ABT_task_free(&setter));
+    end();
+    end_eventuals();
+}
+
+static int wait_any(void)
+{
+    struct timespec past = {.tv_sec = 1};
+    int code;
+
+    index_of_ready = -1;
+    code = ABTX_eventual_wait_any(MANY, eventuals, &index_of_ready, &past);
+    return code == ABT_ERR_COND_TIMEDOUT ? ABT_SUCCESS : code;
+}
+
+/* Nobody knows of a wait that has failed or is over. */
+static void set_and_reset(void)
+{
+    expect(index_of_ready == -1, "none was ready");
+    must(ABT_task_revive(pool_of(xstream), set_last, eventuals[MANY - 1], &setter));
+    must(ABTX_eventual_wait_any(MANY, eventuals, &index_of_ready, NULL));
+    expect(index_of_ready == MANY - 1, "the last one has become ready");
+    must(ABT_task_join(setter));
+    must(ABT_eventual_reset(eventuals[MANY - 1]));
+}
+
+static void nothing(void)
+{
+}
+
+static const struct fault_case cases[] = {
+    {"ABTX_xstream_set_idle_hook", FAULT_BRIEF, set_hook, no_hook, hook_is_called, begin, end},
+    {"ABTX_poller_add", FAULT_BRIEF, add_poller, no_poller, remove_poller, begin, end},
+    {"ABTX_poller_add, and the stream is freed", FAULT_BRIEF, add_poller, no_poller, leave_poller, begin, end},
+    {"ABTX_xstream_park_on", FAULT_BRIEF, park, NULL, nothing, begin_parking, end_parking},
+    {"ABTX_eventual_wait_any", FAULT_EXTERNAL, wait_any, set_and_reset, set_and_reset, begin_setter, end_setter},
+};
+
+/* --- What is there goes on, changes and goes away without anything --- */
+
+static atomic_int other_hooked;
+
+static void test_no_requests(void)
+{
+    int index = -1, before;
+
+    must(ABT_init(0, NULL));
+    begin();
+    begin_eventuals();
+    must(ABT_eventual_set(eventuals[7], NULL, 0));
+    must(set_hook());
+    must(add_poller());
+    fault_arm(1, FAULT_FROM);
+    before = hooked;
+    ok(soon(hooked > before), "the hook is called");
+    before = polled;
+    ok(soon(polled > before), "the poller is called");
+    it_works();
+    ok_abt(ABTX_xstream_wake(xstream));
+    ok_abt(ABTX_xstream_set_idle_hook(xstream, hook, &other_hooked));
+    ok(soon(other_hooked > 0), "another hook");
+    ok_abt(ABTX_xstream_set_idle_hook(xstream, NULL, NULL));
+    ok_abt(ABTX_poller_remove(xstream, count_poll, &polled));
+    ok_abt(ABTX_thread_sleep(0.001));
+    ok_abt(ABTX_eventual_wait_any(MANY, eventuals, &index, NULL));
+    is_int(index, 7, "the one that was ready");
+    ok(!fault_disarm(), "nothing of that has asked for anything");
+    end_eventuals();
+    end();
+    must(ABT_finalize());
+}
+
+int main(void)
+{
+    fault_begin();
+    fault_run_all(cases);
+    test_no_requests();
+    return done_testing();
+}
