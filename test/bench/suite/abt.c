@@ -1,0 +1,22 @@
+/* The works of the suite on abt.h: libabt's own, or any other's that stands in the path of shared libraries. */
+#include "abt_team.h"
+
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    static struct suite_work all[256];
+    const struct {
+        const struct suite_work *works;
+        int num;
+    } files[] = {
+        {abt_create_works, abt_create_num}, {abt_switch_works, abt_switch_num}, {abt_task_works, abt_task_num},
+        {abt_sync_works, abt_sync_num},     {abt_start_works, abt_start_num},
+    };
+    int num = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        memcpy(&all[num], files[i].works, (size_t)files[i].num * sizeof(all[0]));
+        num += files[i].num;
+    }
+    return suite_main(argc, argv, all, num);
+}

@@ -1,0 +1,124 @@
+/* Mutex, condition variable, eventual and barrier, on one stream and on two. */
+#include "abt_team.h"
+
+enum { MAX_ULTS = 64, OPERATIONS = 20000 };
+
+static ABT_mutex mutex;
+static ABT_cond cond;
+static ABT_barrier barrier;
+static ABT_eventual ping, pong;
+static int turn, num_ults;
+static long each, count;
+
+/* All ULTs of a batch do `each` operations; they are dealt out to the streams. */
+static void run_ults(void (*func)(void *))
+{
+    ABT_thread ults[MAX_ULTS];
+    for (int i = 0; i < num_ults; i++) {
+        int s = i % team.num;
+        ABT_pool pool = s == 0 ? team.pools[0] : team.inboxes[s];
+        CHECK(ABT_thread_create(pool, func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL, &ults[i]));
+    }
+    for (int i = 0; i < num_ults; i++)
+        CHECK(ABT_thread_free(&ults[i]));
+}
+
+static void locks(void *arg)
+{
+    (void)arg;
+    for (long n = each; n > 0; n--) {
+        ABT_mutex_lock(mutex);
+        count++;
+        ABT_mutex_unlock(mutex);
+    }
+}
+
+static void locks_and_yields(void *arg)
+{
+    (void)arg;
+    for (long n = each; n > 0; n--) {
+        ABT_mutex_lock(mutex);
+        long before = count;
+        ABT_thread_yield();
+        count = before + 1;
+        ABT_mutex_unlock(mutex);
+    }
+}
+
+/* The first sets ping and waits for pong, the second the other way round. */
+static void plays(void *arg)
+{
+    ABT_eventual mine = arg ? ping : pong, others = arg ? pong : ping;
+    for (long n = each; n > 0; n--) {
+        if (!arg)
+            ABT_eventual_set(others, NULL, 0);
+        ABT_eventual_wait(mine, NULL);
+        ABT_eventual_reset(mine);
+        count++;
+        if (arg)
+            ABT_eventual_set(others, NULL, 0);
+    }
+}
+
+static void takes_turns(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    ABT_mutex_lock(mutex);
+    for (long n = each; n > 0; n--) {
+        while (turn != me)
+            ABT_cond_wait(cond, mutex);
+        turn = !me;
+        count++;
+        ABT_cond_signal(cond);
+    }
+    ABT_mutex_unlock(mutex);
+}
+
+static void meets(void *arg)
+{
+    for (long n = each; n > 0; n--) {
+        ABT_barrier_wait(barrier);
+        count += arg == NULL ? num_ults : 0; /* only the first one counts, for all */
+    }
+}
+
+static void (*const bodies[])(void *) = {locks, locks_and_yields, plays, takes_turns, meets};
+enum { LOCKS, LOCKS_AND_YIELDS, PLAYS, TAKES_TURNS, MEETS };
+
+static void batch(void *arg)
+{
+    const struct suite_work *work = arg;
+    count = 0;
+    turn = 0;
+    run_ults(bodies[work->variant]);
+    suite_expect(count, each * num_ults, "the number of operations");
+}
+
+static void run(const struct suite_work *work)
+{
+    team_start(TEAM_PRIV);
+    num_ults = (int)work->n;
+    each = OPERATIONS / num_ults;
+    CHECK(ABT_mutex_create(&mutex));
+    CHECK(ABT_cond_create(&cond));
+    CHECK(ABT_eventual_create(0, &ping));
+    CHECK(ABT_eventual_create(0, &pong));
+    CHECK(ABT_barrier_create((uint32_t)num_ults, &barrier));
+    bool round_trips = work->variant == PLAYS || work->variant == TAKES_TURNS;
+    suite_run(batch, (void *)work, (double)(round_trips ? each : each * num_ults));
+    CHECK(ABT_mutex_free(&mutex));
+    CHECK(ABT_cond_free(&cond));
+    CHECK(ABT_eventual_free(&ping));
+    CHECK(ABT_eventual_free(&pong));
+    CHECK(ABT_barrier_free(&barrier));
+    team_stop();
+}
+
+const struct suite_work abt_sync_works[] = {
+    {"mutex", "", "1", run, 1, LOCKS},
+    {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
+    {"eventual", "", "*", run, 2, PLAYS},
+    {"cond", "", "*", run, 2, TAKES_TURNS},
+    {"barrier-64", "", "*", run, MAX_ULTS, MEETS},
+};
+const int abt_sync_num = sizeof(abt_sync_works) / sizeof(abt_sync_works[0]);

@@ -1,0 +1,60 @@
+/* What the programs on abt.h share: streams with pools, and the works of each file. Only what abt.h of 1.2 has is used
+ * here, so that the programs measure any libabt. */
+#ifndef ABT_TEST_BENCH_ABT_TEAM_H
+#define ABT_TEST_BENCH_ABT_TEAM_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "suite.h"
+
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        int code_ = (call);                                                                                            \
+        if (code_ != ABT_SUCCESS) {                                                                                    \
+            fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_);                                \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+/* The pools of the streams; the variant of a work. */
+enum team_layout {
+    TEAM_PRIV,   /* each has its own, which only it may use, and an inbox if there are several streams */
+    TEAM_MPMC,   /* each has its own, which all may use */
+    TEAM_SHARED, /* one for all */
+    TEAM_RANDWS, /* each has its own, and steals from the others */
+    TEAM_USER,   /* as TEAM_PRIV, with schedulers written by the user: nothing goes past them */
+};
+
+struct team {
+    int num;
+    ABT_xstream streams[SUITE_MAX_STREAMS];
+    ABT_pool pools[SUITE_MAX_STREAMS];   /* for units that a stream makes for itself */
+    ABT_pool inboxes[SUITE_MAX_STREAMS]; /* for units from others */
+};
+
+extern struct team team;
+
+void team_start(enum team_layout layout);
+void team_stop(void);
+
+/* The rank of the calling stream. */
+static inline int team_rank(void)
+{
+    int rank = 0;
+    ABT_self_get_xstream_rank(&rank);
+    return rank;
+}
+
+/* Runs body(its argument) as a ULT in the inbox of each stream but the caller's, and as a call on the caller's. The
+ * arguments stand one behind the other. */
+void team_everywhere(void (*body)(void *), void *args, size_t size);
+
+/* The works of each file. */
+extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
+    abt_start_works[];
+extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num;
+
+#endif
