@@ -1,0 +1,224 @@
+/* OpenMP on the same work: compiled by gcc it is libgomp's, by clang libomp's. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels.h"
+#include "suite.h"
+
+enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
+
+/* ---- Creation: each thread makes tasks and waits for them ---- */
+
+static void tasks(void *arg)
+{
+    long num = *(const long *)arg;
+    for (long i = 0; i < num; i++) {
+#pragma omp task
+        __asm__ volatile("");
+    }
+#pragma omp taskwait
+}
+
+static void run_create(const struct suite_work *work)
+{
+    static struct suite_samples samples[SUITE_MAX_STREAMS];
+#pragma omp parallel
+    {
+        struct suite_samples mine = {NULL, 0, 0};
+        suite_measure(&mine, tasks, (void *)&work->n, (double)work->n);
+        samples[omp_get_thread_num()] = mine;
+    }
+    suite_report(samples, suite_streams);
+}
+
+/* ---- Loops ---- */
+
+static float matrix[ROWS][COLUMNS];
+static float factor = 2;
+
+static void for_loop(void *arg)
+{
+    (void)arg;
+#pragma omp parallel for
+    for (int i = 0; i < COLUMNS; i++)
+        matrix[0][i] *= factor;
+    factor = 2.5F - factor;
+}
+
+static void tasks_single(void *arg)
+{
+    (void)arg;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task firstprivate(i)
+        kernel_scal(matrix[0], i, i + 1, factor);
+    }
+    factor = 2.5F - factor;
+}
+
+static void tasks_parallel(void *arg)
+{
+    (void)arg;
+#pragma omp parallel for
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task firstprivate(i)
+        kernel_scal(matrix[0], i, i + 1, factor);
+    }
+    factor = 2.5F - factor;
+}
+
+static void nested(void *arg)
+{
+    int inner = suite_streams < 2 ? 2 : suite_streams;
+    (void)arg;
+#pragma omp parallel for
+    for (int row = 0; row < ROWS; row++) {
+#pragma omp parallel for num_threads(inner)
+        for (int i = 0; i < COLUMNS; i++)
+            matrix[row][i] *= factor;
+    }
+    factor = 2.5F - factor;
+}
+
+static void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested};
+
+static void run_loop(const struct suite_work *work)
+{
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
+    suite_run(loops[work->variant], NULL, 1);
+    for (int i = 0; i < work->n * COLUMNS; i++)
+        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], i % 7 * (factor == 2 ? 1 : 2), "an element");
+}
+
+/* ---- Trees ---- */
+
+static long fib(int n)
+{
+    long a, b;
+    if (n < 2)
+        return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+
+static void fib_batch(void *arg)
+{
+    long result = 0;
+    (void)arg;
+#pragma omp parallel
+#pragma omp single
+    result = fib(KERNEL_FIB_N);
+    suite_expect(result, kernel_fib(KERNEL_FIB_N), "fib");
+}
+
+static void run_fib(const struct suite_work *work)
+{
+    (void)work;
+    suite_run(fib_batch, NULL, (double)kernel_fib_spawns(KERNEL_FIB_N));
+}
+
+static int queens;
+
+static void place_queens(struct kernel_board *board)
+{
+    struct kernel_board next[KERNEL_MAX_QUEENS];
+    int num = 0;
+    for (unsigned free = kernel_queens_free(board, queens); free; free &= free - 1, num++) {
+        kernel_queens_place(board, free, queens, &next[num]);
+#pragma omp task firstprivate(num) shared(next)
+        place_queens(&next[num]);
+    }
+#pragma omp taskwait
+    while (num-- > 0)
+        board->solutions += next[num].solutions;
+}
+
+static void queens_batch(void *arg)
+{
+    struct kernel_board board = {0, 0, 0, 0, 0};
+    (void)arg;
+#pragma omp parallel
+#pragma omp single
+    place_queens(&board);
+    suite_expect(board.solutions, kernel_queens_solutions(queens), "the number of solutions");
+}
+
+static void run_queens(const struct suite_work *work)
+{
+    (void)work;
+    queens = KERNEL_QUEENS;
+    suite_run(queens_batch, NULL, (double)kernel_queens_placements(queens));
+}
+
+static enum kernel_tree tree;
+static struct {
+    _Alignas(64) long nodes;
+} tallies[SUITE_MAX_STREAMS];
+
+static void search(struct kernel_node *node)
+{
+    struct kernel_node *child = NULL;
+    for (int i = 0; i < node->num_children; i++) {
+        if (!child && !(child = malloc(sizeof(*child))))
+            exit(1);
+        kernel_uts_child(tree, node, i, child);
+        if (child->num_children > 0) {
+#pragma omp task firstprivate(child)
+            search(child);
+            child = NULL;
+        }
+    }
+    tallies[omp_get_thread_num()].nodes += node->num_children;
+    free(child);
+    free(node);
+}
+
+static void uts_batch(void *arg)
+{
+    struct kernel_node *root = malloc(sizeof(*root));
+    long nodes = 1;
+    (void)arg;
+    if (!root)
+        exit(1);
+    kernel_uts_root(tree, root);
+#pragma omp parallel
+#pragma omp single
+    search(root);
+    for (int i = 0; i < suite_streams; i++) {
+        nodes += tallies[i].nodes;
+        tallies[i].nodes = 0;
+    }
+    suite_expect(nodes, kernel_uts_nodes(tree), "the number of nodes");
+}
+
+static void run_uts(const struct suite_work *work)
+{
+    tree = (enum kernel_tree)work->n;
+    suite_run_long(uts_batch, NULL, (double)kernel_uts_nodes(tree));
+}
+
+static const struct suite_work works[] = {
+    {"create-256", "tasks", "*", run_create, 256, 0},
+    {"create-16384", "tasks", "*", run_create, 16384, 0},
+    {"for-loop", "", "*", run_loop, 1, 0},
+    {"tasks-single", "", "*", run_loop, 1, 1},
+    {"tasks-parallel", "", "*", run_loop, 1, 2},
+    {"nested", "", "*", run_loop, ROWS, 3},
+    {"fib", "", "*", run_fib, 0, 0},
+    {"nqueens", "", "*", run_queens, 0, 0},
+    {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
+    {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc == 6)
+        omp_set_num_threads(atoi(argv[4]));
+    return suite_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
+}

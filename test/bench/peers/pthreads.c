@@ -1,0 +1,200 @@
+/* Threads of the operating system on the work that makes sense for them. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels.h"
+#include "suite.h"
+
+enum { MAX_THREADS = 256, OPERATIONS = 2000 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static long each, count;
+static int turn, num_threads;
+
+static void start(pthread_t *thread, void *(*func)(void *), void *arg)
+{
+    if (pthread_create(thread, NULL, func, arg)) {
+        perror("pthread_create");
+        exit(1);
+    }
+}
+
+static void run_threads(void *(*func)(void *))
+{
+    pthread_t threads[MAX_THREADS];
+    for (int i = 0; i < num_threads; i++)
+        start(&threads[i], func, (void *)(intptr_t)i);
+    for (int i = 0; i < num_threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
+static void *yields(void *arg)
+{
+    for (long n = each; n > 0; n--)
+        sched_yield();
+    return arg;
+}
+
+static void *locks(void *arg)
+{
+    for (long n = each; n > 0; n--) {
+        pthread_mutex_lock(&mutex);
+        count++;
+        pthread_mutex_unlock(&mutex);
+    }
+    return arg;
+}
+
+static void *locks_and_yields(void *arg)
+{
+    for (long n = each; n > 0; n--) {
+        pthread_mutex_lock(&mutex);
+        long before = count;
+        sched_yield();
+        count = before + 1;
+        pthread_mutex_unlock(&mutex);
+    }
+    return arg;
+}
+
+static void *takes_turns(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    pthread_mutex_lock(&mutex);
+    for (long n = each; n > 0; n--) {
+        while (turn != me)
+            pthread_cond_wait(&cond, &mutex);
+        turn = !me;
+        count++;
+        pthread_cond_signal(&cond);
+    }
+    pthread_mutex_unlock(&mutex);
+    return arg;
+}
+
+static void *meets(void *arg)
+{
+    for (long n = each; n > 0; n--) {
+        pthread_barrier_wait(&barrier);
+        if (!arg)
+            count += num_threads;
+    }
+    return arg;
+}
+
+static void *(*const bodies[])(void *) = {nothing, yields, locks, locks_and_yields, takes_turns, meets};
+enum { NOTHING, YIELDS, LOCKS, LOCKS_AND_YIELDS, TAKES_TURNS, MEETS };
+
+static void batch(void *arg)
+{
+    const struct suite_work *work = arg;
+    count = 0;
+    turn = 0;
+    run_threads(bodies[work->variant]);
+    if (work->variant >= LOCKS)
+        suite_expect(count, each * num_threads, "the number of operations");
+}
+
+static void run(const struct suite_work *work)
+{
+    num_threads = (int)work->n;
+    each = work->variant == NOTHING ? 1 : OPERATIONS / num_threads;
+    pthread_barrier_init(&barrier, NULL, (unsigned)num_threads);
+    suite_run(batch, (void *)work, (double)(work->variant == TAKES_TURNS ? each : each * num_threads));
+    pthread_barrier_destroy(&barrier);
+}
+
+/* ---- A loop ---- */
+
+struct range {
+    int begin, end;
+};
+
+static float vector[KERNEL_SCAL_N];
+static float factor = 2;
+
+static void *scal(void *arg)
+{
+    const struct range *r = arg;
+    kernel_scal(vector, r->begin, r->end, factor);
+    return NULL;
+}
+
+static void for_loop(void *arg)
+{
+    pthread_t threads[SUITE_MAX_STREAMS];
+    struct range ranges[SUITE_MAX_STREAMS];
+    (void)arg;
+    for (int s = 0; s < suite_streams; s++) {
+        ranges[s] = (struct range){KERNEL_SCAL_N * s / suite_streams, KERNEL_SCAL_N * (s + 1) / suite_streams};
+        if (s > 0)
+            start(&threads[s], scal, &ranges[s]);
+    }
+    scal(&ranges[0]);
+    for (int s = 1; s < suite_streams; s++)
+        pthread_join(threads[s], NULL);
+    factor = 2.5F - factor;
+}
+
+static void run_for_loop(const struct suite_work *work)
+{
+    (void)work;
+    for (int i = 0; i < KERNEL_SCAL_N; i++)
+        vector[i] = (float)(i % 7);
+    suite_run(for_loop, NULL, 1);
+    for (int i = 0; i < KERNEL_SCAL_N; i++)
+        suite_expect((long)vector[i], i % 7 * (factor == 2 ? 1 : 2), "an element");
+}
+
+/* ---- Memory of a thread that waits ---- */
+
+static void *waits(void *arg)
+{
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return arg;
+}
+
+static void run_memory(const struct suite_work *work)
+{
+    static pthread_t threads[MAX_THREADS];
+    struct suite_samples samples = {NULL, 0, 0};
+    (void)work;
+    pthread_barrier_init(&barrier, NULL, MAX_THREADS + 1);
+    long before = suite_resident();
+    for (int i = 0; i < MAX_THREADS; i++)
+        start(&threads[i], waits, NULL);
+    pthread_barrier_wait(&barrier);
+    suite_add(&samples, (double)(suite_resident() - before) / MAX_THREADS);
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < MAX_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    suite_report(&samples, 1);
+}
+
+static const struct suite_work works[] = {
+    {"create-256", "", "*", run, 256, NOTHING},
+    {"create-thread", "", "1", run, 1, NOTHING},
+    {"yield-2", "", "1", run, 2, YIELDS},
+    {"yield-256", "", "1", run, 256, YIELDS},
+    {"mutex", "", "1", run, 1, LOCKS},
+    {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
+    {"cond", "", "*", run, 2, TAKES_TURNS},
+    {"barrier-64", "", "*", run, 64, MEETS},
+    {"for-loop", "", "*", run_for_loop, 0, NOTHING},
+    {"memory-blocked", "", "1", run_memory, 0, NOTHING},
+};
+
+int main(int argc, char **argv)
+{
+    return suite_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
+}
