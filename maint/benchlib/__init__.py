@@ -1,0 +1,1 @@
+"""What maint/bench is made of: the catalogue of works, the programs and their peers, measuring, and reporting."""

@@ -1,0 +1,95 @@
+"""The works: what each is, its figure, and what libabt's own figures may be at most."""
+
+# work: (title, unit, figure, long). The unit "ns" is per operation of the title; a long work is not done in each round.
+WORKS = {
+    "create-256": ("create+join+free of 256 units per stream, per unit", "ns", "create", False),
+    "create-16384": ("create+join+free of 16384 units per stream, per unit", "ns", "create", False),
+    "revive-256": ("revive+join of 256 ULTs, per ULT", "ns", "switch", False),
+    "yield-2": ("yield, 2 ULTs", "ns", "switch", False),
+    "yield-256": ("yield, 256 ULTs", "ns", "switch", False),
+    "yield-8-sites": ("yield, 8 ULTs from eight call sites", "ns", "switch", False),
+    "yield-to": ("yield to a named ULT", "ns", "switch", False),
+    "resume-suspend-to": ("resume_suspend_to, ping-pong", "ns", "switch", False),
+    "mutex": ("mutex lock+unlock, uncontended", "ns", "sync", False),
+    "mutex-8": ("mutex, 8 ULTs with a yield inside", "ns", "sync", False),
+    "eventual": ("eventual or channel, there and back", "ns", "sync", False),
+    "cond": ("cond, there and back", "ns", "sync", False),
+    "barrier-64": ("barrier of 64, per ULT", "ns", "sync", False),
+    "for-loop": ("parallel loop over 1000 elements", "ns", "loops", False),
+    "tasks-single": ("1000 tasks from one creator", "ns", "loops", False),
+    "tasks-parallel": ("1000 tasks from all streams", "ns", "loops", False),
+    "nested": ("nested loops, 1000 x 1000", "ns", "loops", False),
+    "fib": ("fib without cutoff, per spawn", "ns", "trees", False),
+    "nqueens": ("N-Queens, per placement", "ns", "trees", False),
+    "uts-t1": ("UTS T1, per node", "ns", "trees", True),
+    "uts-t3": ("UTS T3, per node", "ns", "trees", True),
+    "xs-unsorted": ("cross-section lookups, random order, per lookup", "ns", "xs", True),
+    "xs-presorted": ("cross-section lookups, presorted, per lookup", "ns", "xs", True),
+    "start-up": ("start-up and end of the runtime", "ns", "start", False),
+    "create-thread": ("create+join of a stream or thread", "ns", "start", False),
+    "memory-created": ("memory of a ULT that was created", "bytes", "memory", False),
+    "memory-blocked": ("memory of a ULT that is blocked", "bytes", "memory", False),
+}
+
+FIGURES = {
+    "create": "Creation, join and free (the paper's figures 2 to 7)",
+    "switch": "Yield and other switches (figure 8)",
+    "sync": "Synchronisation",
+    "loops": "Loops and tasks (the comparison paper's figures 8 to 13)",
+    "trees": "Trees of tasks",
+    "xs": "Cross-section lookups",
+    "start": "Start-up",
+    "memory": "Memory",
+    "steps": "What each optimisation buys (figures 3 to 5)",
+}
+
+# At most so many raw switches, or percent of another figure: (work, series, streams) of libabt.
+LIMITS = {
+    ("create-256", "ULT, private pool", 1): 5.3,
+    ("create-256", "ULT, MPMC pool", 1): 8.5,
+    ("create-16384", "ULT, private pool", 1): 5.6,
+    ("create-256", "ULT, private pool, create_many", 1): 5.0,
+    ("create-256", "tasklet, private pool", 1): 3.1,
+    ("revive-256", "ULT, private pool", 1): 5.3,
+    ("yield-2", "private pool", 1): 2.6,
+    ("yield-256", "private pool", 1): 2.9,
+    ("yield-8-sites", "private pool", 1): 2.9,
+    ("yield-256", "MPMC pool", 1): 4.5,
+    ("resume-suspend-to", "private pool", 1): 2.2,
+    ("fib", "ULT, RANDWS pools", 1): 3.5,
+    ("mutex", "", 1): 4.1,
+    ("mutex-8", "", 1): 16,
+    ("eventual", "", 1): 8.5,
+    ("barrier-64", "", 1): 4.3,
+}
+
+# The optimisations of the paper's section 3, each turned off for itself: (what, work, series, environment). The first
+# line is with all of them. What is chosen by the API is another series, what is chosen at start-up an environment.
+BASE = ("create-256", "ULT, private pool")
+BASE_LARGE = ("create-16384", "ULT, private pool")
+STEPS = [
+    ("256 ULTs, all", *BASE, {}),
+    ("memory pools: the smallest caches", *BASE, {"ABT_MEM_MAX_NUM_STACKS": "2", "ABT_MEM_MAX_NUM_DESCS": "2"}),
+    ("scheduler bypass: a user's scheduler", "create-256", "ULT, private pool, user's scheduler", {}),
+    ("private pool: an MPMC pool", "create-256", "ULT, MPMC pool", {}),
+    ("private pool: a pool shared by the streams", "create-256", "ULT, shared pool", {}),
+    ("no guard pages", *BASE, {"ABT_STACK_OVERFLOW_CHECK": "none"}),
+    ("with join_many", "create-256", "ULT, private pool, create_many", {}),
+    ("without migration", "create-256", "ULT, private pool, not migratable", {}),
+    ("16384 ULTs, all", *BASE_LARGE, {}),
+    ("16384: memory from malloc", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "malloc"}),
+    ("16384: transparent huge pages", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "thp"}),
+    ("16384: huge pages if there are any", *BASE_LARGE, {"ABT_MEM_LP_ALLOC": "mmap_hp_thp"}),
+    ("16384: the smallest caches", *BASE_LARGE, {"ABT_MEM_MAX_NUM_STACKS": "2", "ABT_MEM_MAX_NUM_DESCS": "2"}),
+    ("16384: with join_many", "create-16384", "ULT, private pool, create_many", {}),
+    ("yield of 256, all", "yield-256", "private pool", {}),
+    ("scheduler bypass: yield under a user's scheduler", "yield-256", "user's scheduler", {}),
+    ("private pool: yield in an MPMC pool", "yield-256", "MPMC pool", {}),
+]
+
+# What cannot be turned off while the library runs.
+NOT_SWITCHABLE = [
+    "last-context skip: a unit that is alone in its pool and yields goes on without a switch; part of each scheduler",
+    "in-place join and adoption of a finished unit's stack: part of join; guards and tools turn them off",
+    "the check for migration and cancellation: a flag of the unit, left out by --enable-feature at configure time",
+]

@@ -1,0 +1,140 @@
+"""Runs the programs in interleaved rounds."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from . import catalogue
+
+SEQUENTIAL = "sequential"  # the series of works without any runtime
+
+
+def name_of(program, series):
+    return series if series == SEQUENTIAL else ", ".join(p for p in (program.name, series) if p)
+
+
+class Case:
+    """One work by one program on some streams, and its figures: one per round."""
+
+    def __init__(self, program, work, series, streams, env=None, label=None):
+        self.program, self.work, self.series, self.streams = program, work, series, streams
+        self.env = env or {}
+        self.label = label  # of a step
+        self.ns, self.raw, self.lowest, self.average, self.highest = [], [], [], [], []
+        self.error = None
+
+    @property
+    def name(self):
+        return self.label or name_of(self.program, self.series)
+
+    def is_long(self):
+        return catalogue.WORKS[self.work][3]
+
+    def run(self, ms, quick):
+        """One figure; an error is kept and told, and the case is not run again."""
+        cpus = sorted(os.sched_getaffinity(0))[: self.streams]
+        command = self.program.command + ["run", self.work, self.series, str(self.streams), str(ms)]
+        try:
+            done = subprocess.run(command, env={**self.program.environment(quick), **self.env}, capture_output=True,
+                                  text=True, timeout=120, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        except subprocess.TimeoutExpired:
+            self.error = "did not end within two minutes"
+            return None
+        if done.returncode != 0:
+            self.error = done.stderr.strip()[-200:] or f"ended with {done.returncode}"
+            return None
+        return json.loads(done.stdout)
+
+    def add(self, figures, raw):
+        self.ns.append(figures["ns"])
+        self.raw.append(raw)
+        self.lowest.append(figures["min"])
+        self.average.append(figures["avg"])
+        self.highest.append(figures["max"])
+
+    def result(self):
+        title, unit, figure, _ = catalogue.WORKS[self.work]
+        median = statistics.median
+        limit = catalogue.LIMITS.get((self.work, self.series, self.streams))
+        mine = self.program.name == "libabt" and not self.label
+        return {
+            "work": self.work, "title": title, "unit": unit, "figure": "steps" if self.label else figure,
+            "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series, "name": self.name, "streams": self.streams,
+            "environment": self.env, "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
+            "batch_min": median(self.lowest), "batch_avg": median(self.average), "batch_max": median(self.highest),
+            "raw_switches": median(n / r for n, r in zip(self.ns, self.raw)) if unit == "ns" else None,
+            "limit": limit if mine else None, "rounds": self.ns,
+        }
+
+
+def cases_of(programs, streams, works):
+    """In the order of the catalogue, so that those of one work are run one after the other."""
+    cases = []
+    for work in catalogue.WORKS:
+        if works and work not in works:
+            continue
+        for program in programs:
+            for name, series, where in program.works:
+                if name == work:
+                    counts = [1] if where == "1" else streams
+                    cases += [Case(program, work, series, n) for n in counts if n >= program.least_streams]
+    return cases
+
+
+def steps_of(program, works):
+    return [Case(program, work, series, 1, env, label) for label, work, series, env in catalogue.STEPS
+            if not works or "steps" in works]
+
+
+class Progress:
+    def __init__(self, total):
+        self.total, self.done, self.start, self.last = total, 0, time.monotonic(), 0
+        self.tty = sys.stderr.isatty()
+
+    def step(self, text):
+        self.done += 1
+        now = time.monotonic()
+        if now - self.last < (0.2 if self.tty else 10):
+            return
+        self.last = now
+        line = f"{100 * self.done // self.total:3d}% {now - self.start:4.0f} s  {text}"
+        print(f"\r\033[K{line}" if self.tty else line, end="" if self.tty else "\n", file=sys.stderr, flush=True)
+
+    def end(self):
+        if self.tty:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def measure(cases, raw_program, rounds, ms, quick, seconds):
+    """Round after round, each with all cases; long works in every third. Ends early when the time is up, but not before
+    each case has a figure. Returns the figures of the raw switch."""
+    raw = Case(raw_program, "yield-2", "", 1)
+    raw.work = "raw-switch"
+    long_rounds = (rounds + 2) // 3
+    total = sum(long_rounds if c.is_long() else rounds for c in cases)
+    progress = Progress(total)
+    end = time.monotonic() + seconds
+    all_raw, now_raw, last_work = [], None, None
+    for r in range(rounds):
+        for case in cases:
+            late = time.monotonic() > end
+            if case.error or (case.is_long() and r % 3) or (late and case.ns):
+                continue
+            progress.step(f"round {r + 1} of {rounds}: {case.work}, {case.name}, {case.streams}")
+            if case.work != last_work or now_raw is None:
+                figures = raw.run(3, quick)
+                if figures is None:
+                    raise SystemExit(f"the raw switch: {raw.error}")
+                now_raw, last_work = figures["ns"], case.work
+                all_raw.append(now_raw)
+            figures = case.run(ms, quick)
+            if figures:
+                case.add(figures, now_raw)
+            else:
+                progress.end()
+                print(f"{case.work}, {case.name}, {case.streams} streams: {case.error}", file=sys.stderr)
+    progress.end()
+    return all_raw

@@ -1,0 +1,218 @@
+"""Writes what was measured: JSON, a table in Markdown, and plots."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections import defaultdict
+
+from . import catalogue
+
+
+def first_line(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return None
+
+
+def machine():
+    cpu = platform.processor() or "unknown"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                cpu = line.split(":", 1)[1].strip()
+                break
+    return {
+        "cpu": cpu, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release().split("-")[0],
+        "compiler": first_line("cc", "--version"), "load": os.getloadavg()[0],
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+
+
+def describe(about):
+    return f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, {about['compiler']}"
+
+
+def amount(value, unit):
+    if unit == "bytes":
+        return f"{value:.0f} B"
+    for limit, factor, name in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms")):
+        if value < limit:
+            return f"{value / factor:.3g} {name}"
+    return f"{value / 1e9:.3g} s"
+
+
+def over(result):
+    return result["limit"] is not None and result["raw_switches"] > result["limit"]
+
+
+# ---- The table ---------------------------------------------------------------------------------------------------
+
+
+def table(data):
+    about = data["machine"]
+    lines = ["# Benchmarks", "",
+             f"{describe(about)}; {about['date']}. Load of the machine at the start: {about['load']:.1f}.",
+             f"Raw switch: {data['raw']['median']:.2f} ns, between {data['raw']['low']:.2f} and "
+             f"{data['raw']['high']:.2f}. Medians of {data['rounds']} interleaved rounds; low and high are the rounds'. "
+             "x raw: in raw switches of the same round."]
+    for figure, heading in catalogue.FIGURES.items():
+        mine = [r for r in data["results"] if r["figure"] == figure]
+        if not mine:
+            continue
+        lines += ["", f"## {heading}"]
+        if figure == "steps":
+            lines += steps_table(mine)
+            continue
+        by_work = defaultdict(list)
+        for r in mine:
+            by_work[r["work"]].append(r)
+        for work, results in by_work.items():
+            lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", ""] + work_table(results)
+    if data["instructions"]:
+        lines += ["", "## Instructions per operation", "", "| work | instructions | at most |", "|---|---:|---:|"]
+        lines += [f"| {i['work']} | {i['count']} | {i['limit']} |" for i in data["instructions"]]
+    lines += missing_lines(data)
+    return "\n".join(lines) + "\n"
+
+
+def work_table(results):
+    lines = ["| who | streams | median | low | high | x raw | at most |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for r in sorted(results, key=lambda r: (r["streams"], r["median"])):
+        unit = r["unit"]
+        raw = f"{r['raw_switches']:.1f}" if r["raw_switches"] is not None else ""
+        limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
+        lines.append(f"| {r['name']} | {r['streams']} | {amount(r['median'], unit)} | {amount(r['low'], unit)} | "
+                     f"{amount(r['high'], unit)} | {raw} | {limit} |")
+    return lines
+
+
+def steps_table(results):
+    lines = ["", "| what | median | x raw | to the line \"all\" above |", "|---|---:|---:|---:|"]
+    base = None
+    for r in results:
+        if r["name"].endswith(", all"):
+            base = r["raw_switches"]
+        ratio = f"{r['raw_switches'] / base:.2f}" if base else ""
+        lines.append(f"| {r['name']} | {amount(r['median'], r['unit'])} | {r['raw_switches']:.1f} | {ratio} |")
+    return lines + ["", "Not switchable while the library runs:", ""] + [f"- {s}" for s in catalogue.NOT_SWITCHABLE]
+
+
+def missing_lines(data):
+    lines = []
+    if data["missing"]:
+        lines += ["", "Not measured:", ""] + [f"- {name}: {why}" for name, why in data["missing"]]
+    if data["failed"]:
+        lines += ["", "Failed:", ""] + [f"- {f}" for f in data["failed"]]
+    return lines
+
+
+# ---- Plots -------------------------------------------------------------------------------------------------------
+
+COLOURS = {"sequential": "#9ca3af", "libabt": "#c2410c", "argobots": "#a16207", "pthreads": "#6b7280", "libgomp": "#1d4ed8",
+           "libgomp, active waiting": "#60a5fa", "libomp": "#047857", "libomp, active waiting": "#6ee7b7",
+           "oneTBB": "#7e22ce", "Boost.Fiber": "#be185d", "Go": "#0e7490", "rayon": "#4d7c0f", "tokio": "#854d0e"}
+
+
+def bars(axis, results, scale):
+    """One bar for each way, the best on top; a whisker from the lowest to the highest round."""
+    results = sorted(results, key=lambda r: -r["median"])
+    for i, r in enumerate(results):
+        value = r["median"] / scale
+        axis.barh(i, value, color=COLOURS.get(r["peer"], "#374151"), height=0.7)
+        axis.plot([r["low"] / scale, r["high"] / scale], [i, i], color="black", linewidth=1)
+        axis.text(max(value, r["high"] / scale), i, f" {amount(r['median'], r['unit'])}", va="center", fontsize=7)
+    axis.set_yticks(range(len(results)))
+    axis.set_yticklabels([r["name"] for r in results], fontsize=7)
+    axis.set_xscale("log")
+    axis.tick_params(axis="x", labelsize=7)
+    axis.margins(x=0.2)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def lines_of(axis, results, scale):
+    """Over the number of streams, with minimum and maximum of the rounds: the form of the papers."""
+    ways = defaultdict(list)
+    for r in results:
+        ways[r["name"]].append(r)
+    for name, points in ways.items():
+        points.sort(key=lambda r: r["streams"])
+        x = [p["streams"] for p in points]
+        y = [p["median"] / scale for p in points]
+        spread = [[(p["median"] - p["low"]) / scale for p in points], [(p["high"] - p["median"]) / scale for p in points]]
+        style = "-" if points[0]["peer"] == "libabt" else "--"
+        axis.errorbar(x, y, yerr=spread, fmt="o" + style, markersize=3, linewidth=1, capsize=2, label=name)
+    axis.set_yscale("log")
+    axis.set_xlabel("streams", fontsize=7)
+    axis.legend(fontsize=6)
+
+
+def unit_of(results):
+    """A unit in which the figures of a plot read well."""
+    least = min(r["median"] for r in results)
+    if results[0]["unit"] == "bytes":
+        return 1, "bytes"
+    return (1, "ns") if least < 2e3 else (1e3, "us") if least < 2e6 else (1e6, "ms")
+
+
+def plot_figure(pyplot, figure, results, about, directory):
+    panels = defaultdict(list)
+    for r in results:
+        panels[(r["work"], r["streams"])].append(r)
+    if len({r["streams"] for r in results}) > 2:  # on a large machine: curves
+        panels = defaultdict(list)
+        for r in results:
+            panels[(r["work"], None)].append(r)
+    if figure == "steps":
+        panels = {("steps", 1): results}
+    keys = list(panels)
+    columns = 1 if len(keys) == 1 else 2
+    rows = (len(keys) + columns - 1) // columns
+    most = max(len(panels[k]) for k in keys)
+    size = (6.5 * columns, rows * max(2.2, 0.19 * most + 0.9))
+    pane, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False)
+    for i, axis in enumerate(axes.flat):
+        if i >= len(keys):
+            axis.set_visible(False)
+            continue
+        work, streams = keys[i]
+        mine = panels[keys[i]]
+        scale, unit = unit_of(mine)
+        title = "each turned off for itself" if work == "steps" else catalogue.WORKS[work][0]
+        if streams is None:
+            lines_of(axis, mine, scale)
+            axis.set_title(f"{title} ({unit})", fontsize=8)
+        else:
+            bars(axis, mine, scale)
+            axis.set_title(f"{title}, {streams} stream{'s' if streams > 1 else ''} ({unit})", fontsize=8)
+    pane.suptitle(f"{catalogue.FIGURES[figure]}\n{describe(about)}", fontsize=9)
+    pane.tight_layout()
+    for kind in ("png", "svg"):
+        pane.savefig(directory / f"{figure}.{kind}", dpi=130)
+    pyplot.close(pane)
+
+
+def plots(data, directory):
+    """Returns what could not be done, or nothing."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        matplotlib.rcParams["svg.hashsalt"] = "libabt"
+        from matplotlib import pyplot
+    except ImportError:
+        return "no plots: python3-matplotlib is not installed (maint/bench --install)"
+    for figure in catalogue.FIGURES:
+        mine = [r for r in data["results"] if r["figure"] == figure]
+        if mine:
+            plot_figure(pyplot, figure, mine, data["machine"], directory)
+    return None
+
+
+def write(data, directory):
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (directory / "table.md").write_text(table(data), encoding="utf-8")
+    return plots(data, directory)
