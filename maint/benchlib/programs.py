@@ -152,11 +152,11 @@ def go():
 def rust(offline=True):
     if not shutil.which("cargo"):
         raise Missing("there is no cargo")
-    source, target = PEERS / "rust", OUT / "cargo"
-    command = ["cargo", "build", "--release", "--quiet", "--locked", "--target-dir", target]
-    if not newer(target / "release" / "peers", list(source.glob("src/*.rs")) + [source / "Cargo.toml"]):
-        run(command + (["--offline"] if offline else []), cwd=source)
-    program = target / "release" / "peers"
+    source, copy = PEERS / "rust", OUT / "rust"  # a copy: cargo writes a lock file beside the sources
+    program = copy / "target" / "release" / "peers"
+    if not newer(program, list(source.glob("src/*.rs")) + [source / "Cargo.toml"]):
+        shutil.copytree(source, copy, dirs_exist_ok=True)
+        run(["cargo", "build", "--release", "--quiet", *(["--offline"] if offline else [])], cwd=copy)
     return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
 
 

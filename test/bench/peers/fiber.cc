@@ -1,0 +1,251 @@
+/* Boost.Fiber on the same work: round robin on one thread, a shared queue on several. */
+#include <boost/fiber/all.hpp>
+#include <cstdlib>
+#include <malloc.h>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "kernels.h"
+#include "suite.h"
+
+namespace
+{
+
+namespace fibers = boost::fibers;
+
+enum { OPERATIONS = 20000, ULTS = 10000 };
+
+/* The calling thread and others serve one queue, until this is gone. */
+class Team
+{
+  public:
+    Team()
+    {
+        if (suite_streams == 1)
+            return;
+        fibers::use_scheduling_algorithm<fibers::algo::shared_work>(true);
+        for (int i = 1; i < suite_streams; i++) {
+            threads.emplace_back([this] {
+                fibers::use_scheduling_algorithm<fibers::algo::shared_work>(true);
+                std::unique_lock<fibers::mutex> lock(mutex);
+                over.wait(lock, [this] { return ended; });
+            });
+        }
+    }
+    ~Team()
+    {
+        {
+            std::unique_lock<fibers::mutex> lock(mutex);
+            ended = true;
+        }
+        over.notify_all();
+        for (auto &thread : threads)
+            thread.join();
+    }
+
+  private:
+    std::vector<std::thread> threads;
+    fibers::mutex mutex;
+    fibers::condition_variable over;
+    bool ended = false;
+};
+
+/* ---- Creation and yield, on one thread ---- */
+
+void create(void *arg)
+{
+    long num = *static_cast<const long *>(arg), ran = 0;
+    std::vector<fibers::fiber> made;
+    made.reserve(static_cast<std::size_t>(num));
+    for (long i = 0; i < num; i++)
+        made.emplace_back([&ran] { ran++; });
+    for (auto &fiber : made)
+        fiber.join();
+    suite_expect(ran, num, "the number of fibers that ran");
+}
+
+void run_create(const suite_work *work)
+{
+    suite_run(create, const_cast<long *>(&work->n), static_cast<double>(work->n));
+}
+
+long each, count;
+int num_fibers;
+
+template <class Body> void run_fibers(Body body)
+{
+    std::vector<fibers::fiber> made;
+    for (int i = 0; i < num_fibers; i++)
+        made.emplace_back(body, i);
+    for (auto &fiber : made)
+        fiber.join();
+}
+
+void yields(void *)
+{
+    run_fibers([](int) {
+        for (long n = each; n > 0; n--)
+            boost::this_fiber::yield();
+    });
+}
+
+/* ---- Synchronisation ---- */
+
+void locks(void *)
+{
+    static fibers::mutex mutex;
+    count = 0;
+    run_fibers([](int) {
+        for (long n = each; n > 0; n--) {
+            mutex.lock();
+            count++;
+            mutex.unlock();
+        }
+    });
+    suite_expect(count, each * num_fibers, "the number of operations");
+}
+
+void locks_and_yields(void *)
+{
+    static fibers::mutex mutex;
+    count = 0;
+    run_fibers([](int) {
+        for (long n = each; n > 0; n--) {
+            mutex.lock();
+            long before = count;
+            boost::this_fiber::yield();
+            count = before + 1;
+            mutex.unlock();
+        }
+    });
+    suite_expect(count, each * num_fibers, "the number of operations");
+}
+
+void takes_turns(void *)
+{
+    static fibers::mutex mutex;
+    static fibers::condition_variable cond;
+    static int turn;
+    turn = 0;
+    count = 0;
+    run_fibers([](int me) {
+        std::unique_lock<fibers::mutex> lock(mutex);
+        for (long n = each; n > 0; n--) {
+            while (turn != me)
+                cond.wait(lock);
+            turn = !me;
+            count++;
+            cond.notify_one();
+        }
+    });
+    suite_expect(count, each * 2, "the number of operations");
+}
+
+void meets(void *)
+{
+    fibers::barrier barrier(static_cast<std::size_t>(num_fibers));
+    count = 0;
+    run_fibers([&barrier](int me) {
+        for (long n = each; n > 0; n--) {
+            barrier.wait();
+            if (me == 0)
+                count += num_fibers;
+        }
+    });
+    suite_expect(count, each * num_fibers, "the number of operations");
+}
+
+void (*const batches[])(void *) = {yields, locks, locks_and_yields, takes_turns, meets};
+enum { YIELDS, LOCKS, LOCKS_AND_YIELDS, TAKES_TURNS, MEETS };
+
+void run(const suite_work *work)
+{
+    Team team;
+    num_fibers = static_cast<int>(work->n);
+    each = OPERATIONS / num_fibers;
+    bool round_trips = work->variant == TAKES_TURNS;
+    suite_run(batches[work->variant], nullptr, static_cast<double>(round_trips ? each : each * num_fibers));
+}
+
+/* ---- Trees ---- */
+
+long fib(int n)
+{
+    if (n < 2)
+        return n;
+    long a = 0;
+    fibers::fiber child([&a, n] { a = fib(n - 1); });
+    long b = fib(n - 2);
+    child.join();
+    return a + b;
+}
+
+/* A fiber has a stack of 128 KiB from its birth: a smaller tree than the others', so that they fit. */
+constexpr int FIB_N = 16;
+
+void fib_batch(void *)
+{
+    suite_expect(fib(FIB_N), kernel_fib(FIB_N), "fib");
+}
+
+void run_fib(const suite_work *)
+{
+    Team team;
+    suite_run(fib_batch, nullptr, static_cast<double>(kernel_fib_spawns(FIB_N)));
+}
+
+/* ---- Memory of a fiber that waits ---- */
+
+void run_memory(const suite_work *)
+{
+    suite_samples samples = {nullptr, 0, 0};
+    std::vector<fibers::fiber> made;
+    fibers::mutex mutex;
+    fibers::condition_variable over;
+    bool ended = false;
+    long waiting = 0;
+    made.reserve(ULTS);
+    long before = suite_resident();
+    for (int i = 0; i < ULTS; i++) {
+        made.emplace_back([&] {
+            std::unique_lock<fibers::mutex> lock(mutex);
+            waiting++;
+            over.wait(lock, [&ended] { return ended; });
+        });
+    }
+    while (waiting < ULTS)
+        boost::this_fiber::yield();
+    suite_add(&samples, static_cast<double>(suite_resident() - before) / ULTS);
+    {
+        std::unique_lock<fibers::mutex> lock(mutex);
+        ended = true;
+    }
+    over.notify_all();
+    for (auto &fiber : made)
+        fiber.join();
+    suite_report(&samples, 1);
+}
+
+const suite_work works[] = {
+    {"create-256", "", "1", run_create, 256, 0},
+    {"create-16384", "", "1", run_create, 16384, 0},
+    {"yield-2", "", "1", run, 2, YIELDS},
+    {"yield-256", "", "1", run, 256, YIELDS},
+    {"mutex", "", "1", run, 1, LOCKS},
+    {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
+    {"cond", "", "*", run, 2, TAKES_TURNS},
+    {"barrier-64", "", "*", run, 64, MEETS},
+    {"fib", "", "*", run_fib, 0, 0},
+    {"memory-blocked", "", "1", run_memory, 0, 0},
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    /* A fiber's stack comes from malloc: it is to be reused, not given back to the system each time. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, -1);
+    return suite_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
+}

@@ -1,0 +1,143 @@
+//! rayon: its scopes, joins and parallel iterators.
+
+use crate::kernels::*;
+use crate::suite::{expect, report, Run, Work};
+use rayon::prelude::*;
+use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+pub const WORKS: &[Work] = &[
+    ("create-256", "*", |run| create(run, 256)),
+    ("create-16384", "*", |run| create(run, 16384)),
+    ("for-loop", "*", for_loop),
+    ("tasks-single", "*", tasks_single),
+    ("tasks-parallel", "*", tasks_parallel),
+    ("nested", "*", nested),
+    ("fib", "*", run_fib),
+    ("nqueens", "*", run_queens),
+    ("uts-t1", "*", |run| run_uts(run, Tree::T1)),
+    ("uts-t3", "*", |run| run_uts(run, Tree::T3)),
+    ("start-up", "1", start_up),
+];
+
+fn pool(run: &Run) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(run.streams).build().expect("a pool")
+}
+
+fn spawn_all(num: usize) {
+    let ran = AtomicUsize::new(0);
+    rayon::scope(|scope| {
+        for _ in 0..num {
+            scope.spawn(|_| {
+                ran.fetch_add(1, Relaxed);
+            });
+        }
+    });
+    expect(ran.into_inner(), num, "the number of tasks that ran");
+}
+
+fn create(run: &Run, num: usize) {
+    let all = pool(run).broadcast(|_| {
+        spawn_all(num);
+        run.samples(3, num as f64, || spawn_all(num))
+    });
+    report(all.concat());
+}
+
+fn for_loop(run: &Run) {
+    pool(run).install(|| {
+        run_loop(run, 1, |m| {
+            let f = m.factor;
+            let part = TASKS.div_ceil(run.streams);
+            m.rows[0].par_chunks_mut(part).for_each(|v| scal(v, f));
+        })
+    });
+}
+
+fn spawn_each(v: &mut [f32], f: f32) {
+    rayon::scope(|scope| {
+        for x in v.chunks_mut(1) {
+            scope.spawn(move |_| scal(x, f));
+        }
+    });
+}
+
+fn tasks_single(run: &Run) {
+    pool(run).install(|| run_loop(run, 1, |m| spawn_each(&mut m.rows[0], m.factor)));
+}
+
+fn tasks_parallel(run: &Run) {
+    pool(run).install(|| {
+        run_loop(run, 1, |m| {
+            let f = m.factor;
+            let part = TASKS.div_ceil(run.streams);
+            m.rows[0].par_chunks_mut(part).for_each(|v| spawn_each(v, f));
+        })
+    });
+}
+
+fn nested(run: &Run) {
+    let part = TASKS.div_ceil(run.streams.max(2));
+    pool(run).install(|| {
+        run_loop(run, TASKS, |m| {
+            let f = m.factor;
+            m.rows.par_iter_mut().for_each(|row| row.par_chunks_mut(part).for_each(|v| scal(v, f)));
+        })
+    });
+}
+
+fn fib(n: u32) -> usize {
+    if n < 2 {
+        return n as usize;
+    }
+    let (a, b) = rayon::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+fn run_fib(run: &Run) {
+    let (n, answer, spawns) = fib_job(run);
+    pool(run).install(|| run.measure(spawns, || expect(fib(n), answer, "fib")));
+}
+
+fn place(board: Board, queens: u32) -> usize {
+    if board.row == queens {
+        return 1;
+    }
+    let mut found = [0; 16];
+    rayon::scope(|scope| {
+        for (next, found) in board.next(queens).zip(found.iter_mut()) {
+            scope.spawn(move |_| *found = place(next, queens));
+        }
+    });
+    found.iter().sum()
+}
+
+fn run_queens(run: &Run) {
+    let (queens, solutions, placements) = queens_job(run);
+    pool(run)
+        .install(|| run.measure(placements, || expect(place(EMPTY, queens), solutions, "the number of solutions")));
+}
+
+fn search<'a>(scope: &Scope<'a>, tree: Tree, node: Node, found: &'a AtomicUsize) {
+    for i in 0..node.children {
+        let child = tree.child(&node, i);
+        if child.children > 0 {
+            scope.spawn(move |scope| search(scope, tree, child, found));
+        }
+    }
+    found.fetch_add(node.children as usize, Relaxed);
+}
+
+fn run_uts(run: &Run, tree: Tree) {
+    pool(run).install(|| {
+        run.measure_long(tree.nodes() as f64, || {
+            let found = AtomicUsize::new(1);
+            rayon::scope(|scope| search(scope, tree, tree.root(), &found));
+            expect(found.into_inner(), tree.nodes(), "the number of nodes");
+        })
+    });
+}
+
+fn start_up(run: &Run) {
+    run.measure(1.0, || pool(run).install(|| ()));
+}

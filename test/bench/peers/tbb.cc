@@ -1,0 +1,208 @@
+/* oneTBB on the same work. */
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <oneapi/tbb.h>
+
+#include "kernels.h"
+#include "suite.h"
+
+namespace
+{
+
+enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
+
+/* ---- Creation: each thread makes tasks and waits for them ---- */
+
+void tasks(void *arg)
+{
+    long num = *static_cast<const long *>(arg);
+    tbb::task_group group;
+    for (long i = 0; i < num; i++)
+        group.run([] { __asm__ volatile(""); });
+    group.wait();
+}
+
+void run_create(const suite_work *work)
+{
+    static suite_samples samples[SUITE_MAX_STREAMS];
+    std::atomic<int> here{0};
+    tbb::parallel_for(
+        0, suite_streams,
+        [&](int i) {
+            here++;
+            while (here < suite_streams)
+                std::this_thread::yield();
+            suite_measure(&samples[i], tasks, const_cast<long *>(&work->n), static_cast<double>(work->n));
+        },
+        tbb::simple_partitioner());
+    suite_report(samples, suite_streams);
+}
+
+/* ---- Loops ---- */
+
+float matrix[ROWS][COLUMNS];
+float factor = 2;
+
+void for_loop(void *)
+{
+    tbb::parallel_for(tbb::blocked_range<int>(0, COLUMNS),
+                      [](const tbb::blocked_range<int> &r) { kernel_scal(matrix[0], r.begin(), r.end(), factor); });
+    factor = 2.5F - factor;
+}
+
+void tasks_single(void *)
+{
+    tbb::task_group group;
+    for (int i = 0; i < TASKS; i++)
+        group.run([i] { kernel_scal(matrix[0], i, i + 1, factor); });
+    group.wait();
+    factor = 2.5F - factor;
+}
+
+void tasks_parallel(void *)
+{
+    tbb::parallel_for(
+        0, suite_streams,
+        [](int s) {
+            tbb::task_group group;
+            for (int i = TASKS * s / suite_streams; i < TASKS * (s + 1) / suite_streams; i++)
+                group.run([i] { kernel_scal(matrix[0], i, i + 1, factor); });
+            group.wait();
+        },
+        tbb::simple_partitioner());
+    factor = 2.5F - factor;
+}
+
+void nested(void *)
+{
+    tbb::parallel_for(0, +ROWS, [](int row) {
+        tbb::parallel_for(tbb::blocked_range<int>(0, COLUMNS), [row](const tbb::blocked_range<int> &r) {
+            kernel_scal(matrix[row], r.begin(), r.end(), factor);
+        });
+    });
+    factor = 2.5F - factor;
+}
+
+void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested};
+
+void run_loop(const suite_work *work)
+{
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i / COLUMNS][i % COLUMNS] = static_cast<float>(i % 7);
+    suite_run(loops[work->variant], nullptr, 1);
+    for (long i = 0; i < work->n * COLUMNS; i++)
+        suite_expect(static_cast<long>(matrix[i / COLUMNS][i % COLUMNS]), i % 7 * (factor == 2 ? 1 : 2), "an element");
+}
+
+/* ---- Trees ---- */
+
+long fib(int n)
+{
+    if (n < 2)
+        return n;
+    long a;
+    tbb::task_group group;
+    group.run([&a, n] { a = fib(n - 1); });
+    long b = fib(n - 2);
+    group.wait();
+    return a + b;
+}
+
+void fib_batch(void *)
+{
+    suite_expect(fib(KERNEL_FIB_N), kernel_fib(KERNEL_FIB_N), "fib");
+}
+
+void run_fib(const suite_work *)
+{
+    suite_run(fib_batch, nullptr, static_cast<double>(kernel_fib_spawns(KERNEL_FIB_N)));
+}
+
+void place_queens(kernel_board *board, int queens)
+{
+    kernel_board next[KERNEL_MAX_QUEENS];
+    int num = 0;
+    tbb::task_group group;
+    for (unsigned free = kernel_queens_free(board, queens); free; free &= free - 1, num++) {
+        kernel_board *one = &next[num];
+        kernel_queens_place(board, free, queens, one);
+        group.run([one, queens] { place_queens(one, queens); });
+    }
+    group.wait();
+    while (num-- > 0)
+        board->solutions += next[num].solutions;
+}
+
+void queens_batch(void *)
+{
+    kernel_board board = {0, 0, 0, 0, 0};
+    place_queens(&board, KERNEL_QUEENS);
+    suite_expect(board.solutions, kernel_queens_solutions(KERNEL_QUEENS), "the number of solutions");
+}
+
+void run_queens(const suite_work *)
+{
+    suite_run(queens_batch, nullptr, static_cast<double>(kernel_queens_placements(KERNEL_QUEENS)));
+}
+
+kernel_tree tree;
+
+/* One group for all: nobody waits for a part. */
+void search(kernel_node *node, tbb::task_group &group, tbb::enumerable_thread_specific<long> &tallies)
+{
+    std::unique_ptr<kernel_node> owner(node), child;
+    for (int i = 0; i < node->num_children; i++) {
+        if (!child)
+            child = std::make_unique<kernel_node>();
+        kernel_uts_child(tree, node, i, child.get());
+        if (child->num_children > 0) {
+            kernel_node *one = child.release();
+            group.run([one, &group, &tallies] { search(one, group, tallies); });
+        }
+    }
+    tallies.local() += node->num_children;
+}
+
+void uts_batch(void *)
+{
+    tbb::task_group group;
+    tbb::enumerable_thread_specific<long> tallies(0L);
+    auto *root = new kernel_node;
+    kernel_uts_root(tree, root);
+    group.run_and_wait([&] { search(root, group, tallies); });
+    long nodes = 1;
+    for (long n : tallies)
+        nodes += n;
+    suite_expect(nodes, kernel_uts_nodes(tree), "the number of nodes");
+}
+
+void run_uts(const suite_work *work)
+{
+    tree = static_cast<kernel_tree>(work->n);
+    suite_run_long(uts_batch, nullptr, static_cast<double>(kernel_uts_nodes(tree)));
+}
+
+const suite_work works[] = {
+    {"create-256", "tasks", "*", run_create, 256, 0},
+    {"create-16384", "tasks", "*", run_create, 16384, 0},
+    {"for-loop", "", "*", run_loop, 1, 0},
+    {"tasks-single", "", "*", run_loop, 1, 1},
+    {"tasks-parallel", "", "*", run_loop, 1, 2},
+    {"nested", "", "*", run_loop, ROWS, 3},
+    {"fib", "", "*", run_fib, 0, 0},
+    {"nqueens", "", "*", run_queens, 0, 0},
+    {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
+    {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    int status = 2, streams = argc == 6 ? std::atoi(argv[4]) : 1;
+    tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(streams));
+    tbb::task_arena arena(streams);
+    arena.execute([&] { status = suite_main(argc, argv, works, sizeof(works) / sizeof(works[0])); });
+    return status;
+}
