@@ -41,6 +41,7 @@ abt_sources = \
 	src/core/kvconf.c \
 	src/core/migrate.c \
 	src/core/overflow.c \
+	src/core/ownstack.c \
 	src/core/park.c \
 	src/core/pool.c \
 	src/core/queue.c \

@@ -69,6 +69,7 @@ api_tests = \
 	test/api/thread_attr \
 	test/api/thread_migrate \
 	test/api/thread_sleep \
+	test/api/thread_stacks \
 	test/api/thread_switch \
 	test/api/timedwait \
 	test/api/timer \

@@ -26,14 +26,18 @@ static int memory_init(void)
     abti_slab_init(&abti_rt.unit_slab, &spec);
     abti_stack_slab_spec(&spec, abti_rt.config.thread_stacksize);
     abti_slab_init(&abti_rt.stack_slab, &spec);
+    abti_ownstacks_init();
     return abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
 static void memory_fini(void)
 {
     abti_cache_fini(&abti_rt.external_units);
+    abti_ownstacks_fini(&abti_rt.external_stacks);
     abti_slab_fini(&abti_rt.unit_slab);
     abti_slab_fini(&abti_rt.stack_slab);
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
+        abti_slab_fini(&abti_rt.class_slabs[size_class]);
     abti_unitmap_fini();
 }
 

@@ -298,13 +298,13 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
         return abti_error(ABT_ERR_INV_SCHED);
     abti_unit *unit = NULL;
     int code = ABT_ERR_MEM;
-    struct abti_stack *stack = abti_stack_map(abti_rt.config.sched_stacksize);
+    struct abti_stack *stack = abti_ownstack_take(abti_es_self, abti_rt.config.sched_stacksize);
     if (stack)
         unit = abti_unit_new(abti_es_self, pool, abti_sched_stacked_main, sched, ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK,
                              &code);
     if (!unit) {
         if (stack)
-            abti_stack_destroy(stack);
+            abti_ownstack_give(abti_es_self, stack);
         abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
         return abti_error(code);
     }

@@ -14,7 +14,7 @@ static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_
     }
     if (attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize)
         return ABT_SUCCESS;
-    *stack = abti_stack_map(attr->stacksize);
+    *stack = abti_ownstack_take(abti_es_self, attr->stacksize);
     return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
@@ -29,7 +29,7 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     *unit = abti_unit_new(abti_es_self, pool, func, arg, flags | (stack ? ABTI_UNIT_OWN_STACK : 0u), &code);
     if (!*unit) {
         if (stack)
-            abti_stack_destroy(stack);
+            abti_ownstack_give(abti_es_self, stack);
         return code;
     }
     (*unit)->stack = stack;

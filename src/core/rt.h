@@ -3,6 +3,7 @@
 #define ABTI_CORE_RT_H
 
 #include "core/config.h"
+#include "core/ownstack.h"
 #include "core/pool.h"
 #include "core/xstream.h"
 #include "mem/slab.h"
@@ -14,9 +15,11 @@ struct abti_rt {
     struct abti_config config; /* constant while up */
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
+    struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */
 
     struct abti_spin external_lock;
-    struct abti_cache external_units; /* external_lock: descriptors for threads that are no ES */
+    struct abti_cache external_units;      /* external_lock: descriptors for threads that are no ES */
+    struct abti_ownstacks external_stacks; /* external_lock: and stacks */
 
     struct abti_spin lock; /* everything below; taken without any other lock held */
     abti_es *xstreams;     /* in order of rank */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "core/key.h"
+#include "core/ownstack.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
@@ -107,7 +108,7 @@ void abti_unit_free(abti_unit *unit)
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         if (abti_annotate_on)
             abti_stack_forget(unit->stack);
-        abti_stack_destroy(unit->stack);
+        abti_ownstack_give(abti_es_self, unit->stack);
     }
     abti_unit_release(abti_es_self, unit);
 }

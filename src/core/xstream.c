@@ -144,6 +144,7 @@ static void es_drain(abti_es *es)
 {
     abti_cache_fini(&es->units);
     abti_cache_fini(&es->stacks);
+    abti_ownstacks_fini(&es->ownstacks);
 }
 
 /* What an ES consists of; undoes itself when there is no memory. */
@@ -243,6 +244,7 @@ static void *es_thread(void *arg)
     for (;;) {
         abti_xsloop_run(es);
         abti_cache_flush(&es->stacks); /* others may have use for them */
+        abti_ownstacks_flush(&es->ownstacks);
         /* Only this thread stores STOPPED, only who has joined it stores another value. */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include "base/build.h"
 #include "core/idle.h"
+#include "core/ownstack.h"
 #include "core/park.h"
 #include "core/sched.h"
 
@@ -38,10 +39,11 @@ struct ABT_xstream_opaque {
     uint32_t running;    /* ABTI_RUNNING_ON(index) */
     struct abti_cache units;
     struct abti_cache stacks;
-    struct abti_stack native;   /* describes the native thread's own stack */
-    void *fault_stack;          /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
-    jmp_buf *main_exit;         /* where the main scheduler's ULT ends, see abti_xsloop_exit */
-    struct abti_timers *timers; /* of the ULTs that wait here with a deadline; has a lock of its own. Constant */
+    struct abti_ownstacks ownstacks; /* of other than the default size */
+    struct abti_stack native;        /* describes the native thread's own stack */
+    void *fault_stack;               /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
+    jmp_buf *main_exit;              /* where the main scheduler's ULT ends, see abti_xsloop_exit */
+    struct abti_timers *timers;      /* of the ULTs that wait here with a deadline; has a lock of its own. Constant */
 
     /* Shared. */
     _Atomic(uint32_t) requests;

@@ -201,6 +201,15 @@ static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
     abti_spin_unlock(&slab->lock);
 }
 
+void abti_slab_put(struct abti_slab *slab, void *object)
+{
+    struct abti_node *node = object;
+    abti_spin_lock(&slab->lock);
+    node->next = slab->loose;
+    slab->loose = node;
+    abti_spin_unlock(&slab->lock);
+}
+
 void abti_cache_flush(struct abti_cache *cache)
 {
     for (void *object; (object = cache_from_run(cache)) != NULL;)

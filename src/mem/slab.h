@@ -70,6 +70,9 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec);
 /* Unmaps everything; no object may be in use. */
 void abti_slab_fini(struct abti_slab *slab);
 
+/* Frees an object without a cache; needs no memory. */
+void abti_slab_put(struct abti_slab *slab, void *object);
+
 /* 0 or -ENOMEM, with nothing to undo. */
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_CHECK;
 /* Gives everything back to the slab. */

@@ -4,7 +4,11 @@
 #include "os/annotate.h"
 #include "os/vm.h"
 
-enum { STACK_CHUNK_MIN = 8 << 20, STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64 };
+enum {
+    STACK_CHUNK_MIN = 8 << 20,
+    STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64,
+    STACK_SMALLEST_CLASS = 16 << 10,
+};
 
 /* Until told otherwise no unit fits in place. */
 static struct abti_stack *stack_place(char *low, char *end, size_t header_offset, size_t size,
@@ -63,17 +67,17 @@ static void *stack_chunk_map(size_t size)
     return chunk;
 }
 
-void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
+/* Stacks with `size` usable bytes, and with `room` more that costs no memory. */
+static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room)
 {
     size_t page = abti_vm_page_size();
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
     size_t rounded = (size + page - 1) / page * page;
     *spec = (struct abti_slab_spec){
-        .slot = rounded + page + ABTI_STACK_ROOM + abti_guard_room(),
+        .slot = rounded + page + room + abti_guard_room(),
         .run = 8,
         .batch = 32,
         .map = stack_chunk_map,
-        .make = stack_make,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
         .payload = size,
     };
@@ -81,6 +85,46 @@ void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
     if (slots < 4)
         slots = 4;
     spec->chunk = spec->span = slots * spec->slot;
+}
+
+void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
+{
+    stack_spec(spec, size, ABTI_STACK_ROOM);
+    spec->make = stack_make;
+}
+
+static size_t class_size(unsigned size_class)
+{
+    return (size_t)STACK_SMALLEST_CLASS << size_class;
+}
+
+unsigned abti_stack_class_of(size_t size)
+{
+    unsigned size_class = 0;
+    while (size_class < ABTI_STACK_CLASSES && class_size(size_class) < size)
+        size_class++;
+    return size_class;
+}
+
+static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, size_t index)
+{
+    size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
+    struct abti_stack *stack =
+        stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_CLASS);
+    if (!stack_guard(stack))
+        return NULL;
+    stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
+    return stack;
+}
+
+void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, size_t kept)
+{
+    enum { MAX_BATCH = 8 };
+    size_t batch = kept / class_size(size_class) / 2; /* a cache has two magazines */
+    stack_spec(spec, class_size(size_class), 0);
+    spec->make = stack_make_of_class;
+    spec->run = 1;
+    spec->batch = batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (unsigned)batch;
 }
 
 struct abti_stack *abti_stack_map(size_t size)

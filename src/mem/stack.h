@@ -8,6 +8,9 @@
  * Default stacks come from a slab. They are mapped with untouched address space beyond their nominal size, which units
  * that a joiner runs in place on the rest of its own stack may use; it costs no memory. Colours spread the headers over
  * the cache sets, since equal offsets in equal pages would make the stacks of many ULTs compete for the same few.
+ *
+ * Stacks of other sizes come from slabs, too, one for each power of two: what is not touched costs address space only.
+ * Larger ones have a mapping each.
  */
 #ifndef ABTI_MEM_STACK_H
 #define ABTI_MEM_STACK_H
@@ -19,10 +22,12 @@ enum {
     ABTI_STACK_ROOM = 64 * 1024,
     ABTI_STACK_COLOURS = 16,
     ABTI_STACK_COLOUR_STEP = 192,
+    ABTI_STACK_CLASSES = 11, /* 16 KiB, 32 KiB, ... 16 MiB */
 };
 
 enum abti_stack_kind {
     ABTI_STACK_DEFAULT, /* from the slab, default size */
+    ABTI_STACK_CLASS,   /* from a class's slab */
     ABTI_STACK_MAPPED,  /* a mapping of its own */
     ABTI_STACK_USER,    /* the user's memory */
 };
@@ -38,6 +43,7 @@ struct abti_stack {
     unsigned fiber_uses;   /* units that have started with it */
     uint8_t kind;          /* enum abti_stack_kind */
     uint8_t guard;         /* enum abti_guard */
+    uint8_t size_class;    /* of ABTI_STACK_CLASS */
 };
 
 /* Fills in nest_limit: a whole default stack must be left, and something for the switch itself. */
@@ -56,8 +62,14 @@ ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
 /* Describes the slab of default stacks of `size` bytes. */
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size);
 
+/* The smallest class of stacks with room for `size` bytes; ABTI_STACK_CLASSES: there is none. */
+unsigned abti_stack_class_of(size_t size);
+/* Describes its slab. `kept`: how many bytes in free stacks of one class a cache may hold, if it can. */
+void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, size_t kept);
+
 /* A stack of its own mapping, of any size; NULL when there is no memory. */
 struct abti_stack *abti_stack_map(size_t size);
+
 /* Its guard is a canary, and something has been written over it. */
 ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 {

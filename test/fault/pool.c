@@ -496,7 +496,7 @@ static const struct fault_case units[] = {
     {"ABT_self_schedule", 0, schedule, run_in_from, free_scheduled, begin_schedule, end_schedule},
     {"ABT_thread_create in a user-defined pool", FAULT_EXTERNAL, create, no_unit, run_and_free, begin_create,
      end_create},
-    {"ABT_thread_create in a user-defined pool, large stack", 0, create_large, no_unit, run_and_free,
+    {"ABT_thread_create in a user-defined pool, large stack", FAULT_HELPS, create_large, no_unit, run_and_free,
      begin_create_large, end_create_large},
     {"ABT_thread_create in an old one", FAULT_EXTERNAL, create, no_unit, run_and_free, begin_create_old, end_create},
     {"ABT_task_create in a user-defined pool", FAULT_EXTERNAL, create_task, no_unit, run_and_free, begin_create,

@@ -216,13 +216,15 @@ static const struct fault_case cases[] = {
     {"ABT_task_create", FAULT_EXTERNAL, create_task, no_task, free_task, begin, end},
     {"ABT_task_create_on_xstream", 0, create_task_on_xstream, no_task, free_task, begin, end},
     {"ABT_task_create in a private pool", 0, create_task, no_task, free_task, begin_private, end},
-    {"ABT_thread_create, large stack", FAULT_EXTERNAL, create_with_attr, no_thread, free_it, begin_big, end_attr},
+    {"ABT_thread_create, large stack", FAULT_EXTERNAL | FAULT_HELPS, create_with_attr, no_thread, free_it, begin_big,
+     end_attr},
     {"ABT_thread_create, user's stack", FAULT_EXTERNAL, create_with_attr, no_thread, free_it, begin_user_stack,
      end_attr},
     {"ABT_thread_create_many", 0, create_many, free_first, free_first, begin_many, end},
     {"ABT_thread_create_many, some", 0, create_many, free_first, free_first, begin_some, end},
     {"ABT_thread_create_to", 0, create_to, no_thread, free_started, begin, end},
-    {"ABT_thread_create_to, large stack", 0, create_to_with_attr, no_thread, free_started, begin_big, end_attr},
+    {"ABT_thread_create_to, large stack", FAULT_HELPS, create_to_with_attr, no_thread, free_started, begin_big,
+     end_attr},
     {"ABT_thread_create_to, user's stack", 0, create_to_with_attr, no_thread, free_started, begin_user_stack, end_attr},
 };
 

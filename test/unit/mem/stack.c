@@ -56,6 +56,42 @@ static void test_mapped(size_t size)
     abti_stack_destroy(stack);
 }
 
+static void test_classes(void)
+{
+    enum { KIB = 1024, MIB = 1024 * KIB };
+    struct abti_slab_spec spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+
+    is_int(abti_stack_class_of(1), 0, "a small stack is of the first class");
+    is_int(abti_stack_class_of(16 * KIB), 0, "so is one of 16 KiB");
+    is_int(abti_stack_class_of(16 * KIB + 1), 1, "and one byte more of the next");
+    is_int(abti_stack_class_of(16 * MIB), ABTI_STACK_CLASSES - 1, "16 MiB of the last");
+    is_int(abti_stack_class_of(16 * MIB + 1), ABTI_STACK_CLASSES, "beyond that there is none");
+    is_int(abti_stack_class_of(SIZE_MAX), ABTI_STACK_CLASSES, "nor for all memory");
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
+        struct abti_stack *stacks[5];
+        bool fine = true;
+        size_t size = (size_t)16 * KIB << size_class;
+        abti_stack_class_spec(&spec, size_class, 16 * MIB);
+        abti_slab_init(&slab, &spec);
+        if (abti_cache_init(&cache, &slab))
+            bail_out("no memory");
+        ok(spec.batch >= 1 && (spec.batch == 1 || 2 * spec.batch * size <= 16 * MIB),
+           "class %u: two magazines are no more than is to be kept", size_class);
+        for (int i = 0; i < 5; i++) {
+            stacks[i] = abti_cache_get(&cache);
+            fine = fine && stacks[i] && has_room(stacks[i], size) && stacks[i]->kind == ABTI_STACK_CLASS &&
+                   stacks[i]->size_class == size_class && stacks[i]->nest_limit >= (char *)stacks[i];
+        }
+        ok(fine, "class %u: stacks with room for %zu bytes", size_class, size);
+        for (int i = 0; i < 5; i++)
+            abti_cache_put(&cache, stacks[i]);
+        abti_cache_fini(&cache);
+        abti_slab_fini(&slab);
+    }
+}
+
 static void test_adopted(void)
 {
     static char memory[8192 + 8] __attribute__((aligned(64)));
@@ -93,6 +129,7 @@ int main(void)
     test_slab(1000000);
     test_slab(4097);
     test_large();
+    test_classes();
     test_mapped(100);
     test_mapped(65536);
     test_mapped((size_t)4 << 20);

@@ -1,0 +1,95 @@
+#include "core/ownstack.h"
+
+#include <stdlib.h>
+#include "core/rt.h"
+
+void abti_ownstacks_init(void)
+{
+    size_t kept = abti_rt.config.mem_max_num_stacks * abti_rt.config.thread_stacksize;
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
+        struct abti_slab_spec spec;
+        abti_stack_class_spec(&spec, size_class, kept);
+        abti_slab_init(&abti_rt.class_slabs[size_class], &spec);
+    }
+}
+
+void abti_ownstacks_flush(struct abti_ownstacks *stacks)
+{
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
+        if (stacks->caches[size_class])
+            abti_cache_flush(stacks->caches[size_class]);
+    }
+}
+
+void abti_ownstacks_fini(struct abti_ownstacks *stacks)
+{
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
+        if (stacks->caches[size_class])
+            abti_cache_fini(stacks->caches[size_class]);
+        free(stacks->caches[size_class]);
+        stacks->caches[size_class] = NULL;
+    }
+}
+
+/* NULL when there is no memory for one. */
+static struct abti_cache *cache_of(struct abti_ownstacks *stacks, unsigned size_class)
+{
+    struct abti_cache *cache = stacks->caches[size_class];
+    if (cache)
+        return cache;
+    cache = malloc(sizeof(*cache));
+    if (cache && abti_cache_init(cache, &abti_rt.class_slabs[size_class])) {
+        free(cache);
+        cache = NULL;
+    }
+    stacks->caches[size_class] = cache;
+    return cache;
+}
+
+static struct abti_stack *take_from(struct abti_ownstacks *stacks, unsigned size_class)
+{
+    struct abti_cache *cache = cache_of(stacks, size_class);
+    return cache ? abti_cache_get(cache) : NULL;
+}
+
+/* Without a cache: there was memory for one when the stack was made, but it may be given back on another thread. */
+static void give_to(struct abti_ownstacks *stacks, struct abti_stack *stack)
+{
+    struct abti_cache *cache = cache_of(stacks, stack->size_class);
+    if (cache)
+        abti_cache_put(cache, stack);
+    else
+        abti_slab_put(&abti_rt.class_slabs[stack->size_class], stack);
+}
+
+struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
+{
+    unsigned size_class = abti_stack_class_of(size);
+    struct abti_stack *stack = NULL;
+    if (size_class < ABTI_STACK_CLASSES) {
+        if (es) {
+            stack = take_from(&es->ownstacks, size_class);
+        } else {
+            abti_spin_lock(&abti_rt.external_lock);
+            stack = take_from(&abti_rt.external_stacks, size_class);
+            abti_spin_unlock(&abti_rt.external_lock);
+        }
+    }
+    if (!stack)
+        return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many */
+    stack->size = size;
+    return stack;
+}
+
+void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
+{
+    if (stack->kind != ABTI_STACK_CLASS) {
+        abti_stack_destroy(stack);
+    } else if (es) {
+        give_to(&es->ownstacks, stack);
+    } else {
+        abti_spin_lock(&abti_rt.external_lock);
+        give_to(&abti_rt.external_stacks, stack);
+        abti_spin_unlock(&abti_rt.external_lock);
+    }
+}
