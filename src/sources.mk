@@ -56,6 +56,7 @@ abt_sources = \
 	src/core/xstream.c \
 	src/ext/info.c \
 	src/ext/stackdump.c \
+	src/mem/chunk.c \
 	src/mem/guard.c \
 	src/mem/slab.c \
 	src/mem/stack.c \

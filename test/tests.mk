@@ -16,6 +16,7 @@ unit_tests = \
 	test/unit/core/timer \
 	test/unit/core/unitmap \
 	test/unit/ext/unwind \
+	test/unit/mem/chunk \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
 	test/unit/os/affinity \

@@ -20,11 +20,15 @@ static int init_count;
 
 static int memory_init(void)
 {
+    const struct abti_config *config = &abti_rt.config;
     struct abti_slab_spec spec;
-    abti_guard_init(abti_rt.config.stack_guard);
-    abti_unit_slab_spec(&spec);
+    abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
+    abti_guard_init(config->stack_guard);
+    abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
     abti_slab_init(&abti_rt.unit_slab, &spec);
-    abti_stack_slab_spec(&spec, abti_rt.config.thread_stacksize);
+    abti_stack_slab_spec(&spec, config->thread_stacksize, config->mem_stack_page_size);
+    if (config->mem_max_num_stacks / 2 < spec.batch)
+        spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
     abti_slab_init(&abti_rt.stack_slab, &spec);
     abti_ownstacks_init();
     return abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) ? ABT_ERR_MEM : ABT_SUCCESS;

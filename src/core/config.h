@@ -8,16 +8,8 @@
 
 #include "base/compiler.h"
 #include "base/parse.h"
+#include "mem/chunk.h"
 #include "mem/guard.h"
-
-/* Where chunks of memory come from; each kind falls back to the simpler ones when the system refuses. */
-enum abti_lp_alloc {
-    ABTI_LP_MALLOC,
-    ABTI_LP_MMAP_RP,     /* mmap, normal pages */
-    ABTI_LP_MMAP_HP_RP,  /* mmap, huge pages, then normal ones */
-    ABTI_LP_MMAP_HP_THP, /* mmap, huge pages, then transparent huge pages */
-    ABTI_LP_THP,         /* transparent huge pages */
-};
 
 /*
  * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its

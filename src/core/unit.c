@@ -6,20 +6,22 @@
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
-#include "os/vm.h"
 
 /* A cold line is raw memory until the first need, then BUSY while one thread clears it, then READY. */
 enum { COLD_NONE = 0, COLD_BUSY = 1, COLD_READY = 2 };
 
-void abti_unit_slab_spec(struct abti_slab_spec *spec)
+void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
 {
+    enum { MAX_BATCH = 128 };
     *spec = (struct abti_slab_spec){
         .slot = sizeof(abti_unit),
-        .chunk = ABTI_UNIT_CHUNK,
+        .block = ABTI_UNIT_BLOCK,
         .span = ABTI_UNIT_COLD_OFFSET,
+        .chunk = (chunk + ABTI_UNIT_BLOCK - 1) / ABTI_UNIT_BLOCK * ABTI_UNIT_BLOCK,
+        .huge = true,
         .run = 64,
-        .batch = 128,
-        .map = abti_vm_map,
+        .batch = kept / 2 < MAX_BATCH ? kept / 2 : MAX_BATCH, /* a cache has two magazines */
+        .map = abti_chunk_map,
     };
 }
 

@@ -2,7 +2,7 @@
  * Work units: ULTs and tasklets, and the ULTs in which schedulers run. doc/lifecycle.md draws the states.
  *
  * A descriptor is two cache lines that lie apart: the hot line, which is the handle, holds what create, dispatch and
- * join touch; the cold line, at a fixed distance in the same chunk, is initialised when it is first needed. A created
+ * join touch; the cold line, at a fixed distance in the same block, is initialised when it is first needed. A created
  * unit that has not run costs its hot line.
  */
 #ifndef ABTI_CORE_UNIT_H
@@ -110,9 +110,10 @@ struct abti_unit_cold {
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
 
-enum { ABTI_UNIT_CHUNK = 256 * 1024, ABTI_UNIT_COLD_OFFSET = ABTI_UNIT_CHUNK / 2 };
+enum { ABTI_UNIT_BLOCK = 256 * 1024, ABTI_UNIT_COLD_OFFSET = ABTI_UNIT_BLOCK / 2 };
 
-void abti_unit_slab_spec(struct abti_slab_spec *spec);
+/* In chunks of at least so many bytes; `kept`, at least 2: how many free ones a stream may have at hand. */
+void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept);
 
 /* The cold line, made ready; any thread. Never fails. */
 struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit);

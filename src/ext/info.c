@@ -62,10 +62,35 @@ static void print_units_and_scheds(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  buckets of a key table: %" PRIu32 "\n", config->key_table_size);
     fprintf(fp, "  stack size of ULTs: %zu KiB\n", config->thread_stacksize / 1024);
     fprintf(fp, "  stack size of schedulers: %zu KiB\n", config->sched_stacksize / 1024);
-    fprintf(fp, "  stack guards: %s\n", guards[config->stack_guard]);
+    unsigned got = abti_guard_kinds();
+    fprintf(fp, "  stack guards: %s, so far%s%s%s%s\n", guards[config->stack_guard],
+            got & ABTI_GUARDED_BY_KERNEL ? " kernel" : "", got & ABTI_GUARDED_BY_MPROTECT ? " mprotect" : "",
+            got & ABTI_GUARDED_BY_CANARY ? " canary" : "", got ? "" : " none");
     fprintf(fp, "  event check frequency: %" PRIu32 "\n", config->sched_event_freq);
     fprintf(fp, "  sleep of idle schedulers: %s, %" PRIu64 " ns\n", on_off(ABTI_BUILD_SCHED_SLEEP),
             config->sched_sleep_nsec);
+}
+
+/* What a slab's chunks are made of: they may differ, as huge pages run out. */
+static void print_chunks(FILE *fp, const char *what, struct abti_slab *slab)
+{
+    static const char *const sources[] = {
+        [ABTI_CHUNK_MALLOC] = "malloc",
+        [ABTI_CHUNK_NORMAL] = "normal pages",
+        [ABTI_CHUNK_HUGE] = "huge pages",
+        [ABTI_CHUNK_THP] = "transparent huge pages",
+    };
+    size_t counts[ABTI_CHUNK_SOURCES] = {0};
+    const char *between = " ";
+    abti_slab_count_chunks(slab, counts);
+    fprintf(fp, "  chunks of %s:", what);
+    for (int i = 0; i < ABTI_CHUNK_SOURCES; i++) {
+        if (counts[i] == 0)
+            continue;
+        fprintf(fp, "%s%zu of %s", between, counts[i], sources[i]);
+        between = ", ";
+    }
+    fprintf(fp, "%s\n", *between == ' ' ? " none yet" : "");
 }
 
 static void print_memory(FILE *fp, const struct abti_config *config)
@@ -80,7 +105,12 @@ static void print_memory(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  chunk size of stacks: %zu KiB\n", config->mem_stack_page_size / 1024);
     fprintf(fp, "  free stacks kept by a stream: %" PRIu32 "\n", config->mem_max_num_stacks);
     fprintf(fp, "  free descriptors kept by a stream: %" PRIu32 "\n", config->mem_max_num_descs);
-    fprintf(fp, "  chunks come from: %s\n", words[config->mem_lp_alloc]);
+    fprintf(fp, "  chunks come from: %s", words[abti_chunk_policy()]);
+    if (abti_chunk_policy() != config->mem_lp_alloc)
+        fprintf(fp, " (%s was asked for)", words[config->mem_lp_alloc]);
+    fprintf(fp, "\n");
+    print_chunks(fp, "descriptors", &abti_rt.unit_slab);
+    print_chunks(fp, "stacks", &abti_rt.stack_slab);
 }
 
 void abti_info_print_config(FILE *fp)

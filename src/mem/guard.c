@@ -16,12 +16,31 @@ static enum abti_stack_guard guard_wish;
 
 static _Atomic(bool) guard_by_madvise; /* it has not failed yet */
 static _Atomic(int) guard_protected;   /* pages that mprotect has made */
+static _Atomic(unsigned) guard_kinds;
 
 void abti_guard_init(enum abti_stack_guard wish)
 {
     guard_wish = wish;
     abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
+    abti_store_relaxed(&guard_kinds, 0);
+}
+
+bool abti_guard_needs_page(void)
+{
+    return guard_wish == ABTI_STACK_GUARD_MPROTECT || guard_wish == ABTI_STACK_GUARD_MPROTECT_STRICT;
+}
+
+unsigned abti_guard_kinds(void)
+{
+    return abti_load_relaxed(&guard_kinds);
+}
+
+/* relaxed: for information */
+static void note_kind(unsigned kind)
+{
+    if (!(abti_load_relaxed(&guard_kinds) & kind))
+        atomic_fetch_or_explicit(&guard_kinds, kind, memory_order_relaxed);
 }
 
 size_t abti_guard_room(void)
@@ -34,28 +53,34 @@ static bool guard_page(char *low)
 {
     size_t page = abti_vm_page_size();
     if (abti_load_relaxed(&guard_by_madvise)) {
-        if (abti_vm_guard(low, page))
+        if (abti_vm_guard(low, page)) {
+            note_kind(ABTI_GUARDED_BY_KERNEL);
             return true;
+        }
         abti_store_relaxed(&guard_by_madvise, false);
     }
     if (guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
         return false;
     abti_fetch_add_relaxed(&guard_protected, 1);
-    return abti_vm_protect(low, page);
+    if (!abti_vm_protect(low, page))
+        return false;
+    note_kind(ABTI_GUARDED_BY_MPROTECT);
+    return true;
 }
 
 static enum abti_guard guard_canary(char *low)
 {
     memcpy(low, &canary, sizeof(canary));
+    note_kind(ABTI_GUARDED_BY_CANARY);
     return ABTI_GUARD_CANARY;
 }
 
-bool abti_guard_install(char *low, enum abti_guard *guard)
+bool abti_guard_install(char *low, bool page, enum abti_guard *guard)
 {
     *guard = ABTI_GUARD_NONE;
     if (guard_wish == ABTI_STACK_GUARD_NONE)
         return true;
-    if (guard_wish == ABTI_STACK_GUARD_CANARY) {
+    if (guard_wish == ABTI_STACK_GUARD_CANARY || (guard_wish == ABTI_STACK_GUARD_AUTO && !page)) {
         *guard = guard_canary(low);
         return true;
     }

@@ -31,14 +31,21 @@ void abti_guard_init(enum abti_stack_guard wish);
 /* Bytes at the low end of a mapped stack that are set aside for a guard page. */
 size_t abti_guard_room(void);
 
+/* A page is asked for by name: memory that cannot have single pages guarded, or better not, is out of the question. */
+bool abti_guard_needs_page(void);
+
 /*
- * Guards a mapped stack: `low` is the begin of that room, at a page boundary. *guard says what it got. False when a
- * page is a must and cannot be had.
+ * Guards a mapped stack: `low` is the begin of that room, at a page boundary; without `page` it gets a canary where it
+ * would have had a page. *guard says what it got. False when a page is a must and cannot be had.
  */
-bool abti_guard_install(char *low, enum abti_guard *guard) ABTI_MUST_CHECK;
+bool abti_guard_install(char *low, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
 
 /* The same for memory of the user's, of which no page is taken. */
 enum abti_guard abti_guard_install_user(char *low);
+
+/* What has been made so far: bits by enum abti_guard_kind. */
+enum abti_guard_kind { ABTI_GUARDED_BY_KERNEL = 1, ABTI_GUARDED_BY_MPROTECT = 2, ABTI_GUARDED_BY_CANARY = 4 };
+unsigned abti_guard_kinds(void);
 
 /* A canary's state; low as at its installation. */
 bool abti_guard_is_broken(const char *low);

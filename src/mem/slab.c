@@ -2,13 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "os/vm.h"
-
-/* Kept outside the chunk: most chunks are never touched as a whole. */
-struct abti_chunk {
-    struct abti_chunk *next;
-    void *base;
-};
+#include <string.h>
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 {
@@ -38,12 +32,11 @@ void abti_slab_fini(struct abti_slab *slab)
 {
     if (slab->spec.unmake)
         unmake_objects(slab);
-    while (slab->chunks) {
-        struct abti_chunk *chunk = slab->chunks;
-        slab->chunks = chunk->next;
-        abti_vm_unmap(chunk->base, slab->spec.chunk);
-        free(chunk);
+    for (size_t i = 0; i < slab->num_regions; i++) {
+        abti_chunk_unmap(&slab->regions[i]->chunk);
+        free(slab->regions[i]);
     }
+    free(slab->regions);
     free_magazines(slab->full);
     free_magazines(slab->empty);
 }
@@ -101,7 +94,7 @@ static void *cache_from_run(struct abti_cache *cache)
     const struct abti_slab_spec *spec = &cache->slab->spec;
     if (cache->run == cache->run_end)
         return NULL;
-    void *object = spec->make ? spec->make(spec, cache->run, cache->run_index) : (void *)cache->run;
+    void *object = spec->make ? spec->make(spec, cache->run, cache->run_index, cache->source) : (void *)cache->run;
     if (object) {
         cache->run += spec->slot;
         cache->run_index++;
@@ -126,33 +119,104 @@ void abti_cache_fini(struct abti_cache *cache)
     depot_put(cache->slab, cache->spare);
 }
 
-/* Gives the cache a run of unused slots; false when there is no memory. */
+/* --- Regions (slab's lock held) --- */
+
+enum { WORD = 64 }; /* slots in a word of a region's bits */
+
+static size_t words_of(size_t slots)
+{
+    return (slots + WORD - 1) / WORD;
+}
+
+static bool make_room(struct abti_slab *slab)
+{
+    if (slab->num_regions < slab->room)
+        return true;
+    size_t room = slab->room ? 2 * slab->room : 4;
+    struct abti_region **regions = realloc(slab->regions, room * sizeof(*regions));
+    if (!regions)
+        return false;
+    slab->regions = regions;
+    slab->room = room;
+    return true;
+}
+
+/* A region over a new chunk, all of its slots unused; NULL when there is no memory. */
+static struct abti_region *region_create(const struct abti_slab_spec *spec)
+{
+    struct abti_chunk chunk;
+    if (!spec->map(&chunk, spec->chunk, spec->huge))
+        return NULL;
+    size_t slots = chunk.size / spec->block * (spec->span / spec->slot), words = words_of(slots);
+    struct abti_region *region = malloc(sizeof(*region) + words * sizeof(region->unused[0]));
+    if (!region) {
+        abti_chunk_unmap(&chunk);
+        return NULL;
+    }
+    *region = (struct abti_region){.chunk = chunk, .num_slots = slots, .num_unused = slots};
+    memset(region->unused, 0xff, words * sizeof(region->unused[0]));
+    if (slots % WORD)
+        region->unused[words - 1] = (UINT64_C(1) << slots % WORD) - 1;
+    return region;
+}
+
+static bool slab_grow(struct abti_slab *slab)
+{
+    struct abti_region *region = make_room(slab) ? region_create(&slab->spec) : NULL;
+    if (!region)
+        return false;
+    slab->regions[slab->num_regions++] = region;
+    region->next_open = slab->open;
+    slab->open = region;
+    return true;
+}
+
+static char *slot_address(const struct abti_slab_spec *spec, const struct abti_region *region, size_t slot)
+{
+    size_t per_block = spec->span / spec->slot;
+    return (char *)region->chunk.base + slot / per_block * spec->block + slot % per_block * spec->slot;
+}
+
+/* How many bits are set from the lowest one, whose number is *first; at most `most`. They are cleared. */
+static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
+{
+    unsigned num = 0;
+    *first = (unsigned)__builtin_ctzll(*word);
+    while (num<most && * first + num<WORD && * word>>(*first + num) & 1)
+        *word &= ~(UINT64_C(1) << (*first + num++));
+    return num;
+}
+
+/* Gives the cache a run of unused slots; false when there is no memory. A run does not leave its word nor its block. */
 static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
 {
     const struct abti_slab_spec *spec = &slab->spec;
-    if (slab->cursor == slab->end) {
-        struct abti_chunk *chunk = malloc(sizeof(*chunk));
-        if (!chunk)
-            return false;
-        chunk->base = spec->map(spec->chunk);
-        if (!chunk->base) {
-            free(chunk);
-            return false;
-        }
-        chunk->next = slab->chunks;
-        slab->chunks = chunk;
-        slab->cursor = chunk->base;
-        slab->end = slab->cursor + spec->span / spec->slot * spec->slot;
-    }
-    size_t want = spec->run * spec->slot, have = (size_t)(slab->end - slab->cursor);
-    size_t bytes = want < have ? want : have;
-    cache->run = slab->cursor;
-    cache->run_end = slab->cursor + bytes;
+    if (!slab->open && !slab_grow(slab))
+        return false;
+    struct abti_region *region = slab->open;
+    while (region->unused[region->first_word] == 0)
+        region->first_word++;
+    unsigned first, num = take_bits(&region->unused[region->first_word], spec->run, &first);
+    region->num_unused -= num;
+    if (region->num_unused == 0)
+        slab->open = region->next_open;
+    cache->run = slot_address(spec, region, region->first_word * WORD + first);
+    cache->run_end = cache->run + num * spec->slot;
     cache->run_index = slab->made;
-    slab->cursor += bytes;
-    slab->made += bytes / spec->slot;
+    cache->source = region->chunk.source;
+    slab->made += num;
     return true;
 }
+
+void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES])
+{
+    abti_spin_lock(&slab->lock);
+    for (size_t i = 0; i < slab->num_regions; i++)
+        counts[slab->regions[i]->chunk.source]++;
+    abti_spin_unlock(&slab->lock);
+}
+
+/* --- Caches --- */
 
 /*
  * A loose object, or a full magazine for the empty one, or a new run if the old one is used up. The object, or NULL

@@ -1,7 +1,8 @@
 /*
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *
- *   abti_slab      one per kind of object: chunks of memory and the depot of magazines (guarded by its lock)
+ *   abti_slab      one per kind of object: regions of memory and the depot of magazines (guarded by its lock)
+ *   abti_region    a chunk of memory and which of its slots are nobody's
  *   abti_cache     one per execution stream: two magazines and a run of never used memory (private)
  *   abti_magazine  an array of free objects
  *
@@ -17,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/compiler.h"
+#include "mem/chunk.h"
 #include "os/spin.h"
 
 /* A free object without a magazine: there was no memory for one, and a put cannot fail, or others want it at once. */
@@ -32,19 +34,31 @@ struct abti_magazine {
 
 /* What a slab of some kind of object differs in. Constant after abti_slab_init. */
 struct abti_slab_spec {
-    size_t slot;          /* bytes from one object to the next */
-    size_t chunk;         /* bytes mapped at a time */
-    size_t span;          /* bytes of a chunk that hold slots, from its start */
-    unsigned run;         /* slots handed to a cache at a time */
-    unsigned batch;       /* objects in a magazine */
-    void *(*map)(size_t); /* obtains a chunk, NULL when there is no memory */
+    size_t slot;    /* bytes from one object to the next */
+    size_t block;   /* a chunk consists of blocks of so many bytes */
+    size_t span;    /* bytes of a block that hold slots, from its start */
+    size_t chunk;   /* bytes asked for at a time: at least a block */
+    bool huge;      /* huge pages will do */
+    unsigned run;   /* slots handed to a cache at a time, at most */
+    unsigned batch; /* objects in a magazine */
+    /* Obtains a chunk; false when there is no memory. */
+    bool (*map)(struct abti_chunk *chunk, size_t size, bool huge);
     /*
      * Makes an object of a slot that was never used, the index-th of the slab; NULL: not now, it is tried again. No
      * function: the object is the slot.
      */
-    void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index);
+    void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source);
     void (*unmake)(void *object); /* called for the free objects when the slab goes; NULL: nothing is to be done */
     size_t payload;               /* for make: how many bytes of a slot the user may count on */
+};
+
+struct abti_region {
+    struct abti_chunk chunk;
+    struct abti_region *next_open; /* slab's lock: the next one with unused slots */
+    size_t num_slots;
+    size_t num_unused; /* slab's lock */
+    size_t first_word; /* slab's lock: no bit is set before this word */
+    uint64_t unused[]; /* slab's lock: a bit for each slot that is in no cache, no magazine and not in use */
 };
 
 struct abti_slab {
@@ -52,8 +66,9 @@ struct abti_slab {
     struct abti_spin lock;
     struct abti_magazine *full, *empty; /* lock: the depot */
     struct abti_node *loose;            /* lock: objects without a magazine */
-    struct abti_chunk *chunks;          /* lock: all chunks, to unmap them */
-    char *cursor, *end;                 /* lock: unused part of the newest chunk */
+    struct abti_region **regions;       /* lock: all of them */
+    size_t num_regions, room;           /* lock: how many there are, and may be without a larger array */
+    struct abti_region *open;           /* lock: those with unused slots */
     size_t made;                        /* lock: slots handed out so far */
 };
 
@@ -63,12 +78,16 @@ struct abti_cache {
     unsigned batch;                 /* of the slab's spec */
     char *run, *run_end;            /* slots never used */
     size_t run_index;               /* index of the slot at run */
+    enum abti_chunk_source source;  /* of the run */
     struct abti_slab *slab;
 };
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec);
 /* Unmaps everything; no object may be in use. */
 void abti_slab_fini(struct abti_slab *slab);
+
+/* Adds to the counts of chunks by what they are made of. */
+void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES]);
 
 /* Frees an object without a cache; needs no memory. */
 void abti_slab_put(struct abti_slab *slab, void *object);

@@ -1,11 +1,10 @@
 #include "mem/stack.h"
 
-#include <sys/mman.h>
 #include "os/annotate.h"
 #include "os/vm.h"
 
 enum {
-    STACK_CHUNK_MIN = 8 << 20,
+    STACK_CLASS_CHUNK = 8 << 20,
     STACK_HEADER = (sizeof(struct abti_stack) + 63) / 64 * 64,
     STACK_SMALLEST_CLASS = 16 << 10,
 };
@@ -25,22 +24,23 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
 }
 
 /* Guards a mapped stack, whose usable part then begins behind the guard. */
-static bool stack_guard(struct abti_stack *stack)
+static bool stack_guard(struct abti_stack *stack, enum abti_chunk_source source)
 {
     enum abti_guard guard;
-    if (!abti_guard_install(stack->low, &guard))
+    bool page = source == ABTI_CHUNK_MALLOC || source == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
+    if (!abti_guard_install(stack->low, page, &guard))
         return false;
     stack->guard = (uint8_t)guard;
     stack->base = stack->low + abti_guard_room();
     return true;
 }
 
-static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index)
+static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
         stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
-    if (!stack_guard(stack))
+    if (!stack_guard(stack, source))
         return NULL;
     abti_stack_set_nest_limit(stack, spec->payload);
     return stack;
@@ -58,17 +58,8 @@ void abti_stack_forget(struct abti_stack *stack)
     abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
 }
 
-/* Stacks are touched a page at a time, each by another unit: a huge page would charge its whole size to the first. */
-static void *stack_chunk_map(size_t size)
-{
-    void *chunk = abti_vm_map(size);
-    if (chunk)
-        madvise(chunk, size, MADV_NOHUGEPAGE);
-    return chunk;
-}
-
 /* Stacks with `size` usable bytes, and with `room` more that costs no memory. */
-static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room)
+static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, size_t chunk)
 {
     size_t page = abti_vm_page_size();
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
@@ -77,20 +68,23 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room)
         .slot = rounded + page + room + abti_guard_room(),
         .run = 8,
         .batch = 32,
-        .map = stack_chunk_map,
+        .map = abti_chunk_map,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
         .payload = size,
     };
-    size_t slots = STACK_CHUNK_MIN / spec->slot;
+    size_t slots = chunk / spec->slot;
     if (slots < 4)
         slots = 4;
-    spec->chunk = spec->span = slots * spec->slot;
+    spec->block = spec->slot; /* what a chunk has more than was asked for is used, too */
+    spec->span = spec->slot;
+    spec->chunk = slots * spec->slot;
 }
 
-void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size)
+void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
-    stack_spec(spec, size, ABTI_STACK_ROOM);
+    stack_spec(spec, size, ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
+    spec->huge = !abti_guard_needs_page();
 }
 
 static size_t class_size(unsigned size_class)
@@ -106,12 +100,13 @@ unsigned abti_stack_class_of(size_t size)
     return size_class;
 }
 
-static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, size_t index)
+static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, size_t index,
+                                 enum abti_chunk_source source)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
         stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_CLASS);
-    if (!stack_guard(stack))
+    if (!stack_guard(stack, source))
         return NULL;
     stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
     return stack;
@@ -121,7 +116,7 @@ void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, siz
 {
     enum { MAX_BATCH = 8 };
     size_t batch = kept / class_size(size_class) / 2; /* a cache has two magazines */
-    stack_spec(spec, class_size(size_class), 0);
+    stack_spec(spec, class_size(size_class), 0, STACK_CLASS_CHUNK);
     spec->make = stack_make_of_class;
     spec->run = 1;
     spec->batch = batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (unsigned)batch;
@@ -135,7 +130,7 @@ struct abti_stack *abti_stack_map(size_t size)
     if (!low)
         return NULL;
     struct abti_stack *stack = stack_place(low, low + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
-    if (stack_guard(stack))
+    if (stack_guard(stack, ABTI_CHUNK_NORMAL))
         return stack;
     abti_vm_unmap(low, bytes);
     return NULL;

@@ -59,12 +59,13 @@ ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
     return stack;
 }
 
-/* Describes the slab of default stacks of `size` bytes. */
-void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size);
+/* Describes the slab of default stacks of `size` bytes, in chunks of at least `chunk` bytes or four stacks. */
+void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk);
 
 /* The smallest class of stacks with room for `size` bytes; ABTI_STACK_CLASSES: there is none. */
 unsigned abti_stack_class_of(size_t size);
-/* Describes its slab. `kept`: how many bytes in free stacks of one class a cache may hold, if it can. */
+/* Describes its slab, of normal pages: of such stacks there are few. `kept`: how many bytes in free stacks of one class
+ * a cache may hold, if it can. */
 void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, size_t kept);
 
 /* A stack of its own mapping, of any size; NULL when there is no memory. */

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 /* Linux 6.13; the C library's headers may be older than the kernel. Others do not know the number. */
-enum { VM_GUARD_INSTALL = 102 };
+enum { VM_GUARD_INSTALL = 102, VM_GUARD_REMOVE = 103 };
+
+/* A huge page's size goes as a power of two into bits of the flags. */
+enum { VM_HUGE_SHIFT = 26 };
 
 size_t abti_vm_page_size(void)
 {
@@ -20,6 +23,45 @@ void *abti_vm_map(size_t size)
     void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     errno = saved_errno;
     return ptr == MAP_FAILED ? NULL : ptr;
+}
+
+static int log2_of(size_t power)
+{
+    int log2 = 0;
+    while (power > 1) {
+        power /= 2;
+        log2++;
+    }
+    return log2;
+}
+
+void *abti_vm_map_huge(size_t size, size_t huge_page)
+{
+    int saved_errno = errno;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | log2_of(huge_page) << VM_HUGE_SHIFT;
+    void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    errno = saved_errno;
+    return ptr == MAP_FAILED ? NULL : ptr;
+}
+
+void *abti_vm_map_aligned(size_t size, size_t alignment)
+{
+    char *ptr = size + alignment > size ? abti_vm_map(size + alignment) : NULL;
+    if (!ptr)
+        return NULL;
+    size_t before = (alignment - ((uintptr_t)ptr & (alignment - 1))) & (alignment - 1);
+    if (before > 0)
+        abti_vm_unmap(ptr, before);
+    abti_vm_unmap(ptr + before + size, alignment - before);
+    return ptr + before;
+}
+
+bool abti_vm_advise_huge(void *ptr, size_t size, bool huge)
+{
+    int saved_errno = errno;
+    bool done = madvise(ptr, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
+    errno = saved_errno;
+    return done;
 }
 
 void abti_vm_unmap(void *ptr, size_t size)
@@ -56,4 +98,12 @@ bool abti_vm_protect(void *ptr, size_t size)
     bool done = mprotect(ptr, size, PROT_NONE) == 0;
     errno = saved_errno;
     return done;
+}
+
+void abti_vm_unguard(void *ptr, size_t size)
+{
+    int saved_errno = errno;
+    madvise(ptr, size, VM_GUARD_REMOVE);
+    mprotect(ptr, size, PROT_READ | PROT_WRITE);
+    errno = saved_errno;
 }

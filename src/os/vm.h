@@ -16,7 +16,19 @@ size_t abti_vm_page_size(void);
  */
 void *abti_vm_map(size_t size) ABTI_MUST_CHECK;
 
-/* Undoes abti_vm_map of the same size. NULL is allowed. */
+/*
+ * The same in huge pages of that size, a multiple of which `size` is. They are set aside, so that none is missing when
+ * it is touched: NULL when there are not enough, or none of that size.
+ */
+void *abti_vm_map_huge(size_t size, size_t huge_page) ABTI_MUST_CHECK;
+
+/* As abti_vm_map, at a multiple of `alignment`, a power of two and a multiple of the page size. */
+void *abti_vm_map_aligned(size_t size, size_t alignment) ABTI_MUST_CHECK;
+
+/* Whether the system is to put these pages into huge ones by itself. False when it cannot. */
+bool abti_vm_advise_huge(void *ptr, size_t size, bool huge);
+
+/* Undoes any of these, of the same size. NULL is allowed. */
 void abti_vm_unmap(void *ptr, size_t size);
 
 /*
@@ -31,5 +43,7 @@ void abti_vm_release(void *ptr, size_t size);
  */
 bool abti_vm_guard(void *ptr, size_t size) ABTI_MUST_CHECK;
 bool abti_vm_protect(void *ptr, size_t size) ABTI_MUST_CHECK;
+/* Undoes both, wherever they are in the range. */
+void abti_vm_unguard(void *ptr, size_t size);
 
 #endif

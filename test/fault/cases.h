@@ -277,7 +277,7 @@ static inline void probe_end(void)
 
 /* --- Caches --- */
 
-enum { FAULT_MOST_UNITS = 8192 };
+enum { FAULT_MOST_UNITS = 40000 };
 
 static ABT_thread used_up[FAULT_MOST_UNITS];
 static int first_used_up, num_used_up;

@@ -4,17 +4,16 @@
  */
 #include "api/common.h"
 #include "core/rt.h"
-#include "os/vm.h"
 
 enum { STREAMS = 5, BATCHES = 20, PER_BATCH = 40 };
 
 static atomic_int chunks_left, runs;
 
-static void *map_few(size_t size)
+static bool map_few(struct abti_chunk *chunk, size_t size, bool huge)
 {
     if (atomic_fetch_sub(&chunks_left, 1) <= 0)
-        return NULL;
-    return abti_vm_map(size);
+        return false;
+    return abti_chunk_map(chunk, size, huge);
 }
 
 /* Keeps its stack for some time. */

@@ -1,20 +1,24 @@
 #include <pthread.h>
 
 #include "mem/slab.h"
-#include "os/vm.h"
 #include "tap.h"
 
 enum { SLOT = 64, RUN = 16, BATCH = 8, SLOTS = 1024, NUM_THREADS = 4 };
 
 static int maps_left = 1000000;
 
-static void *map(size_t size)
+static bool map(struct abti_chunk *chunk, size_t size, bool huge)
 {
-    return maps_left-- > 0 ? abti_vm_map(size) : NULL;
+    return maps_left-- > 0 && abti_chunk_map(chunk, size, huge);
 }
 
-static const struct abti_slab_spec spec = {
-    .slot = SLOT, .chunk = SLOT * SLOTS, .span = SLOT * SLOTS, .run = RUN, .batch = BATCH, .map = map};
+static const struct abti_slab_spec spec = {.slot = SLOT,
+                                           .block = SLOT * SLOTS,
+                                           .span = SLOT * SLOTS,
+                                           .chunk = SLOT * SLOTS,
+                                           .run = RUN,
+                                           .batch = BATCH,
+                                           .map = map};
 
 static int by_address(const void *a, const void *b)
 {
@@ -94,8 +98,9 @@ static void test_put_keeps(void)
 
 static int made, unmade;
 
-static void *make(const struct abti_slab_spec *self, char *slot, size_t index)
+static void *make(const struct abti_slab_spec *self, char *slot, size_t index, enum abti_chunk_source source)
 {
+    (void)source;
     made += self == NULL || index != (size_t)made ? 1000000 : 1;
     return slot + 8;
 }
@@ -209,7 +214,9 @@ static void test_flush(void)
     ok(!abti_cache_init(&cache, &slab) && !abti_cache_init(&other, &slab), "two caches");
     for (int i = 0; i < NUM; i++)
         objects[i] = abti_cache_get(&cache);
-    slab.cursor = slab.end; /* the chunk is used up */
+    maps_left = 0;
+    for (void *unused; (unused = abti_cache_get(&cache)) != NULL;)
+        n++; /* until the chunk is used up */
     for (int i = 0; i < NUM; i++)
         abti_cache_put(&cache, objects[i]);
     maps_left = 0;
@@ -226,8 +233,9 @@ static void test_flush(void)
 
 static int makes_left;
 
-static void *make_some(const struct abti_slab_spec *slab_spec, char *slot, size_t index)
+static void *make_some(const struct abti_slab_spec *slab_spec, char *slot, size_t index, enum abti_chunk_source source)
 {
+    (void)source;
     (void)slab_spec;
     (void)index;
     return makes_left-- > 0 ? slot : NULL;

@@ -20,7 +20,7 @@ static void test_slab(size_t size)
     bool room = true, nests = true, apart = true;
     int colours = 0;
 
-    abti_stack_slab_spec(&spec, size);
+    abti_stack_slab_spec(&spec, size, 8 << 20);
     abti_slab_init(&slab, &spec);
     ok(!abti_cache_init(&cache, &slab), "stacks of %zu bytes", size);
     for (int i = 0; i < NUM; i++) {
@@ -117,7 +117,7 @@ static void test_large(void)
     struct abti_slab_spec spec;
 
     for (size_t size = MIB; size <= (size_t)256 * MIB; size *= 4) {
-        abti_stack_slab_spec(&spec, size);
+        abti_stack_slab_spec(&spec, size, 8 << 20);
         ok(spec.slot > size && spec.chunk >= 4 * spec.slot && spec.chunk % spec.slot == 0, "four stacks of %zu MiB",
            size / MIB);
     }

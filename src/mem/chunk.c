@@ -1,0 +1,93 @@
+#include "mem/chunk.h"
+
+#include <stdlib.h>
+#include "os/vm.h"
+
+/* Written by abti_chunk_init only. */
+static enum abti_lp_alloc chunk_policy;
+static size_t chunk_huge_page; /* 0: there are none */
+
+static size_t round_up(size_t size, size_t multiple)
+{
+    size_t rest = size % multiple;
+    return rest == 0 ? size : size + (multiple - rest);
+}
+
+static enum abti_lp_alloc without_huge_pages(enum abti_lp_alloc wish)
+{
+    return wish == ABTI_LP_MMAP_HP_RP ? ABTI_LP_MMAP_RP : wish == ABTI_LP_MMAP_HP_THP ? ABTI_LP_THP : wish;
+}
+
+void abti_chunk_init(enum abti_lp_alloc wish, size_t huge_page_size)
+{
+    chunk_policy = wish;
+    chunk_huge_page = 0;
+    if (wish != ABTI_LP_MMAP_HP_RP && wish != ABTI_LP_MMAP_HP_THP)
+        return;
+    void *trial = abti_vm_map_huge(huge_page_size, huge_page_size);
+    if (trial)
+        chunk_huge_page = huge_page_size;
+    else
+        chunk_policy = without_huge_pages(wish);
+    abti_vm_unmap(trial, huge_page_size);
+}
+
+enum abti_lp_alloc abti_chunk_policy(void)
+{
+    return chunk_policy;
+}
+
+/* Huge pages that exist; others may use them up at any time, and give them back. */
+static bool map_huge(struct abti_chunk *chunk, size_t size)
+{
+    size = round_up(size, chunk_huge_page);
+    *chunk = (struct abti_chunk){abti_vm_map_huge(size, chunk_huge_page), size, ABTI_CHUNK_HUGE};
+    return chunk->base != NULL;
+}
+
+static bool map_normal(struct abti_chunk *chunk, size_t size)
+{
+    *chunk = (struct abti_chunk){abti_vm_map(size), size, ABTI_CHUNK_NORMAL};
+    if (chunk->base)
+        (void)abti_vm_advise_huge(chunk->base, size, false); /* objects are touched few at a time */
+    return chunk->base != NULL;
+}
+
+/* Where the system has no transparent huge pages the chunk stays one of normal pages. */
+static bool map_thp(struct abti_chunk *chunk, size_t size)
+{
+    enum { THP_SIZE = 2 << 20 };
+    size = round_up(size, THP_SIZE);
+    *chunk = (struct abti_chunk){abti_vm_map_aligned(size, THP_SIZE), size, ABTI_CHUNK_THP};
+    if (chunk->base && !abti_vm_advise_huge(chunk->base, size, true))
+        chunk->source = ABTI_CHUNK_NORMAL;
+    return chunk->base != NULL;
+}
+
+static bool map_malloc(struct abti_chunk *chunk, size_t size)
+{
+    *chunk = (struct abti_chunk){NULL, size, ABTI_CHUNK_MALLOC};
+    return posix_memalign(&chunk->base, abti_vm_page_size(), size) == 0;
+}
+
+bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
+{
+    enum abti_lp_alloc policy = chunk_policy;
+    if (policy == ABTI_LP_MALLOC)
+        return map_malloc(chunk, size);
+    if (!huge)
+        return map_normal(chunk, size);
+    if (chunk_huge_page > 0 && map_huge(chunk, size))
+        return true;
+    return without_huge_pages(policy) == ABTI_LP_THP ? map_thp(chunk, size) : map_normal(chunk, size);
+}
+
+void abti_chunk_unmap(const struct abti_chunk *chunk)
+{
+    if (chunk->source == ABTI_CHUNK_MALLOC) {
+        abti_vm_unguard(chunk->base, chunk->size); /* the next owner would fall over them */
+        free(chunk->base);
+    } else {
+        abti_vm_unmap(chunk->base, chunk->size);
+    }
+}
