@@ -309,7 +309,7 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
         return abti_error(code);
     }
     unit->stack = stack;
-    abti_store_relaxed(&abti_unit_cold_get(unit)->pinned, true);
+    abti_unit_set_pinned(unit, true);
     abti_unit_cold_get(unit)->sched = sched;
     abti_tool_event_create(abti_tool_es(), unit);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);

@@ -34,13 +34,12 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     }
     (*unit)->stack = stack;
     if (!attr->migratable)
-        abti_store_relaxed(&abti_unit_cold_get(*unit)->pinned, true);
-    if (attr->callback) {
-        struct abti_unit_cold *cold = abti_unit_cold_get(*unit);
-        cold->callback = attr->callback;
-        cold->callback_arg = attr->callback_arg;
-    }
-    return ABT_SUCCESS;
+        abti_unit_set_pinned(*unit, true);
+    if (attr->callback)
+        code = abti_unit_set_migrated(*unit, attr->callback, attr->callback_arg);
+    if (code != ABT_SUCCESS)
+        abti_unit_free(*unit);
+    return code;
 }
 
 /* A new unit that nobody else knows. ABT code. */

@@ -10,13 +10,6 @@ static bool sched_has_pool(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-/* Units that cannot be migrated: those told not to be, and schedulers. */
-static bool is_pinned(abti_unit *unit)
-{
-    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    return cold && abti_load_relaxed(&cold->pinned);
-}
-
 /* Where a scheduler takes migrated units; NULL when it offers no pool. */
 static abti_pool *migration_pool(abti_sched *sched)
 {
@@ -37,7 +30,7 @@ static int request_migration(abti_unit *unit, abti_pool *pool)
 
 static int migrate_to_sched(abti_unit *unit, abti_sched *sched)
 {
-    if (ABTI_REFUSE(is_pinned(unit)))
+    if (ABTI_REFUSE(abti_unit_is_pinned(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (sched_has_pool(sched, abti_unit_last_pool(unit)))
         return abti_error(ABT_ERR_MIGRATION_TARGET);
@@ -77,7 +70,7 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(is_pinned(thread)))
+    if (ABTI_REFUSE(abti_unit_is_pinned(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (abti_unit_last_pool(thread) == pool)
         return abti_error(ABT_ERR_MIGRATION_TARGET);
@@ -105,7 +98,7 @@ int ABT_thread_migrate(ABT_thread thread)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || is_pinned(thread)))
+    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_pinned(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_pool *pool = pool_elsewhere(thread);
     if (!pool)
@@ -123,10 +116,8 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
         return abti_error(ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
         return ABT_SUCCESS; /* it never migrates */
-    struct abti_unit_cold *cold = abti_unit_cold_get(thread);
-    cold->callback = cb_func;
-    cold->callback_arg = cb_arg;
-    return ABT_SUCCESS;
+    int code = abti_unit_set_migrated(thread, cb_func, cb_arg);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
@@ -137,7 +128,7 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
         return abti_error(ABT_ERR_FEATURE_NA);
     if (thread->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED))
         return ABTI_BUILD_VER20 ? abti_error(ABT_ERR_INV_THREAD) : ABT_SUCCESS;
-    abti_store_relaxed(&abti_unit_cold_get(thread)->pinned, migratable == ABT_FALSE);
+    abti_unit_set_pinned(thread, migratable == ABT_FALSE);
     return ABT_SUCCESS;
 }
 
@@ -147,6 +138,6 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
         return abti_error(ABT_ERR_INV_THREAD);
     if (!ABTI_BUILD_MIGRATION)
         return abti_error(ABT_ERR_FEATURE_NA);
-    *is_migratable = is_pinned(thread) ? ABT_FALSE : ABT_TRUE;
+    *is_migratable = abti_unit_is_pinned(thread) ? ABT_FALSE : ABT_TRUE;
     return ABT_SUCCESS;
 }

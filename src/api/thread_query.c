@@ -168,11 +168,11 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
     ABT_thread_attr copy = malloc(sizeof(*copy));
     if (!copy)
         return abti_error(ABT_ERR_MEM);
-    struct abti_unit_cold *cold = abti_unit_cold_peek(thread);
+    struct abti_migrated migrated = abti_unit_migrated(thread);
     *copy = (struct ABT_thread_attr_opaque){
-        .migratable = !cold || !abti_load_relaxed(&cold->pinned),
-        .callback = cold ? cold->callback : NULL,
-        .callback_arg = cold ? cold->callback_arg : NULL,
+        .migratable = !abti_unit_is_pinned(thread),
+        .callback = migrated.func,
+        .callback_arg = migrated.arg,
     };
     get_stack(thread, &copy->stackaddr, &copy->stacksize);
     *attr = copy;

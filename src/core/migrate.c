@@ -15,7 +15,8 @@ bool abti_migrate_serve(abti_unit *unit)
     abti_pool *pool = atomic_exchange_explicit(&cold->migrate_to, NULL, memory_order_acq_rel);
     if (!pool || pool == unit->pool || abti_unit_associate(unit, pool) != ABT_SUCCESS)
         return false;
-    if (cold->callback)
-        cold->callback(unit, cold->callback_arg);
+    struct abti_migrated migrated = abti_unit_migrated(unit);
+    if (migrated.func)
+        migrated.func(unit, migrated.arg);
     return true;
 }

@@ -1,14 +1,12 @@
 #include "core/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "core/key.h"
 #include "core/ownstack.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
-
-/* A cold line is raw memory until the first need, then BUSY while one thread clears it, then READY. */
-enum { COLD_NONE = 0, COLD_BUSY = 1, COLD_READY = 2 };
 
 void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
 {
@@ -29,16 +27,50 @@ struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
     uint8_t state = abti_load_acquire(&unit->cold); /* pairs with the release below */
-    if (state == COLD_READY)
+    if (ABTI_LIKELY(state & ABTI_COLD_READY))
         return cold;
-    if (state == COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, COLD_BUSY)) {
+    if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
         memset(cold, 0, sizeof(*cold));
-        abti_store_release(&unit->cold, COLD_READY);
+        abti_store_release(&unit->cold, ABTI_COLD_READY);
         return cold;
     }
-    for (unsigned step = 0; abti_load_acquire(&unit->cold) != COLD_READY; step++)
+    for (unsigned step = 0; !(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); step++)
         abti_backoff(step);
     return cold;
+}
+
+void abti_unit_set_pinned(abti_unit *unit, bool pinned)
+{
+    (void)abti_unit_cold_get(unit); /* only in a line that is ready does the state keep still */
+    if (pinned)
+        abti_fetch_or_acq_rel(&unit->cold, ABTI_COLD_PINNED);
+    else
+        abti_fetch_and_acq_rel(&unit->cold, (uint8_t)~ABTI_COLD_PINNED);
+}
+
+/* A scheduler's unit has something else in that place. */
+static struct abti_migrated *migrated_of(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    return cold && !(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)) ? cold->migrated : NULL;
+}
+
+struct abti_migrated abti_unit_migrated(abti_unit *unit)
+{
+    const struct abti_migrated *migrated = migrated_of(unit);
+    return migrated ? *migrated : (struct abti_migrated){NULL, NULL};
+}
+
+int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    if (!cold->migrated) {
+        cold->migrated = malloc(sizeof(*cold->migrated));
+        if (!cold->migrated)
+            return ABT_ERR_MEM;
+    }
+    *cold->migrated = (struct abti_migrated){func, arg};
+    return ABT_SUCCESS;
 }
 
 abti_es *abti_unit_last_es(abti_unit *unit)
@@ -106,6 +138,7 @@ void abti_unit_free(abti_unit *unit)
         /* relaxed: the unit has ended, nobody else sets values any more */
         abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
         unit_drop_handle(unit);
+        free(migrated_of(unit));
     }
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         if (abti_annotate_on)

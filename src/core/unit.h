@@ -65,7 +65,7 @@ struct ABT_thread_opaque {
         struct {
             uint16_t flags;
             _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
-            _Atomic(uint8_t) cold;     /* state of the cold line, see abti_unit_cold_get */
+            _Atomic(uint8_t) cold;     /* of the cold line, see ABTI_COLD_NONE */
             _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
             _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
             _Atomic(uint8_t) held;     /* not to be cancelled before it has run again: others know what is on its
@@ -79,6 +79,12 @@ struct ABT_thread_opaque {
         _Atomic(uint64_t) meta;
     };
 };
+
+/*
+ * The cold line is raw memory until the first need, then BUSY while one thread clears it, then READY. PINNED, not
+ * migratable, is told beside READY.
+ */
+enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PINNED = 4 };
 
 #define ABTI_WHAT_REQUESTS 0xff0000u
 #define ABTI_WHAT_COLD 0xff000000u
@@ -95,20 +101,24 @@ _Static_assert(offsetof(abti_unit, meta) == offsetof(abti_unit, join) + 8 && off
 
 /* What few units have. Valid once hot->cold says so; every field is zero before. */
 struct abti_unit_cold {
-    _Atomic(struct abti_ktable *) keys;   /* work-unit specific data; created on first set */
-    _Atomic(uint64_t) id;                 /* id + 1, given at the first query */
-    _Atomic(abti_pool *) migrate_to;      /* target of the pending migration request */
-    void (*callback)(ABT_thread, void *); /* called after a migration */
+    _Atomic(struct abti_ktable *) keys; /* work-unit specific data; created on first set */
+    _Atomic(uint64_t) id;               /* id + 1, given at the first query */
+    _Atomic(abti_pool *) migrate_to;    /* target of the pending migration request */
     union {
-        void *callback_arg;
-        abti_sched *sched; /* MAIN_SCHED, SCHED, which never migrate: what it runs */
+        struct abti_migrated *migrated; /* called after a migration; NULL: nothing is. The unit's */
+        abti_sched *sched;              /* MAIN_SCHED, SCHED, which never migrate: what it runs */
     };
     _Atomic(ABT_unit) unit;  /* the handle that its user-defined pool made; NULL: it has none. Written like `pool` */
-    _Atomic(bool) pinned;    /* not migratable */
     abti_unit *unitmap_next; /* guarded by the bucket of core/unitmap */
 };
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
+
+/* What few of those have: a function of the user's. */
+struct abti_migrated {
+    void (*func)(ABT_thread, void *);
+    void *arg;
+};
 
 enum { ABTI_UNIT_BLOCK = 256 * 1024, ABTI_UNIT_COLD_OFFSET = ABTI_UNIT_BLOCK / 2 };
 
@@ -126,6 +136,21 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
         return NULL;
     return abti_unit_cold_get(unit);
 }
+
+/* The unit must not migrate, or may. Any thread. */
+void abti_unit_set_pinned(abti_unit *unit, bool pinned);
+
+ABTI_INLINE bool abti_unit_is_pinned(abti_unit *unit)
+{
+    /* relaxed: who tells so and who asks are the user's to order */
+    return (abti_load_relaxed(&unit->cold) & ABTI_COLD_PINNED) != 0;
+}
+
+/* The function to be called after a migration of a unit that is no scheduler's. ABT_ERR_MEM, or ABT_SUCCESS. */
+int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg) ABTI_MUST_CHECK;
+
+/* That function and its argument; both are NULL if there is none. */
+struct abti_migrated abti_unit_migrated(abti_unit *unit);
 
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {

@@ -182,7 +182,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return code;
     }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
-    abti_store_relaxed(&abti_unit_cold_get(es->main_unit)->pinned, true);
+    abti_unit_set_pinned(es->main_unit, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
     code = list_enter(es, rank);
     if (code != ABT_SUCCESS) {
@@ -342,7 +342,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
 
     abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
-    abti_store_relaxed(&abti_unit_cold_get(main_ult)->pinned, true);
+    abti_unit_set_pinned(main_ult, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
     es->depth = 1;

@@ -327,9 +327,8 @@ static int where_it_runs(abti_unit *unit, abti_unit **parent)
 static void print_cold(FILE *fp, abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    bool has_arg = cold && !(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED));
-    fprintf(fp, "  migratable: %s\n", yes_no(!cold || !abti_load_relaxed(&cold->pinned)));
-    fprintf(fp, "  callback argument: %p\n", has_arg ? cold->callback_arg : NULL);
+    fprintf(fp, "  migratable: %s\n", yes_no(!abti_unit_is_pinned(unit)));
+    fprintf(fp, "  callback argument: %p\n", abti_unit_migrated(unit).arg);
     fprintf(fp, "  key table: %p\n", cold ? (void *)abti_load_relaxed(&cold->keys) : NULL);
 }
 

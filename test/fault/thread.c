@@ -147,6 +147,49 @@ static int create_to_with_attr(void)
     return ABT_thread_create_to(pool, count_up, &ran, attr, &thread);
 }
 
+/* --- What is called after a migration has a place of its own --- */
+
+static void count_move(ABT_thread moved, void *arg)
+{
+    (void)moved;
+    (void)arg;
+}
+
+static void begin_callback(void)
+{
+    begin();
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_callback(attr, count_move, NULL));
+}
+
+static void make_it(void)
+{
+    must(ABT_thread_create(pool, count_up, &ran, ABT_THREAD_ATTR_NULL, &thread));
+}
+
+static void begin_made(void)
+{
+    begin();
+    make_it();
+}
+
+static void end_made(void)
+{
+    free_it();
+    end();
+}
+
+static int set_callback(void)
+{
+    return ABT_thread_set_callback(thread, count_move, NULL);
+}
+
+static void make_anew(void)
+{
+    free_it();
+    make_it();
+}
+
 static void free_started(void)
 {
     expect(ran == 1, "the ULT has run already");
@@ -228,6 +271,21 @@ static const struct fault_case cases[] = {
     {"ABT_thread_create_to, user's stack", 0, create_to_with_attr, no_thread, free_started, begin_user_stack, end_attr},
 };
 
+static const struct fault_case callback_cases[] = {
+    {"ABT_thread_create, callback", FAULT_EXTERNAL, create_with_attr, no_thread, free_it, begin_callback, end_attr},
+    {"ABT_thread_set_callback", FAULT_EXTERNAL, set_callback, NULL, make_anew, begin_made, end_made},
+};
+
+static bool can_migrate(void)
+{
+    bool can;
+
+    must(ABT_init(0, NULL));
+    can = has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION);
+    must(ABT_finalize());
+    return can;
+}
+
 /* Sizes that no memory can have. */
 static void test_huge(void)
 {
@@ -253,6 +311,8 @@ int main(void)
 {
     fault_begin();
     fault_run_all(cases);
+    if (can_migrate())
+        fault_run_all(callback_cases);
     test_huge();
     return done_testing();
 }
