@@ -18,6 +18,7 @@ abt_sources = \
 	src/api/sched.c \
 	src/api/sched_config.c \
 	src/api/self.c \
+	src/api/slot.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
@@ -47,6 +48,7 @@ abt_sources = \
 	src/core/queue.c \
 	src/core/rt.c \
 	src/core/sched.c \
+	src/core/slot.c \
 	src/core/switch.c \
 	src/core/tool.c \
 	src/core/timer.c \

@@ -64,6 +64,7 @@ api_tests = \
 	test/api/sched_config \
 	test/api/sched_stack \
 	test/api/self \
+	test/api/slot \
 	test/api/specific \
 	test/api/task \
 	test/api/thread \

@@ -83,6 +83,7 @@ static int runtime_init(void)
         return code;
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
+    abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
     abti_cpu_init();
     abti_annotate_init();

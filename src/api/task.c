@@ -1,5 +1,6 @@
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
+#include "core/slot.h"
 
 static int as_task(int code)
 {
@@ -13,6 +14,7 @@ static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_tas
                                     newtask ? ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED : ABTI_UNIT_TASKLET, &code);
     if (ABTI_UNLIKELY(!unit))
         return abti_error(code);
+    abti_slots_inherit(unit);
     if (newtask)
         *newtask = unit;
     abti_tool_event_create(abti_tool_es(), unit);

@@ -1,6 +1,7 @@
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/attr.h"
 #include "api/handles.h"
+#include "core/slot.h"
 #include "core/timer.h"
 
 /* --- Creating --- */
@@ -61,6 +62,7 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
     int code = thread_make(pool, func, arg, attr, newthread != NULL, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    abti_slots_inherit(unit);
     /* Before the push: the new unit may look at its handle as soon as it runs. */
     if (newthread)
         *newthread = unit;
@@ -161,6 +163,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     }
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    abti_slots_inherit(unit);
     if (newthread)
         *newthread = unit;
     abti_tool_event_create(abti_tool_es(), unit);

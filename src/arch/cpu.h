@@ -11,6 +11,7 @@
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order where the machine gives it for nothing, else by a fence
+ *   bool abti_cpu_is_set(p)         a relaxed load of the _Atomic(bool) *p
  */
 
 #endif

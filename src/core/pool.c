@@ -138,10 +138,11 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
         aligned_alloc(ABTI_CACHE_LINE, (sizeof(*pool) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
     if (!pool)
         return NULL;
-    *pool = (abti_pool){.ops = ops};
+    *pool = (abti_pool){.ops = ops, .priv_fifo = !ops->push};
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);
+    abti_store_relaxed(&pool->quick_create, pool->priv_fifo && abti_load_relaxed(&abti_rt.inherited_slots) == 0);
     pool->id = abti_rt.next_pool_id++;
     pool->next = abti_rt.pools;
     if (pool->next)

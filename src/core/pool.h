@@ -58,6 +58,7 @@ struct abti_blocked {
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
     bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
     struct abti_spin lock;           /* queue or what stands for it, parked */
     struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
     const struct abti_pool_ops *ops; /* constant */

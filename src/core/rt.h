@@ -26,6 +26,7 @@ struct abti_rt {
     int num_xstreams;
     abti_pool *pools;
     int next_pool_id, next_sched_id;
+    _Atomic(uint32_t) inherited_slots; /* a bit for each; read without it by who creates units, see core/slot.h */
     abti_es *primary;
     _Atomic(uint64_t) next_unit_id;
     /* By index: written under lock when an ES comes and goes, read by who holds a unit that ran there. */

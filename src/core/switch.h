@@ -240,7 +240,9 @@ ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
         abti_unit_release_external(unit);
 }
 
-/* A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it (*code says).
+/*
+ * A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it. *code says so,
+ * and is left alone otherwise.
  */
 ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                      int *code)

@@ -110,6 +110,7 @@ struct abti_unit_cold {
     };
     _Atomic(ABT_unit) unit;  /* the handle that its user-defined pool made; NULL: it has none. Written like `pool` */
     abti_unit *unitmap_next; /* guarded by the bucket of core/unitmap */
+    _Atomic(void *) slots[ABTX_NUM_SLOTS]; /* of the runtimes above, see core/slot.h */
 };
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
@@ -127,6 +128,15 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
 
 /* The cold line, made ready; any thread. Never fails. */
 struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit);
+
+/* The cold line if it is ready, or NULL: it was never needed, or somebody is just making it ready. */
+ABTI_INLINE struct abti_unit_cold *abti_unit_cold_glance(abti_unit *unit)
+{
+    /* acquire: pairs with the release in abti_unit_cold_get */
+    if (abti_load_acquire(&unit->cold) & ABTI_COLD_READY)
+        return (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
+    return NULL;
+}
 
 /* The cold line if it was ever needed, or NULL. */
 ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)

@@ -16,7 +16,6 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
     pool->kind = kind;
     pool->access = access;
     pool->automatic = automatic;
-    pool->priv_fifo = priv_fifo;
     if (kind == ABT_POOL_RANDWS && abti_pool_randws_init(pool) != ABT_SUCCESS) {
         abti_pool_destroy(pool);
         return ABT_ERR_MEM;

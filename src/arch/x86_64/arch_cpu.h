@@ -3,6 +3,7 @@
 #define ABTI_ARCH_X86_64_CPU_H
 
 #include <cpuid.h>
+#include <stdbool.h>
 #include "base/compiler.h"
 
 /* The state of a new thread by the System V ABI: all exceptions masked, round to nearest, extended x87 precision. */
@@ -50,6 +51,14 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
 {
     __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"(n) : "memory", "cc");
+}
+
+/* Nor do they compare an atomic load in memory. */
+ABTI_INLINE bool abti_cpu_is_set(const _Atomic(bool) *p)
+{
+    bool set;
+    __asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*p));
+    return set;
 }
 
 ABTI_INLINE void *abti_cpu_sp(void)
