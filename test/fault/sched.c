@@ -219,9 +219,9 @@ static void end_stacking_user(void)
 }
 
 static const struct fault_case stacking[] = {
-    {"ABT_pool_add_sched", FAULT_BRIEF, add_sched, is_unused, run_stacked, begin_stacking, end_stacking},
-    {"ABT_pool_add_sched, user-defined pool", FAULT_BRIEF, add_sched, is_unused, run_stacked, begin_stacking_user,
-     end_stacking_user},
+    {"ABT_pool_add_sched", FAULT_BRIEF | FAULT_HELPS, add_sched, is_unused, run_stacked, begin_stacking, end_stacking},
+    {"ABT_pool_add_sched, user-defined pool", FAULT_BRIEF | FAULT_HELPS, add_sched, is_unused, run_stacked,
+     begin_stacking_user, end_stacking_user},
 };
 
 /* --- A main scheduler whose first pool cannot take the caller --- */
