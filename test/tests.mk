@@ -163,6 +163,7 @@ regress_tests = \
 stress_tests = \
 	test/stress/blocked \
 	test/stress/crowd \
+	test/stress/dumps \
 	test/stress/forkjoin \
 	test/stress/guards \
 	test/stress/idle_hooks \
