@@ -1,5 +1,6 @@
 """Runs the programs in interleaved rounds."""
 
+import functools
 import json
 import os
 import statistics
@@ -14,6 +15,12 @@ SEQUENTIAL = "sequential"  # the series of works without any runtime
 
 def name_of(program, series):
     return series if series == SEQUENTIAL else ", ".join(p for p in (program.name, series) if p)
+
+
+@functools.lru_cache(None)
+def shared_grids():
+    """Memory for the large tables of the lookups: the first program fills it, the others find it."""
+    return os.memfd_create("grids")
 
 
 class Case:
@@ -37,9 +44,13 @@ class Case:
         """One figure; an error is kept and told, and the case is not run again."""
         cpus = sorted(os.sched_getaffinity(0))[: self.streams]
         command = self.program.command + ["run", self.work, self.series, str(self.streams), str(ms)]
+        env, fds = {**self.program.environment(quick), **self.env}, ()
+        if self.work.startswith("xs-"):
+            fds = (shared_grids(),)
+            env["BENCH_XS_FD"] = str(fds[0])
         try:
-            done = subprocess.run(command, env={**self.program.environment(quick), **self.env}, capture_output=True,
-                                  text=True, timeout=120, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, pass_fds=fds,
+                                  preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         except subprocess.TimeoutExpired:
             self.error = "did not end within two minutes"
             return None

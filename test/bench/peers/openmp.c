@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 #include "suite.h"
+#include "xs.h"
 
 enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
@@ -203,6 +204,26 @@ static void run_uts(const struct suite_work *work)
     suite_run_long(uts_batch, NULL, (double)kernel_uts_nodes(tree));
 }
 
+/* ---- Cross-section lookups: the loop that is the original ---- */
+
+static void lookup_loop(void *arg)
+{
+    const struct xs_lookup *lookups = xs_lookups((int)*(const long *)arg);
+    long num = xs_num_lookups();
+    unsigned long sum = 0;
+#pragma omp parallel for schedule(dynamic, 100) reduction(+ : sum)
+    for (long i = 0; i < num; i++)
+        sum += xs_do(&lookups[i]);
+    xs_expect(sum);
+}
+
+static void run_xs(const struct suite_work *work)
+{
+    xs_make();
+    suite_run_long(lookup_loop, (void *)&work->n, (double)xs_num_lookups());
+    xs_free();
+}
+
 static const struct suite_work works[] = {
     {"create-256", "tasks", "*", run_create, 256, 0},
     {"create-16384", "tasks", "*", run_create, 16384, 0},
@@ -214,6 +235,8 @@ static const struct suite_work works[] = {
     {"nqueens", "", "*", run_queens, 0, 0},
     {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
     {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
+    {"xs-unsorted", "", "*", run_xs, 0, 0},
+    {"xs-presorted", "", "*", run_xs, 1, 0},
 };
 
 int main(int argc, char **argv)

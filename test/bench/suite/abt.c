@@ -11,7 +11,7 @@ int main(int argc, char **argv)
         int num;
     } files[] = {
         {abt_create_works, abt_create_num}, {abt_switch_works, abt_switch_num}, {abt_task_works, abt_task_num},
-        {abt_sync_works, abt_sync_num},     {abt_start_works, abt_start_num},
+        {abt_sync_works, abt_sync_num},     {abt_start_works, abt_start_num},   {abt_xs_works, abt_xs_num},
     };
     int num = 0;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {

@@ -54,7 +54,7 @@ void team_everywhere(void (*body)(void *), void *args, size_t size);
 
 /* The works of each file. */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
-    abt_start_works[];
-extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num;
+    abt_start_works[], abt_xs_works[];
+extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num;
 
 #endif
