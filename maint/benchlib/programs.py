@@ -57,7 +57,7 @@ def run(command, **options):
     if done.returncode != 0:
         tail = (done.stderr or done.stdout).strip().splitlines()
         reason = next((line for line in tail if "rror" in line), tail[-1] if tail else "")
-        raise Missing(f"{command[0]} failed: {reason[:160]}")
+        raise Missing(f"{command[0]}: {reason.split('rror: ')[-1][:120]}")
 
 
 def compile_one(name, compiler, sources, flags=(), libs=(), language=()):
@@ -160,10 +160,18 @@ def rust(offline=True):
     return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
 
 
-def user_threads(name, header, library):
-    """Libraries of threads that a user has installed: the pthreads program with other calls."""
-    program = compile_one(name.lower(), "cc", [PEERS / "pthreads.c"], [f"-DTHREADS_H=\"{header}\""], [library])
+def ults(name, header, library):
+    """Libraries of lightweight threads that a user has installed."""
+    program = compile_one(name.lower(), "cc", [PEERS / "ults.c"], [f'-DULTS_H="{header}"'], [library])
     return [Program(name, [program])]
+
+
+def qthreads():
+    return ults("Qthreads", "ults_qthreads.h", "-lqthread")
+
+
+def massivethreads():
+    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth")
 
 
 BUILDERS = {
@@ -175,6 +183,8 @@ BUILDERS = {
     "Boost.Fiber": fiber,
     "Go": go,
     "rayon and tokio": rust,
+    "Qthreads": qthreads,
+    "MassiveThreads": massivethreads,
 }
 
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections import defaultdict
 
-from . import catalogue
+from . import catalogue, measure
 
 
 def first_line(*command):
@@ -57,7 +57,8 @@ def table(data):
              f"{describe(about)}; {about['date']}. Load of the machine at the start: {about['load']:.1f}.",
              f"Raw switch: {data['raw']['median']:.2f} ns, between {data['raw']['low']:.2f} and "
              f"{data['raw']['high']:.2f}. Medians of {data['rounds']} interleaved rounds; low and high are the rounds'. "
-             "x raw: in raw switches of the same round."]
+             "x raw: in raw switches of the same round; speedup: over the same work "
+             "without a runtime."]
     for figure, heading in catalogue.FIGURES.items():
         mine = [r for r in data["results"] if r["figure"] == figure]
         if not mine:
@@ -72,20 +73,23 @@ def table(data):
         for work, results in by_work.items():
             lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", ""] + work_table(results)
     if data["instructions"]:
-        lines += ["", "## Instructions per operation", "", "| work | instructions | at most |", "|---|---:|---:|"]
-        lines += [f"| {i['work']} | {i['count']} | {i['limit']} |" for i in data["instructions"]]
+        lines += ["", "## Instructions per operation", "", "| work | instructions |", "|---|---:|"]
+        lines += [f"| {i['work']} | {i['count']} |" for i in data["instructions"]]
     lines += missing_lines(data)
     return "\n".join(lines) + "\n"
 
 
 def work_table(results):
-    lines = ["| who | streams | median | low | high | x raw | at most |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| who | streams | median | low | high | x raw | at most | speedup |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    sequential = next((r["median"] for r in results if r["peer"] == measure.SEQUENTIAL), None)
     for r in sorted(results, key=lambda r: (r["streams"], r["median"])):
         unit = r["unit"]
         raw = f"{r['raw_switches']:.1f}" if r["raw_switches"] is not None else ""
         limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
+        speedup = f"{sequential / r['median']:.2f}" if sequential else ""
         lines.append(f"| {r['name']} | {r['streams']} | {amount(r['median'], unit)} | {amount(r['low'], unit)} | "
-                     f"{amount(r['high'], unit)} | {raw} | {limit} |")
+                     f"{amount(r['high'], unit)} | {raw} | {limit} | {speedup} |")
     return lines
 
 

@@ -1,0 +1,54 @@
+/* ults.c over Qthreads. */
+#ifndef ABT_TEST_BENCH_ULTS_QTHREADS_H
+#define ABT_TEST_BENCH_ULTS_QTHREADS_H
+
+#include <qthread/qthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    void (*func)(void *);
+    void *arg;
+    aligned_t ended;
+} ult_t;
+
+static inline void ult_init(int streams)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%d", streams);
+    setenv("QT_HWPAR", text, 1);
+    if (qthread_initialize() != 0)
+        exit(1);
+}
+
+static inline void ult_fini(void)
+{
+    qthread_finalize();
+}
+
+static aligned_t ult_start(void *arg)
+{
+    ult_t *ult = arg;
+    ult->func(ult->arg);
+    return 0;
+}
+
+static inline void ult_create(ult_t *ult, void (*func)(void *), void *arg)
+{
+    ult->func = func;
+    ult->arg = arg;
+    if (qthread_fork(ult_start, ult, &ult->ended) != 0)
+        exit(1);
+}
+
+static inline void ult_join(ult_t *ult)
+{
+    qthread_readFF(NULL, &ult->ended);
+}
+
+static inline void ult_yield(void)
+{
+    qthread_yield();
+}
+
+#endif
