@@ -191,6 +191,7 @@ bench_programs = \
 	test/bench/basic \
 	test/bench/external \
 	test/bench/idle \
+	test/bench/instructions \
 	test/bench/sync \
 	test/bench/timers
 
@@ -198,6 +199,7 @@ bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c tes
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
 test_bench_external_SOURCES = test/bench/external.c $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
+test_bench_instructions_SOURCES = test/bench/instructions.c
 test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
 test_bench_timers_SOURCES = test/bench/timers.c $(bench_common)
 test_bench_timers_LDADD = $(LDADD) -lm

@@ -1,0 +1,147 @@
+/*
+ * Does one kind of operation so many times, for counting its instructions: maint/check-instructions runs it twice under
+ * callgrind and divides the difference.
+ *
+ *   instructions WORK TIMES
+ */
+#include <abt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNITS = 256 };
+
+static ABT_pool pool;
+static ABT_thread units[UNITS];
+static ABT_mutex mutex;
+
+static void check(int code)
+{
+    if (code != ABT_SUCCESS) {
+        fprintf(stderr, "error %d\n", code);
+        exit(1);
+    }
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* All of these do about TIMES operations, in rounds of UNITS. */
+
+static void create_join_free(long times)
+{
+    for (long r = times / UNITS; r > 0; r--) {
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_thread_free(&units[i]));
+    }
+}
+
+static void revive_join(long times)
+{
+    for (int i = 0; i < UNITS; i++) {
+        check(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+        check(ABT_thread_join(units[i]));
+    }
+    for (long r = times / UNITS; r > 0; r--) {
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_thread_revive(pool, nothing, NULL, &units[i]));
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_thread_join(units[i]));
+    }
+    for (int i = 0; i < UNITS; i++)
+        check(ABT_thread_free(&units[i]));
+}
+
+static void tasklet(long times)
+{
+    for (long r = times / UNITS; r > 0; r--) {
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_task_create(pool, nothing, NULL, &units[i]));
+        for (int i = 0; i < UNITS; i++)
+            check(ABT_task_free(&units[i]));
+    }
+}
+
+static void yields(void *arg)
+{
+    for (long n = *(long *)arg; n > 0; n--)
+        ABT_thread_yield();
+}
+
+static void yield(long times)
+{
+    long each = times / UNITS;
+    for (int i = 0; i < UNITS; i++)
+        check(ABT_thread_create(pool, yields, &each, ABT_THREAD_ATTR_NULL, &units[i]));
+    for (int i = 0; i < UNITS; i++)
+        check(ABT_thread_free(&units[i]));
+}
+
+static void lock_unlock(long times)
+{
+    for (long n = times; n > 0; n--) {
+        ABT_mutex_lock(mutex);
+        ABT_mutex_unlock(mutex);
+    }
+}
+
+/* The mutex's holder yields: each lock waits and is handed over. */
+static void locks(void *arg)
+{
+    for (long n = *(long *)arg; n > 0; n--) {
+        ABT_mutex_lock(mutex);
+        ABT_thread_yield();
+        ABT_mutex_unlock(mutex);
+    }
+}
+
+static void hand_over(long times)
+{
+    enum { ULTS = 8 };
+    long each = times / ULTS;
+    for (int i = 0; i < ULTS; i++)
+        check(ABT_thread_create(pool, locks, &each, ABT_THREAD_ATTR_NULL, &units[i]));
+    for (int i = 0; i < ULTS; i++)
+        check(ABT_thread_free(&units[i]));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(long times);
+    ABT_pool_access access;
+} works[] = {
+    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV},
+    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC},
+    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV},
+    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV},
+    {"yield", yield, ABT_POOL_ACCESS_PRIV},
+    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC},
+    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV},
+    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV},
+};
+
+int main(int argc, char **argv)
+{
+    ABT_xstream es;
+    long times = argc == 3 ? atol(argv[2]) : 0;
+
+    check(ABT_init(0, NULL));
+    check(ABT_xstream_self(&es));
+    check(ABT_mutex_create(&mutex));
+    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+        if (times <= 0 || strcmp(works[i].name, argv[1]) != 0)
+            continue;
+        check(ABT_pool_create_basic(ABT_POOL_FIFO, works[i].access, ABT_TRUE, &pool));
+        check(ABT_xstream_set_main_sched_basic(es, ABT_SCHED_DEFAULT, 1, &pool));
+        works[i].run(times);
+        check(ABT_mutex_free(&mutex));
+        check(ABT_finalize());
+        return 0;
+    }
+    fprintf(stderr, "usage: instructions WORK TIMES\n");
+    return 2;
+}
