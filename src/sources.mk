@@ -46,6 +46,7 @@ abt_sources = \
 	src/core/park.c \
 	src/core/pool.c \
 	src/core/queue.c \
+	src/core/reclaim.c \
 	src/core/rt.c \
 	src/core/sched.c \
 	src/core/slot.c \
@@ -58,6 +59,7 @@ abt_sources = \
 	src/core/xstream.c \
 	src/ext/info.c \
 	src/ext/stackdump.c \
+	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
 	src/mem/slab.c \

@@ -165,6 +165,7 @@ stress_tests = \
 	test/stress/crowd \
 	test/stress/dumps \
 	test/stress/forkjoin \
+	test/stress/give_back \
 	test/stress/guards \
 	test/stress/idle_hooks \
 	test/stress/joins \
@@ -173,6 +174,7 @@ stress_tests = \
 	test/stress/private_sync \
 	test/stress/signals \
 	test/stress/stacked \
+	test/stress/producer \
 	test/stress/sync_mix \
 	test/stress/timeouts \
 	test/stress/tool \

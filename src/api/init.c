@@ -6,6 +6,7 @@
 #include "core/halt.h"
 #include "core/join.h"
 #include "core/overflow.h"
+#include "core/reclaim.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/tool.h"
@@ -18,30 +19,44 @@
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static int init_count;
 
-static int memory_init(void)
+static void slabs_fini(void)
 {
-    const struct abti_config *config = &abti_rt.config;
-    struct abti_slab_spec spec;
-    abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
-    abti_guard_init(config->stack_guard);
-    abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
-    abti_slab_init(&abti_rt.unit_slab, &spec);
-    abti_stack_slab_spec(&spec, config->thread_stacksize, config->mem_stack_page_size);
-    if (config->mem_max_num_stacks / 2 < spec.batch)
-        spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
-    abti_slab_init(&abti_rt.stack_slab, &spec);
-    abti_ownstacks_init();
-    return abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) ? ABT_ERR_MEM : ABT_SUCCESS;
-}
-
-static void memory_fini(void)
-{
-    abti_cache_fini(&abti_rt.external_units);
-    abti_ownstacks_fini(&abti_rt.external_stacks);
     abti_slab_fini(&abti_rt.unit_slab);
     abti_slab_fini(&abti_rt.stack_slab);
     for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
         abti_slab_fini(&abti_rt.class_slabs[size_class]);
+}
+
+static int memory_init(void)
+{
+    const struct abti_config *config = &abti_rt.config;
+    size_t kept = config->mem_max_num_stacks * config->thread_stacksize; /* bytes in free objects of a kind */
+    struct abti_slab_spec spec;
+    abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
+    abti_guard_init(config->stack_guard);
+    abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
+    spec.kept = kept / sizeof(abti_unit);
+    spec.crowded = abti_reclaim_start;
+    abti_slab_init(&abti_rt.unit_slab, &spec);
+    abti_stack_slab_spec(&spec, config->thread_stacksize, config->mem_stack_page_size);
+    if (config->mem_max_num_stacks / 2 < spec.batch)
+        spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
+    spec.kept = config->mem_max_num_stacks;
+    spec.crowded = abti_reclaim_start;
+    abti_slab_init(&abti_rt.stack_slab, &spec);
+    abti_ownstacks_init(kept);
+    if (abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
+        return ABT_SUCCESS;
+    slabs_fini();
+    return ABT_ERR_MEM;
+}
+
+static void memory_fini(void)
+{
+    abti_reclaim_fini();
+    abti_cache_fini(&abti_rt.external_units);
+    abti_ownstacks_fini(&abti_rt.external_stacks);
+    slabs_fini();
     abti_unitmap_fini();
 }
 

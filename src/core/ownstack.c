@@ -1,14 +1,16 @@
 #include "core/ownstack.h"
 
 #include <stdlib.h>
+#include "core/reclaim.h"
 #include "core/rt.h"
 
-void abti_ownstacks_init(void)
+void abti_ownstacks_init(size_t kept)
 {
-    size_t kept = abti_rt.config.mem_max_num_stacks * abti_rt.config.thread_stacksize;
     for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
         struct abti_slab_spec spec;
         abti_stack_class_spec(&spec, size_class, kept);
+        spec.kept = kept / spec.payload > 0 ? kept / spec.payload : 1;
+        spec.crowded = abti_reclaim_start;
         abti_slab_init(&abti_rt.class_slabs[size_class], &spec);
     }
 }

@@ -12,8 +12,8 @@ struct abti_ownstacks {
     struct abti_cache *caches[ABTI_STACK_CLASSES];
 };
 
-/* Before the first stack is taken; the settings are known. */
-void abti_ownstacks_init(void);
+/* Before the first stack is taken. `kept`: bytes in free stacks of a class. */
+void abti_ownstacks_init(size_t kept);
 
 /* What is free goes to the depots, for others to take. */
 void abti_ownstacks_flush(struct abti_ownstacks *stacks);

@@ -7,19 +7,33 @@
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/unitmap.h"
+#include "os/vm.h"
+
+/* The hot lines and the cold ones of as many descriptors as lie in a page. */
+static void release_units(char *word)
+{
+    enum { BYTES = ABTI_ARENA_WORD * sizeof(abti_unit) };
+    abti_vm_release(word, BYTES);
+    abti_vm_release(word + ABTI_UNIT_COLD_OFFSET, BYTES);
+}
 
 void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
 {
-    enum { MAX_BATCH = 128 };
+    enum { MAX_BATCH = 62 }; /* the magazine has 512 bytes */
     *spec = (struct abti_slab_spec){
-        .slot = sizeof(abti_unit),
-        .block = ABTI_UNIT_BLOCK,
-        .span = ABTI_UNIT_COLD_OFFSET,
-        .chunk = (chunk + ABTI_UNIT_BLOCK - 1) / ABTI_UNIT_BLOCK * ABTI_UNIT_BLOCK,
-        .huge = true,
+        .arena =
+            {
+                .slot = sizeof(abti_unit),
+                .block = ABTI_UNIT_BLOCK,
+                .span = ABTI_UNIT_COLD_OFFSET,
+                .chunk = (chunk + ABTI_UNIT_BLOCK - 1) / ABTI_UNIT_BLOCK * ABTI_UNIT_BLOCK,
+                .huge = true,
+                .words = true,
+                .map = abti_chunk_map,
+            },
         .run = 64,
         .batch = kept / 2 < MAX_BATCH ? kept / 2 : MAX_BATCH, /* a cache has two magazines */
-        .map = abti_chunk_map,
+        .release = release_units,
     };
 }
 

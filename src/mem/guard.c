@@ -93,6 +93,14 @@ bool abti_guard_install(char *low, bool page, enum abti_guard *guard)
     return guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT;
 }
 
+void abti_guard_remove(char *low, enum abti_guard guard)
+{
+    if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
+        return;
+    abti_vm_unguard(low, abti_vm_page_size());
+    abti_fetch_add_relaxed(&guard_protected, -1);
+}
+
 enum abti_guard abti_guard_install_user(char *low)
 {
     return guard_wish == ABTI_STACK_GUARD_CANARY ? guard_canary(low) : ABTI_GUARD_NONE;

@@ -40,6 +40,10 @@ bool abti_guard_needs_page(void);
  */
 bool abti_guard_install(char *low, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
 
+/* Undoes it: the stack is to be no stack any more, with its memory mapped on. A page that was guarded by mprotect is
+ * open again. */
+void abti_guard_remove(char *low, enum abti_guard guard);
+
 /* The same for memory of the user's, of which no page is taken. */
 enum abti_guard abti_guard_install_user(char *low);
 

@@ -2,20 +2,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include "os/vm.h"
+
+enum { MAGAZINE_CHUNK = 64 * 1024 };
+
+/* In whole lines, so that a word of them is whole pages. */
+static size_t magazine_size(unsigned batch)
+{
+    size_t size = sizeof(struct abti_magazine) + batch * sizeof(void *);
+    return (size + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE;
+}
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 {
     *slab = (struct abti_slab){.spec = *spec};
-}
-
-static void free_magazines(struct abti_magazine *magazine)
-{
-    while (magazine) {
-        struct abti_magazine *next = magazine->next;
-        free(magazine);
-        magazine = next;
-    }
+    abti_arena_init(&slab->slots, &spec->arena);
+    size_t size = magazine_size(spec->batch), words = MAGAZINE_CHUNK / size / ABTI_ARENA_WORD;
+    struct abti_arena_spec magazines = {.slot = size, .words = true, .map = abti_chunk_map};
+    magazines.block = magazines.span = size * ABTI_ARENA_WORD;
+    magazines.chunk = magazines.block * (words > 0 ? words : 1);
+    abti_arena_init(&slab->magazines, &magazines);
 }
 
 static void unmake_objects(struct abti_slab *slab)
@@ -32,14 +38,11 @@ void abti_slab_fini(struct abti_slab *slab)
 {
     if (slab->spec.unmake)
         unmake_objects(slab);
-    for (size_t i = 0; i < slab->num_regions; i++) {
-        abti_chunk_unmap(&slab->regions[i]->chunk);
-        free(slab->regions[i]);
-    }
-    free(slab->regions);
-    free_magazines(slab->full);
-    free_magazines(slab->empty);
+    abti_arena_fini(&slab->slots);
+    abti_arena_fini(&slab->magazines);
 }
+
+/* --- The depot (slab's lock held) --- */
 
 static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
@@ -55,18 +58,87 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
     return magazine;
 }
 
+static void push_full(struct abti_slab *slab, struct abti_magazine *magazine)
+{
+    push_magazine(&slab->full, magazine);
+    slab->num_full++;
+}
+
+static struct abti_magazine *pop_full(struct abti_slab *slab)
+{
+    struct abti_magazine *magazine = pop_magazine(&slab->full);
+    if (magazine && --slab->num_full < slab->low_full)
+        slab->low_full = slab->num_full;
+    return magazine;
+}
+
+static void push_loose(struct abti_slab *slab, void *object)
+{
+    struct abti_node *node = object;
+    node->next = slab->loose;
+    slab->loose = node;
+    slab->num_loose++;
+}
+
+static void *pop_loose(struct abti_slab *slab)
+{
+    struct abti_node *node = slab->loose;
+    if (!node)
+        return NULL;
+    slab->loose = node->next;
+    if (--slab->num_loose < slab->low_loose)
+        slab->low_loose = slab->num_loose;
+    return node;
+}
+
+/* They are not had back in part. */
+static bool in_huge_pages(const struct abti_slab *slab)
+{
+    return slab->spec.arena.huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;
+}
+
+static bool is_crowded(const struct abti_slab *slab)
+{
+    return !in_huge_pages(slab) && slab->spec.kept > 0 &&
+           slab->num_full * slab->spec.batch + slab->num_loose > slab->spec.kept;
+}
+
+/* A new one; NULL when there is no memory. */
+static struct abti_magazine *make_magazine(struct abti_slab *slab)
+{
+    struct abti_run run;
+    if (!abti_arena_take(&slab->magazines, 1, &run))
+        return NULL;
+    struct abti_magazine *magazine = (struct abti_magazine *)run.slot;
+    magazine->count = 0;
+    return magazine;
+}
+
+/* --- Caches --- */
+
 /* An empty one, from the depot if that has one; NULL when there is no memory. */
 static struct abti_magazine *empty_magazine(struct abti_slab *slab)
 {
     abti_spin_lock(&slab->lock);
     struct abti_magazine *magazine = pop_magazine(&slab->empty);
+    if (!magazine)
+        magazine = make_magazine(slab);
     abti_spin_unlock(&slab->lock);
-    if (!magazine) {
-        magazine = malloc(sizeof(*magazine) + slab->spec.batch * sizeof(magazine->objects[0]));
-        if (magazine)
-            magazine->count = 0;
-    }
     return magazine;
+}
+
+/* A magazine that need not be full comes to the depot. */
+static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
+{
+    abti_spin_lock(&slab->lock);
+    if (magazine->count > 0)
+        push_full(slab, magazine);
+    else
+        push_magazine(&slab->empty, magazine);
+    bool crowded = is_crowded(slab);
+    abti_spin_unlock(&slab->lock);
+    if (ABTI_UNLIKELY(crowded))
+        slab->spec.crowded();
 }
 
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
@@ -76,8 +148,10 @@ int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
     cache->spare = empty_magazine(slab);
     if (cache->magazine && cache->spare)
         return 0;
-    free(cache->magazine);
-    free(cache->spare);
+    if (cache->magazine)
+        depot_put(slab, cache->magazine);
+    if (cache->spare)
+        depot_put(slab, cache->spare);
     return -ENOMEM;
 }
 
@@ -96,18 +170,10 @@ static void *cache_from_run(struct abti_cache *cache)
         return NULL;
     void *object = spec->make ? spec->make(spec, cache->run, cache->run_index, cache->source) : (void *)cache->run;
     if (object) {
-        cache->run += spec->slot;
+        cache->run += spec->arena.slot;
         cache->run_index++;
     }
     return object;
-}
-
-/* A magazine that need not be full comes to the depot. */
-static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
-{
-    abti_spin_lock(&slab->lock);
-    push_magazine(magazine->count > 0 ? &slab->full : &slab->empty, magazine);
-    abti_spin_unlock(&slab->lock);
 }
 
 void abti_cache_fini(struct abti_cache *cache)
@@ -119,104 +185,19 @@ void abti_cache_fini(struct abti_cache *cache)
     depot_put(cache->slab, cache->spare);
 }
 
-/* --- Regions (slab's lock held) --- */
-
-enum { WORD = 64 }; /* slots in a word of a region's bits */
-
-static size_t words_of(size_t slots)
-{
-    return (slots + WORD - 1) / WORD;
-}
-
-static bool make_room(struct abti_slab *slab)
-{
-    if (slab->num_regions < slab->room)
-        return true;
-    size_t room = slab->room ? 2 * slab->room : 4;
-    struct abti_region **regions = realloc(slab->regions, room * sizeof(*regions));
-    if (!regions)
-        return false;
-    slab->regions = regions;
-    slab->room = room;
-    return true;
-}
-
-/* A region over a new chunk, all of its slots unused; NULL when there is no memory. */
-static struct abti_region *region_create(const struct abti_slab_spec *spec)
-{
-    struct abti_chunk chunk;
-    if (!spec->map(&chunk, spec->chunk, spec->huge))
-        return NULL;
-    size_t slots = chunk.size / spec->block * (spec->span / spec->slot), words = words_of(slots);
-    struct abti_region *region = malloc(sizeof(*region) + words * sizeof(region->unused[0]));
-    if (!region) {
-        abti_chunk_unmap(&chunk);
-        return NULL;
-    }
-    *region = (struct abti_region){.chunk = chunk, .num_slots = slots, .num_unused = slots};
-    memset(region->unused, 0xff, words * sizeof(region->unused[0]));
-    if (slots % WORD)
-        region->unused[words - 1] = (UINT64_C(1) << slots % WORD) - 1;
-    return region;
-}
-
-static bool slab_grow(struct abti_slab *slab)
-{
-    struct abti_region *region = make_room(slab) ? region_create(&slab->spec) : NULL;
-    if (!region)
-        return false;
-    slab->regions[slab->num_regions++] = region;
-    region->next_open = slab->open;
-    slab->open = region;
-    return true;
-}
-
-static char *slot_address(const struct abti_slab_spec *spec, const struct abti_region *region, size_t slot)
-{
-    size_t per_block = spec->span / spec->slot;
-    return (char *)region->chunk.base + slot / per_block * spec->block + slot % per_block * spec->slot;
-}
-
-/* How many bits are set from the lowest one, whose number is *first; at most `most`. They are cleared. */
-static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
-{
-    unsigned num = 0;
-    *first = (unsigned)__builtin_ctzll(*word);
-    while (num<most && * first + num<WORD && * word>>(*first + num) & 1)
-        *word &= ~(UINT64_C(1) << (*first + num++));
-    return num;
-}
-
-/* Gives the cache a run of unused slots; false when there is no memory. A run does not leave its word nor its block. */
+/* Gives the cache a run of slots; false when there is no memory. */
 static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
 {
-    const struct abti_slab_spec *spec = &slab->spec;
-    if (!slab->open && !slab_grow(slab))
+    struct abti_run run;
+    if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
         return false;
-    struct abti_region *region = slab->open;
-    while (region->unused[region->first_word] == 0)
-        region->first_word++;
-    unsigned first, num = take_bits(&region->unused[region->first_word], spec->run, &first);
-    region->num_unused -= num;
-    if (region->num_unused == 0)
-        slab->open = region->next_open;
-    cache->run = slot_address(spec, region, region->first_word * WORD + first);
-    cache->run_end = cache->run + num * spec->slot;
+    cache->run = run.slot;
+    cache->run_end = run.slot + run.num * slab->spec.arena.slot;
     cache->run_index = slab->made;
-    cache->source = region->chunk.source;
-    slab->made += num;
+    cache->source = run.source;
+    slab->made += run.num;
     return true;
 }
-
-void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES])
-{
-    abti_spin_lock(&slab->lock);
-    for (size_t i = 0; i < slab->num_regions; i++)
-        counts[slab->regions[i]->chunk.source]++;
-    abti_spin_unlock(&slab->lock);
-}
-
-/* --- Caches --- */
 
 /*
  * A loose object, or a full magazine for the empty one, or a new run if the old one is used up. The object, or NULL
@@ -226,14 +207,12 @@ static void *refill_from_slab(struct abti_cache *cache)
 {
     struct abti_slab *slab = cache->slab;
     abti_spin_lock(&slab->lock);
-    void *object = slab->loose;
-    struct abti_magazine *full = NULL;
+    void *object = pop_loose(slab);
+    struct abti_magazine *full = object ? NULL : pop_full(slab);
     bool got_run = false;
-    if (object)
-        slab->loose = slab->loose->next;
-    else if ((full = pop_magazine(&slab->full)) != NULL)
+    if (full)
         push_magazine(&slab->empty, cache->magazine);
-    else if (cache->run == cache->run_end)
+    else if (!object && cache->run == cache->run_end)
         got_run = slab_take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
     if (full) {
@@ -257,20 +236,15 @@ void *abti_cache_refill(struct abti_cache *cache)
 static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
 {
     abti_spin_lock(&slab->lock);
-    while (magazine->count > 0) {
-        struct abti_node *node = magazine->objects[--magazine->count];
-        node->next = slab->loose;
-        slab->loose = node;
-    }
+    while (magazine->count > 0)
+        push_loose(slab, magazine->objects[--magazine->count]);
     abti_spin_unlock(&slab->lock);
 }
 
 void abti_slab_put(struct abti_slab *slab, void *object)
 {
-    struct abti_node *node = object;
     abti_spin_lock(&slab->lock);
-    node->next = slab->loose;
-    slab->loose = node;
+    push_loose(slab, object);
     abti_spin_unlock(&slab->lock);
 }
 
@@ -295,4 +269,100 @@ void abti_cache_spill(struct abti_cache *cache)
     }
     depot_put(slab, cache->magazine);
     cache->magazine = empty;
+}
+
+/* --- Giving back --- */
+
+void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES])
+{
+    abti_spin_lock(&slab->lock);
+    for (size_t i = 0; i < slab->slots.num_regions; i++)
+        counts[slab->slots.regions[i]->chunk.source]++;
+    abti_spin_unlock(&slab->lock);
+}
+
+bool abti_slab_is_crowded(struct abti_slab *slab)
+{
+    abti_spin_lock(&slab->lock);
+    bool crowded = is_crowded(slab);
+    abti_spin_unlock(&slab->lock);
+    return crowded;
+}
+
+bool abti_slab_look(struct abti_slab *slab)
+{
+    abti_spin_lock(&slab->lock);
+    bool may_go = !in_huge_pages(slab);
+    slab->idle_full = may_go ? slab->low_full : 0;
+    slab->idle_loose = may_go ? slab->low_loose : 0;
+    slab->low_full = slab->num_full;
+    slab->low_loose = slab->num_loose;
+    bool crowded = is_crowded(slab);
+    abti_spin_unlock(&slab->lock);
+    return crowded;
+}
+
+/* Slots that have been given up by their users, `num` of them; the lock is held for few at a time. */
+static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
+{
+    enum { AT_ONCE = 16 };
+    char *words[AT_ONCE];
+    for (unsigned done = 0; done < num;) {
+        unsigned num_words = 0, end = num - done < AT_ONCE ? num : done + AT_ONCE;
+        abti_spin_lock(&slab->lock);
+        while (done < end) {
+            char *word = abti_arena_return(&slab->slots, objects[done++]);
+            if (word)
+                words[num_words++] = word;
+        }
+        abti_spin_unlock(&slab->lock);
+        for (unsigned i = 0; i < num_words; i++) {
+            slab->spec.release(words[i]);
+            abti_spin_lock(&slab->lock);
+            abti_arena_reopen(&slab->slots, words[i]);
+            abti_spin_unlock(&slab->lock);
+        }
+    }
+}
+
+static void retire(struct abti_slab *slab, void **objects, unsigned num)
+{
+    for (unsigned i = 0; slab->spec.retire && i < num; i++)
+        slab->spec.retire(objects[i]);
+    return_slots(slab, objects, num);
+}
+
+static void give_magazine_back(struct abti_slab *slab, struct abti_magazine *magazine)
+{
+    abti_spin_lock(&slab->lock);
+    char *word = abti_arena_return(&slab->magazines, magazine);
+    abti_spin_unlock(&slab->lock);
+    if (!word)
+        return;
+    abti_vm_release(word, slab->magazines.spec.slot * ABTI_ARENA_WORD);
+    abti_spin_lock(&slab->lock);
+    abti_arena_reopen(&slab->magazines, word);
+    abti_spin_unlock(&slab->lock);
+}
+
+bool abti_slab_give_back(struct abti_slab *slab)
+{
+    void *object = NULL;
+    struct abti_magazine *magazine = NULL;
+    abti_spin_lock(&slab->lock);
+    if (slab->idle_full > 0) {
+        slab->idle_full--;
+        magazine = pop_full(slab);
+    } else if (slab->idle_loose > 0) {
+        slab->idle_loose--;
+        object = pop_loose(slab);
+    }
+    abti_spin_unlock(&slab->lock);
+    if (magazine) {
+        retire(slab, magazine->objects, magazine->count);
+        give_magazine_back(slab, magazine);
+    } else if (object) {
+        retire(slab, &object, 1);
+    }
+    return magazine || object;
 }

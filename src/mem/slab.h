@@ -1,8 +1,7 @@
 /*
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *
- *   abti_slab      one per kind of object: regions of memory and the depot of magazines (guarded by its lock)
- *   abti_region    a chunk of memory and which of its slots are nobody's
+ *   abti_slab      one per kind of object: its slots and the depot of magazines (guarded by its lock)
  *   abti_cache     one per execution stream: two magazines and a run of never used memory (private)
  *   abti_magazine  an array of free objects
  *
@@ -10,6 +9,9 @@
  * come back at 1/batch of the lock's cost, and the work of a refill is bounded. Memory never used before is handed out
  * in address order without being touched. Arrays, rather than lists through the objects, make allocations independent
  * of one another: a list's head is known only when the object before it has been loaded.
+ *
+ * Giving back: what has lain in the depot for some time is taken out of its magazine and becomes slots again, without
+ * memory.
  */
 #ifndef ABTI_MEM_SLAB_H
 #define ABTI_MEM_SLAB_H
@@ -18,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/compiler.h"
-#include "mem/chunk.h"
+#include "mem/arena.h"
 #include "os/spin.h"
 
 /* A free object without a magazine: there was no memory for one, and a put cannot fail, or others want it at once. */
@@ -34,31 +36,21 @@ struct abti_magazine {
 
 /* What a slab of some kind of object differs in. Constant after abti_slab_init. */
 struct abti_slab_spec {
-    size_t slot;    /* bytes from one object to the next */
-    size_t block;   /* a chunk consists of blocks of so many bytes */
-    size_t span;    /* bytes of a block that hold slots, from its start */
-    size_t chunk;   /* bytes asked for at a time: at least a block */
-    bool huge;      /* huge pages will do */
-    unsigned run;   /* slots handed to a cache at a time, at most */
-    unsigned batch; /* objects in a magazine */
-    /* Obtains a chunk; false when there is no memory. */
-    bool (*map)(struct abti_chunk *chunk, size_t size, bool huge);
+    struct abti_arena_spec arena; /* where its slots lie */
+    unsigned run;                 /* slots handed to a cache at a time, at most */
+    unsigned batch;               /* objects in a magazine */
     /*
-     * Makes an object of a slot that was never used, the index-th of the slab; NULL: not now, it is tried again. No
+     * Makes an object of a slot that is nobody's, the index-th that is handed out; NULL: not now, it is tried again. No
      * function: the object is the slot.
      */
     void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source);
     void (*unmake)(void *object); /* called for the free objects when the slab goes; NULL: nothing is to be done */
-    size_t payload;               /* for make: how many bytes of a slot the user may count on */
-};
-
-struct abti_region {
-    struct abti_chunk chunk;
-    struct abti_region *next_open; /* slab's lock: the next one with unused slots */
-    size_t num_slots;
-    size_t num_unused; /* slab's lock */
-    size_t first_word; /* slab's lock: no bit is set before this word */
-    uint64_t unused[]; /* slab's lock: a bit for each slot that is in no cache, no magazine and not in use */
+    /* The object is to be a slot again, and its memory may go, without the slab's lock; NULL: nothing is to be done. */
+    void (*retire)(void *object);
+    void (*release)(char *word); /* gives the memory of an arena's word of slots back; with arena.words */
+    size_t payload;              /* for make: how many bytes of a slot the user may count on */
+    size_t kept;                 /* more free objects than that in the depot are too many; 0: never */
+    void (*crowded)(void);       /* called when there are, without the lock; any thread that frees something */
 };
 
 struct abti_slab {
@@ -66,9 +58,11 @@ struct abti_slab {
     struct abti_spin lock;
     struct abti_magazine *full, *empty; /* lock: the depot */
     struct abti_node *loose;            /* lock: objects without a magazine */
-    struct abti_region **regions;       /* lock: all of them */
-    size_t num_regions, room;           /* lock: how many there are, and may be without a larger array */
-    struct abti_region *open;           /* lock: those with unused slots */
+    size_t num_full, num_loose;         /* lock: how many */
+    size_t low_full, low_loose;         /* lock: and the least since abti_slab_look */
+    size_t idle_full, idle_loose;       /* lock: how many are to be given back */
+    struct abti_arena slots;            /* lock */
+    struct abti_arena magazines;        /* lock: where they lie */
     size_t made;                        /* lock: slots handed out so far */
 };
 
@@ -88,6 +82,15 @@ void abti_slab_fini(struct abti_slab *slab);
 
 /* Adds to the counts of chunks by what they are made of. */
 void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES]);
+
+/*
+ * For who gives memory back. A look marks what has not been needed since the last one, and returns whether the depot is
+ * still crowded. Then each call of give_back returns the memory of a magazine's objects; false when nothing marked is
+ * left. Any one thread at a time.
+ */
+bool abti_slab_look(struct abti_slab *slab);
+bool abti_slab_is_crowded(struct abti_slab *slab);
+bool abti_slab_give_back(struct abti_slab *slab);
 
 /* Frees an object without a cache; needs no memory. */
 void abti_slab_put(struct abti_slab *slab, void *object);

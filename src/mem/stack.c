@@ -39,7 +39,7 @@ static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t in
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
-        stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
+        stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
     if (!stack_guard(stack, source))
         return NULL;
     abti_stack_set_nest_limit(stack, spec->payload);
@@ -58,6 +58,18 @@ void abti_stack_forget(struct abti_stack *stack)
     abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
 }
 
+/* Its slot is nobody's: the memory goes. Guard pages that the kernel has made stay, and may be made again. */
+static void stack_retire(void *object)
+{
+    struct abti_stack *stack = object;
+    char *low = stack->low, *header_end = (char *)stack + STACK_HEADER;
+    size_t page = abti_vm_page_size();
+    if (abti_annotate_on)
+        abti_stack_forget(stack);
+    abti_guard_remove(low, (enum abti_guard)stack->guard);
+    abti_vm_release(low, ((size_t)(header_end - low) + page - 1) / page * page);
+}
+
 /* Stacks with `size` usable bytes, and with `room` more that costs no memory. */
 static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, size_t chunk)
 {
@@ -65,26 +77,23 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
     size_t rounded = (size + page - 1) / page * page;
     *spec = (struct abti_slab_spec){
-        .slot = rounded + page + room + abti_guard_room(),
         .run = 8,
-        .batch = 32,
-        .map = abti_chunk_map,
+        .batch = 4, /* what lies in magazines has been touched, a page at least each */
+        .retire = stack_retire,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
         .payload = size,
     };
-    size_t slots = chunk / spec->slot;
-    if (slots < 4)
-        slots = 4;
-    spec->block = spec->slot; /* what a chunk has more than was asked for is used, too */
-    spec->span = spec->slot;
-    spec->chunk = slots * spec->slot;
+    size_t slot = rounded + page + room + abti_guard_room(), slots = chunk / slot;
+    /* A block is a slot: what a chunk has more than was asked for is used, too. */
+    spec->arena = (struct abti_arena_spec){.slot = slot, .block = slot, .span = slot, .map = abti_chunk_map};
+    spec->arena.chunk = (slots < 4 ? 4 : slots) * slot;
 }
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
     stack_spec(spec, size, ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
-    spec->huge = !abti_guard_needs_page();
+    spec->arena.huge = !abti_guard_needs_page();
 }
 
 static size_t class_size(unsigned size_class)
@@ -105,7 +114,7 @@ static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, 
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack =
-        stack_place(slot, slot + spec->slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_CLASS);
+        stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_CLASS);
     if (!stack_guard(stack, source))
         return NULL;
     stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
@@ -114,7 +123,7 @@ static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, 
 
 void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, size_t kept)
 {
-    enum { MAX_BATCH = 8 };
+    enum { MAX_BATCH = 4 };
     size_t batch = kept / class_size(size_class) / 2; /* a cache has two magazines */
     stack_spec(spec, class_size(size_class), 0, STACK_CLASS_CHUNK);
     spec->make = stack_make_of_class;

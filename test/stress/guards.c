@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <sys/mman.h>
+#include "memory.h"
 #include "stress.h"
 
 enum { MASS = SCALED(100000, 10000, 1000) };
@@ -30,17 +31,6 @@ static int num_mappings(void)
     if (maps)
         fclose(maps);
     return lines;
-}
-
-static long resident_kib(void)
-{
-    long pages = 0, all;
-    FILE *statm = fopen("/proc/self/statm", "r");
-    if (statm && fscanf(statm, "%ld %ld", &all, &pages) != 2)
-        pages = 0;
-    if (statm)
-        fclose(statm);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /* The kernel's own guards, which cost no mapping. */

@@ -12,13 +12,11 @@ static bool map(struct abti_chunk *chunk, size_t size, bool huge)
     return maps_left-- > 0 && abti_chunk_map(chunk, size, huge);
 }
 
-static const struct abti_slab_spec spec = {.slot = SLOT,
-                                           .block = SLOT * SLOTS,
-                                           .span = SLOT * SLOTS,
-                                           .chunk = SLOT * SLOTS,
-                                           .run = RUN,
-                                           .batch = BATCH,
-                                           .map = map};
+static const struct abti_slab_spec spec = {
+    .arena = {.slot = SLOT, .block = SLOT * SLOTS, .span = SLOT * SLOTS, .chunk = SLOT * SLOTS, .map = map},
+    .run = RUN,
+    .batch = BATCH,
+};
 
 static int by_address(const void *a, const void *b)
 {
@@ -296,6 +294,153 @@ static void test_caches_come_and_go(void)
     abti_slab_fini(&slab);
 }
 
+/* --- Giving back --- */
+
+static int retired, released, crowds;
+
+static void retire(void *object)
+{
+    memset(object, 0xdd, SLOT);
+    retired++;
+}
+
+static void release(char *word)
+{
+    (void)word;
+    released++;
+}
+
+static void note_crowd(void)
+{
+    crowds++;
+}
+
+/* What nobody has needed between two looks becomes slots again, which are used before new ones. */
+static void test_give_back(bool words)
+{
+    enum { NUM = SLOTS, IN_CACHE = 2 * BATCH };
+    static void *objects[NUM];
+    struct abti_slab_spec giving = spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+    int n = 0;
+
+    retired = released = crowds = 0;
+    giving.arena.words = words;
+    giving.retire = retire;
+    giving.release = release;
+    giving.kept = NUM / 2;
+    giving.crowded = note_crowd;
+    abti_slab_init(&slab, &giving);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int i = 0; i < NUM; i++)
+        objects[i] = abti_cache_get(&cache);
+    for (int i = 0; i < NUM / 2; i++)
+        abti_cache_put(&cache, objects[i]);
+    is_int(crowds, 0, "half of %d free objects are no crowd", NUM);
+    ok(!abti_slab_look(&slab), "as a look finds, too");
+    for (int i = NUM / 2; i < NUM; i++)
+        abti_cache_put(&cache, objects[i]);
+    ok(crowds > 0, "all of them are");
+    while (abti_slab_give_back(&slab))
+        ;
+    is_int(retired, 0, "nothing is given back at the first look");
+    ok(abti_slab_look(&slab), "there is a crowd at the second look");
+    while (abti_slab_give_back(&slab))
+        n++;
+    ok(retired > 0 && retired <= NUM / 2 + BATCH, "what was there all the time is given back, %d objects", retired);
+    is_int(n, retired / BATCH, "a magazine at a time");
+    ok(!abti_slab_look(&slab), "the crowd is gone");
+    while (abti_slab_give_back(&slab))
+        ;
+    ok(retired >= NUM - IN_CACHE, "the others with the next look");
+    if (words)
+        is_int(released, (NUM - IN_CACHE) / ABTI_ARENA_WORD, "in whole words of slots");
+    is_int(count_magazines(slab.full), 0, "the depot is empty");
+    maps_left = 0;
+    for (n = 0; n < NUM && (objects[n] = abti_cache_get(&cache)) != NULL; n++)
+        ;
+    is_int(n, NUM, "all slots are handed out again");
+    ok(!abti_cache_get(&cache), "and no more");
+    ok(are_different(objects, NUM), "each once");
+    maps_left = 1000000;
+    for (int i = 0; i < NUM; i++)
+        abti_cache_put(&cache, objects[i]);
+    abti_cache_flush(&cache);
+    abti_slab_look(&slab);
+    abti_slab_look(&slab);
+    for (retired = 0; abti_slab_give_back(&slab);)
+        ;
+    is_int(retired, NUM, "those without a magazine, too");
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+/* Needed at times: the least that lay there is too much, not what lies there now. */
+static void test_needed(void)
+{
+    enum { NUM = 20 * BATCH };
+    void *objects[NUM];
+    struct abti_slab_spec giving = spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+
+    retired = 0;
+    giving.retire = retire;
+    abti_slab_init(&slab, &giving);
+    ok(!abti_cache_init(&cache, &slab), "a cache");
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < NUM; i++)
+            objects[i] = abti_cache_get(&cache);
+        for (int i = 0; i < NUM; i++)
+            abti_cache_put(&cache, objects[i]);
+        abti_slab_look(&slab);
+        while (abti_slab_give_back(&slab))
+            ;
+    }
+    is_int(retired, 0, "what is needed between any two looks stays");
+    abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+/* Somebody gives back all the time what others take and free. */
+static atomic_bool trading;
+
+static void *give_back_all_the_time(void *arg)
+{
+    long *magazines = arg;
+    while (atomic_load(&trading)) {
+        abti_slab_look(&shared);
+        while (abti_slab_give_back(&shared))
+            ++*magazines;
+    }
+    return NULL;
+}
+
+static void test_trade_and_give_back(void)
+{
+    pthread_t threads[NUM_THREADS], giver;
+    struct abti_slab_spec giving = spec;
+    long magazines = 0;
+
+    giving.arena.words = true;
+    giving.retire = NULL;
+    giving.release = release;
+    memset((void *)in_flight, 0, sizeof(in_flight));
+    abti_slab_init(&shared, &giving);
+    atomic_store(&trading, true);
+    pthread_create(&giver, NULL, give_back_all_the_time, &magazines);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_create(&threads[i], NULL, trade, (void *)(intptr_t)(i + 1));
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    atomic_store(&trading, false);
+    pthread_join(giver, NULL);
+    is_int(atomic_load(&broken), 0, "%d threads free each other's objects, and another gives %ld magazines back",
+           NUM_THREADS, magazines);
+    abti_slab_fini(&shared);
+}
+
 int main(void)
 {
     test_one_cache();
@@ -306,5 +451,9 @@ int main(void)
     test_flush();
     test_make_fails();
     test_caches_come_and_go();
+    test_give_back(false);
+    test_give_back(true);
+    test_needed();
+    test_trade_and_give_back();
     return done_testing();
 }

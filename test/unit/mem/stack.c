@@ -118,8 +118,8 @@ static void test_large(void)
 
     for (size_t size = MIB; size <= (size_t)256 * MIB; size *= 4) {
         abti_stack_slab_spec(&spec, size, 8 << 20);
-        ok(spec.slot > size && spec.chunk >= 4 * spec.slot && spec.chunk % spec.slot == 0, "four stacks of %zu MiB",
-           size / MIB);
+        ok(spec.arena.slot > size && spec.arena.chunk >= 4 * spec.arena.slot && spec.arena.chunk % spec.arena.slot == 0,
+           "four stacks of %zu MiB", size / MIB);
     }
 }
 

@@ -1,0 +1,129 @@
+#include "core/reclaim.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include "core/rt.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+/*
+ * A native thread does it, which is made when a depot is crowded for the first time and sleeps while none is. Streams
+ * cannot be relied on: one that never idles would do it in the midst of its work, and one that waits in a system call
+ * (a program whose main function sleeps when all is done) not at all.
+ *
+ *   NONE -> AWAKE      by who finds a depot crowded, and then makes the thread
+ *   AWAKE -> REFUSED    by the same, when there can be no thread: nobody tries again before the next ABT_init
+ *   AWAKE -> ASLEEP     by the thread, when there was nothing to do in a whole period
+ *   ASLEEP -> AWAKE     by who finds a depot crowded, and then makes the system call; by the thread, likewise
+ *   AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize
+ *
+ * No wake is lost: who frees fills the depot under its lock and looks at the state after that, and the thread stores
+ * ASLEEP and then looks at the depots, each under its lock. Whichever has the lock second sees what the other did.
+ */
+enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
+
+/* Memory that has not been needed for so long goes: two looks, so that it takes up to twice as long. */
+enum { PERIOD_NS = 100 * 1000 * 1000 };
+
+static _Atomic(uint32_t) reclaim_state;
+static pthread_t reclaim_thread; /* written by who has left NONE, read by ABT_finalize */
+
+static bool is_ending(void)
+{
+    return abti_load_acquire(&reclaim_state) == ENDING;
+}
+
+enum { NUM_SLABS = 2 + ABTI_STACK_CLASSES };
+
+static struct abti_slab *slab_at(unsigned i)
+{
+    return i == 0 ? &abti_rt.stack_slab : i == 1 ? &abti_rt.unit_slab : &abti_rt.class_slabs[i - 2];
+}
+
+/* One look at everything. False when there was nothing to give back and no depot is crowded. */
+static bool reclaim(void)
+{
+    bool more = false;
+    for (unsigned i = 0; i < NUM_SLABS; i++) {
+        if (abti_slab_look(slab_at(i)))
+            more = true;
+        while (!is_ending() && abti_slab_give_back(slab_at(i)))
+            more = true;
+    }
+    return more;
+}
+
+static bool is_crowded(void)
+{
+    for (unsigned i = 0; i < NUM_SLABS; i++) {
+        if (abti_slab_is_crowded(slab_at(i)))
+            return true;
+    }
+    return false;
+}
+
+/* relaxed: the locks of the depots order it, see above */
+static bool change_state(uint32_t from, uint32_t to)
+{
+    return abti_cas_relaxed(&reclaim_state, &from, to);
+}
+
+static void sleep_until_crowded(void)
+{
+    if (!change_state(AWAKE, ASLEEP))
+        return;
+    if (is_crowded() && change_state(ASLEEP, AWAKE))
+        return;
+    while (abti_load_acquire(&reclaim_state) == ASLEEP)
+        abti_futex_wait(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
+}
+
+static void *reclaim_main(void *arg)
+{
+    (void)arg;
+    while (!is_ending()) {
+        uint64_t until = abti_clock_mono_ns() + PERIOD_NS;
+        while (!is_ending() && abti_futex_wait(&reclaim_state, AWAKE, until))
+            ;
+        if (!reclaim())
+            sleep_until_crowded();
+    }
+    return NULL;
+}
+
+/* The program's signals are not for it. */
+static int make_thread(void)
+{
+    enum { STACK_SIZE = 128 * 1024 };
+    pthread_attr_t attr;
+    sigset_t all, before;
+    if (pthread_attr_init(&attr))
+        return -1;
+    (void)pthread_attr_setstacksize(&attr, STACK_SIZE); /* one that is too small leaves the default */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&reclaim_thread, &attr, reclaim_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return err;
+}
+
+void abti_reclaim_start(void)
+{
+    uint32_t state = abti_load_relaxed(&reclaim_state);
+    if (state == ASLEEP && change_state(ASLEEP, AWAKE))
+        abti_futex_wake(&reclaim_state);
+    else if (state == NONE && change_state(NONE, AWAKE) && make_thread())
+        abti_store_relaxed(&reclaim_state, REFUSED);
+}
+
+void abti_reclaim_fini(void)
+{
+    uint32_t state = abti_load_acquire(&reclaim_state);
+    if (state == AWAKE || state == ASLEEP) {
+        abti_store_release(&reclaim_state, ENDING);
+        abti_futex_wake(&reclaim_state);
+        pthread_join(reclaim_thread, NULL);
+    }
+    abti_store_relaxed(&reclaim_state, NONE);
+}

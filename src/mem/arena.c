@@ -1,0 +1,179 @@
+#include "mem/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = ABTI_ARENA_WORD };
+
+void abti_arena_init(struct abti_arena *arena, const struct abti_arena_spec *spec)
+{
+    *arena = (struct abti_arena){.spec = *spec};
+}
+
+void abti_arena_fini(struct abti_arena *arena)
+{
+    for (size_t i = 0; i < arena->num_regions; i++) {
+        abti_chunk_unmap(&arena->regions[i]->chunk);
+        free(arena->regions[i]);
+    }
+    free(arena->regions);
+    arena->regions = NULL;
+    arena->num_regions = arena->room = 0;
+    arena->open = NULL;
+}
+
+/* --- Regions --- */
+
+static size_t words_of(size_t slots)
+{
+    return (slots + WORD - 1) / WORD;
+}
+
+static bool make_room(struct abti_arena *arena)
+{
+    if (arena->num_regions < arena->room)
+        return true;
+    size_t room = arena->room ? 2 * arena->room : 4;
+    struct abti_region **regions = realloc(arena->regions, room * sizeof(*regions));
+    if (!regions)
+        return false;
+    arena->regions = regions;
+    arena->room = room;
+    return true;
+}
+
+/* A region over a new chunk, all of its slots free; NULL when there is no memory. */
+static struct abti_region *region_create(const struct abti_arena_spec *spec)
+{
+    struct abti_chunk chunk;
+    if (!spec->map(&chunk, spec->chunk, spec->huge))
+        return NULL;
+    size_t slots = chunk.size / spec->block * (spec->span / spec->slot), words = words_of(slots);
+    struct abti_region *region = malloc(sizeof(*region) + words * sizeof(region->free[0]));
+    if (!region) {
+        abti_chunk_unmap(&chunk);
+        return NULL;
+    }
+    *region = (struct abti_region){.chunk = chunk, .num_slots = slots, .num_free = slots};
+    memset(region->free, 0xff, words * sizeof(region->free[0]));
+    if (slots % WORD)
+        region->free[words - 1] = (UINT64_C(1) << slots % WORD) - 1;
+    return region;
+}
+
+/* How many regions lie at or below an address. */
+static size_t num_up_to(const struct abti_arena *arena, const void *addr)
+{
+    size_t low = 0, high = arena->num_regions;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if ((uintptr_t)arena->regions[middle]->chunk.base <= (uintptr_t)addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void open_region(struct abti_arena *arena, struct abti_region *region)
+{
+    if (region->is_open)
+        return;
+    region->is_open = true;
+    region->next_open = arena->open;
+    arena->open = region;
+}
+
+static bool grow(struct abti_arena *arena)
+{
+    struct abti_region *region = make_room(arena) ? region_create(&arena->spec) : NULL;
+    if (!region)
+        return false;
+    size_t at = num_up_to(arena, region->chunk.base);
+    memmove(&arena->regions[at + 1], &arena->regions[at], (arena->num_regions - at) * sizeof(arena->regions[0]));
+    arena->regions[at] = region;
+    arena->num_regions++;
+    open_region(arena, region);
+    return true;
+}
+
+/* One with free slots; NULL when there is no memory. */
+static struct abti_region *some_region(struct abti_arena *arena)
+{
+    while (arena->open && arena->open->num_free == 0) {
+        arena->open->is_open = false;
+        arena->open = arena->open->next_open;
+    }
+    return arena->open || grow(arena) ? arena->open : NULL;
+}
+
+/* --- Slots --- */
+
+static char *slot_address(const struct abti_arena_spec *spec, const struct abti_region *region, size_t slot)
+{
+    size_t per_block = spec->span / spec->slot;
+    return (char *)region->chunk.base + slot / per_block * spec->block + slot % per_block * spec->slot;
+}
+
+/* The region that an address lies in, and in which of its slots. */
+static struct abti_region *find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
+{
+    const struct abti_arena_spec *spec = &arena->spec;
+    struct abti_region *region = arena->regions[num_up_to(arena, in_slot) - 1];
+    size_t offset = (size_t)((const char *)in_slot - (const char *)region->chunk.base);
+    *slot = offset / spec->block * (spec->span / spec->slot) + offset % spec->block / spec->slot;
+    return region;
+}
+
+/* Clears the lowest bit that is set, and those above it, at most `most` altogether. Their number, *first is the lowest.
+ */
+static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
+{
+    unsigned num = 0;
+    *first = (unsigned)__builtin_ctzll(*word);
+    while (num<most && * first + num<WORD && * word>>(*first + num) & 1)
+        *word &= ~(UINT64_C(1) << (*first + num++));
+    return num;
+}
+
+bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run)
+{
+    struct abti_region *region = some_region(arena);
+    if (!region)
+        return false;
+    while (region->free[region->first_word] == 0)
+        region->first_word++;
+    unsigned first, num = take_bits(&region->free[region->first_word], most, &first);
+    region->num_free -= num;
+    *run = (struct abti_run){slot_address(&arena->spec, region, region->first_word * WORD + first), num,
+                             region->chunk.source};
+    return true;
+}
+
+static void set_bits(struct abti_arena *arena, struct abti_region *region, size_t word, uint64_t bits, unsigned num)
+{
+    region->free[word] |= bits;
+    region->num_free += num;
+    if (word < region->first_word)
+        region->first_word = word;
+    open_region(arena, region);
+}
+
+char *abti_arena_return(struct abti_arena *arena, void *in_slot)
+{
+    size_t slot;
+    struct abti_region *region = find(arena, in_slot, &slot);
+    set_bits(arena, region, slot / WORD, UINT64_C(1) << slot % WORD, 1);
+    if (!arena->spec.words || region->free[slot / WORD] != UINT64_MAX)
+        return NULL;
+    region->free[slot / WORD] = 0;
+    region->num_free -= WORD;
+    return slot_address(&arena->spec, region, slot / WORD * WORD);
+}
+
+void abti_arena_reopen(struct abti_arena *arena, char *word)
+{
+    size_t slot;
+    struct abti_region *region = find(arena, word, &slot);
+    set_bits(arena, region, slot / WORD, UINT64_MAX, WORD);
+}
