@@ -164,6 +164,7 @@ stress_tests = \
 	test/stress/blocked \
 	test/stress/crowd \
 	test/stress/dumps \
+	test/stress/footprint \
 	test/stress/forkjoin \
 	test/stress/give_back \
 	test/stress/guards \
@@ -194,6 +195,7 @@ bench_programs = \
 	test/bench/external \
 	test/bench/idle \
 	test/bench/instructions \
+	test/bench/memory \
 	test/bench/sync \
 	test/bench/timers
 
@@ -202,6 +204,7 @@ test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
 test_bench_external_SOURCES = test/bench/external.c $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_instructions_SOURCES = test/bench/instructions.c
+test_bench_memory_SOURCES = test/bench/memory.c $(bench_common)
 test_bench_sync_SOURCES = test/bench/sync.c $(bench_common)
 test_bench_timers_SOURCES = test/bench/timers.c $(bench_common)
 test_bench_timers_LDADD = $(LDADD) -lm
