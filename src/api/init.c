@@ -12,6 +12,7 @@
 #include "core/tool.h"
 #include "core/unitmap.h"
 #include "ext/info.h"
+#include "os/fault.h"
 #include "pool/pool_impl.h"
 #include "sched/sched_impl.h"
 
@@ -58,6 +59,7 @@ static void memory_fini(void)
     abti_ownstacks_fini(&abti_rt.external_stacks);
     slabs_fini();
     abti_unitmap_fini();
+    abti_fault_stack_forget();
 }
 
 static int primary_init(void)
@@ -101,6 +103,7 @@ static int runtime_init(void)
     abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
     abti_cpu_init();
+    abti_rt.can_look = !abti_affinity_is_single();
     abti_annotate_init();
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {

@@ -13,6 +13,7 @@ enum { ABTI_MAX_ES = 1 << 14 };
 struct abti_rt {
     _Atomic(bool) up;          /* between the last ABT_init and its ABT_finalize */
     struct abti_config config; /* constant while up */
+    bool can_look;             /* constant: there are several CPUs, so that what is waited for may happen meanwhile */
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
     struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */

@@ -206,39 +206,69 @@ static void es_dispose(abti_es *es)
     free(es);
 }
 
-/* The bounds of the calling native thread's stack, for the room it has and for the sanitizers. */
-static void describe_native_stack(struct abti_stack *stack)
+enum { NATIVE_SLACK = 256 * 1024 }; /* what of a native stack may be in use already, by the C library and by guards */
+
+/* Of the process's first thread it is what the limit says, as far as we know that. */
+static size_t main_stack_size(void)
 {
-    enum { SLACK = 256 * 1024 };
-    bool is_process_main = getpid() == gettid();
-    *stack = (struct abti_stack){.kind = ABTI_STACK_USER, .tsan_fiber = abti_annotate_fiber_current()};
-    if (is_process_main && !abti_annotate_on) {
-        /* Asking libc would read /proc/self/maps. What lies below is ours up to the limit, less what is used already.
-         */
-        struct rlimit limit;
-        size_t size = getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > (8u << 20) ? 8u << 20 : limit.rlim_cur;
-        stack->end = abti_cpu_sp();
-        stack->base = stack->end - (size > 2 * SLACK ? size - SLACK : 0);
-    } else {
-        pthread_attr_t attr;
-        void *base = abti_cpu_sp();
-        size_t size = 0;
-        if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-            pthread_attr_getstack(&attr, &base, &size);
-            pthread_attr_destroy(&attr);
-        }
-        stack->base = base;
-        stack->end = (char *)base + size;
+    struct rlimit limit;
+    enum { USUAL = 8 << 20 };
+    return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > USUAL ? USUAL : limit.rlim_cur;
+}
+
+/* Asking libc would read /proc/self/maps for the first thread, and allocate for others. */
+static void estimate_native_stack(struct abti_stack *stack, size_t size)
+{
+    stack->end = abti_cpu_sp();
+    stack->base = stack->end - (size > 2 * NATIVE_SLACK ? size - NATIVE_SLACK : 0);
+}
+
+static void ask_for_native_stack(struct abti_stack *stack)
+{
+    pthread_attr_t attr;
+    void *base = abti_cpu_sp();
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        pthread_attr_getstack(&attr, &base, &size);
+        pthread_attr_destroy(&attr);
     }
+    stack->base = base;
+    stack->end = (char *)base + size;
+}
+
+/*
+ * The bounds of the calling native thread's stack, for the room it has and for the sanitizers. `size`: it is known to
+ * have about so much; 0: nothing is known.
+ */
+static void describe_native_stack(struct abti_stack *stack, size_t size)
+{
+    *stack = (struct abti_stack){.kind = ABTI_STACK_USER, .tsan_fiber = abti_annotate_fiber_current()};
+    if (size > 0 && !abti_annotate_on)
+        estimate_native_stack(stack, size);
+    else
+        ask_for_native_stack(stack);
     stack->size = (size_t)(stack->end - stack->base);
     abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
+}
+
+/* A stream that has been joined is freed or revived soon, as a rule: it looks for a while before it sleeps. */
+static void await_control(abti_es *es)
+{
+    enum { LOOKS = 200 };
+    for (int i = 0; abti_rt.can_look && i < LOOKS; i++) {
+        if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
+            return;
+        abti_cpu_relax();
+    }
+    while (abti_load_acquire(&es->control) == ABTI_ES_STOPPED)
+        abti_futex_wait(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
 }
 
 static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
-    describe_native_stack(&es->native);
+    describe_native_stack(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
     es->main_unit->stack = &es->native;
     abti_fault_enter(es->fault_stack);
     for (;;) {
@@ -251,8 +281,7 @@ static void *es_thread(void *arg)
         abti_unit *joiner = abti_terminate(es, es->main_unit);
         if (joiner)
             abti_resume_joiner(joiner);
-        while (abti_load_acquire(&es->control) == ABTI_ES_STOPPED)
-            abti_futex_wait(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
+        await_control(es);
         if (abti_load_acquire(&es->control) == ABTI_ES_EXIT)
             break;
     }
@@ -336,7 +365,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->thread = pthread_self();
     abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es);
-    describe_native_stack(&es->native);
+    describe_native_stack(&es->native, getpid() == gettid() ? main_stack_size() : 0);
     abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
@@ -404,8 +433,11 @@ void abti_es_request(abti_es *es, unsigned requests)
 
 void abti_es_join(abti_es *es)
 {
-    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
         abti_es_request(es, ABTI_ES_REQ_JOIN);
+        if (abti_es_self)
+            abti_es_self->sleepy = true; /* its thread may have to start first, and may need this very CPU */
+    }
     abti_join(abti_es_self, es->main_unit, NULL);
 }
 

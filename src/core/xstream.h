@@ -34,6 +34,7 @@ struct ABT_xstream_opaque {
     abti_unit *handoff;  /* picked by a child, for the parent to run */
     int32_t budget;      /* units until the scheduler looks at events */
     bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
+    bool sleepy;         /* sleeps at once when it is idle next: somebody here waits for what takes long */
     uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
     uint16_t index;      /* in rt.by_index. Constant */
     uint32_t running;    /* ABTI_RUNNING_ON(index) */

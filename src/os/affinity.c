@@ -142,3 +142,9 @@ void abti_cpuset_fini(struct abti_cpuset *set)
     set->cpus = NULL;
     set->num = 0;
 }
+
+bool abti_affinity_is_single(void)
+{
+    cpu_set_t mask;
+    return pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask) == 0 && CPU_COUNT(&mask) == 1;
+}

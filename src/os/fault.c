@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "os/vm.h"
 
@@ -62,14 +63,23 @@ void abti_fault_unwatch(void)
     watcher = NULL;
 }
 
+/* One that nobody uses: threads come and go. */
+static _Atomic(void *) spare;
+
 void *abti_fault_stack_map(void)
 {
-    return abti_vm_map(FAULT_STACK);
+    void *stack = abti_exchange_acq_rel(&spare, NULL);
+    return stack ? stack : abti_vm_map(FAULT_STACK);
 }
 
 void abti_fault_stack_unmap(void *stack)
 {
-    abti_vm_unmap(stack, FAULT_STACK);
+    abti_vm_unmap(abti_exchange_acq_rel(&spare, stack), FAULT_STACK);
+}
+
+void abti_fault_stack_forget(void)
+{
+    abti_fault_stack_unmap(NULL);
 }
 
 void abti_fault_enter(void *stack)

@@ -17,8 +17,9 @@ void abti_fault_unwatch(void);
 
 /* Memory for signal handlers to run on. NULL: there is none. */
 void *abti_fault_stack_map(void);
-/* NULL is allowed. */
+/* NULL is allowed. One is kept for the next who asks, until _forget. */
 void abti_fault_stack_unmap(void *stack);
+void abti_fault_stack_forget(void);
 
 /* From now on the calling native thread uses that memory (NULL: nothing is done), unless it has some already. */
 void abti_fault_enter(void *stack);

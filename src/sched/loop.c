@@ -2,6 +2,7 @@
  */
 #include "sched/sched_impl.h"
 
+#include "core/rt.h"
 #include "core/switch.h"
 #include "core/xstream.h"
 
@@ -14,12 +15,16 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks)
 {
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
-    if (es->parent)
+    if (!abti_rt.can_look || es->sleepy)
+        enough = 0; /* nobody can bring anything meanwhile, or soon */
+    if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT)
+    } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
         abti_cpu_relax();
-    else
+    } else {
+        es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
+    }
 }
 
 /*

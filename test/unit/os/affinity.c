@@ -71,6 +71,16 @@ static void test_entries(void)
     check_entry("0:3:-1", 2, (int[]){30}, 1);
 }
 
+static void test_single(const struct abti_cpuset *allowed)
+{
+    pthread_t self = pthread_self();
+
+    is_int(abti_affinity_is_single(), allowed->num == 1, "one CPU or several");
+    is_int(abti_affinity_set(self, allowed->cpus, 1), 0, "bind to the first CPU");
+    ok(abti_affinity_is_single(), "one CPU");
+    is_int(abti_affinity_set(self, allowed->cpus, allowed->num), 0, "put the first set back");
+}
+
 int main(void)
 {
     struct abti_cpuset allowed = {0};
@@ -80,8 +90,10 @@ int main(void)
     ok(allowed.num >= 1, "it is not empty");
     for (size_t i = 1; i < allowed.num; i++)
         ok(allowed.cpus[i - 1] < allowed.cpus[i], "in ascending order");
-    if (allowed.num)
+    if (allowed.num) {
         test_thread(&allowed);
+        test_single(&allowed);
+    }
     test_entries();
     abti_cpuset_fini(&allowed);
     ok(!allowed.cpus && !allowed.num, "an ended set is empty");
