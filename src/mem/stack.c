@@ -83,7 +83,8 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
         .payload = size,
     };
-    size_t slot = rounded + page + room + abti_guard_room(), slots = chunk / slot;
+    size_t pages = (rounded + room + abti_guard_room()) / page + 1;
+    size_t slot = (pages | 1) * page, slots = chunk / slot; /* an odd number: the tops fall into all sets of a TLB */
     /* A block is a slot: what a chunk has more than was asked for is used, too. */
     spec->arena = (struct abti_arena_spec){.slot = slot, .block = slot, .span = slot, .map = abti_chunk_map};
     spec->arena.chunk = (slots < 4 ? 4 : slots) * slot;
