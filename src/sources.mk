@@ -19,6 +19,7 @@ abt_sources = \
 	src/api/sched_config.c \
 	src/api/self.c \
 	src/api/slot.c \
+	src/api/stack_usage.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
@@ -50,6 +51,7 @@ abt_sources = \
 	src/core/rt.c \
 	src/core/sched.c \
 	src/core/slot.c \
+	src/core/stackuse.c \
 	src/core/switch.c \
 	src/core/tool.c \
 	src/core/timer.c \

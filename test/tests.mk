@@ -66,6 +66,7 @@ api_tests = \
 	test/api/self \
 	test/api/slot \
 	test/api/specific \
+	test/api/stack_usage \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \

@@ -8,6 +8,7 @@
 #include "core/overflow.h"
 #include "core/reclaim.h"
 #include "core/rt.h"
+#include "core/stackuse.h"
 #include "core/switch.h"
 #include "core/tool.h"
 #include "core/unitmap.h"
@@ -116,6 +117,7 @@ static int runtime_init(void)
         return code;
     }
     abti_overflow_watch();
+    abti_stackuse_begin();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     if (abti_rt.config.print_config)
@@ -180,6 +182,9 @@ static void runtime_fini(abti_es *es)
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);
+    if (abti_rt.config.stack_usage > 0)
+        abti_info_print_stack_usage(stderr);
+    abti_stackuse_fini();
     abti_overflow_unwatch();
     abti_tool_fini();
     memory_fini();

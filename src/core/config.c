@@ -144,6 +144,7 @@ int abti_config_load(struct abti_config *config)
     config->mutex_max_handovers = env_u32("MUTEX_MAX_HANDOVERS", 64, 1);
     config->mutex_max_wakeups = env_u32("MUTEX_MAX_WAKEUPS", 1, 1);
     config->sys_page_size = config_round_up_pow2(env_size("SYS_PAGE_SIZE", abti_vm_page_size(), 64));
+    config->stack_usage = env_u32("STACK_USAGE", 0, 0);
     load_stacks(config);
     load_memory(config);
     return load_affinity(config);

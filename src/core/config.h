@@ -36,6 +36,7 @@ struct abti_config {
     enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
     size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
     size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
+    uint32_t stack_usage;              /* ABT_STACK_USAGE: one in so many ULTs is watched, 0: none */
     /* memory */
     size_t sys_page_size;            /* ABT_SYS_PAGE_SIZE: a power of two */
     size_t huge_page_size;           /* ABT_HUGE_PAGE_SIZE */

@@ -61,7 +61,7 @@ ABTI_INLINE int abti_join_in_place(abti_es *es, abti_unit *unit)
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest(&self->ctx, unit, (void (*)(void *))abti_nest_main);
+    return abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
 }
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include "core/overflow.h"
 #include "core/rt.h"
+#include "core/stackuse.h"
 
 _Thread_local abti_es *abti_es_self;
 
@@ -50,7 +51,7 @@ ABTI_NO_SANITIZE static int start_annotated(abti_unit *self, abti_unit *to, void
 {
     void *fake = NULL;
     annotate_leave_to_start(&fake, to->stack);
-    abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_ult_main, after, arg);
+    abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
     return 0;
 }
@@ -68,14 +69,14 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 {
     if (ABTI_UNLIKELY(abti_annotate_on))
         annotate_leave_to_start(NULL, to->stack);
-    abti_ctx_restart(abti_stack_top(to->stack), abti_ult_main, NULL, NULL);
+    abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
 
 ABTI_INLINE int start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     if (ABTI_UNLIKELY(abti_annotate_on))
         return start_annotated(self, to, after, arg);
-    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_ult_main, after, arg);
+    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 
 /* --- Leaving --- */
@@ -135,6 +136,7 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     unsigned requests = abti_load_relaxed(&self->requests);
     if (abti_unit_is_cancelled(self)) {
         abti_tool_event_cancel(es, self);
+        abti_stackuse_left(self);
         end_ult();
     }
     if (requests & ABTI_REQ_MIGRATE)
@@ -378,12 +380,10 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
  * pool meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has
  * never left its stack.
  */
-void abti_nest_main(abti_unit *unit)
+ABTI_INLINE void end_in_place(void)
 {
-    unit->func(unit->arg);
-
     abti_es *es = abti_es_self;
-    unit = es->cur;
+    abti_unit *unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
     if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, joiner->pool) ||
@@ -400,6 +400,28 @@ void abti_nest_main(abti_unit *unit)
     abti_pool_owner_left(joiner->pool, 1);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
+}
+
+static void nest_main(void *arg)
+{
+    abti_unit *unit = arg;
+    unit->func(unit->arg);
+    end_in_place();
+}
+
+/* Out of line: it must not use what its caller knew of the ES before the unit ran. */
+static ABTI_NOINLINE void end_watch(void)
+{
+    abti_stackuse_left(abti_es_self->cur);
+}
+
+static void nest_main_watched(void *arg)
+{
+    abti_unit *unit = arg;
+    abti_stackuse_enter(__builtin_frame_address(0));
+    unit->func(unit->arg);
+    end_watch();
+    end_in_place();
 }
 
 /*
@@ -451,7 +473,7 @@ static ABTI_NOINLINE void tell_finish(void)
     abti_tool_event_finish(es, es->cur);
 }
 
-void abti_ult_main(void)
+static void ult_main(void)
 {
     abti_annotate_arrival();
     for (;;) {
@@ -463,6 +485,34 @@ void abti_ult_main(void)
     }
 }
 
+static void ult_main_watched(void)
+{
+    abti_annotate_arrival();
+    for (;;) {
+        abti_unit *unit = abti_es_self->cur;
+        abti_stackuse_enter(abti_stack_top(unit->stack));
+        unit->func(unit->arg);
+        end_watch();
+        if (ABTI_BUILD_TOOL)
+            tell_finish();
+        finish();
+    }
+}
+
+_Atomic(void (*)(void)) abti_ult_entry = ult_main;
+_Atomic(void (*)(void *)) abti_nest_entry = nest_main;
+
+void abti_entries_watch(void)
+{
+    abti_spin_lock(&abti_rt.lock);
+    bool watch = abti_stackuse_is_on();
+    abti_store_relaxed(&abti_ult_entry, watch ? ult_main_watched : ult_main);
+    abti_store_relaxed(&abti_nest_entry, watch ? nest_main_watched : nest_main);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next)
+        abti_store_relaxed(&es->nest_entry, abti_load_relaxed(&abti_nest_entry));
+    abti_spin_unlock(&abti_rt.lock);
+}
+
 /* From anywhere on its stack. */
 ABTI_NORETURN ABTI_INLINE void end_ult(void)
 {
@@ -472,6 +522,7 @@ ABTI_NORETURN ABTI_INLINE void end_ult(void)
 
 void abti_ult_exit(void)
 {
+    abti_stackuse_left(abti_es_self->cur);
     if (ABTI_BUILD_TOOL)
         tell_finish();
     end_ult();
@@ -483,6 +534,7 @@ void abti_ult_exit_to(abti_unit *next)
     abti_unit *unit = es->cur;
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
+    abti_stackuse_left(unit);
     abti_tool_event_finish(es, unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         leave_for_good(es, next, after_end_own_stack, unit);
@@ -522,6 +574,7 @@ static void give_stack_back(abti_es *es, abti_unit *unit)
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
+    abti_stackuse_left(unit);
     give_stack_back(es, unit);
     abti_finish_simply(es, unit);
 }

@@ -220,9 +220,16 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 /* A popped unit that is to end without running on: its end is published and its joiner resumed. */
 void abti_discard(abti_es *es, abti_unit *unit);
 
-/* First function of every ULT on a stack of its own, and of one that runs in place. */
-void abti_ult_main(void);
-void abti_nest_main(abti_unit *unit);
+/*
+ * First function of every ULT on a stack of its own, and of one that runs in place: those that just call the unit's,
+ * or, while stack use is sampled, those that watch it. Written by abti_entries_watch; relaxed: a unit that starts in
+ * the other way is as good, and who asks for samples sees them when the ESs have looked at events.
+ */
+extern _Atomic(void (*)(void)) abti_ult_entry;
+extern _Atomic(void (*)(void *)) abti_nest_entry; /* each ES has its own copy */
+
+/* After abti_stackuse_is_on has changed. */
+void abti_entries_watch(void);
 
 /* Descriptors. */
 ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)

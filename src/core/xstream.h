@@ -36,8 +36,10 @@ struct ABT_xstream_opaque {
     bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
     bool sleepy;         /* sleeps at once when it is idle next: somebody here waits for what takes long */
     uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
-    uint16_t index;      /* in rt.by_index. Constant */
-    uint32_t running;    /* ABTI_RUNNING_ON(index) */
+    _Atomic(void (*)(void *)) nest_entry; /* abti_nest_entry, which takes one instruction more to read. Set by anybody,
+                                             under rt.lock */
+    uint16_t index;                       /* in rt.by_index. Constant */
+    uint32_t running;                     /* ABTI_RUNNING_ON(index) */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* of other than the default size */
@@ -65,7 +67,8 @@ struct ABT_xstream_opaque {
     pthread_t thread; /* creator; valid for secondary ESs */
 
     struct abti_idle idle;
-    uint64_t asked_ns; /* private: when it last asked others for their free stacks */
+    uint64_t asked_ns;  /* private: when it last asked others for their free stacks */
+    uint32_t unwatched; /* private: ULTs that have started here since one was watched, see core/stackuse.h */
     /* Private to the ES's native thread, kept for core/tool.h only. */
     int depth;   /* of `cur`: how many schedulers run one another down to it */
     bool untold; /* the events of the moment are told as if there were no ES */

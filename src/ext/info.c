@@ -5,6 +5,8 @@
 #include "base/build.h"
 #include "core/esaffinity.h"
 #include "core/rt.h"
+#include "core/stackuse.h"
+#include "os/symbol.h"
 
 static const char *yes_no(bool b)
 {
@@ -393,4 +395,17 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
     print_cold(fp, unit);
     print_stack(fp, unit);
     fflush(fp);
+}
+
+/* --- Stack use --- */
+
+void abti_info_print_stack_usage(FILE *fp)
+{
+    struct abti_stack_use use;
+    fprintf(fp, "stack use of ULTs that were watched, default size %zu:\n", abti_rt.config.thread_stacksize);
+    for (unsigned i = 0; abti_stackuse_at(i, &use); i++) {
+        const char *name = abti_symbol_of((void *)(uintptr_t)use.func);
+        fprintf(fp, "  at most %zu bytes in %" PRIu64 " of function %s%sat %p\n", use.most, use.samples,
+                name ? name : "", name ? " " : "", (void *)(uintptr_t)use.func);
+    }
 }

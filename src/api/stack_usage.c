@@ -1,0 +1,37 @@
+/* How much stack the functions of ULTs use. */
+#include "api/check.h"
+#include "core/rt.h"
+#include "core/stackuse.h"
+#include "ext/info.h"
+#include "os/annotate.h"
+
+int ABTX_stack_usage_sample(int every)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(every < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (abti_annotate_on && every > 0)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    int code = abti_stackuse_sample((uint32_t)every);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_stack_usage_get(void (*thread_func)(void *), size_t *most, size_t *samples)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    struct abti_stack_use use = abti_stackuse_of(thread_func);
+    *most = use.most;
+    *samples = (size_t)use.samples;
+    return ABT_SUCCESS;
+}
+
+int ABTX_info_print_stack_usage(FILE *fp)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_info_print_stack_usage(fp);
+    fflush(fp);
+    return ABT_SUCCESS;
+}
