@@ -26,7 +26,7 @@ def machine():
                 break
     return {
         "cpu": cpu, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release().split("-")[0],
-        "compiler": first_line("cc", "--version"), "load": os.getloadavg()[0],
+        "compiler": f"cc {first_line('cc', '-dumpfullversion', '-dumpversion')}", "load": os.getloadavg()[0],
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
 
@@ -48,6 +48,11 @@ def over(result):
     return result["limit"] is not None and result["raw_switches"] > result["limit"]
 
 
+def rounds_of(data):
+    counts = [len(r["rounds"]) for r in data["results"]]
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+
 # ---- The table ---------------------------------------------------------------------------------------------------
 
 
@@ -56,7 +61,7 @@ def table(data):
     lines = ["# Benchmarks", "",
              f"{describe(about)}; {about['date']}. Load of the machine at the start: {about['load']:.1f}.",
              f"Raw switch: {data['raw']['median']:.2f} ns, between {data['raw']['low']:.2f} and "
-             f"{data['raw']['high']:.2f}. Medians of {data['rounds']} interleaved rounds; low and high are the rounds'. "
+             f"{data['raw']['high']:.2f}. Medians of {rounds_of(data)} interleaved rounds; low and high are the rounds'. "
              "x raw: in raw switches of the same round; speedup: over the same work "
              "without a runtime."]
     for figure, heading in catalogue.FIGURES.items():
@@ -111,6 +116,82 @@ def missing_lines(data):
     if data["failed"]:
         lines += ["", "Failed:", ""] + [f"- {f}" for f in data["failed"]]
     return lines
+
+
+# ---- A summary for the README ------------------------------------------------------------------------------------
+
+SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
+           "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "xs-unsorted", "memory-blocked"]
+BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
+
+
+def best_of(results, wanted):
+    mine = [r for r in results if wanted(r["peer"])]
+    return min(mine, key=lambda r: r["median"]) if mine else None
+
+
+def contests(data):
+    """For each work and number of streams libabt's best way and the best way of each other runtime, the best first."""
+    for work in SUMMARY:
+        here = [r for r in data["results"] if r["work"] == work and r["figure"] != "steps"]
+        for streams in sorted({r["streams"] for r in here}):
+            mine = [r for r in here if r["streams"] == streams]
+            own = best_of(mine, lambda peer: peer == "libabt")
+            peers = {r["peer"] for r in mine} - {"libabt", measure.SEQUENTIAL}
+            others = sorted((best_of(mine, lambda p, peer=peer: p == peer) for peer in peers),
+                            key=lambda r: r["median"])
+            if own and others:
+                yield own, others
+
+
+def summary(data):
+    about = data["machine"]
+    lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `maint/bench`: {describe(about)}, "
+             f"{about['date']}, load {about['load']:.1f}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
+             "its best way.", "", "| work | streams | libabt | the best others |", "|---|---:|---:|---|"]
+    for own, others in contests(data):
+        best = "; ".join(f"{r['peer']} {amount(r['median'], r['unit'])}" for r in others[:3])
+        lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
+    return "\n".join(lines) + "\n"
+
+
+def plot_summary(pyplot, data, path):
+    """How many times longer the others take than libabt; left of 1 they are faster."""
+    rows = list(contests(data))
+    pane, axis = pyplot.subplots(figsize=(8, 0.24 * len(rows) + 1.2))
+    seen = set()
+    for i, (own, others) in enumerate(reversed(rows)):
+        for r in others:
+            axis.plot(r["median"] / own["median"], i, "o", markersize=5, color=COLOURS.get(r["peer"], "#374151"),
+                      label=None if r["peer"] in seen else r["peer"])
+            seen.add(r["peer"])
+    axis.axvline(1, color=COLOURS["libabt"], linewidth=1.5)
+    axis.set_yticks(range(len(rows)))
+    axis.set_yticklabels([f"{own['title']}, {own['streams']}" for own, _ in reversed(rows)], fontsize=7)
+    axis.set_xscale("log")
+    axis.grid(axis="x", linewidth=0.3)
+    axis.tick_params(axis="x", labelsize=7)
+    axis.set_xlabel("time over libabt's (the number behind a work is that of its streams)", fontsize=7)
+    axis.set_title(describe(data["machine"]), fontsize=8)
+    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    pane.tight_layout()
+    pane.savefig(path, metadata={"Date": None})
+    pyplot.close(pane)
+
+
+def publish(data, top):
+    """The summary between two lines of the README, and its plot beside the documents."""
+    readme = top / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    if not after:
+        raise SystemExit("the README has no place for the summary")
+    pyplot = load_pyplot()
+    plot = "\n![libabt beside its peers](doc/performance.svg)\n" if pyplot else ""
+    readme.write_text(before + BEGIN + "\n" + summary(data) + plot + "\n" + END + after, encoding="utf-8")
+    if pyplot:
+        plot_summary(pyplot, data, top / "doc" / "performance.svg")
 
 
 # ---- Plots -------------------------------------------------------------------------------------------------------
@@ -199,14 +280,21 @@ def plot_figure(pyplot, figure, results, about, directory):
     pyplot.close(pane)
 
 
-def plots(data, directory):
-    """Returns what could not be done, or nothing."""
+def load_pyplot():
     try:
         import matplotlib
-        matplotlib.use("Agg")
-        matplotlib.rcParams["svg.hashsalt"] = "libabt"
-        from matplotlib import pyplot
     except ImportError:
+        return None
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "libabt"
+    from matplotlib import pyplot
+    return pyplot
+
+
+def plots(data, directory):
+    """Returns what could not be done, or nothing."""
+    pyplot = load_pyplot()
+    if not pyplot:
         return "no plots: python3-matplotlib is not installed (maint/bench --install)"
     for figure in catalogue.FIGURES:
         mine = [r for r in data["results"] if r["figure"] == figure]
