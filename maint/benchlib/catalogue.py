@@ -63,6 +63,19 @@ LIMITS = {
     ("barrier-64", "", 1): 4.3,
 }
 
+# On two streams: libabt's best way is at least so many times faster than the best of a peer's.
+GOALS = [
+    ("tasks-single", "oneTBB", 2.0),
+    ("nested", "libomp", 10.0),
+    *((work, peer, 1.0) for work in ("uts-t1", "uts-t3", "nqueens") for peer in ("oneTBB", "libomp", "Go")),
+]
+
+# libabt's own: what takes at most so many times as long as what: (work, series, streams) and the same.
+RELATIONS = [
+    (("create-256", "ULT, RANDWS pool", 2), ("create-256", "ULT, private pool", 2), 1.3),
+    (("fib", "ULT, RANDWS pools", 2), ("fib", "ULT, RANDWS pools", 1), 0.5),
+]
+
 # The optimisations of the paper's section 3, each turned off for itself: (what, work, series, environment). The first
 # line is with all of them. What is chosen by the API is another series, what is chosen at start-up an environment.
 BASE = ("create-256", "ULT, private pool")

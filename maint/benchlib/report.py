@@ -77,6 +77,7 @@ def table(data):
             by_work[r["work"]].append(r)
         for work, results in by_work.items():
             lines += ["", f"**{catalogue.WORKS[work][0]}** (`{work}`)", ""] + work_table(results)
+    lines += goals(data)
     if data["instructions"]:
         lines += ["", "## Instructions per operation", "", "| work | instructions |", "|---|---:|"]
         lines += [f"| {i['work']} | {i['count']} |" for i in data["instructions"]]
@@ -84,7 +85,31 @@ def table(data):
     return "\n".join(lines) + "\n"
 
 
+def goals(data):
+    """What libabt is to reach beside others, as far as it was measured."""
+    by_key = {(r["work"], r["series"], r["streams"]): r for r in data["results"]
+              if r["peer"] == "libabt" and r["figure"] != "steps"}
+    lines = []
+    for work, peer, least in catalogue.GOALS:
+        mine = [r for r in data["results"] if r["work"] == work and r["streams"] == 2]
+        own = best_of(mine, lambda name: name == "libabt")
+        other = best_of(mine, lambda name, peer=peer: name.split(",")[0] == peer)
+        if own and other:
+            ratio = other["median"] / own["median"]
+            lines.append(f"| {own['title']}, 2 streams: {peer}'s time over libabt's | {ratio:.2f} | at least {least} |"
+                         f"{' MISSED |' if ratio < least else ' |'}")
+    for this, that, most in catalogue.RELATIONS:
+        if this in by_key and that in by_key:
+            ratio = by_key[this]["median"] / by_key[that]["median"]
+            names = [f"{by_key[key]['title']} ({key[1]}, {key[2]})" for key in (this, that)]
+            lines.append(f"| {names[0]} over {names[1]} | {ratio:.2f} | at most {most} |"
+                         f"{' MISSED |' if ratio > most else ' |'}")
+    return ["", "## Goals", "", "| what | ratio | goal | |", "|---|---:|---:|---|", *lines] if lines else []
+
+
 def work_table(results):
+    if results[0]["figure"] == "create":
+        return create_table(results)
     lines = ["| who | streams | median | low | high | x raw | at most | speedup |",
              "|---|---:|---:|---:|---:|---:|---:|---:|"]
     sequential = next((r["median"] for r in results if r["peer"] == measure.SEQUENTIAL), None)
@@ -92,9 +117,20 @@ def work_table(results):
         unit = r["unit"]
         raw = f"{r['raw_switches']:.1f}" if r["raw_switches"] is not None else ""
         limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
-        speedup = f"{sequential / r['median']:.2f}" if sequential else ""
+        speedup = f"{sequential / r['median']:.2g}" if sequential else ""
         lines.append(f"| {r['name']} | {r['streams']} | {amount(r['median'], unit)} | {amount(r['low'], unit)} | "
                      f"{amount(r['high'], unit)} | {raw} | {limit} | {speedup} |")
+    return lines
+
+
+def create_table(results):
+    """With minimum, average and maximum per unit: of the batches of a round, of these the median."""
+    lines = ["| who | streams | median | min | average | max | x raw | at most |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for r in sorted(results, key=lambda r: (r["streams"], r["median"])):
+        limit = f"{r['limit']}{' OVER' if over(r) else ''}" if r["limit"] is not None else ""
+        figures = " | ".join(amount(r[key], "ns") for key in ("median", "batch_min", "batch_avg", "batch_max"))
+        lines.append(f"| {r['name']} | {r['streams']} | {figures} | {r['raw_switches']:.1f} | {limit} |")
     return lines
 
 
@@ -201,14 +237,21 @@ COLOURS = {"sequential": "#9ca3af", "libabt": "#c2410c", "argobots": "#a16207", 
            "oneTBB": "#7e22ce", "Boost.Fiber": "#be185d", "Go": "#0e7490", "rayon": "#4d7c0f", "tokio": "#854d0e"}
 
 
+def ends_of(result):
+    pair = ("batch_min", "batch_avg") if result["figure"] == "create" else ("low", "high")
+    return [result[key] for key in pair]
+
+
 def bars(axis, results, scale):
-    """One bar for each way, the best on top; a whisker from the lowest to the highest round."""
+    """One bar for each way, the best on top; a whisker from the lowest to the highest round. For creation it goes from
+    the minimum to the average per unit: the maximum, which the table has, tells of the system's interrupts."""
     results = sorted(results, key=lambda r: -r["median"])
     for i, r in enumerate(results):
         value = r["median"] / scale
         axis.barh(i, value, color=COLOURS.get(r["peer"], "#374151"), height=0.7)
-        axis.plot([r["low"] / scale, r["high"] / scale], [i, i], color="black", linewidth=1)
-        axis.text(max(value, r["high"] / scale), i, f" {amount(r['median'], r['unit'])}", va="center", fontsize=7)
+        low, high = ends_of(r)
+        axis.plot([low / scale, high / scale], [i, i], color="black", linewidth=1)
+        axis.text(max(value, high / scale), i, f" {amount(r['median'], r['unit'])}", va="center", fontsize=7)
     axis.set_yticks(range(len(results)))
     axis.set_yticklabels([r["name"] for r in results], fontsize=7)
     axis.set_xscale("log")
@@ -218,9 +261,9 @@ def bars(axis, results, scale):
         axis.spines[side].set_visible(False)
 
 
-def lines_of(axis, results, scale):
-    """Over the number of streams, with minimum and maximum of the rounds: the form of the papers."""
-    ways = defaultdict(list)
+def lines_of(pyplot, axis, results, scale):
+    """Over the number of streams, with the lowest and highest rounds: the form of the papers."""
+    colours, seen, ways = pyplot.get_cmap("tab20"), [], defaultdict(list)
     for r in results:
         ways[r["name"]].append(r)
     for name, points in ways.items():
@@ -228,11 +271,15 @@ def lines_of(axis, results, scale):
         x = [p["streams"] for p in points]
         y = [p["median"] / scale for p in points]
         spread = [[(p["median"] - p["low"]) / scale for p in points], [(p["high"] - p["median"]) / scale for p in points]]
-        style = "-" if points[0]["peer"] == "libabt" else "--"
-        axis.errorbar(x, y, yerr=spread, fmt="o" + style, markersize=3, linewidth=1, capsize=2, label=name)
+        style = "o-" if points[0]["peer"] == "libabt" else "s--"
+        colour = colours(len(seen) % 20)
+        seen.append(name)
+        axis.errorbar(x, y, yerr=spread, fmt=style, color=colour, markersize=3, linewidth=1, capsize=2, label=name)
     axis.set_yscale("log")
+    axis.set_xticks(sorted({r["streams"] for r in results}))
     axis.set_xlabel("streams", fontsize=7)
-    axis.legend(fontsize=6)
+    axis.tick_params(labelsize=7)
+    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def unit_of(results):
@@ -268,7 +315,7 @@ def plot_figure(pyplot, figure, results, about, directory):
         scale, unit = unit_of(mine)
         title = "each turned off for itself" if work == "steps" else catalogue.WORKS[work][0]
         if streams is None:
-            lines_of(axis, mine, scale)
+            lines_of(pyplot, axis, mine, scale)
             axis.set_title(f"{title} ({unit})", fontsize=8)
         else:
             bars(axis, mine, scale)
