@@ -391,7 +391,7 @@ void abti_waiter_finish(struct abti_waiter *w)
 }
 
 /* Wakes it, unless it sleeps in a crowd, which is left to the caller: that is returned, otherwise NULL. */
-static struct crowd *wake_one(struct abti_waiter *w)
+static struct crowd *wake_waiter(struct abti_waiter *w)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
@@ -411,7 +411,7 @@ static struct crowd *wake_one(struct abti_waiter *w)
 
 void abti_waiter_wake(struct abti_waiter *w)
 {
-    struct crowd *crowd = wake_one(w);
+    struct crowd *crowd = wake_waiter(w);
     if (ABTI_UNLIKELY(crowd != NULL))
         wake_crowd(crowd);
 }
@@ -421,7 +421,7 @@ void abti_waiter_wake_all(struct abti_waiter *first)
     struct crowd *crowd = NULL;
     for (struct abti_waiter *w = first, *next; w; w = next) {
         next = w->next;
-        struct crowd *asleep = wake_one(w);
+        struct crowd *asleep = wake_waiter(w);
         crowd = asleep ? asleep : crowd;
     }
     if (crowd)

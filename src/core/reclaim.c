@@ -53,7 +53,7 @@ static bool reclaim(void)
     return more;
 }
 
-static bool is_crowded(void)
+static bool any_is_crowded(void)
 {
     for (unsigned i = 0; i < NUM_SLABS; i++) {
         if (abti_slab_is_crowded(slab_at(i)))
@@ -72,7 +72,7 @@ static void sleep_until_crowded(void)
 {
     if (!change_state(AWAKE, ASLEEP))
         return;
-    if (is_crowded() && change_state(ASLEEP, AWAKE))
+    if (any_is_crowded() && change_state(ASLEEP, AWAKE))
         return;
     while (abti_load_acquire(&reclaim_state) == ASLEEP)
         abti_futex_wait(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
