@@ -125,13 +125,56 @@ static void users_handler(int sig)
     (void)sig;
     if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
         _exit(3);
-    _exit(7);
+    exit(7); /* so that coverage is counted; nothing of the C library's has been interrupted */
 }
 
-static void overflow_with_handler(void)
+/* Before the library's own handler. */
+static void handled(void (*overflow)(void))
 {
     signal(SIGSEGV, users_handler);
-    overflow_on_primary();
+    signal(SIGABRT, users_handler);
+    overflow();
+}
+
+static void overflow_on_primary_handled(void)
+{
+    handled(overflow_on_primary);
+}
+
+static void overflow_on_secondary_handled(void)
+{
+    handled(overflow_on_secondary);
+}
+
+static void overflow_nested_handled(void)
+{
+    handled(overflow_nested);
+}
+
+static void overflow_of_own_stack_handled(void)
+{
+    handled(overflow_of_own_stack);
+}
+
+static void info_handler(int sig, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    users_handler(sig);
+}
+
+static void overflow_with_info_handler(void)
+{
+    struct sigaction action = {.sa_sigaction = info_handler, .sa_flags = SA_SIGINFO};
+    sigaction(SIGSEGV, &action, NULL);
+    overflow_on_secondary();
+}
+
+static void ignored_signal(void)
+{
+    signal(SIGSEGV, SIG_IGN);
+    must(ABT_init(0, NULL));
+    raise(SIGSEGV);
+    exit(8);
 }
 
 static void other_fault(void *arg)
@@ -178,6 +221,13 @@ static void tramples(void *arg)
     memset(low, 0x11, 16);
 }
 
+static void trample_on_user_stack(void);
+
+static void trample_handled(void)
+{
+    handled(trample_on_user_stack);
+}
+
 static char user_stack[65536] __attribute__((aligned(64)));
 
 static void trample_on_user_stack(void)
@@ -222,16 +272,26 @@ static void test_pages(void)
     ok(said("size 300000"), "stack of its own: the size is told");
 }
 
+static void check_handled(const char *how, int status)
+{
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%s: a handler of the user's comes after the report", how);
+    ok(said("stack overflow in ULT") && said("the user's handler"), "%s: both have spoken", how);
+}
+
 static void test_passing_on(void)
 {
-    int status = run_child(NULL, overflow_with_handler);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a handler of the user's comes after the report");
-    ok(said("stack overflow in ULT") && said("the user's handler"), "both have spoken");
-    status = run_child(NULL, other_fault_on_primary);
+    check_handled("primary stream", run_child(NULL, overflow_on_primary_handled));
+    check_handled("secondary stream", run_child(NULL, overflow_on_secondary_handled));
+    check_handled("nested", run_child(NULL, overflow_nested_handled));
+    check_handled("stack of its own", run_child(NULL, overflow_of_own_stack_handled));
+    check_handled("a handler that is told more", run_child(NULL, overflow_with_info_handler));
+    int status = run_child(NULL, other_fault_on_primary);
     ok(died_of(status, SIGSEGV), "another fault takes its course");
     is_str(words, "", "without a word");
     status = run_child(NULL, sent_signal);
     ok(died_of(status, SIGSEGV) && !words[0], "so does a signal that was sent");
+    status = run_child(NULL, ignored_signal);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 8 && !words[0], "unless it is ignored");
     status = run_child(NULL, handler_restored);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "finalize restores the handler");
     status = run_child("none", other_fault_on_primary);
@@ -243,6 +303,7 @@ static void test_canaries(void)
     int status = run_child("canary", trample_on_user_stack);
     ok(died_of(status, SIGABRT), "a broken canary aborts");
     ok(said("stack overflow in ULT"), "and says why");
+    check_handled("canary", run_child("canary", trample_handled));
     status = run_child("canary", no_trample);
     ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a whole one does not");
     status = run_child(NULL, trample_on_user_stack);
