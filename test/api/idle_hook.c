@@ -487,9 +487,38 @@ static void test_callers(enum caller who, void *arg)
     ok_err(ABTX_xstream_set_idle_hook(NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
 }
 
+/* Each function for itself, without a wait that would not end if another one did nothing. */
+static void test_each(void)
+{
+    struct loop loop = {.extra_fd = -1};
+    atomic_int polls = 0, looks = 0;
+    ABT_xstream es = new_xstream();
+
+    int before = -1;
+
+    must(ABTX_poller_add(es, poll_count, &looks, -1));
+    /* Until it sleeps. */
+    for (int i = 0; i < 40 && (before <= 0 || before != atomic_load(&looks)); i++) {
+        before = atomic_load(&looks);
+        nap_ms(50);
+    }
+    must(ABTX_xstream_wake(es));
+    ok(soon(atomic_load(&looks) > before), "one who is woken looks");
+    must(ABTX_poller_add(es, poll_count, &polls, 0.001));
+    ok(soon(atomic_load(&polls) > 2), "a poller is called");
+    must(ABTX_poller_remove(es, poll_count, &polls));
+    before = atomic_load(&polls);
+    nap_ms(20);
+    is_int(atomic_load(&polls), before, "one that is removed is not");
+    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    ok(soon(atomic_load(&loop.calls) > 0), "a hook is called");
+    must(ABT_xstream_free(&es));
+}
+
 int main(void)
 {
     must(ABT_init(0, NULL));
+    test_each();
     test_pushes(ABT_SCHED_BASIC, ABT_POOL_FIFO, 1);
     test_pushes(ABT_SCHED_PRIO, ABT_POOL_FIFO_WAIT, 4);
     test_pushes(ABT_SCHED_RANDWS, ABT_POOL_RANDWS, 2);

@@ -342,6 +342,21 @@ static void test_dump(void)
 
 /* --- Other pools --- */
 
+static void test_park_on_sleeps(void)
+{
+    struct plan plan = {.on = true, .num = 1, .sleep = -1};
+    ABT_pool own = new_pool(ABT_POOL_FIFO, ABT_TRUE);
+
+    plan.pools[0] = new_pool(ABT_POOL_FIFO, ABT_FALSE);
+    ABT_xstream es = plan_xstream(&plan, 1, &own);
+    let_it_park(&plan);
+    int before = atomic_load(&plan.parks);
+    nap_ms(50);
+    ok(atomic_load(&plan.parks) - before < 10, "who parks on other pools sleeps");
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&plan.pools[0]));
+}
+
 static void test_park_on(int num)
 {
     struct plan plan = {.on = true, .num = num, .sleep = -1};
@@ -469,6 +484,7 @@ static void test_arguments(void)
 int main(void)
 {
     must(ABT_init(0, NULL));
+    test_park_on_sleeps();
     for (int num = 1; num <= 4; num *= 2)
         test_pushes(num == 2 ? ABT_POOL_RANDWS : ABT_POOL_FIFO, num);
     test_user_pools(false);
