@@ -24,6 +24,7 @@ unit_tests = \
 	test/unit/os/clock \
 	test/unit/os/env \
 	test/unit/os/futex \
+	test/unit/os/spin \
 	test/unit/os/topo \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
@@ -111,6 +112,9 @@ error_tests = \
 	test/errors/thread_switch \
 	test/errors/tool \
 	test/errors/xstream
+
+# What the public functions answer, which other builds are tested for.
+interface_tests = $(api_tests) $(error_tests)
 
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
