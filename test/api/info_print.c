@@ -237,16 +237,22 @@ static void test_units(void)
     says(ABT_info_print_thread(text.fp, thread), "  pool: %p", (void *)parked);
     says(ABT_info_print_thread(text.fp, thread), "  named: yes");
     says(ABT_info_print_thread(text.fp, thread), "  requests: none");
-    must(ABT_thread_migrate_to_pool(thread, pool));
-    says(ABT_info_print_thread(text.fp, thread), "  requests: MIGRATE");
     says(ABT_info_print_thread_stack(text.fp, thread), "  has not started: no context");
     must(ABT_pool_pop_thread(parked, &popped));
-    must(ABT_self_schedule(popped, ABT_POOL_NULL)); /* which only moves it */
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
+        must(ABT_thread_migrate_to_pool(thread, pool));
+        says(ABT_info_print_thread(text.fp, thread), "  requests: MIGRATE");
+        must(ABT_self_schedule(popped, ABT_POOL_NULL)); /* which only moves it */
+    } else {
+        must(ABT_pool_push_thread(pool, popped));
+    }
     wait_for(state_of(thread) == ABT_THREAD_STATE_BLOCKED);
     says(ABT_info_print_thread(text.fp, thread), "  state: BLOCKED");
     says(ABT_info_print_thread(text.fp, thread), "  rank of its last execution stream: 0");
-    must(ABT_thread_cancel(thread));
-    says(ABT_info_print_thread(text.fp, thread), "  requests: CANCEL");
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
+        must(ABT_thread_cancel(thread));
+        says(ABT_info_print_thread(text.fp, thread), "  requests: CANCEL");
+    }
     must(ABT_thread_resume(thread));
     must(ABT_thread_join(thread));
     says(ABT_info_print_thread(text.fp, thread), "  state: TERMINATED");

@@ -505,11 +505,13 @@ int main(void)
     test_user_sched("waits in its pool", run_waiting);
     ok(atomic_load(&sched_naps) < 100, "the latter does not look often");
     test_pops();
-    for (int kind = 0; kind < NUM_WAITS; kind++) {
-        test_cancel((enum wait_kind)kind, false);
-        test_cancel((enum wait_kind)kind, true);
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
+        for (int kind = 0; kind < NUM_WAITS; kind++) {
+            test_cancel((enum wait_kind)kind, false);
+            test_cancel((enum wait_kind)kind, true);
+        }
+        test_cancel_many();
     }
-    test_cancel_many();
     test_taken_over(50, false);
     test_taken_over(30000, false);
     test_taken_over(50, true);
