@@ -50,9 +50,14 @@
 #define ABTI_BUILD_HWLOC 0
 #endif
 
-/* ULT stacks are made known to valgrind. --enable-valgrind */
+/* It was asked for that ULT stacks are made known to valgrind. --enable-valgrind */
 #ifndef ABTI_BUILD_VALGRIND
 #define ABTI_BUILD_VALGRIND 0
+#endif
+
+/* They are: valgrind's header is there. */
+#ifndef ABTI_BUILD_MEMCHECK
+#define ABTI_BUILD_MEMCHECK 0
 #endif
 
 /* The experimental 2.0 behaviour. --enable-ver20-api */

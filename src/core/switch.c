@@ -23,9 +23,13 @@ ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack 
  */
 ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct abti_stack *to)
 {
-    enum { FIBER_USES = 256 };
+    enum { FIBER_USES = 250 };
     void *old_fiber = NULL;
-    abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base));
+    char *sp = abti_cpu_sp();
+    if (sp >= to->base && sp < (char *)to)
+        abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller's own: it still needs it */
+    else
+        abti_annotate_stack_alive(to->base, (size_t)((char *)to - to->base));
     if (++to->fiber_uses > FIBER_USES) {
         old_fiber = to->tsan_fiber;
         to->tsan_fiber = NULL;
@@ -33,6 +37,29 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
     }
     annotate_leave(fake_save, to);
     abti_annotate_fiber_destroy(old_fiber); /* perhaps the one that has just been left */
+}
+
+/*
+ * Who ends has put its stack into the cache, where it lies uppermost, and leaves it: it is dead when somebody has
+ * arrived on another one. Nobody can have taken it out of the cache before that.
+ */
+ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
+{
+    const struct abti_magazine *magazine = es->stacks.magazine;
+    char *sp = abti_cpu_sp();
+    struct abti_stack *stack = magazine->count > 0 ? magazine->objects[magazine->count - 1] : NULL;
+    es->dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
+}
+
+/* Out of line: on the ES where the caller has arrived. */
+ABTI_NO_SANITIZE static ABTI_NOINLINE void bury_dead_stack(void)
+{
+    abti_es *es = abti_es_self;
+    if (!es || !es->dead_stack)
+        return;
+    struct abti_stack *stack = es->dead_stack;
+    es->dead_stack = NULL;
+    abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
 }
 
 ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
@@ -44,6 +71,7 @@ ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void 
     else
         abti_ctx_switch(&self->ctx, to->ctx);
     abti_annotate_asan_finish(fake, NULL, NULL);
+    bury_dead_stack();
     return 0;
 }
 
@@ -53,13 +81,16 @@ ABTI_NO_SANITIZE static int start_annotated(abti_unit *self, abti_unit *to, void
     annotate_leave_to_start(&fake, to->stack);
     abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
+    bury_dead_stack();
     return 0;
 }
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
 {
-    if (ABTI_UNLIKELY(abti_annotate_on))
+    if (ABTI_UNLIKELY(abti_annotate_on)) {
+        note_dead_stack(abti_es_self);
         annotate_leave(NULL, to->stack);
+    }
     if (after)
         abti_ctx_jump_after(to->ctx, after, arg);
     abti_ctx_jump(to->ctx);
@@ -67,8 +98,10 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(voi
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 {
-    if (ABTI_UNLIKELY(abti_annotate_on))
+    if (ABTI_UNLIKELY(abti_annotate_on)) {
+        note_dead_stack(abti_es_self);
         annotate_leave_to_start(NULL, to->stack);
+    }
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
 
@@ -462,8 +495,10 @@ static void finish(void)
 
 ABTI_NO_SANITIZE void abti_annotate_arrival(void)
 {
-    if (ABTI_UNLIKELY(abti_annotate_on))
+    if (ABTI_UNLIKELY(abti_annotate_on)) {
         abti_annotate_asan_finish(NULL, NULL, NULL);
+        bury_dead_stack();
+    }
 }
 
 /* Out of line: our caller looked where it is before the unit ran, which may have come elsewhere. */

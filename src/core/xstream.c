@@ -270,6 +270,9 @@ static void *es_thread(void *arg)
     abti_es *es = arg;
     abti_es_self = es;
     describe_native_stack(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
+    /* Of native threads' stacks valgrind knows the first one's; a switch from a unit's to this is no huge return. */
+    if (abti_annotate_on)
+        es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
     es->main_unit->stack = &es->native;
     abti_fault_enter(es->fault_stack);
     for (;;) {
@@ -288,6 +291,7 @@ static void *es_thread(void *arg)
     }
     abti_fault_leave(es->fault_stack);
     es_drain(es);
+    abti_annotate_stack_unregister(es->native.valgrind_id);
     abti_es_self = NULL;
     return NULL;
 }
@@ -387,8 +391,6 @@ void abti_es_destroy_primary(abti_es *es)
 {
     struct abti_stack *stack = es->main_unit->stack;
     abti_unit *main_ult = es->cur;
-    if (abti_annotate_on)
-        abti_stack_forget(stack);
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
     abti_fault_leave(es->fault_stack);

@@ -67,8 +67,9 @@ struct ABT_xstream_opaque {
     pthread_t thread; /* creator; valid for secondary ESs */
 
     struct abti_idle idle;
-    uint64_t asked_ns;  /* private: when it last asked others for their free stacks */
-    uint32_t unwatched; /* private: ULTs that have started here since one was watched, see core/stackuse.h */
+    uint64_t asked_ns;             /* private: when it last asked others for their free stacks */
+    struct abti_stack *dead_stack; /* private, for the tools: has just been left for good by who goes to another */
+    uint32_t unwatched;            /* private: ULTs that have started here since one was watched, see core/stackuse.h */
     /* Private to the ES's native thread, kept for core/tool.h only. */
     int depth;   /* of `cur`: how many schedulers run one another down to it */
     bool untold; /* the events of the moment are told as if there were no ES */

@@ -35,6 +35,25 @@ static bool stack_guard(struct abti_stack *stack, enum abti_chunk_source source)
     return true;
 }
 
+/* The tools are told of a stack that is ready. To valgrind the first stack pointer, past what is written, belongs to
+ * it.
+ */
+static struct abti_stack *stack_known(struct abti_stack *stack)
+{
+    if (abti_annotate_on)
+        stack->valgrind_id = abti_annotate_stack_register(stack->base, (size_t)((char *)stack + 1 - stack->base));
+    return stack;
+}
+
+/* Its memory goes. */
+static void stack_unknown(struct abti_stack *stack)
+{
+    if (!abti_annotate_on)
+        return;
+    abti_stack_forget(stack);
+    abti_annotate_stack_unregister(stack->valgrind_id);
+}
+
 static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
@@ -43,19 +62,19 @@ static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t in
     if (!stack_guard(stack, source))
         return NULL;
     abti_stack_set_nest_limit(stack, spec->payload);
-    return stack;
+    return stack_known(stack);
 }
 
 static void stack_unmake(void *stack)
 {
-    abti_stack_forget(stack);
+    stack_unknown(stack);
 }
 
 void abti_stack_forget(struct abti_stack *stack)
 {
     abti_annotate_fiber_destroy(stack->tsan_fiber);
     stack->tsan_fiber = NULL;
-    abti_annotate_unpoison(stack->base, (size_t)((char *)stack - stack->base));
+    abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
 }
 
 /* Its slot is nobody's: the memory goes. Guard pages that the kernel has made stay, and may be made again. */
@@ -64,8 +83,7 @@ static void stack_retire(void *object)
     struct abti_stack *stack = object;
     char *low = stack->low, *header_end = (char *)stack + STACK_HEADER;
     size_t page = abti_vm_page_size();
-    if (abti_annotate_on)
-        abti_stack_forget(stack);
+    stack_unknown(stack);
     abti_guard_remove(low, (enum abti_guard)stack->guard);
     abti_vm_release(low, ((size_t)(header_end - low) + page - 1) / page * page);
 }
@@ -141,7 +159,7 @@ struct abti_stack *abti_stack_map(size_t size)
         return NULL;
     struct abti_stack *stack = stack_place(low, low + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
     if (stack_guard(stack, ABTI_CHUNK_NORMAL))
-        return stack;
+        return stack_known(stack);
     abti_vm_unmap(low, bytes);
     return NULL;
 }
@@ -153,11 +171,12 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size)
         return NULL;
     struct abti_stack *stack = stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
     stack->guard = (uint8_t)abti_guard_install_user(addr);
-    return stack;
+    return stack_known(stack);
 }
 
 void abti_stack_destroy(struct abti_stack *stack)
 {
+    stack_unknown(stack);
     if (stack->kind == ABTI_STACK_MAPPED)
         abti_vm_unmap(stack->low, (size_t)((char *)stack + STACK_HEADER - stack->low));
 }

@@ -15,6 +15,7 @@ extern void __tsan_switch_to_fiber(void *fiber, unsigned flags) TOOL_SYMBOL;
 
 extern void __sanitizer_start_switch_fiber(void **fake_save, const void *bottom, size_t size) TOOL_SYMBOL;
 extern void __sanitizer_finish_switch_fiber(void *fake, const void **old_bottom, size_t *old_size) TOOL_SYMBOL;
+extern void __asan_poison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 extern void __asan_unpoison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 
 bool abti_annotate_on;
@@ -66,6 +67,19 @@ void abti_annotate_unpoison(const void *ptr, size_t size)
 {
     if (__asan_unpoison_memory_region)
         __asan_unpoison_memory_region(ptr, size);
+}
+
+void abti_annotate_stack_dead(const void *ptr, size_t size)
+{
+    if (__asan_poison_memory_region)
+        __asan_poison_memory_region(ptr, size);
+    abti_valgrind_no_access(ptr, size);
+}
+
+void abti_annotate_stack_alive(const void *ptr, size_t size)
+{
+    abti_annotate_unpoison(ptr, size);
+    abti_valgrind_undefined(ptr, size);
 }
 
 unsigned abti_annotate_stack_register(const void *ptr, size_t size)

@@ -50,6 +50,13 @@ void abti_annotate_asan_finish(void *fake, const void **old_bottom, size_t *old_
 /* [ptr, ptr + size) may be used again. */
 void abti_annotate_unpoison(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 
+/* --- ASan and valgrind: a stack that no unit has. Nobody stands on it. --- */
+
+/* Whoever looks at it, by a pointer to a variable of a unit that has ended, makes a mistake. */
+void abti_annotate_stack_dead(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+/* It has a unit again. */
+void abti_annotate_stack_alive(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+
 /* --- valgrind: which memory is a stack, so that a switch does not look like a huge frame --- */
 
 /* The stack [ptr, ptr + size); the result is for abti_annotate_stack_unregister. */

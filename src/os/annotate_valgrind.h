@@ -7,13 +7,15 @@
 #include "base/build.h"
 #include "base/compiler.h"
 
-#if ABTI_BUILD_VALGRIND
+#if ABTI_BUILD_MEMCHECK
 
-#include <valgrind/valgrind.h>
+#include <valgrind/memcheck.h>
 
+/* The tool that watches memory runs, which alone knows what is defined. Others, which count, see the usual paths. */
 ABTI_INLINE bool abti_valgrind_present(void)
 {
-    return RUNNING_ON_VALGRIND;
+    char byte = 0, bits = 0;
+    return VALGRIND_GET_VBITS(&byte, &bits, 1) == 1;
 }
 
 ABTI_INLINE unsigned abti_valgrind_stack_register(const void *low, const void *high)
@@ -24,6 +26,16 @@ ABTI_INLINE unsigned abti_valgrind_stack_register(const void *low, const void *h
 ABTI_INLINE void abti_valgrind_stack_deregister(unsigned id)
 {
     VALGRIND_STACK_DEREGISTER(id);
+}
+
+ABTI_INLINE void abti_valgrind_no_access(const void *ptr, size_t size)
+{
+    (void)VALGRIND_MAKE_MEM_NOACCESS(ptr, size);
+}
+
+ABTI_INLINE void abti_valgrind_undefined(const void *ptr, size_t size)
+{
+    (void)VALGRIND_MAKE_MEM_UNDEFINED(ptr, size);
 }
 
 #else
@@ -43,6 +55,18 @@ ABTI_INLINE unsigned abti_valgrind_stack_register(const void *low, const void *h
 ABTI_INLINE void abti_valgrind_stack_deregister(unsigned id)
 {
     (void)id;
+}
+
+ABTI_INLINE void abti_valgrind_no_access(const void *ptr, size_t size)
+{
+    (void)ptr;
+    (void)size;
+}
+
+ABTI_INLINE void abti_valgrind_undefined(const void *ptr, size_t size)
+{
+    (void)ptr;
+    (void)size;
 }
 
 #endif
