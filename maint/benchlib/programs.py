@@ -12,7 +12,9 @@ PEERS = TOP / "test" / "bench" / "peers"
 RELEASE = TOP / "build" / "release"
 
 COMMON = [SUITE / "suite.c", SUITE / "kernels.c"]
-FLAGS = ["-O3", "-g", "-Wall", "-Wextra", "-D_GNU_SOURCE", f"-I{SUITE}", f"-I{SUITE.parent}"]
+# Aligned, so that the common kernels run alike in all programs.
+FLAGS = ["-O3", "-g", "-falign-functions=64", "-Wall", "-Wextra", "-D_GNU_SOURCE", f"-I{SUITE}",
+         f"-I{SUITE.parent}"]
 LIBS = ["-lcrypto", "-lm", "-lpthread"]
 
 PACKAGES = ["gcc", "g++", "clang", "libomp-dev", "libtbb-dev", "libboost-fiber-dev", "libboost-context-dev",

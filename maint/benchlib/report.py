@@ -334,6 +334,7 @@ def load_pyplot():
         return None
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "libabt"
+    matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot
     return pyplot
 

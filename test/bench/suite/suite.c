@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIN_BATCHES = 3, MAX_BATCHES = 100000 };
+enum { MIN_BATCHES = 3, MAX_BATCHES = 100000, PATIENCE = 8 };
 
 int suite_streams = 1;
 double suite_budget_ns;
@@ -44,6 +44,8 @@ static void measure(struct suite_samples *samples, void (*batch)(void *), void *
 {
     double start = suite_now_ns(), now = start;
     for (long i = 0; i < MAX_BATCHES && (i < least || now - start < suite_budget_ns); i++) {
+        if (i > 0 && now - start > PATIENCE * suite_budget_ns)
+            break;
         double before = now;
         batch(arg);
         now = suite_now_ns();
