@@ -260,11 +260,13 @@ static void test_units(void)
     must(ABT_thread_free(&thread));
 
     must(ABT_task_create(pool, do_nothing, &pool, &task));
-    must(ABT_thread_set_migratable(task, ABT_FALSE));
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
+        must(ABT_thread_set_migratable(task, ABT_FALSE));
+        says(ABT_info_print_task(text.fp, task), "  migratable: no");
+    }
     says(ABT_info_print_task(text.fp, task), "  kind: tasklet");
     says(ABT_info_print_task(text.fp, task), "  yieldable: no");
     says(ABT_info_print_task(text.fp, task), "  argument: %p", (void *)&pool);
-    says(ABT_info_print_task(text.fp, task), "  migratable: no");
     says(ABT_info_print_task(text.fp, task), "  stack size: 0");
     must(ABT_task_free(&task));
     must(ABT_pool_free(&parked));
@@ -325,13 +327,15 @@ static void test_attr(void)
 
     must(ABT_thread_attr_create(&attr));
     must(ABT_thread_attr_set_stacksize(attr, 123456));
-    must(ABT_thread_attr_set_callback(attr, NULL, &arg));
     says(ABT_info_print_thread_attr(text.fp, attr), "ULT attribute %p:", (void *)attr);
     says(ABT_info_print_thread_attr(text.fp, attr), "  stack size: 123456");
-    says(ABT_info_print_thread_attr(text.fp, attr), "  callback argument: %p", (void *)&arg);
     says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: yes");
-    must(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
-    says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: no");
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION)) {
+        must(ABT_thread_attr_set_callback(attr, NULL, &arg));
+        says(ABT_info_print_thread_attr(text.fp, attr), "  callback argument: %p", (void *)&arg);
+        must(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+        says(ABT_info_print_thread_attr(text.fp, attr), "  migratable: no");
+    }
     must(ABT_thread_attr_free(&attr));
 }
 
