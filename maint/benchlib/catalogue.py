@@ -31,6 +31,9 @@ WORKS = {
     "memory-blocked": ("memory of a ULT that is blocked", "bytes", "memory", False),
 }
 
+# One tree is enough when time is short.
+NOT_QUICK = {"uts-t3"}
+
 FIGURES = {
     "create": "Creation, join and free (the paper's figures 2 to 7)",
     "switch": "Yield and other switches (figure 8)",

@@ -119,20 +119,19 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def measure(cases, raw_program, rounds, ms, quick, seconds):
-    """Round after round, each with all cases; long works in every third. Ends early when the time is up, but not before
-    each case has a figure. Returns the figures of the raw switch."""
+def measure(cases, raw_program, rounds, ms, quick, end):
+    """Round after round, each with all cases; long works in every third. When the time has come,
+    only what has no figure yet is measured, and of that not the long works. Returns the figures of the raw switch."""
     raw = Case(raw_program, "yield-2", "", 1)
     raw.work = "raw-switch"
     long_rounds = (rounds + 2) // 3
     total = sum(long_rounds if c.is_long() else rounds for c in cases)
     progress = Progress(total)
-    end = time.monotonic() + seconds
     all_raw, now_raw, last_work = [], None, None
     for r in range(rounds):
         for case in cases:
             late = time.monotonic() > end
-            if case.error or (case.is_long() and r % 3) or (late and case.ns):
+            if case.error or (case.is_long() and r % 3) or (late and (case.ns or case.is_long())):
                 continue
             progress.step(f"round {r + 1} of {rounds}: {case.work}, {case.name}, {case.streams}")
             if case.work != last_work or now_raw is None:
