@@ -216,7 +216,7 @@ def find(argobots_path=None, only=None):
     if argobots_path:
         builders["argobots"] = lambda: argobots(argobots_path)
     for name, builder in builders.items():
-        if only and name != "libabt" and not any(o.lower() in name.lower() for o in only):
+        if only and name not in ("libabt", "argobots") and not any(o.lower() in name.lower() for o in only):
             continue
         try:
             found = builder()
