@@ -164,8 +164,7 @@ void run(const suite_work *work)
     Team team;
     num_fibers = static_cast<int>(work->n);
     each = OPERATIONS / num_fibers;
-    bool round_trips = work->variant == TAKES_TURNS;
-    suite_run(batches[work->variant], nullptr, static_cast<double>(round_trips ? each : each * num_fibers));
+    suite_run(batches[work->variant], nullptr, static_cast<double>(each * num_fibers));
 }
 
 /* ---- Trees ---- */

@@ -109,7 +109,7 @@ static void run(const struct suite_work *work)
     num_threads = (int)work->n;
     each = work->variant == NOTHING ? 1 : OPERATIONS / num_threads;
     pthread_barrier_init(&barrier, NULL, (unsigned)num_threads);
-    suite_run(batch, (void *)work, (double)(work->variant == TAKES_TURNS ? each : each * num_threads));
+    suite_run(batch, (void *)work, (double)(each * num_threads));
     pthread_barrier_destroy(&barrier);
 }
 

@@ -31,15 +31,20 @@ static void count(void *arg)
     atomic_fetch_add(&m->ran, 1);
 }
 
-/* ---- The batches ---- */
+/* ---- The batches: what the loops need is in registers, as in a program written for one case ---- */
 
 static void ults(void *arg)
 {
-    struct maker *m = arg;
-    for (int i = 0; i < m->num; i++)
-        ABT_thread_create(m->pool, m->func, m, m->attr, &m->units[i]);
-    for (int i = 0; i < m->num; i++)
-        ABT_thread_free(&m->units[i]);
+    const struct maker *m = arg;
+    ABT_pool pool = m->pool;
+    ABT_thread *units = m->units;
+    ABT_thread_attr attr = m->attr;
+    void (*func)(void *) = m->func;
+    int num = m->num;
+    for (int i = 0; i < num; i++)
+        ABT_thread_create(pool, func, arg, attr, &units[i]);
+    for (int i = 0; i < num; i++)
+        ABT_thread_free(&units[i]);
 }
 
 static void many_ults(void *arg)
@@ -52,20 +57,28 @@ static void many_ults(void *arg)
 
 static void tasklets(void *arg)
 {
-    struct maker *m = arg;
-    for (int i = 0; i < m->num; i++)
-        ABT_task_create(m->pool, m->func, m, &m->units[i]);
-    for (int i = 0; i < m->num; i++)
-        ABT_task_free(&m->units[i]);
+    const struct maker *m = arg;
+    ABT_pool pool = m->pool;
+    ABT_thread *units = m->units;
+    void (*func)(void *) = m->func;
+    int num = m->num;
+    for (int i = 0; i < num; i++)
+        ABT_task_create(pool, func, arg, &units[i]);
+    for (int i = 0; i < num; i++)
+        ABT_task_free(&units[i]);
 }
 
 static void revived_ults(void *arg)
 {
-    struct maker *m = arg;
-    for (int i = 0; i < m->num; i++)
-        ABT_thread_revive(m->pool, m->func, m, &m->units[i]);
-    for (int i = 0; i < m->num; i++)
-        ABT_thread_join(m->units[i]);
+    const struct maker *m = arg;
+    ABT_pool pool = m->pool;
+    ABT_thread *units = m->units;
+    void (*func)(void *) = m->func;
+    int num = m->num;
+    for (int i = 0; i < num; i++)
+        ABT_thread_revive(pool, func, arg, &units[i]);
+    for (int i = 0; i < num; i++)
+        ABT_thread_join(units[i]);
 }
 
 static void (*const batches[])(void *) = {ults, ults, many_ults, tasklets, revived_ults};

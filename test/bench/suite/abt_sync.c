@@ -104,8 +104,7 @@ static void run(const struct suite_work *work)
     CHECK(ABT_eventual_create(0, &ping));
     CHECK(ABT_eventual_create(0, &pong));
     CHECK(ABT_barrier_create((uint32_t)num_ults, &barrier));
-    bool round_trips = work->variant == PLAYS || work->variant == TAKES_TURNS;
-    suite_run(batch, (void *)work, (double)(round_trips ? each : each * num_ults));
+    suite_run(batch, (void *)work, (double)(each * num_ults));
     CHECK(ABT_mutex_free(&mutex));
     CHECK(ABT_cond_free(&cond));
     CHECK(ABT_eventual_free(&ping));

@@ -97,7 +97,7 @@ func runMutex(num int) {
 
 func runChannels() {
 	each := operations / 2
-	measure(float64(each), func() {
+	measure(float64(2*each), func() {
 		ping, pong := make(chan int, 1), make(chan int, 1)
 		count := 0
 		together(2, func(i int) {
@@ -116,7 +116,7 @@ func runChannels() {
 
 func runCond() {
 	each := operations / 2
-	measure(float64(each), func() {
+	measure(float64(2*each), func() {
 		var mutex sync.Mutex
 		cond := sync.NewCond(&mutex)
 		turn, count := 0, 0

@@ -95,7 +95,7 @@ fn mutex(run: &Run, num: usize) {
 
 fn channels(run: &Run) {
     let (runtime, each) = (runtime(run), OPERATIONS / 2);
-    run.measure(each as f64, || {
+    run.measure((2 * each) as f64, || {
         let count = go(&runtime, async move {
             let (ping, mut pinged) = mpsc::channel::<usize>(1);
             let (pong, mut ponged) = mpsc::channel::<usize>(1);
