@@ -4,6 +4,7 @@
 
 #include <cpuid.h>
 #include <stdbool.h>
+#include "base/build.h"
 #include "base/compiler.h"
 
 /* The state of a new thread by the System V ABI: all exceptions masked, round to nearest, extended x87 precision. */
@@ -37,6 +38,8 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
     static const uint32_t mxcsr = ABTI_X86_MXCSR_DEFAULT; /* in memory: the loads wait for no store */
     static const uint16_t fcw = ABTI_X86_FCW_DEFAULT;
+    if (!ABTI_BUILD_PRESERVE_FPU)
+        return;
     if (!abti_x86_fpu_mode) {
         uint32_t cur_mxcsr;
         uint16_t cur_fcw;

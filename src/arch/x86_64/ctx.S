@@ -10,6 +10,8 @@
  * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack.
  */
 
+#include "base/build.h"
+
 #ifdef __APPLE__
 #define SYM(name) _##name
 #define FUNCTION(name) .globl SYM(name); .p2align 4; SYM(name):
@@ -40,9 +42,21 @@
     .cfi_rel_offset %r12, 0; .cfi_rel_offset %r13, 8; .cfi_rel_offset %r14, 16;                                        \
     .cfi_rel_offset %r15, 24; .cfi_rel_offset %rbx, 32; .cfi_rel_offset %rbp, 40;                                      \
     subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
-    stmxcsr (%rsp);                                                                                                    \
-    fnstcw 4(%rsp);                                                                                                    \
+    STORE_FPU((%rsp), 4(%rsp));                                                                                        \
     movq %rsp, (%rdi)
+
+#if !ABTI_BUILD_PRESERVE_FPU
+
+/* The control words are the thread's, not the context's. */
+#define STORE_FPU(at_mxcsr, at_fcw)
+#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+
+#else
+
+#define STORE_FPU(at_mxcsr, at_fcw)                                                                                    \
+    stmxcsr at_mxcsr;                                                                                                  \
+    fnstcw at_fcw
 
 /*
  * Puts the words at to_mxcsr, to_fcw in force. The present ones are at at_mxcsr, at_fcw: SAVE has stored them, or
@@ -50,7 +64,7 @@
  */
 #define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw) LOAD_FPU_AFTER(, at_mxcsr, at_fcw, to_mxcsr, to_fcw)
 #define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
-    LOAD_FPU_AFTER(stmxcsr at_mxcsr; fnstcw at_fcw, at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+    LOAD_FPU_AFTER(STORE_FPU(at_mxcsr, at_fcw), at_mxcsr, at_fcw, to_mxcsr, to_fcw)
 #define LOAD_FPU_AFTER(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                      \
     cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
     jne 1f;                                                                                                            \
@@ -65,6 +79,8 @@
 1:  ldmxcsr to_mxcsr;                                                                                                  \
     fldcw to_fcw;                                                                                                      \
 2:
+
+#endif
 
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
 #define FORGET(to_mxcsr, to_fcw)                                                                                       \
