@@ -151,6 +151,7 @@ regress_tests = \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
 	test/regress/dump_again \
+	test/regress/finalize_reclaim \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
 	test/regress/in_place_counts \

@@ -55,9 +55,9 @@ static int memory_init(void)
 
 static void memory_fini(void)
 {
-    abti_reclaim_fini();
     abti_cache_fini(&abti_rt.external_units);
     abti_ownstacks_fini(&abti_rt.external_stacks);
+    abti_reclaim_fini(); /* after the last object that goes to a depot, which may start it */
     slabs_fini();
     abti_unitmap_fini();
     abti_fault_stack_forget();
