@@ -33,8 +33,8 @@ static void take_part(struct crowd *crowd, bool first, struct rng *rng)
         jitter(rng);
         atomic_fetch_add(&crowd->here, 1);
         meet(crowd->come);
-        crowd->early += first && atomic_load(&crowd->here) != SIZE * (crowd->round + 1);
         if (first) {
+            crowd->early += atomic_load(&crowd->here) != SIZE * (crowd->round + 1);
             crowd->round++;
             crowd->last = crowd->round >= ROUNDS_AT_LEAST && ABT_get_wtime() > end;
             jitter(rng);

@@ -19,14 +19,24 @@ static long page_faults(void)
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-static void start_and_end(const char *when)
+/* Where streams are bound, hwloc reads the system's topology, once in a process. */
+static bool binds(void)
+{
+    ABT_bool yes = ABT_FALSE;
+
+    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &yes));
+    return yes == ABT_TRUE;
+}
+
+static void start_and_end(const char *when, bool is_first)
 {
     long faults = page_faults();
 
     must(ABT_init(0, NULL));
+    bool more = is_first && binds();
     must(ABT_finalize());
     faults = page_faults() - faults;
-    if (UNDER_ASAN || UNDER_TSAN)
+    if (UNDER_ASAN || UNDER_TSAN || more)
         pass("%s: %ld page faults", when, faults);
     else
         ok(faults < MAX_FAULTS, "%s: %ld page faults", when, faults);
@@ -75,8 +85,8 @@ static void create_and_block(void)
 int main(void)
 {
     stress_begin(100);
-    start_and_end("the first time, with those of the code");
-    start_and_end("later");
+    start_and_end("the first time, with those of the code", true);
+    start_and_end("later", false);
     threads = malloc(MANY * sizeof(*threads));
     memset(threads, 1, MANY * sizeof(*threads));
     create_and_block();
