@@ -169,8 +169,13 @@ static void test_policy(void)
     double start = cpu_of_process();
     nap_ms(300);
     double cpu = cpu_of_process() - start;
+    /* Who spins gives way to others, so that a busy machine leaves it little at a time. */
+    for (int i = 0; active && cpu < 0.1 && i < 100; i++) {
+        nap_ms(100);
+        cpu = cpu_of_process() - start;
+    }
     if (active)
-        ok(cpu > 0.1, "the active policy spins: %.3f s of CPU in 0.3 s", cpu);
+        ok(cpu > 0.1, "the active policy spins: %.3f s of CPU", cpu);
     else
         ok(cpu < 0.03, "the passive policy sleeps: %.3f s of CPU in 0.3 s", cpu);
     must(ABT_eventual_set(eventual, NULL, 0));
