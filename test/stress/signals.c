@@ -428,11 +428,17 @@ static void join_work(int id, struct rng *rng)
 
 static ABT_pool offered;
 static atomic_long offers, taken;
+static atomic_int offering; /* those who have not made their last offer */
 
 static void count_taken(void *arg)
 {
     (void)arg;
     atomic_fetch_add(&taken, 1);
+}
+
+static void pop_begin(void)
+{
+    atomic_store(&offering, WORKERS - 2);
 }
 
 static void pop_work(int id, struct rng *rng)
@@ -444,7 +450,8 @@ static void pop_work(int id, struct rng *rng)
         if (atomic_load(&offers) - atomic_load(&taken) > 1000)
             nap_us(1000);
     }
-    while (id <= 1 && (now() < case_end || atomic_load(&taken) < atomic_load(&offers))) {
+    atomic_fetch_sub(&offering, id > 1);
+    while (id <= 1 && (atomic_load(&offering) > 0 || atomic_load(&taken) < atomic_load(&offers))) {
         double secs = one_in(rng, 2) ? 0.002 : 0.02, start = now();
         ABT_unit unit;
         must(ABT_pool_pop_wait(offered, &unit, secs));
@@ -480,7 +487,7 @@ static const struct {
     {"barrier", barrier_begin, barrier_work, NULL},
     {"barrier of streams", barrier_begin, native_work, NULL},
     {"join", NULL, join_work, NULL},
-    {"pop with a deadline", NULL, pop_work, pop_end},
+    {"pop with a deadline", pop_begin, pop_work, pop_end},
 };
 
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
