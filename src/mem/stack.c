@@ -54,15 +54,21 @@ static void stack_unknown(struct abti_stack *stack)
     abti_annotate_stack_unregister(stack->valgrind_id);
 }
 
-static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
+/* In a slot of an arena. Consecutive ones begin at different colours. NULL when it cannot be guarded. */
+static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, char *slot, size_t index,
+                                        enum abti_chunk_source source, enum abti_stack_kind kind)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
-    struct abti_stack *stack =
-        stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_DEFAULT);
-    if (!stack_guard(stack, source))
-        return NULL;
-    abti_stack_set_nest_limit(stack, spec->payload);
-    return stack_known(stack);
+    struct abti_stack *stack = stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, kind);
+    return stack_guard(stack, source) ? stack_known(stack) : NULL;
+}
+
+static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
+{
+    struct abti_stack *stack = stack_make_in(spec, slot, index, source, ABTI_STACK_DEFAULT);
+    if (stack)
+        abti_stack_set_nest_limit(stack, spec->payload);
+    return stack;
 }
 
 static void stack_unmake(void *stack)
@@ -131,12 +137,9 @@ unsigned abti_stack_class_of(size_t size)
 static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, size_t index,
                                  enum abti_chunk_source source)
 {
-    size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
-    struct abti_stack *stack =
-        stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, ABTI_STACK_CLASS);
-    if (!stack_guard(stack, source))
-        return NULL;
-    stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
+    struct abti_stack *stack = stack_make_in(spec, slot, index, source, ABTI_STACK_CLASS);
+    if (stack)
+        stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
     return stack;
 }
 
