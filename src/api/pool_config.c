@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 
 #include "api/check.h"
@@ -31,23 +30,18 @@ int ABT_pool_config_set(ABT_pool_config config, int key, ABT_pool_config_type ty
 {
     if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_POOL_CONFIG_NULL)))
         return abti_error(ABT_ERR_INV_POOL_CONFIG);
-    switch (abti_kvconf_set(&config->conf, key, (int)type, val)) {
-    case 0: return ABT_SUCCESS;
-    case -EINVAL: return abti_error(ABT_ERR_INV_ARG);
-    default: return abti_error(ABT_ERR_MEM);
-    }
+    return abti_error(abti_kvconf_set(&config->conf, key, (int)type, val));
 }
 
 int ABT_pool_config_get(ABT_pool_config config, int key, ABT_pool_config_type *p_type, void *val)
 {
     if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_POOL_CONFIG_NULL)))
         return abti_error(ABT_ERR_INV_POOL_CONFIG);
-    const struct abti_kventry *entry = abti_kvconf_find(&config->conf, key);
-    if (!entry)
-        return abti_error(ABT_ERR_INV_ARG);
+    int type;
+    int code = abti_kvconf_get(&config->conf, key, &type, val);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
     if (p_type)
-        *p_type = (ABT_pool_config_type)entry->type;
-    if (val)
-        abti_kventry_read(entry, val);
+        *p_type = (ABT_pool_config_type)type;
     return ABT_SUCCESS;
 }

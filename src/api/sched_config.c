@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -10,15 +9,6 @@ ABT_sched_config_var ABT_sched_config_access = {ABTI_SCHED_CONFIG_ACCESS, ABT_SC
 ABT_sched_config_var ABT_sched_config_automatic = {ABTI_SCHED_CONFIG_AUTOMATIC, ABT_SCHED_CONFIG_INT};
 ABT_sched_config_var ABT_sched_basic_freq = {ABTI_SCHED_CONFIG_FREQ, ABT_SCHED_CONFIG_INT};
 
-static int set_config_value(struct abti_kvconf *conf, int idx, int type, const void *val)
-{
-    switch (abti_kvconf_set(conf, idx, type, val)) {
-    case 0: return ABT_SUCCESS;
-    case -EINVAL: return ABT_ERR_INV_ARG;
-    default: return ABT_ERR_MEM;
-    }
-}
-
 /* Takes one value of the list, of the type its variable tells. */
 static int set_config_argument(struct abti_kvconf *conf, ABT_sched_config_var var, va_list *args)
 {
@@ -27,9 +17,9 @@ static int set_config_argument(struct abti_kvconf *conf, ABT_sched_config_var va
     void *p;
 
     switch (var.type) {
-    case ABT_SCHED_CONFIG_INT: i = va_arg(*args, int); return set_config_value(conf, var.idx, var.type, &i);
-    case ABT_SCHED_CONFIG_DOUBLE: d = va_arg(*args, double); return set_config_value(conf, var.idx, var.type, &d);
-    case ABT_SCHED_CONFIG_PTR: p = va_arg(*args, void *); return set_config_value(conf, var.idx, var.type, &p);
+    case ABT_SCHED_CONFIG_INT: i = va_arg(*args, int); return abti_kvconf_set(conf, var.idx, var.type, &i);
+    case ABT_SCHED_CONFIG_DOUBLE: d = va_arg(*args, double); return abti_kvconf_set(conf, var.idx, var.type, &d);
+    case ABT_SCHED_CONFIG_PTR: p = va_arg(*args, void *); return abti_kvconf_set(conf, var.idx, var.type, &p);
     default: return ABT_ERR_INV_ARG;
     }
 }
@@ -91,19 +81,18 @@ int ABT_sched_config_set(ABT_sched_config config, int idx, ABT_sched_config_type
 {
     if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_SCHED_CONFIG_NULL)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
-    return abti_error(set_config_value(&config->conf, idx, (int)type, val));
+    return abti_error(abti_kvconf_set(&config->conf, idx, (int)type, val));
 }
 
 int ABT_sched_config_get(ABT_sched_config config, int idx, ABT_sched_config_type *p_type, void *val)
 {
     if (ABTI_REFUSE(ABTI_IS_NULL(config, ABT_SCHED_CONFIG_NULL)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
-    const struct abti_kventry *entry = abti_kvconf_find(&config->conf, idx);
-    if (!entry)
-        return abti_error(ABT_ERR_INV_ARG);
+    int type;
+    int code = abti_kvconf_get(&config->conf, idx, &type, val);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
     if (p_type)
-        *p_type = (ABT_sched_config_type)entry->type;
-    if (val)
-        abti_kventry_read(entry, val);
+        *p_type = (ABT_sched_config_type)type;
     return ABT_SUCCESS;
 }

@@ -1,6 +1,5 @@
 #include "core/kvconf.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "abt.h"
@@ -63,17 +62,17 @@ int abti_kvconf_set(struct abti_kvconf *conf, int key, int type, const void *val
     if (!val) {
         if (entry)
             *entry = conf->entries[--conf->num];
-        return 0;
+        return ABT_SUCCESS;
     }
     if (type != ABTI_KV_INT && type != ABTI_KV_DOUBLE && type != ABTI_KV_PTR)
-        return -EINVAL;
+        return ABT_ERR_INV_ARG;
     if (!entry)
         entry = append_entry(conf);
     if (!entry)
-        return -ENOMEM;
+        return ABT_ERR_MEM;
     entry->key = key;
     write_value(entry, type, val);
-    return 0;
+    return ABT_SUCCESS;
 }
 
 const struct abti_kventry *abti_kvconf_find(const struct abti_kvconf *conf, int key)
@@ -88,6 +87,18 @@ void abti_kventry_read(const struct abti_kventry *entry, void *val)
     case ABTI_KV_DOUBLE: *(double *)val = entry->value.d; break;
     case ABTI_KV_PTR: *(void **)val = entry->value.p; break;
     }
+}
+
+int abti_kvconf_get(const struct abti_kvconf *conf, int key, int *type, void *val)
+{
+    const struct abti_kventry *entry = abti_kvconf_find(conf, key);
+    if (!entry)
+        return ABT_ERR_INV_ARG;
+    if (type)
+        *type = (int)entry->type;
+    if (val)
+        abti_kventry_read(entry, val);
+    return ABT_SUCCESS;
 }
 
 int abti_kvconf_get_int(const struct abti_kvconf *conf, int key, int dflt)

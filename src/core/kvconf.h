@@ -56,13 +56,16 @@ void abti_kvconf_init(struct abti_kvconf *conf);
 void abti_kvconf_fini(struct abti_kvconf *conf);
 
 /*
- * Stores the value of the given type that val points to under key; NULL removes the key, if there. Returns 0, -EINVAL
- * (no such type) or -ENOMEM.
+ * Stores the value of the given type that val points to under key; NULL removes the key, if there. ABT_ERR_INV_ARG: no
+ * such type. ABT_ERR_MEM.
  */
 int abti_kvconf_set(struct abti_kvconf *conf, int key, int type, const void *val) ABTI_MUST_CHECK;
 
 /* The entry under key or NULL. A NULL conf is empty. The entry is valid until the next set. */
 const struct abti_kventry *abti_kvconf_find(const struct abti_kvconf *conf, int key);
+
+/* The type and the value under key, each where its pointer is not NULL. ABT_ERR_INV_ARG: no such key. */
+int abti_kvconf_get(const struct abti_kvconf *conf, int key, int *type, void *val) ABTI_MUST_CHECK;
 
 /* Stores the value of an entry where val, a pointer to its type, says. */
 void abti_kventry_read(const struct abti_kventry *entry, void *val);

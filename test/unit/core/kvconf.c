@@ -1,4 +1,4 @@
-#include <errno.h>
+#include "abt.h"
 
 #include "core/kvconf.h"
 #include "tap.h"
@@ -15,8 +15,8 @@ static void test_types(void)
     is_int(abti_kvconf_set(&conf, 0, ABTI_KV_INT, &i), 0, "int");
     is_int(abti_kvconf_set(&conf, -7, ABTI_KV_DOUBLE, &d), 0, "double");
     is_int(abti_kvconf_set(&conf, 1000000, ABTI_KV_PTR, &p), 0, "pointer");
-    is_int(abti_kvconf_set(&conf, 4, 3, &i), -EINVAL, "no such type");
-    is_int(abti_kvconf_set(&conf, 4, -1, &i), -EINVAL, "nor this one");
+    is_int(abti_kvconf_set(&conf, 4, 3, &i), ABT_ERR_INV_ARG, "no such type");
+    is_int(abti_kvconf_set(&conf, 4, -1, &i), ABT_ERR_INV_ARG, "nor this one");
     ok(!abti_kvconf_find(&conf, 4), "nothing was stored");
     abti_kventry_read(abti_kvconf_find(&conf, 0), &got_i);
     abti_kventry_read(abti_kvconf_find(&conf, -7), &got_d);
@@ -27,6 +27,13 @@ static void test_types(void)
     is_int(abti_kvconf_get_int(&conf, 1, 9), 9, "a missing key is the default");
     is_int(abti_kvconf_get_int(NULL, 0, 9), 9, "so is everything in no set");
     ok(!abti_kvconf_find(NULL, 0), "no set, no entry");
+
+    int type = -1;
+    double again = 0.0;
+    is_int(abti_kvconf_get(&conf, -7, &type, &again), ABT_SUCCESS, "type and value in one");
+    ok(type == ABTI_KV_DOUBLE && again == 2.5, "they are right");
+    is_int(abti_kvconf_get(&conf, -7, NULL, NULL), ABT_SUCCESS, "neither is a question, too");
+    is_int(abti_kvconf_get(&conf, 1, &type, &again), ABT_ERR_INV_ARG, "a missing key is none");
     abti_kvconf_fini(&conf);
     ok(!abti_kvconf_find(&conf, 0), "empty at the end");
 }
