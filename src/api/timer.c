@@ -99,7 +99,7 @@ int ABT_timer_stop_and_add(ABT_timer timer, double *secs)
 
 int ABT_timer_get_overhead(double *overhead)
 {
-    struct ABT_timer_opaque timer;
+    struct ABT_timer_opaque timer = {0};
     double sum = 0.0;
 
     for (int i = 0; i < TIMER_OVERHEAD_PAIRS; i++) {
