@@ -435,26 +435,30 @@ ABTI_INLINE void end_in_place(void)
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
-static void nest_main(void *arg)
-{
-    abti_unit *unit = arg;
-    unit->func(unit->arg);
-    end_in_place();
-}
-
 /* Out of line: it must not use what its caller knew of the ES before the unit ran. */
 static ABTI_NOINLINE void end_watch(void)
 {
     abti_stackuse_left(abti_es_self->cur);
 }
 
-static void nest_main_watched(void *arg)
+ABTI_INLINE void run_in_place(abti_unit *unit, bool watch)
 {
-    abti_unit *unit = arg;
-    abti_stackuse_enter(__builtin_frame_address(0));
+    if (watch)
+        abti_stackuse_enter(__builtin_frame_address(0));
     unit->func(unit->arg);
-    end_watch();
+    if (watch)
+        end_watch();
     end_in_place();
+}
+
+static void nest_main(void *unit)
+{
+    run_in_place(unit, false);
+}
+
+static void nest_main_watched(void *unit)
+{
+    run_in_place(unit, true);
 }
 
 /*
@@ -508,30 +512,30 @@ static ABTI_NOINLINE void tell_finish(void)
     abti_tool_event_finish(es, es->cur);
 }
 
-static void ult_main(void)
+ABTI_INLINE void run_ults(bool watch)
 {
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
+        if (watch)
+            abti_stackuse_enter(abti_stack_top(unit->stack));
         unit->func(unit->arg);
+        if (watch)
+            end_watch();
         if (ABTI_BUILD_TOOL)
             tell_finish();
         finish();
     }
 }
 
+static void ult_main(void)
+{
+    run_ults(false);
+}
+
 static void ult_main_watched(void)
 {
-    abti_annotate_arrival();
-    for (;;) {
-        abti_unit *unit = abti_es_self->cur;
-        abti_stackuse_enter(abti_stack_top(unit->stack));
-        unit->func(unit->arg);
-        end_watch();
-        if (ABTI_BUILD_TOOL)
-            tell_finish();
-        finish();
-    }
+    run_ults(true);
 }
 
 _Atomic(void (*)(void)) abti_ult_entry = ult_main;
