@@ -34,7 +34,9 @@ abt_sources = \
 	src/api/xstream_idle.c \
 	src/base/heap.c \
 	src/base/parse.c \
+	src/core/annotated.c \
 	src/core/config.c \
+	src/core/end.c \
 	src/core/esaffinity.c \
 	src/core/halt.c \
 	src/core/idle.c \

@@ -9,10 +9,10 @@
 #ifndef ABTI_CORE_SWITCH_H
 #define ABTI_CORE_SWITCH_H
 
+#include "core/annotated.h"
 #include "core/migrate.h"
 #include "core/tool.h"
 #include "core/xstream.h"
-#include "os/annotate.h"
 #include "os/single.h"
 
 /* Marks `unit` as what runs on `es` from now on. */
@@ -37,6 +37,12 @@ ABTI_INLINE bool abti_is_resumable(abti_unit *unit)
     return unit->ctx && !abti_has_requests(unit);
 }
 
+/* It can be run by whoever gives the ES away, if there is memory for its stack. */
+ABTI_INLINE bool abti_is_startable(abti_unit *unit)
+{
+    return !unit->ctx && !(unit->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(unit);
+}
+
 /* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {
@@ -53,9 +59,7 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
     return unit->stack != NULL;
 }
 
-/* Switches for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
-int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
-
+/* A switch for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
 ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     if (ABTI_UNLIKELY(abti_annotate_on))
@@ -178,13 +182,11 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 
 /* Ends the calling ULT. With _to, `next`, popped, runs then. */
 ABTI_NORETURN void abti_ult_exit(void);
+ABTI_NORETURN void abti_ult_end(void); /* the same for who has told of the end and sampled the stack */
 ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
 
 /* The primary ES's main unit ends: the primary ULT, which waits for it, goes on. */
 ABTI_NORETURN void abti_main_exit(abti_es *es);
-
-/* The first thing on a new stack. */
-void abti_annotate_arrival(void);
 
 /* Publishes the end of a unit that runs no more. Returns the ULT that waited for it, still blocked, or NULL. */
 abti_unit *abti_terminate(abti_es *es, abti_unit *unit);

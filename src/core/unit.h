@@ -174,6 +174,12 @@ ABTI_INLINE bool abti_unit_is_cancelled(abti_unit *unit)
     return (abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL) && !abti_load_relaxed(&unit->held);
 }
 
+/* For the stream that runs or has popped the unit. relaxed: who has put that into the word has started the unit, too */
+ABTI_INLINE bool abti_unit_runs_in_place(abti_unit *unit)
+{
+    return (abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE) != 0;
+}
+
 ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)
 {
     return (unit->flags & ABTI_UNIT_TASKLET) != 0;
