@@ -77,7 +77,7 @@ int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (!sched || --es->budget <= 0 || abti_has_requests(self))
+    if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !abti_renew_budget(es, sched)))
         return yield_slow(es, self, context);
     abti_unit *next = abti_sched_pick(sched, self);
     if (next == self)

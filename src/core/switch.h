@@ -3,8 +3,9 @@
  *
  * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that
  * yields, blocks or ends picks the next unit itself and switches straight to it (direct dispatch); the parent sees
- * control again when there is nothing to pick, when an event check is due, or with a unit in `handoff` that must run
- * from the parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for a stack.
+ * control again when there is nothing to pick, when an event check has something to do, or with a unit in `handoff`
+ * that must run from the parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for
+ * a stack.
  */
 #ifndef ABTI_CORE_SWITCH_H
 #define ABTI_CORE_SWITCH_H
@@ -43,10 +44,22 @@ ABTI_INLINE bool abti_is_startable(abti_unit *unit)
     return !unit->ctx && !(unit->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(unit);
 }
 
+/*
+ * The budget is used up, a look at events is due: a child looks itself, and if there is nothing to do, it has a new
+ * budget without the way to its parent and back.
+ */
+ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
+{
+    if (!abti_es_has_no_events(es, sched))
+        return false;
+    es->budget = (int32_t)sched->event_freq;
+    return true;
+}
+
 /* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {
-    if (ABTI_UNLIKELY(!es->dsched || --es->budget <= 0))
+    if (ABTI_UNLIKELY(!es->dsched) || (ABTI_UNLIKELY(--es->budget <= 0) && !abti_renew_budget(es, es->dsched)))
         return NULL;
     return abti_sched_pick(es->dsched, self);
 }

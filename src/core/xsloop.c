@@ -137,6 +137,23 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         abti_idle_poll(es);
 }
 
+/*
+ * What abti_es_check_events, abti_sched_has_to_stop and the loop of sched/loop.c look at. One that is stacked in a pool
+ * stops when its pools are empty, and looks itself.
+ */
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
+{
+    /* The orders are those of the functions named. */
+    if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
+        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
+        return false;
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (abti_pool_has_parked(sched->pools[i]) || !abti_queue_is_empty(&sched->pools[i]->inbox))
+            return false;
+    }
+    return true;
+}
+
 /* --- Replacing the main scheduler --- */
 
 static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)

@@ -106,6 +106,8 @@ void abti_es_wake(abti_es *es);
 void abti_es_ask_for_stacks(abti_es *es);
 /* Delivers the requests to the scheduler that asks. */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
+/* The scheduler, a main one of a predefined kind, would find nothing to do at a look at events, nor have to stop. */
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched);
 int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
 /* No ES has the rank now. */
 bool abti_es_rank_is_free(int rank);

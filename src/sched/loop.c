@@ -75,6 +75,8 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
             abti_run_child(es, unit, sched->direct ? sched : NULL);
             budget = es->budget;
         }
+        if (budget <= 0 && abti_es_has_no_events(es, sched))
+            budget = (int32_t)sched->event_freq;
     } while (budget > 0 && (unit = abti_sched_pick(sched, NULL)) != NULL);
     abti_es_set_dsched(es, dsched);
     es->budget = (int32_t)sched->event_freq;
