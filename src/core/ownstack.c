@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "core/reclaim.h"
 #include "core/rt.h"
+#include "os/annotate.h"
 
 void abti_ownstacks_init(size_t kept)
 {
@@ -80,6 +81,8 @@ struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
     if (!stack)
         return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many */
     stack->size = size;
+    if (abti_annotate_on)
+        abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
     return stack;
 }
 
@@ -87,7 +90,12 @@ void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
 {
     if (stack->kind != ABTI_STACK_CLASS) {
         abti_stack_destroy(stack);
-    } else if (es) {
+        return;
+    }
+    /* Its unit has ended, and so nobody stands on it. */
+    if (abti_annotate_on)
+        abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
+    if (es) {
         give_to(&es->ownstacks, stack);
     } else {
         abti_spin_lock(&abti_rt.external_lock);

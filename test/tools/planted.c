@@ -3,6 +3,7 @@
  * argument, a mistake that the tool has to find.
  *
  *   stale      looks at a variable of a ULT that has ended
+ *   stale-own  the same of one that had a stack of its own size, and has been freed
  *   overflow   uses more stack than there is
  */
 #include <abt.h>
@@ -94,11 +95,11 @@ static void leaves_an_address(void *arg)
     *(volatile int **)arg = &variable;
 }
 
-static void plant_stale(void)
+static void plant_stale(ABT_thread_attr attr)
 {
     ABT_thread thread;
     volatile int *stale = NULL;
-    ABT_thread_create(pool, leaves_an_address, &stale, ABT_THREAD_ATTR_NULL, &thread);
+    ABT_thread_create(pool, leaves_an_address, &stale, attr, &thread);
     ABT_thread_free(&thread);
     printf("planted: %d\n", *stale);
 }
@@ -133,7 +134,11 @@ int main(int argc, char **argv)
     run_on_users_memory(own);
     ABT_xstream_free(&secondary);
     if (argc > 1 && !strcmp(argv[1], "stale"))
-        plant_stale();
+        plant_stale(ABT_THREAD_ATTR_NULL);
+    if (argc > 1 && !strcmp(argv[1], "stale-own")) {
+        ABT_thread_attr_set_stack(own, NULL, 100000);
+        plant_stale(own);
+    }
     if (argc > 1 && !strcmp(argv[1], "overflow"))
         plant_overflow();
     ABT_thread_attr_free(&own);
