@@ -66,6 +66,7 @@ abt_sources = \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
+	src/mem/lazycache.c \
 	src/mem/slab.c \
 	src/mem/stack.c \
 	src/os/affinity.c \

@@ -1,8 +1,8 @@
 #include "core/ownstack.h"
 
-#include <stdlib.h>
 #include "core/reclaim.h"
 #include "core/rt.h"
+#include "mem/lazycache.h"
 #include "os/annotate.h"
 
 void abti_ownstacks_init(size_t kept)
@@ -18,51 +18,24 @@ void abti_ownstacks_init(size_t kept)
 
 void abti_ownstacks_flush(struct abti_ownstacks *stacks)
 {
-    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
-        if (stacks->caches[size_class])
-            abti_cache_flush(stacks->caches[size_class]);
-    }
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
+        abti_lazycache_flush(stacks->caches[size_class]);
 }
 
 void abti_ownstacks_fini(struct abti_ownstacks *stacks)
 {
-    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
-        if (stacks->caches[size_class])
-            abti_cache_fini(stacks->caches[size_class]);
-        free(stacks->caches[size_class]);
-        stacks->caches[size_class] = NULL;
-    }
-}
-
-/* NULL when there is no memory for one. */
-static struct abti_cache *cache_of(struct abti_ownstacks *stacks, unsigned size_class)
-{
-    struct abti_cache *cache = stacks->caches[size_class];
-    if (cache)
-        return cache;
-    cache = malloc(sizeof(*cache));
-    if (cache && abti_cache_init(cache, &abti_rt.class_slabs[size_class])) {
-        free(cache);
-        cache = NULL;
-    }
-    stacks->caches[size_class] = cache;
-    return cache;
+    for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
+        abti_lazycache_fini(&stacks->caches[size_class]);
 }
 
 static struct abti_stack *take_from(struct abti_ownstacks *stacks, unsigned size_class)
 {
-    struct abti_cache *cache = cache_of(stacks, size_class);
-    return cache ? abti_cache_get(cache) : NULL;
+    return abti_lazycache_get(&stacks->caches[size_class], &abti_rt.class_slabs[size_class]);
 }
 
-/* Without a cache: there was memory for one when the stack was made, but it may be given back on another thread. */
 static void give_to(struct abti_ownstacks *stacks, struct abti_stack *stack)
 {
-    struct abti_cache *cache = cache_of(stacks, stack->size_class);
-    if (cache)
-        abti_cache_put(cache, stack);
-    else
-        abti_slab_put(&abti_rt.class_slabs[stack->size_class], stack);
+    abti_lazycache_put(&stacks->caches[stack->size_class], &abti_rt.class_slabs[stack->size_class], stack);
 }
 
 struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)

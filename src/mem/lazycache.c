@@ -1,0 +1,46 @@
+#include "mem/lazycache.h"
+
+#include <stdlib.h>
+
+/* NULL when there is no memory for one. */
+static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *slab)
+{
+    if (ABTI_LIKELY(*cache != NULL))
+        return *cache;
+    struct abti_cache *fresh = malloc(sizeof(*fresh));
+    if (fresh && abti_cache_init(fresh, slab)) {
+        free(fresh);
+        fresh = NULL;
+    }
+    *cache = fresh;
+    return fresh;
+}
+
+void *abti_lazycache_get(struct abti_cache **cache, struct abti_slab *slab)
+{
+    struct abti_cache *found = obtain(cache, slab);
+    return found ? abti_cache_get(found) : NULL;
+}
+
+void abti_lazycache_put(struct abti_cache **cache, struct abti_slab *slab, void *object)
+{
+    struct abti_cache *found = obtain(cache, slab);
+    if (found)
+        abti_cache_put(found, object);
+    else
+        abti_slab_put(slab, object);
+}
+
+void abti_lazycache_flush(struct abti_cache *cache)
+{
+    if (cache)
+        abti_cache_flush(cache);
+}
+
+void abti_lazycache_fini(struct abti_cache **cache)
+{
+    if (*cache)
+        abti_cache_fini(*cache);
+    free(*cache);
+    *cache = NULL;
+}
