@@ -5,6 +5,7 @@
 #include "core/esaffinity.h"
 #include "core/halt.h"
 #include "core/join.h"
+#include "core/key.h"
 #include "core/overflow.h"
 #include "core/reclaim.h"
 #include "core/rt.h"
@@ -13,6 +14,7 @@
 #include "core/tool.h"
 #include "core/unitmap.h"
 #include "ext/info.h"
+#include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
 #include "sched/sched_impl.h"
@@ -25,6 +27,7 @@ static void slabs_fini(void)
 {
     abti_slab_fini(&abti_rt.unit_slab);
     abti_slab_fini(&abti_rt.stack_slab);
+    abti_slab_fini(&abti_rt.ktable_slab);
     for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++)
         abti_slab_fini(&abti_rt.class_slabs[size_class]);
 }
@@ -47,6 +50,7 @@ static int memory_init(void)
     spec.crowded = abti_reclaim_start;
     abti_slab_init(&abti_rt.stack_slab, &spec);
     abti_ownstacks_init(kept);
+    abti_ktables_init(config->key_table_size, kept);
     if (abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
         return ABT_SUCCESS;
     slabs_fini();
@@ -57,6 +61,7 @@ static void memory_fini(void)
 {
     abti_cache_fini(&abti_rt.external_units);
     abti_ownstacks_fini(&abti_rt.external_stacks);
+    abti_lazycache_fini(&abti_rt.external_ktables);
     abti_reclaim_fini(); /* after the last object that goes to a depot, which may start it */
     slabs_fini();
     abti_unitmap_fini();

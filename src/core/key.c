@@ -3,8 +3,13 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/reclaim.h"
+#include "core/rt.h"
+#include "mem/lazycache.h"
 #include "os/spin.h"
+#include "os/vm.h"
 
 /* The first slots come with the table: most units use very few keys. */
 #define NUM_INLINE_SLOTS 4
@@ -18,13 +23,103 @@ struct key_slot {
     _Atomic(void *) value;
 };
 
+/* A block of further slots. */
+struct key_slots {
+    struct key_slots *next;
+    struct key_slot slots[];
+};
+
 struct abti_ktable {
-    struct abti_spin lock; /* guards the adding of slots */
-    uint32_t mask;         /* constant: number of buckets less one */
-    unsigned num_inline;   /* lock: slots of inline_slots in use */
+    struct abti_spin lock;   /* guards the adding of slots */
+    uint32_t mask;           /* constant: number of buckets less one */
+    unsigned num_unused;     /* lock: how many slots are left at unused */
+    struct key_slot *unused; /* lock */
+    struct key_slots *more;  /* lock: blocks of slots that did not come with the table */
     struct key_slot inline_slots[NUM_INLINE_SLOTS];
     _Atomic(struct key_slot *) buckets[];
 };
+
+/* --- Memory: blocks of equal size, each a table or further slots of one --- */
+
+/* As large a table as lies in a block. Larger ones, by ABT_KEY_TABLE_SIZE, come from malloc. */
+enum { MOST_BLOCK = 4096 };
+
+static size_t table_size(uint32_t num_buckets)
+{
+    return sizeof(struct abti_ktable) + num_buckets * sizeof(_Atomic(struct key_slot *));
+}
+
+static size_t block_size(void)
+{
+    return abti_rt.ktable_slab.spec.arena.slot;
+}
+
+static void release_blocks(char *word)
+{
+    abti_vm_release(word, ABTI_ARENA_WORD * block_size());
+}
+
+void abti_ktables_init(uint32_t num_buckets, size_t kept)
+{
+    enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 30, CHUNK = 64 * 1024 };
+    size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
+    size_t block = (size + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE;
+    size_t word = block * ABTI_ARENA_WORD, batch = CACHED / block; /* a cache has two magazines */
+    struct abti_slab_spec spec = {
+        .arena =
+            {
+                .slot = block,
+                .block = word,
+                .span = word,
+                .chunk = word < CHUNK ? CHUNK / word * word : word,
+                .words = true,
+                .map = abti_chunk_map,
+            },
+        .run = 8,
+        .batch = batch < MOST_BATCH ? (unsigned)batch : MOST_BATCH,
+        .release = release_blocks,
+        .kept = kept / block,
+        .crowded = abti_reclaim_start,
+    };
+    abti_slab_init(&abti_rt.ktable_slab, &spec);
+}
+
+/* Zeroed; NULL when there is no memory. */
+static void *block_take(void)
+{
+    abti_es *es = abti_es_self;
+    void *block;
+    if (es) {
+        block = abti_lazycache_get(&es->ktables, &abti_rt.ktable_slab);
+    } else {
+        abti_spin_lock(&abti_rt.external_lock);
+        block = abti_lazycache_get(&abti_rt.external_ktables, &abti_rt.ktable_slab);
+        abti_spin_unlock(&abti_rt.external_lock);
+    }
+    return block ? memset(block, 0, block_size()) : NULL;
+}
+
+static void block_give(void *block)
+{
+    abti_es *es = abti_es_self;
+    if (es) {
+        abti_lazycache_put(&es->ktables, &abti_rt.ktable_slab, block);
+    } else {
+        abti_spin_lock(&abti_rt.external_lock);
+        abti_lazycache_put(&abti_rt.external_ktables, &abti_rt.ktable_slab, block);
+        abti_spin_unlock(&abti_rt.external_lock);
+    }
+}
+
+static void table_give(struct abti_ktable *table)
+{
+    if (table_size(table->mask + 1) <= block_size())
+        block_give(table);
+    else
+        free(table);
+}
+
+/* --- Keys and tables --- */
 
 /*
  * Number of the next key. The first one is part of the contract, since numbers decide the order in which destructors
@@ -41,9 +136,13 @@ void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value))
 
 struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
 {
-    struct abti_ktable *table = calloc(1, sizeof(*table) + num_buckets * sizeof(table->buckets[0]));
-    if (table)
-        table->mask = num_buckets - 1;
+    size_t size = table_size(num_buckets);
+    struct abti_ktable *table = size <= block_size() ? block_take() : calloc(1, size);
+    if (!table)
+        return NULL;
+    table->mask = num_buckets - 1;
+    table->num_unused = NUM_INLINE_SLOTS;
+    table->unused = table->inline_slots;
     return table;
 }
 
@@ -56,7 +155,7 @@ struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint
 
     struct abti_ktable *newtable = abti_ktable_create(num_buckets);
     if (newtable && !abti_cas_acq_rel(slot, &table, newtable)) {
-        free(newtable);
+        table_give(newtable);
         return table;
     }
     return newtable;
@@ -77,16 +176,20 @@ static struct key_slot *find_slot(_Atomic(struct key_slot *) *link, uint64_t id,
     return NULL;
 }
 
-static bool is_inline_slot(const struct abti_ktable *table, const struct key_slot *slot)
-{
-    return slot >= table->inline_slots && slot < table->inline_slots + NUM_INLINE_SLOTS;
-}
-
+/* A zeroed one; NULL when there is no memory. */
 static struct key_slot *alloc_slot_locked(struct abti_ktable *table)
 {
-    if (table->num_inline < NUM_INLINE_SLOTS)
-        return &table->inline_slots[table->num_inline++];
-    return calloc(1, sizeof(struct key_slot));
+    if (table->num_unused == 0) {
+        struct key_slots *more = block_take();
+        if (!more)
+            return NULL;
+        more->next = table->more;
+        table->more = more;
+        table->unused = more->slots;
+        table->num_unused = (unsigned)((block_size() - sizeof(*more)) / sizeof(more->slots[0]));
+    }
+    table->num_unused--;
+    return table->unused++;
 }
 
 /* Looks again from link on, since somebody else may have added the slot meanwhile, and adds it when nobody did. */
@@ -151,13 +254,9 @@ void abti_ktable_destroy_all(struct abti_ktable *table)
     if (!table)
         return;
     run_destructors(table);
-    for (uint32_t i = 0; i <= table->mask; i++) {
-        struct key_slot *next, *slot = abti_load_acquire(&table->buckets[i]);
-        for (; slot; slot = next) {
-            next = abti_load_acquire(&slot->next);
-            if (!is_inline_slot(table, slot))
-                free(slot);
-        }
+    for (struct key_slots *next, *more = table->more; more; more = next) {
+        next = more->next;
+        block_give(more);
     }
-    free(table);
+    table_give(table);
 }

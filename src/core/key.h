@@ -18,6 +18,12 @@ struct ABT_key_opaque {
 
 struct abti_ktable;
 
+/*
+ * Before the first table: they have num_buckets each, as a rule, and come from caches of the ESs. `kept`: bytes in free
+ * ones.
+ */
+void abti_ktables_init(uint32_t num_buckets, size_t kept);
+
 /* Gives a new key its number. */
 void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value));
 

@@ -33,11 +33,16 @@ static bool is_ending(void)
     return abti_load_acquire(&reclaim_state) == ENDING;
 }
 
-enum { NUM_SLABS = 2 + ABTI_STACK_CLASSES };
+enum { NUM_SLABS = 3 + ABTI_STACK_CLASSES };
 
 static struct abti_slab *slab_at(unsigned i)
 {
-    return i == 0 ? &abti_rt.stack_slab : i == 1 ? &abti_rt.unit_slab : &abti_rt.class_slabs[i - 2];
+    switch (i) {
+    case 0: return &abti_rt.stack_slab;
+    case 1: return &abti_rt.unit_slab;
+    case 2: return &abti_rt.ktable_slab;
+    default: return &abti_rt.class_slabs[i - 3];
+    }
 }
 
 /* One look at everything. False when there was nothing to give back and no depot is crowded. */

@@ -17,10 +17,12 @@ struct abti_rt {
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
     struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */
+    struct abti_slab ktable_slab;                     /* tables of values by keys, see core/key.c */
 
     struct abti_spin external_lock;
     struct abti_cache external_units;      /* external_lock: descriptors for threads that are no ES */
     struct abti_ownstacks external_stacks; /* external_lock: and stacks */
+    struct abti_cache *external_ktables;   /* external_lock: and tables of values */
 
     struct abti_spin lock; /* everything below; taken without any other lock held */
     abti_es *xstreams;     /* in order of rank */

@@ -13,6 +13,7 @@
 #include "core/switch.h"
 #include "core/timer.h"
 #include "core/xsloop.h"
+#include "mem/lazycache.h"
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/vm.h"
@@ -146,6 +147,7 @@ static void es_drain(abti_es *es)
     abti_cache_fini(&es->units);
     abti_cache_fini(&es->stacks);
     abti_ownstacks_fini(&es->ownstacks);
+    abti_lazycache_fini(&es->ktables);
 }
 
 /* What an ES consists of; undoes itself when there is no memory. */

@@ -70,6 +70,7 @@ struct ABT_xstream_opaque {
     uint64_t asked_ns;             /* private: when it last asked others for their free stacks */
     struct abti_stack *dead_stack; /* private, for the tools: has just been left for good by who goes to another */
     uint32_t unwatched;            /* private: ULTs that have started here since one was watched, see core/stackuse.h */
+    struct abti_cache *ktables;    /* private: blocks of core/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for core/tool.h only. */
     int depth;   /* of `cur`: how many schedulers run one another down to it */
     bool untold; /* the events of the moment are told as if there were no ES */

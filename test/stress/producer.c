@@ -1,6 +1,7 @@
 /*
  * One stream makes units, another frees them, on and on: what is freed there comes back here, so that the process never
- * has more than twice the memory of those that are outstanding.
+ * has more than twice the memory of those that are outstanding. With ABT_TEST_SECONDS=300 each kind gets to ten million
+ * units, which is where it ends.
  */
 #include "memory.h"
 #include "stress.h"
@@ -21,6 +22,17 @@ static void yields(void *arg)
 {
     (void)arg;
     must(ABT_self_yield());
+}
+
+/* More values than come with a table. */
+enum { NUM_KEYS = 6 };
+static ABT_key keys[NUM_KEYS];
+
+static void sets_values(void *arg)
+{
+    for (int i = 0; i < NUM_KEYS; i++)
+        must(ABT_key_set(keys[i], &keys[i]));
+    yields(arg);
 }
 
 static void (*body)(void *);
@@ -127,9 +139,14 @@ int main(void)
 {
     stress_begin(100);
     long set_kib = outstanding_kib();
-    double seconds = tap_seconds(3) / 2;
+    double seconds = tap_seconds(3) / 3;
 
     play("units that end at once", nothing, seconds, set_kib);
     play("units that yield", yields, seconds, set_kib);
+    for (int i = 0; i < NUM_KEYS; i++)
+        must(ABT_key_create(NULL, &keys[i]));
+    play("units that have values of keys", sets_values, seconds, set_kib);
+    for (int i = 0; i < NUM_KEYS; i++)
+        must(ABT_key_free(&keys[i]));
     return done_testing();
 }

@@ -1,6 +1,8 @@
 #include <pthread.h>
 
 #include "core/key.h"
+#include "core/rt.h"
+#include "mem/lazycache.h"
 #include "tap.h"
 
 enum { NUM_THREADS = 4, NUM_KEYS = 64 };
@@ -124,11 +126,43 @@ static void test_threads(void)
     is_int(strlen(destroy(tables[0])), NUM_KEYS, "each key is there once");
 }
 
+/* Tables that a block has no room for, and more values than a page holds. */
+static void test_large(void)
+{
+    struct abti_ktable *table = abti_ktable_create(1024);
+    bool good = table != NULL;
+
+    for (int i = 0; i < NUM_KEYS; i++)
+        good &= abti_ktable_set(table, &keys[i], "+") == 0;
+    ok(good, "a table of 1024 buckets");
+    is_int(strlen(destroy(table)), NUM_KEYS, "each key is there once");
+}
+
+/* What one has left is not seen by the next. */
+static void test_again(void)
+{
+    bool good = true;
+
+    for (int round = 0; round < 1000; round++) {
+        struct abti_ktable *table = abti_ktable_create(4);
+        for (int i = round % 7; i < NUM_KEYS; i += 1 + round % 5)
+            good &= !abti_ktable_get(table, &keys[i]) && !abti_ktable_set(table, &keys[i], "+");
+        order[0] = '\0';
+        abti_ktable_destroy_all(table);
+    }
+    ok(good, "tables are empty whenever they are made");
+}
+
 int main(void)
 {
+    abti_ktables_init(4, 0);
     test_order();
     test_values();
     test_meddling();
     test_threads();
+    test_large();
+    test_again();
+    abti_lazycache_fini(&abti_rt.external_ktables);
+    abti_slab_fini(&abti_rt.ktable_slab);
     return done_testing();
 }
