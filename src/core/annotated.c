@@ -38,9 +38,8 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
  */
 ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
 {
-    const struct abti_magazine *magazine = es->stacks.magazine;
     char *sp = abti_cpu_sp();
-    struct abti_stack *stack = magazine->count > 0 ? magazine->objects[magazine->count - 1] : NULL;
+    struct abti_stack *stack = abti_cache_top(&es->stacks);
     es->dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
 }
 

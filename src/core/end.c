@@ -152,8 +152,8 @@ ABTI_INLINE void end_in_place(void)
         return;
     }
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_null_handle(joiner);
         abti_cache_put_quick(&es->units, unit);
+        abti_null_handle(joiner);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }

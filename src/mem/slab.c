@@ -9,7 +9,7 @@ enum { MAGAZINE_CHUNK = 64 * 1024 };
 /* In whole lines, so that a word of them is whole pages. */
 static size_t magazine_size(unsigned batch)
 {
-    size_t size = sizeof(struct abti_magazine) + batch * sizeof(void *);
+    size_t size = sizeof(struct abti_magazine) + (batch + 1) * sizeof(void *);
     return (size + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE;
 }
 
@@ -26,9 +26,9 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 
 static void unmake_objects(struct abti_slab *slab)
 {
-    for (struct abti_magazine *magazine = slab->full; magazine; magazine = magazine->next) {
-        for (unsigned i = 0; i < magazine->count; i++)
-            slab->spec.unmake(magazine->objects[i]);
+    for (struct abti_magazine *magazine = slab->full; magazine; magazine = magazine->slots[0]) {
+        for (unsigned i = 1; i <= magazine->count; i++)
+            slab->spec.unmake(magazine->slots[i]);
     }
     for (struct abti_node *node = slab->loose; node; node = node->next)
         slab->spec.unmake(node);
@@ -46,7 +46,7 @@ void abti_slab_fini(struct abti_slab *slab)
 
 static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
-    magazine->next = *list;
+    magazine->slots[0] = *list;
     *list = magazine;
 }
 
@@ -54,7 +54,7 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
 {
     struct abti_magazine *magazine = *list;
     if (magazine)
-        *list = magazine->next;
+        *list = magazine->slots[0];
     return magazine;
 }
 
@@ -114,20 +114,30 @@ static struct abti_magazine *make_magazine(struct abti_slab *slab)
     return magazine;
 }
 
-/* --- Caches --- */
-
 /* An empty one, from the depot if that has one; NULL when there is no memory. */
 static struct abti_magazine *empty_magazine(struct abti_slab *slab)
 {
-    abti_spin_lock(&slab->lock);
     struct abti_magazine *magazine = pop_magazine(&slab->empty);
-    if (!magazine)
-        magazine = make_magazine(slab);
-    abti_spin_unlock(&slab->lock);
-    return magazine;
+    return magazine ? magazine : make_magazine(slab);
 }
 
-/* A magazine that need not be full comes to the depot. */
+/* --- Caches --- */
+
+static unsigned magazine_count(const struct abti_cache *cache)
+{
+    return (unsigned)(cache->top - cache->magazine->slots);
+}
+
+/* Which is filled and emptied from now on. */
+static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazine)
+{
+    magazine->slots[0] = NULL;
+    cache->magazine = magazine;
+    cache->top = magazine->slots + magazine->count;
+    cache->end = magazine->slots + cache->slab->spec.batch;
+}
+
+/* A magazine that need not be full, whose count is right, comes to the depot. */
 static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
 {
     abti_spin_lock(&slab->lock);
@@ -143,22 +153,25 @@ static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
 
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
 {
-    *cache = (struct abti_cache){.batch = slab->spec.batch, .slab = slab};
-    cache->magazine = empty_magazine(slab);
-    cache->spare = empty_magazine(slab);
-    if (cache->magazine && cache->spare)
+    *cache = (struct abti_cache){.slab = slab};
+    abti_spin_lock(&slab->lock);
+    struct abti_magazine *magazine = empty_magazine(slab);
+    cache->spare = magazine ? empty_magazine(slab) : NULL;
+    abti_spin_unlock(&slab->lock);
+    if (cache->spare) {
+        use_magazine(cache, magazine);
         return 0;
-    if (cache->magazine)
-        depot_put(slab, cache->magazine);
-    if (cache->spare)
-        depot_put(slab, cache->spare);
+    }
+    if (magazine)
+        depot_put(slab, magazine);
     return -ENOMEM;
 }
 
 static void swap_magazines(struct abti_cache *cache)
 {
     struct abti_magazine *magazine = cache->magazine;
-    cache->magazine = cache->spare;
+    magazine->count = magazine_count(cache);
+    use_magazine(cache, cache->spare);
     cache->spare = magazine;
 }
 
@@ -181,6 +194,7 @@ void abti_cache_fini(struct abti_cache *cache)
     /* The rest of the run becomes ordinary objects: it is short, and nothing is lost. */
     for (void *object; (object = cache_from_run(cache)) != NULL;)
         abti_cache_put(cache, object);
+    cache->magazine->count = magazine_count(cache);
     depot_put(cache->slab, cache->magazine);
     depot_put(cache->slab, cache->spare);
 }
@@ -210,13 +224,15 @@ static void *refill_from_slab(struct abti_cache *cache)
     void *object = pop_loose(slab);
     struct abti_magazine *full = object ? NULL : pop_full(slab);
     bool got_run = false;
-    if (full)
+    if (full) {
+        cache->magazine->count = 0;
         push_magazine(&slab->empty, cache->magazine);
-    else if (!object && cache->run == cache->run_end)
+    }
+    if (!full && !object && cache->run == cache->run_end)
         got_run = slab_take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
     if (full) {
-        cache->magazine = full;
+        use_magazine(cache, full);
         return abti_cache_get_quick(cache);
     }
     return got_run ? cache_from_run(cache) : object;
@@ -232,13 +248,11 @@ void *abti_cache_refill(struct abti_cache *cache)
     return object ? object : refill_from_slab(cache);
 }
 
-/* Without memory for another magazine: what is in this one is linked together instead. */
-static void spill_loose(struct abti_slab *slab, struct abti_magazine *magazine)
+/* What is in it is linked together instead (slab's lock held). */
+static void push_all_loose(struct abti_slab *slab, struct abti_magazine *magazine)
 {
-    abti_spin_lock(&slab->lock);
-    while (magazine->count > 0)
-        push_loose(slab, magazine->objects[--magazine->count]);
-    abti_spin_unlock(&slab->lock);
+    for (; magazine->count > 0; magazine->count--)
+        push_loose(slab, magazine->slots[magazine->count]);
 }
 
 void abti_slab_put(struct abti_slab *slab, void *object)
@@ -252,23 +266,32 @@ void abti_cache_flush(struct abti_cache *cache)
 {
     for (void *object; (object = cache_from_run(cache)) != NULL;)
         abti_cache_put(cache, object);
-    spill_loose(cache->slab, cache->magazine);
-    spill_loose(cache->slab, cache->spare);
+    cache->magazine->count = magazine_count(cache);
+    abti_spin_lock(&cache->slab->lock);
+    push_all_loose(cache->slab, cache->magazine);
+    push_all_loose(cache->slab, cache->spare);
+    abti_spin_unlock(&cache->slab->lock);
+    use_magazine(cache, cache->magazine);
 }
 
 void abti_cache_spill(struct abti_cache *cache)
 {
     struct abti_slab *slab = cache->slab;
+    struct abti_magazine *full = cache->spare;
     swap_magazines(cache);
-    if (cache->magazine->count == 0)
+    if (full->count == 0)
         return;
+    abti_spin_lock(&slab->lock);
     struct abti_magazine *empty = empty_magazine(slab);
-    if (!empty) {
-        spill_loose(slab, cache->magazine);
-        return;
-    }
-    depot_put(slab, cache->magazine);
-    cache->magazine = empty;
+    if (empty)
+        push_full(slab, full);
+    else
+        push_all_loose(slab, full); /* for want of memory */
+    bool crowded = empty && is_crowded(slab);
+    abti_spin_unlock(&slab->lock);
+    use_magazine(cache, empty ? empty : full);
+    if (ABTI_UNLIKELY(crowded))
+        slab->spec.crowded();
 }
 
 /* --- Giving back --- */
@@ -359,7 +382,7 @@ bool abti_slab_give_back(struct abti_slab *slab)
     }
     abti_spin_unlock(&slab->lock);
     if (magazine) {
-        retire(slab, magazine->objects, magazine->count);
+        retire(slab, magazine->slots + 1, magazine->count);
         give_magazine_back(slab, magazine);
     } else if (object) {
         retire(slab, &object, 1);

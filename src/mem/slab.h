@@ -29,9 +29,8 @@ struct abti_node {
 };
 
 struct abti_magazine {
-    struct abti_magazine *next; /* in the depot */
-    unsigned count;
-    void *objects[]; /* count of batch are in use */
+    unsigned count; /* objects, of batch; stale in a cache's first magazine, see `top` */
+    void *slots[];  /* [0], below the objects: in a cache NULL, in the depot the next magazine */
 };
 
 /* What a slab of some kind of object differs in. Constant after abti_slab_init. */
@@ -67,9 +66,9 @@ struct abti_slab {
 };
 
 struct abti_cache {
-    struct abti_magazine *magazine; /* being filled and emptied */
+    void **top, **end;              /* the slot of the uppermost object, [0] if there is none; that when it is full */
+    struct abti_magazine *magazine; /* where these lie: being filled and emptied */
     struct abti_magazine *spare;    /* full or empty */
-    unsigned batch;                 /* of the slab's spec */
     char *run, *run_end;            /* slots never used */
     size_t run_index;               /* index of the slot at run */
     enum abti_chunk_source source;  /* of the run */
@@ -107,36 +106,37 @@ void abti_cache_flush(struct abti_cache *cache);
 void *abti_cache_refill(struct abti_cache *cache);
 void abti_cache_spill(struct abti_cache *cache);
 
-ABTI_INLINE bool abti_cache_is_empty(const struct abti_cache *cache)
+/* The object that a get would return, or NULL: the magazine is empty. */
+ABTI_INLINE void *abti_cache_top(const struct abti_cache *cache)
 {
-    return cache->magazine->count == 0;
+    return *cache->top;
 }
 
-/* A get from a cache that is not empty. */
+/* A get when there is one. */
 ABTI_INLINE void *abti_cache_get_quick(struct abti_cache *cache)
 {
-    struct abti_magazine *magazine = cache->magazine;
-    return magazine->objects[--magazine->count];
+    void *object = abti_cache_top(cache); /* before the store, so that it need not be loaded again after a check */
+    cache->top--;
+    return object;
 }
 
 /* NULL when there is no memory. */
 ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
 {
-    if (ABTI_UNLIKELY(abti_cache_is_empty(cache)))
+    if (ABTI_UNLIKELY(!abti_cache_top(cache)))
         return abti_cache_refill(cache);
     return abti_cache_get_quick(cache);
 }
 
 ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
 {
-    return cache->magazine->count == cache->batch;
+    return cache->top == cache->end;
 }
 
 /* A put into a cache that is not full. */
 ABTI_INLINE void abti_cache_put_quick(struct abti_cache *cache, void *object)
 {
-    struct abti_magazine *magazine = cache->magazine;
-    magazine->objects[magazine->count++] = object;
+    *++cache->top = object;
 }
 
 /*

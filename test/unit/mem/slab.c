@@ -269,7 +269,7 @@ static unsigned count_magazines(const struct abti_magazine *magazine)
 {
     unsigned num = 0;
 
-    for (; magazine; magazine = magazine->next)
+    for (; magazine; magazine = magazine->slots[0])
         num++;
     return num;
 }
