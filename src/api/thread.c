@@ -206,9 +206,9 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    if (es && !abti_thread_is_null(thread) && abti_may_join_in_place(es, thread) &&
-        abti_register_in_place(thread, es->cur, NULL))
-        return abti_join_in_place(es, thread);
+    int code;
+    if (es && !abti_thread_is_null(thread) && abti_join_in_place(es, thread, NULL, &code))
+        return code;
     if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     return abti_join(es, thread, NULL);
@@ -227,10 +227,11 @@ int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
+    int code;
     if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
         return thread_free_checked(es, thread);
-    if (ABTI_LIKELY(abti_may_join_in_place(es, unit)) && ABTI_LIKELY(abti_register_in_place(unit, es->cur, thread)))
-        return abti_join_in_place(es, unit);
+    if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
+        return code;
     if (!abti_may_free_at_once(es, unit))
         return thread_free_checked(es, thread);
     abti_cache_put_quick(&es->units, unit);

@@ -11,7 +11,13 @@
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order where the machine gives it for nothing, else by a fence
- *   bool abti_cpu_is_set(p)         a relaxed load of the _Atomic(bool) *p
+ *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
+ *   bool abti_cpu_count_down(p)     --*p > 0
+ *
+ * Relaxed loads, compared:
+ *   bool abti_cpu_is_set(p)         *p != 0, one byte
+ *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes
+ *   bool abti_cpu_has_any(p, n)     (*p & n) != 0, 4 bytes
  */
 
 #endif

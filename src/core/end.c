@@ -146,8 +146,9 @@ ABTI_INLINE void end_in_place(void)
     abti_unit *unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, joiner->pool) ||
-                      abti_load_relaxed(&unit->cold) != 0 || abti_cache_is_full(&es->units))) {
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
+                      abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units))) {
         finish_in_place_any(es, unit);
         return;
     }
@@ -157,7 +158,7 @@ ABTI_INLINE void end_in_place(void)
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }
-    abti_pool_owner_left(joiner->pool, 1);
+    abti_pool_owner_left(pool, 1);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }

@@ -69,10 +69,11 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
+    int code;
     /* In place after all, if it was only for want of a budget that it was not. */
-    if (es && es->dsched && es->budget <= 0 && abti_renew_budget(es, es->dsched) && abti_may_join_in_place(es, unit) &&
-        abti_register_in_place(unit, es->cur, handle))
-        return abti_join_in_place(es, unit);
+    if (es && es->dsched && es->budget <= 0 && abti_renew_budget(es, es->dsched) &&
+        abti_join_in_place(es, unit, handle, &code))
+        return code;
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
         return join_ult(es, es->cur, unit, handle);
     join_native(unit);

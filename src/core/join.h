@@ -23,21 +23,6 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
 /*
- * Join in place: the unit stands next in the joiner's own private queue and has not been touched, so it runs on the
- * rest of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit which can be
- * joined.
- */
-ABTI_INLINE bool abti_may_join_in_place(abti_es *es, abti_unit *unit)
-{
-    abti_unit *self = es->cur;
-    return ABTI_LIKELY(abti_load_relaxed(&es->fast->queue.head) == unit) &&
-           ABTI_LIKELY(abti_unit_is_fresh_default(unit)) &&
-           ABTI_LIKELY((char *)abti_cpu_sp() >= self->stack->nest_limit) &&
-           ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) && ABTI_LIKELY(abti_load_relaxed(&unit->join) == 0) &&
-           ABTI_LIKELY(--es->budget > 0);
-}
-
-/*
  * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary
  * store will do; who only joins may have rivals.
  */
@@ -51,17 +36,32 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
     return true;
 }
 
-/* The unit is registered: it runs, and its end resumes the joiner. */
-ABTI_INLINE int abti_join_in_place(abti_es *es, abti_unit *unit)
+/*
+ * Join in place, if that may be: the unit stands next in the joiner's own private queue and has not been touched, so it
+ * runs on the rest of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit
+ * which can be joined. It is registered, it runs, and its end resumes the joiner. True: done, with *code to be returned
+ * at once. On an ES; who has no ULT there has no queue.
+ */
+ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {
     abti_unit *self = es->cur;
-    abti_queue_pop_head(&es->fast->queue, unit);
-    abti_pool_owner_entered(self->pool);
+    struct abti_queue *queue = &es->fast->queue;
+    if (ABTI_UNLIKELY(!abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) ||
+        ABTI_UNLIKELY(!abti_unit_is_fresh_default(unit)) ||
+        ABTI_UNLIKELY(!abti_cpu_sp_is_above(&self->stack->nest_limit)))
+        return false;
+    abti_pool *pool = self->pool;
+    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)) || ABTI_UNLIKELY(!abti_cpu_is_equal(&unit->join, 0)) ||
+        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) || ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
+        return false;
+    abti_queue_pop_head(queue, unit);
+    abti_pool_owner_entered(pool);
     unit->stack = self->stack; /* for the units that it joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
+    *code = abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
+    return true;
 }
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */

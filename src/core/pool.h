@@ -126,7 +126,7 @@ void abti_pool_count_left_slow(abti_pool *pool);
 ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 {
     /* relaxed: only the owner itself ever finds itself here */
-    return es && ABTI_LIKELY(abti_load_relaxed(&pool->blocked.owner) == es);
+    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.owner, (uintptr_t)es));
 }
 
 ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)

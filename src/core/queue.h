@@ -53,10 +53,12 @@ ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
 /* Pops the head, which is known. */
 ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
 {
-    abti_unit *next = abti_queue_next(q, head);
-    abti_store_relaxed(&q->head, next);
-    if (ABTI_UNLIKELY(!next))
+    if (ABTI_LIKELY(q->last != ABTI_QUEUE_LINK(head))) {
+        abti_store_relaxed(&q->head, head->next);
+    } else {
+        abti_store_relaxed(&q->head, NULL);
         q->last = &q->head;
+    }
     abti_cpu_add(&q->size, -1);
 }
 

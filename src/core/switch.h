@@ -29,7 +29,7 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
 {
     /* relaxed: a request takes effect at the next look, whenever it becomes visible */
-    return ABTI_UNLIKELY(abti_load_relaxed(&unit->requests) != 0);
+    return ABTI_UNLIKELY(abti_cpu_is_set(&unit->requests));
 }
 
 /* Started, and nothing to do but to go on. */
@@ -59,7 +59,8 @@ ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
 /* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {
-    if (ABTI_UNLIKELY(!es->dsched) || (ABTI_UNLIKELY(--es->budget <= 0) && !abti_renew_budget(es, es->dsched)))
+    if (ABTI_UNLIKELY(!es->dsched) ||
+        (ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) && !abti_renew_budget(es, es->dsched)))
         return NULL;
     return abti_sched_pick(es->dsched, self);
 }
@@ -96,7 +97,7 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur, *next;
     struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(es->fast != self->pool || --es->budget <= 0 || abti_has_requests(self) ||
+    if (ABTI_UNLIKELY(es->fast != self->pool || !abti_cpu_count_down(&es->budget) || abti_has_requests(self) ||
                       !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next)))
         return abti_yield_any(es, context);
     /* Private: nobody can see the unit in the pool before it has left its stack. */
@@ -291,7 +292,7 @@ ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
 {
     /* relaxed: the unit has ended, its last user synchronised by the join word */
     const uint32_t more = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY | ABTI_WHAT_COLD;
-    return !(abti_load_relaxed(&unit->what) & more) && !abti_cache_is_full(&es->units);
+    return !abti_cpu_has_any(&unit->what, more) && !abti_cache_is_full(&es->units);
 }
 
 /* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */

@@ -11,6 +11,7 @@
 #include <abt.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include "arch/cpu.h"
 #include "arch/ctx.h"
 #include "base/atomic.h"
 #include "base/build.h"
@@ -202,8 +203,7 @@ ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !unit->ctx &&
-           !(abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS));
+    return !unit->ctx && !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
 }
 
 /* A tasklet that nothing is asked of. With tools it runs as any other child does. */

@@ -35,7 +35,7 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
         abti_run_tasklet(es, unit);
-        if (ABTI_UNLIKELY(--*budget <= 0))
+        if (ABTI_UNLIKELY(--*budget == 0)) /* it was more than 0 */
             return NULL;
         unit = abti_load_relaxed(&queue->head);
         if (ABTI_UNLIKELY(!unit))

@@ -56,12 +56,45 @@ ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
     __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"(n) : "memory", "cc");
 }
 
-/* Nor do they compare an atomic load in memory. */
-ABTI_INLINE bool abti_cpu_is_set(const _Atomic(bool) *p)
+/* Nor do they compare an atomic load in memory, or take the sign of a difference from the subtraction. */
+typedef uint8_t __attribute__((may_alias)) abti_cpu_byte;
+typedef uint32_t __attribute__((may_alias)) abti_cpu_half;
+typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
+
+ABTI_INLINE bool abti_cpu_is_set(const void *byte)
 {
     bool set;
-    __asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*p));
+    __asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_byte *)byte));
     return set;
+}
+
+ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
+{
+    bool equal;
+    __asm__ volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(*(const abti_cpu_word *)word), "re"(value));
+    return equal;
+}
+
+ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
+{
+    bool any;
+    __asm__ volatile("testl %2, %1" : "=@ccne"(any) : "m"(*(const abti_cpu_half *)half), "ri"(bits));
+    return any;
+}
+
+ABTI_INLINE bool abti_cpu_count_down(int32_t *p)
+{
+    bool positive;
+    __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*p));
+    return positive;
+}
+
+/* A copy of the stack pointer in a register is one instruction more. */
+ABTI_INLINE bool abti_cpu_sp_is_above(char *const *limit)
+{
+    bool above;
+    __asm__ volatile("cmpq %%rsp, %1" : "=@ccbe"(above) : "m"(*limit));
+    return above;
 }
 
 ABTI_INLINE void *abti_cpu_sp(void)
