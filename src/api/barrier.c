@@ -10,10 +10,9 @@ int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
     ABTI_PRESET_OUT(newbarrier, ABT_BARRIER_NULL);
     if (ABTI_REFUSE(num_waiters == 0))
         return abti_error(ABT_ERR_INV_ARG);
-    ABT_barrier barrier = malloc(sizeof(*barrier));
+    ABT_barrier barrier = abti_barrier_create(num_waiters);
     if (!barrier)
         return abti_error(ABT_ERR_MEM);
-    abti_barrier_init(barrier, num_waiters);
     *newbarrier = barrier;
     return ABT_SUCCESS;
 }

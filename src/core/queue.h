@@ -44,6 +44,14 @@ ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
     abti_cpu_add(&q->size, 1);
 }
 
+/* Pushes units that are linked from the first to the last; `num` of them, at least 1. */
+ABTI_INLINE void abti_queue_push_chain(struct abti_queue *q, abti_unit *first, abti_unit *last, uint64_t num)
+{
+    abti_store_relaxed(q->last, first);
+    q->last = ABTI_QUEUE_LINK(last);
+    abti_cpu_add(&q->size, num);
+}
+
 /* The unit behind this one, NULL: it is the last. Under the guard. */
 ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
 {
@@ -91,18 +99,6 @@ ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abt
     abti_store_relaxed(&q->head, second);
     /* Its context is needed at the next yield but lies too far apart for the processor to foresee. */
     __builtin_prefetch(second->ctx);
-}
-
-/* Moves all of `from`, which is then empty, to the tail. */
-ABTI_INLINE void abti_queue_append(struct abti_queue *q, struct abti_queue *from)
-{
-    abti_unit *first = abti_load_relaxed(&from->head);
-    if (!first)
-        return;
-    abti_store_relaxed(q->last, first);
-    q->last = from->last;
-    abti_store_relaxed(&q->size, abti_load_relaxed(&q->size) + abti_load_relaxed(&from->size));
-    abti_queue_init(from);
 }
 
 /* Takes `unit` out wherever it stands; false when it is not there. Linear. */

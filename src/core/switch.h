@@ -162,15 +162,19 @@ ABTI_INLINE void abti_unblock_quickly(abti_es *es, abti_unit *unit)
     abti_pool_owner_left(es->fast, 1);
 }
 
-/* The same for all units of a list, which is empty then: the caller has seen that for one of them it may. */
-ABTI_INLINE void abti_unblock_all_quickly(abti_es *es, struct abti_queue *units)
+/* The same for several, in this order: the caller has seen that for one of them it may. */
+ABTI_INLINE void abti_unblock_all_quickly(abti_es *es, abti_unit *const *units, uint32_t num)
 {
     abti_pool *pool = es->fast;
-    abti_unit *unit = abti_load_relaxed(&units->head);
-    uint64_t num = abti_queue_size(units);
-    for (uint64_t n = num; n > 0; n--, unit = unit->next)
+    abti_unit *first = units[0], *last = first;
+    abti_store_relaxed(&first->state, ABT_THREAD_STATE_READY);
+    for (uint32_t i = 1; i < num; i++) {
+        abti_unit *unit = units[i];
         abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
-    abti_queue_append(&pool->queue, units);
+        last->next = unit;
+        last = unit;
+    }
+    abti_queue_push_chain(&pool->queue, first, last, num);
     abti_pool_owner_left(pool, num);
 }
 

@@ -1,9 +1,25 @@
 #include "sync/barrier.h"
 
+#include <stdlib.h>
+
+/* Barriers of more are those of a few large machines: their ULTs wait as if they were of different pools. */
+enum { MAX_ROOM = 4096 };
+
+ABT_barrier abti_barrier_create(uint32_t num)
+{
+    uint32_t room = num < MAX_ROOM ? num : MAX_ROOM;
+    ABT_barrier barrier = malloc(sizeof(*barrier) + room * sizeof(barrier->local[0]));
+    if (!barrier)
+        return NULL;
+    barrier->room = room;
+    abti_barrier_init(barrier, num);
+    return barrier;
+}
+
 void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 {
-    *barrier = (struct ABT_barrier_opaque){.num = num};
-    abti_queue_init(&barrier->local);
+    uint32_t room = barrier->room;
+    *barrier = (struct ABT_barrier_opaque){.num = num, .room = room};
 }
 
 /* ULTs of a pool that is not the caller's, taken out of the barrier. */
@@ -16,14 +32,19 @@ static void wake_elsewhere(struct abti_queue *units)
 int abti_barrier_meet(ABT_barrier barrier)
 {
     abti_es *es = abti_es_self;
+    uint32_t num_local = barrier->num_local;
     struct abti_queue elsewhere;
     abti_queue_init(&elsewhere);
     barrier->arrived = 0;
-    if (ABTI_LIKELY(!abti_queue_is_empty(&barrier->local))) {
-        if (ABTI_LIKELY(es && es->fast == barrier->local_pool) && ABTI_LIKELY(abti_pool_is_owner(es, es->fast)))
-            abti_unblock_all_quickly(es, &barrier->local);
-        else
-            abti_queue_append(&elsewhere, &barrier->local);
+    if (ABTI_LIKELY(num_local > 0)) {
+        if (ABTI_LIKELY(es && es->fast == barrier->local_pool) && ABTI_LIKELY(abti_pool_is_owner(es, es->fast))) {
+            abti_unblock_all_quickly(es, barrier->local, num_local);
+        } else {
+            for (uint32_t i = 0; i < num_local; i++)
+                abti_queue_push(&elsewhere, barrier->local[i]);
+        }
+        barrier->num_local = 0;
+        barrier->local_pool = NULL;
     }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
     abti_spin_unlock(&barrier->lock);

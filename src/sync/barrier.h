@@ -8,25 +8,31 @@ struct ABT_barrier_opaque {
     struct abti_spin lock;
     uint32_t num;              /* lock: how many meet. Constant while somebody waits */
     uint32_t arrived;          /* lock: those of this round so far */
-    struct abti_waitq waiters; /* lock: the same ones, but those in `local` */
-    struct abti_queue local;   /* lock: ULTs of one private pool, which are woken by moving them there all at once */
-    abti_pool *local_pool;     /* lock: which one, while there are such */
+    uint32_t num_local;        /* lock: those of them that are in `local` */
+    uint32_t room;             /* how many fit there: a barrier of more does without. Constant */
+    abti_pool *local_pool;     /* lock: their pool; NULL: there are none */
+    struct abti_waitq waiters; /* lock: the others */
+    abti_unit *local[];        /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
 
+/* NULL when there is no memory. */
+ABT_barrier abti_barrier_create(uint32_t num) ABTI_MUST_CHECK;
+
+/* As if it were new. */
 void abti_barrier_init(ABT_barrier barrier, uint32_t num);
 
 /* With the lock held: all have come. ABT_SUCCESS. */
 int abti_barrier_meet(ABT_barrier barrier);
 
 /*
- * With the lock held: the ways to wait of a ULT that may block quickly. With those of its own pool it is queued by its
- * own link, before it has even saved its context: that is read by its native thread only, which is about to save it.
- * Otherwise, see abti_ctx_leave.
+ * With the lock held: the ways to wait of a ULT that may block quickly. With those of its own pool it is entered before
+ * it has even saved its context: that is read by its native thread only, which is about to save it. Otherwise, see
+ * abti_ctx_leave.
  */
 ABTI_INLINE int abti_barrier_wait_locally(ABT_barrier barrier, abti_es *es)
 {
     abti_unit *self = es->cur;
-    abti_queue_push(&barrier->local, self);
+    barrier->local[barrier->num_local++] = self;
     abti_ctx next = abti_block_quickly(es, self);
     abti_spin_unlock(&barrier->lock);
     return abti_ctx_switch(&self->ctx, next);
@@ -45,7 +51,7 @@ ABTI_INLINE int abti_barrier_wait(ABT_barrier barrier)
     if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&barrier->lock))) {
         if (ABTI_UNLIKELY(++barrier->arrived == barrier->num))
             return abti_barrier_meet(barrier);
-        if (ABTI_UNLIKELY(abti_queue_is_empty(&barrier->local)))
+        if (ABTI_UNLIKELY(!barrier->local_pool) && barrier->num <= barrier->room)
             barrier->local_pool = es->fast;
         if (ABTI_LIKELY(barrier->local_pool == es->fast))
             return abti_barrier_wait_locally(barrier, es);

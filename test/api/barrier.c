@@ -151,6 +151,93 @@ static void test_short_lived(void)
     pass("the first one out frees the barrier");
 }
 
+/* --- ULTs of one private pool: they are woken all at once --- */
+
+enum { LOCALS = 40 };
+
+struct locals {
+    ABT_barrier barrier;
+    ABT_pool pool;
+    ABT_thread ults[LOCALS];
+    int num, passed[LOCALS];
+};
+
+static void pass_twice(void *arg)
+{
+    struct locals *l = arg;
+    ABT_thread self;
+    int me = 0;
+
+    must(ABT_self_get_thread(&self));
+    while (l->ults[me] != self)
+        me++;
+    for (int round = 0; round < 2; round++) {
+        must(ABT_barrier_wait(l->barrier));
+        l->passed[me]++;
+    }
+}
+
+static int count_in_state(const struct locals *l, ABT_thread_state wanted)
+{
+    int num = 0;
+
+    for (int i = 0; i < l->num; i++) {
+        ABT_thread_state state;
+        must(ABT_thread_get_state(l->ults[i], &state));
+        num += state == wanted;
+    }
+    return num;
+}
+
+/* The last to come, each time: an ULT of the same stream, in a pool behind. */
+static void meet_locals(void *arg)
+{
+    struct locals *l = arg;
+
+    for (int i = 0; i < l->num; i++)
+        l->passed[i] = 0;
+    for (int i = 0; i < l->num; i++)
+        must(ABT_thread_create(l->pool, pass_twice, l, ABT_THREAD_ATTR_NULL, &l->ults[i]));
+    for (int round = 0; round < 2; round++) {
+        must(ABT_thread_yield());
+        is_int(count_in_state(l, ABT_THREAD_STATE_BLOCKED), l->num, "%d wait, round %d", l->num, round);
+        must(ABT_barrier_wait(l->barrier));
+        is_int(count_in_state(l, ABT_THREAD_STATE_READY), l->num, "they are ready");
+    }
+    for (int i = 0; i < l->num; i++) {
+        must(ABT_thread_free(&l->ults[i]));
+        if (l->passed[i] != 2)
+            fail("number %d of %d passed %d times", i, l->num, l->passed[i]);
+    }
+}
+
+static void test_locals(void)
+{
+    static struct locals l;
+    ABT_pool pools[2];
+    ABT_xstream es;
+    ABT_thread root;
+    size_t size;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_FALSE, &pools[0]));
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[1]));
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &es));
+    l.pool = pools[0];
+    must(ABT_barrier_create(4, &l.barrier));
+    static const int nums[] = {3, 2, LOCALS, 5}; /* more than it was made for, too */
+    for (int i = 0; i < 4; i++) {
+        l.num = nums[i];
+        must(ABT_barrier_reinit(l.barrier, (uint32_t)l.num + 1));
+        must(ABT_thread_create(pools[1], meet_locals, &l, ABT_THREAD_ATTR_NULL, &root));
+        must(ABT_thread_free(&root));
+    }
+    must(ABT_pool_get_total_size(pools[0], &size));
+    is_int((long)size, 0, "nobody is left in the pool");
+    must(ABT_barrier_free(&l.barrier));
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&pools[0]));
+}
+
 int main(void)
 {
     if (!ABT_NULL) {
@@ -163,6 +250,7 @@ int main(void)
     test_own();
     test_crowd();
     test_short_lived();
+    test_locals();
     sync_fini();
     return done_testing();
 }

@@ -62,28 +62,21 @@ static void test_rotate(void)
     is_str(content(&q), "45", "the end is right");
 }
 
-static void test_append(void)
+static void test_push_chain(void)
 {
-    struct abti_queue q, from;
+    struct abti_queue q;
 
     fill(&q, 2);
-    abti_queue_init(&from);
-    abti_queue_append(&q, &from);
-    is_str(content(&q), "01", "append of nothing");
-    abti_queue_push(&from, &units[3]);
-    abti_queue_push(&from, &units[4]);
-    abti_queue_append(&q, &from);
-    is_str(content(&q), "0134", "append keeps the order");
-    is_int((long)abti_queue_size(&q), 4, "and counts");
-    is_str(content(&from), "", "nothing is left behind");
+    units[3].next = &units[4];
+    abti_queue_push_chain(&q, &units[3], &units[4], 2);
+    is_str(content(&q), "0134", "a chain goes to the end");
+    is_int((long)abti_queue_size(&q), 4, "and is counted");
     abti_queue_push(&q, &units[5]);
-    abti_queue_push(&from, &units[2]);
     is_str(content(&q), "01345", "the end is right");
-    is_str(content(&from), "2", "there, too");
     fill(&q, 0);
-    abti_queue_append(&q, &from);
+    abti_queue_push_chain(&q, &units[2], &units[2], 1);
     abti_queue_push(&q, &units[5]);
-    is_str(content(&q), "25", "append to an empty one");
+    is_str(content(&q), "25", "a chain of one, to an empty queue");
 }
 
 static void test_remove(void)
@@ -112,7 +105,7 @@ int main(void)
 {
     test_order();
     test_rotate();
-    test_append();
+    test_push_chain();
     test_remove();
     return done_testing();
 }
