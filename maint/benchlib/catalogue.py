@@ -61,15 +61,17 @@ LIMITS = {
     ("resume-suspend-to", "private pool", 1): 2.2,
     ("fib", "ULT, RANDWS pools", 1): 3.5,
     ("mutex", "", 1): 4.1,
-    ("mutex-8", "", 1): 16,
-    ("eventual", "", 1): 8.5,
-    ("barrier-64", "", 1): 4.3,
+    ("mutex-8", "private pools", 1): 16,
+    ("eventual", "private pools", 1): 8.5,
+    ("barrier-64", "private pools", 1): 4.3,
 }
 
 # On two streams: libabt's best way is at least so many times faster than the best of a peer's.
 GOALS = [
     ("tasks-single", "oneTBB", 2.0),
     ("nested", "libomp", 10.0),
+    *(("mutex-8", peer, 4.0) for peer in ("Boost.Fiber", "Go")),
+    *((work, peer, 1.5) for work in ("eventual", "cond") for peer in ("Boost.Fiber", "Go")),
     *((work, peer, 1.0) for work in ("uts-t1", "uts-t3", "nqueens") for peer in ("oneTBB", "libomp", "Go")),
 ]
 

@@ -10,7 +10,7 @@ static ABT_eventual ping, pong;
 static int turn, num_ults;
 static long each, count;
 
-/* All ULTs of a batch do `each` operations; they are dealt out to the streams. */
+/* All ULTs of a batch do `each` operations; they are dealt out to the streams, unless all of these have one pool. */
 static void run_ults(void (*func)(void *))
 {
     ABT_thread ults[MAX_ULTS];
@@ -83,20 +83,20 @@ static void meets(void *arg)
 }
 
 static void (*const bodies[])(void *) = {locks, locks_and_yields, plays, takes_turns, meets};
-enum { LOCKS, LOCKS_AND_YIELDS, PLAYS, TAKES_TURNS, MEETS };
+enum { LOCKS, LOCKS_AND_YIELDS, PLAYS, TAKES_TURNS, MEETS, BODY = 7, SHARED = 8 };
 
 static void batch(void *arg)
 {
     const struct suite_work *work = arg;
     count = 0;
     turn = 0;
-    run_ults(bodies[work->variant]);
+    run_ults(bodies[work->variant & BODY]);
     suite_expect(count, each * num_ults, "the number of operations");
 }
 
 static void run(const struct suite_work *work)
 {
-    team_start(TEAM_PRIV);
+    team_start(work->variant & SHARED ? TEAM_SHARED : TEAM_PRIV);
     num_ults = (int)work->n;
     each = OPERATIONS / num_ults;
     CHECK(ABT_mutex_create(&mutex));
@@ -113,11 +113,14 @@ static void run(const struct suite_work *work)
     team_stop();
 }
 
+#define WORK(name, streams, n, body)                                                                                   \
+    {name, "private pools", streams, run, n, body},                                                                    \
+    {                                                                                                                  \
+        name, "shared pool", streams, run, n, (body) | SHARED                                                          \
+    }
+
 const struct suite_work abt_sync_works[] = {
-    {"mutex", "", "1", run, 1, LOCKS},
-    {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
-    {"eventual", "", "*", run, 2, PLAYS},
-    {"cond", "", "*", run, 2, TAKES_TURNS},
-    {"barrier-64", "", "*", run, MAX_ULTS, MEETS},
+    {"mutex", "", "1", run, 1, LOCKS}, WORK("mutex-8", "*", 8, LOCKS_AND_YIELDS), WORK("eventual", "*", 2, PLAYS),
+    WORK("cond", "*", 2, TAKES_TURNS), WORK("barrier-64", "*", MAX_ULTS, MEETS),
 };
 const int abt_sync_num = sizeof(abt_sync_works) / sizeof(abt_sync_works[0]);
