@@ -10,8 +10,50 @@
  * may make a system call each, much longer. */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
+/*
+ * A unit in a pool that others serve, too, is likely to be one that a unit of theirs has just woken, and is about to
+ * wait for: then they are the ones to run it, without a switch of caches on its way. So an idle ES takes it only when
+ * it is there at several looks in a row, and as long as it finds that others were faster, it looks less and less often:
+ * each look costs them an access to the pool.
+ */
+enum { COURTESY_LOOKS = 4, COURTESY_MAX_GAP = 64 };
+
+struct courtesy {
+    unsigned seen; /* looks in a row that found a unit */
+    unsigned gap;  /* pauses between two looks that find none */
+};
+
+/* The pools of others have a unit and its own have none. */
+static bool sees_others_unit(abti_sched *sched)
+{
+    bool seen = false;
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (pool->user_defined || pool->ops->is_empty(pool))
+            continue;
+        /* relaxed: a glance */
+        if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
+            return false;
+        seen = true;
+    }
+    return seen;
+}
+
+/* An idle ES looks. True: it sees a unit but leaves it to others yet. */
+static bool leaves_unit(struct courtesy *c, abti_es *es, abti_sched *sched)
+{
+    if (es->parent || !abti_rt.can_look)
+        return false;
+    if (sees_others_unit(sched))
+        return ++c->seen < COURTESY_LOOKS;
+    if (c->seen > 0 && c->gap < COURTESY_MAX_GAP)
+        c->gap *= 2;
+    c->seen = 0;
+    return false;
+}
+
 /* Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. */
-static void idle(abti_es *es, abti_sched *sched, unsigned looks)
+static void idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
@@ -20,7 +62,8 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks)
     if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
-        abti_cpu_relax();
+        for (unsigned i = 0; i < gap; i++)
+            abti_cpu_relax();
     } else {
         es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
@@ -110,9 +153,11 @@ void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
         return;
+    struct courtesy courtesy = {0, 1};
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
-        bool ran = run_units(es, sched, es->cur);
+        bool leaves = looks > 0 && leaves_unit(&courtesy, es, sched);
+        bool ran = !leaves && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
@@ -120,10 +165,15 @@ void abti_sched_loop(abti_sched *sched)
                 abti_sched_pass_wake(sched);
             return;
         }
-        looks = ran ? 0 : looks + 1;
-        if (ran)
+        if (ran) {
+            looks = 0;
+            courtesy = (struct courtesy){0, 1};
             offer_to_sleepers(es, sched);
-        else
-            idle(es, sched, looks);
+        } else if (leaves) {
+            abti_cpu_relax();
+        } else {
+            looks += courtesy.gap;
+            idle(es, sched, looks, courtesy.gap);
+        }
     }
 }

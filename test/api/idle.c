@@ -140,6 +140,64 @@ static void test_one_of_many(void)
         must(ABT_xstream_free(&es[i]));
 }
 
+/* --- What one stream leaves lying another one runs --- */
+
+struct busy {
+    ABT_pool pool;
+    atomic_int begun;
+    atomic_bool over;
+};
+
+static void begin(void *arg)
+{
+    struct busy *b = arg;
+
+    atomic_fetch_add(&b->begun, 1);
+    while (!atomic_load(&b->over))
+        sched_yield();
+}
+
+/* It never gives its stream away: the other one must run what it creates, awake or asleep. */
+static void create_and_stay(void *arg)
+{
+    struct busy *b = arg;
+
+    for (int i = 0; i < 50; i++) {
+        ABT_thread ult;
+        atomic_store(&b->begun, 0);
+        atomic_store(&b->over, false);
+        must(ABT_thread_create(b->pool, begin, b, ABT_THREAD_ATTR_NULL, &ult));
+        wait_for(atomic_load(&b->begun) == 1);
+        atomic_store(&b->over, true);
+        for (ABT_thread_state state = ABT_THREAD_STATE_RUNNING; state != ABT_THREAD_STATE_TERMINATED;)
+            must(ABT_thread_get_state(ult, &state));
+        must(ABT_thread_free(&ult));
+        if (i % 10 == 0)
+            nap_ms(1);
+    }
+}
+
+static void test_left_lying(ABT_sched_predef predef, ABT_pool_kind kind)
+{
+    struct busy b;
+    ABT_pool pools[2];
+    ABT_xstream es[2];
+    ABT_thread ult;
+
+    for (int i = 0; i < 2; i++)
+        must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));
+    for (int i = 0; i < 2; i++) {
+        ABT_pool order[2] = {pools[i], pools[!i]};
+        must(ABT_xstream_create_basic(predef, 2, order, ABT_SCHED_CONFIG_NULL, &es[i]));
+    }
+    b.pool = pools[0];
+    must(ABT_thread_create(b.pool, create_and_stay, &b, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+    pass("scheduler %d, pools of kind %d: another stream runs what one leaves lying", predef, kind);
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&es[i]));
+}
+
 /* --- The wait policy --- */
 
 static double cpu_of_process(void)
@@ -232,6 +290,10 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         test_push_to_runner(kinds[i]);
+    for (size_t i = 0; i < sizeof(scheds) / sizeof(scheds[0]); i++) {
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            test_left_lying(scheds[i], kinds[k]);
+    }
     test_one_of_many();
     test_requests();
     test_policy();
