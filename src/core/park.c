@@ -1,9 +1,9 @@
 #include "core/park.h"
 
 #include "core/pool.h"
+#include "core/rt.h"
 #include "core/switch.h"
 #include "core/timer.h"
-#include "os/affinity.h"
 #include "os/wakefd.h"
 
 /* --- Sleepers. All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. --- */
@@ -325,7 +325,7 @@ void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, un
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
-    if (num > abti_affinity_num_online() || !is_woken_soon(w))
+    if (!abti_rt_runs_at_once(num) || !is_woken_soon(w))
         sleep_in_crowd(w);
 }
 

@@ -258,7 +258,7 @@ static void describe_native_stack(struct abti_stack *stack, size_t size)
 static void await_control(abti_es *es)
 {
     enum { LOOKS = 200 };
-    for (int i = 0; abti_rt.can_look && i < LOOKS; i++) {
+    for (int i = 0; abti_rt_runs_at_once(2) && i < LOOKS; i++) {
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
             return;
         abti_cpu_relax();

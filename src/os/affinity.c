@@ -143,8 +143,9 @@ void abti_cpuset_fini(struct abti_cpuset *set)
     set->num = 0;
 }
 
-bool abti_affinity_is_single(void)
+unsigned abti_affinity_num_allowed(void)
 {
     cpu_set_t mask;
-    return pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask) == 0 && CPU_COUNT(&mask) == 1;
+    bool known = pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask) == 0;
+    return known ? (unsigned)CPU_COUNT(&mask) : abti_affinity_num_online();
 }

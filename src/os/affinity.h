@@ -25,8 +25,8 @@ unsigned abti_affinity_num_online(void);
 /* The CPUs thread may run on. The set is the caller's, who ends it with abti_cpuset_fini. */
 int abti_affinity_get(pthread_t thread, struct abti_cpuset *set) ABTI_MUST_CHECK;
 
-/* The calling thread may run on one CPU only; false if that is not known. */
-bool abti_affinity_is_single(void);
+/* The number of CPUs that the calling thread may run on; on very large machines that of all. */
+unsigned abti_affinity_num_allowed(void);
 
 /* Lets thread run on the num given CPUs only (any order, repetitions allowed). -EINVAL when none of them can be used.
  */

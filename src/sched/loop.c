@@ -42,7 +42,7 @@ static bool sees_others_unit(abti_sched *sched)
 /* An idle ES looks. True: it sees a unit but leaves it to others yet. */
 static bool leaves_unit(struct courtesy *c, abti_es *es, abti_sched *sched)
 {
-    if (es->parent || !abti_rt.can_look)
+    if (es->parent || !abti_rt_runs_at_once(2))
         return false;
     if (sees_others_unit(sched))
         return ++c->seen < COURTESY_LOOKS;
@@ -57,7 +57,7 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
-    if (!abti_rt.can_look || es->sleepy)
+    if (!abti_rt_runs_at_once(2) || es->sleepy)
         enough = 0; /* nobody can bring anything meanwhile, or soon */
     if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
