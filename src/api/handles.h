@@ -60,6 +60,23 @@ ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*fu
     return unit;
 }
 
+/* The same for another built-in pool, which is guarded by a lock. */
+ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
+{
+    return !ABTI_BUILD_TOOL && es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_shared) &&
+           abti_cache_top(&es->units);
+}
+
+ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
+                                         ABT_thread *handle)
+{
+    abti_unit *unit = abti_cache_get_quick(&es->units);
+    abti_unit_init(unit, func, arg, pool, flags);
+    *handle = unit; /* before the push: it may run at once */
+    pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return ABT_SUCCESS;
+}
+
 /* Revives a terminated unit into a pool, without pushing it. ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 

@@ -31,12 +31,20 @@ static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *)
     return task_create(pool, func, arg, newtask);
 }
 
+static ABTI_NOINLINE int task_create_shared(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newtask))
+        return task_create_checked(pool, func, arg, newtask);
+    return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED, newtask);
+}
+
 /* As ABT_thread_create: the common case by itself. */
 int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newtask))
-        return task_create_checked(pool, task_func, arg, newtask);
+        return task_create_shared(pool, task_func, arg, newtask);
     *newtask = abti_create_quick(es, pool, task_func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }

@@ -84,6 +84,16 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
+/* An ES creates a plain named ULT in another built-in pool. */
+static ABTI_NOINLINE int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+                                              ABT_thread *newthread)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+        return thread_create_checked(pool, func, arg, attr, newthread);
+    return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
+}
+
 /*
  * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
  * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
@@ -93,7 +103,7 @@ int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_checked(pool, thread_func, arg, attr, newthread);
+        return thread_create_shared(pool, thread_func, arg, attr, newthread);
     *newthread = abti_create_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }

@@ -80,6 +80,43 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return abti_free_done(es, unit, handle);
 }
 
+static ABTI_NOINLINE int join_when_unlocked(abti_es *es, abti_unit *unit, ABT_thread *handle, abti_pool *pool)
+{
+    abti_spin_wait(&pool->lock);
+    return abti_join_shared(es, unit, handle);
+}
+
+static bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    return abti_load_relaxed(&front->queue.head) == unit && (char *)abti_cpu_sp() >= self->stack->nest_limit &&
+           !abti_annotate_on && !abti_has_requests(self) && --es->budget > 0;
+}
+
+/* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
+ABTI_INLINE bool is_ready_in_place(abti_pool *front, abti_unit *unit)
+{
+    return abti_load_relaxed(&front->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
+           abti_load_relaxed(&unit->join) == 0;
+}
+
+int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_pool *front = es->dsched ? es->dsched->front : NULL;
+    if (!front || !may_join_shared(es, front, unit))
+        return abti_join_slow(es, unit, handle);
+    if (ABTI_UNLIKELY(!abti_spin_trylock(&front->lock)))
+        return join_when_unlocked(es, unit, handle, front);
+    if (ABTI_UNLIKELY(!is_ready_in_place(front, unit) || !abti_register_in_place(unit, es->cur, handle))) {
+        abti_spin_unlock(&front->lock);
+        return abti_join_slow(es, unit, handle);
+    }
+    abti_pool_count_entered(es, es->cur->pool);
+    abti_queue_pop_head(&front->queue, unit);
+    abti_spin_unlock(&front->lock);
+    return abti_run_in_place(es, es->cur, unit);
+}
+
 int abti_join_uncounted(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;

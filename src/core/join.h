@@ -13,6 +13,13 @@
  */
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
+/*
+ * The same for a ULT's ES, in place where that is possible: the unit is the next one in the shared pool in front. It is
+ * taken out under the lock, and is from then on as in a private pool: it may come to other ESs no sooner than it has
+ * left the joiner's stack by yielding or blocking.
+ */
+int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
+
 /* The unit is done and joined; with a handle it is to be freed. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
@@ -36,6 +43,16 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
     return true;
 }
 
+/* The unit is registered and popped, the joiner counted as blocked: it runs, and its end resumes the joiner. */
+ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    unit->stack = self->stack; /* for the units that it joins in place itself */
+    abti_set_running(es, unit);
+    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    return abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
+}
+
 /*
  * Join in place, if that may be: the unit stands next in the joiner's own private queue and has not been touched, so it
  * runs on the rest of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit
@@ -56,11 +73,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
         return false;
     abti_queue_pop_head(queue, unit);
     abti_pool_owner_entered(pool);
-    unit->stack = self->stack; /* for the units that it joins in place itself */
-    abti_set_running(es, unit);
-    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    *code = abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
+    *code = abti_run_in_place(es, self, unit);
     return true;
 }
 
@@ -75,7 +88,7 @@ ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))
         return handle || ABTI_BUILD_TOOL ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
-    return abti_join_slow(es, unit, handle);
+    return es ? abti_join_shared(es, unit, handle) : abti_join_slow(es, unit, handle);
 }
 
 #endif

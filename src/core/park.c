@@ -127,14 +127,19 @@ abti_wakeup abti_parking_claim_slow(abti_pool *pool)
     return owner ? owner : claim_among(pool, false);
 }
 
+void abti_parking_unlock_and_wake(abti_pool *pool)
+{
+    abti_wakeup wakeup = abti_parking_claim_locked(pool);
+    abti_spin_unlock(&pool->lock);
+    abti_parking_wake(wakeup);
+}
+
 void abti_parking_pass(abti_pool *pool)
 {
     if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
         return;
     abti_spin_lock(&pool->lock);
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
-    abti_parking_wake(wakeup);
+    abti_parking_unlock_and_wake(pool);
 }
 
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)

@@ -100,6 +100,9 @@ abti_wakeup abti_parking_claim_slow(abti_pool *pool);
 /* The system call that goes with a claim, after the lock is released. */
 void abti_parking_wake(abti_wakeup wakeup);
 
+/* Both, for who holds the lock and has pushed a unit. */
+void abti_parking_unlock_and_wake(abti_pool *pool);
+
 /*
  * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool,
  * and takes none from it. Who enters the list meanwhile sees that the pool is not empty.

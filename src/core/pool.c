@@ -132,6 +132,12 @@ void abti_pool_collect(abti_pool *pool)
     abti_spin_unlock(&pool->lock);
 }
 
+void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
+{
+    abti_store_relaxed(&pool->quick_create, pool->priv_fifo && inherited_slots == 0);
+    abti_store_relaxed(&pool->quick_shared, pool->ops->push_locked && inherited_slots == 0);
+}
+
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 {
     abti_pool *pool =
@@ -142,7 +148,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);
-    abti_store_relaxed(&pool->quick_create, pool->priv_fifo && abti_load_relaxed(&abti_rt.inherited_slots) == 0);
+    abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
     pool->id = abti_rt.next_pool_id++;
     pool->next = abti_rt.pools;
     if (pool->next)

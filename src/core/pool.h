@@ -58,7 +58,9 @@ struct abti_blocked {
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
     bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    bool shared_fifo;                /* a FIFO under the lock. Constant */
     _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
+    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
     struct abti_spin lock;           /* queue or what stands for it, parked */
     struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
     const struct abti_pool_ops *ops; /* constant */
@@ -167,6 +169,9 @@ size_t abti_pool_total_size(abti_pool *pool);
 
 /* An ES ends: what it counted as owner goes to the shared pairs. Called on that ES, or when it is no more. */
 void abti_pool_disown(abti_pool *pool, abti_es *es);
+
+/* What creators of units glance at is set for that many inherited slots; under rt.lock. */
+void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
 
 /* Makes the common part and links the pool into rt; NULL when there is no memory. */
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;

@@ -16,7 +16,7 @@ void abti_slot_set_inherited(int slot, bool inherited)
     slots = inherited ? slots | 1u << slot : slots & ~(1u << slot);
     abti_store_relaxed(&abti_rt.inherited_slots, slots);
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
-        abti_store_relaxed(&pool->quick_create, pool->priv_fifo && slots == 0);
+        abti_pool_set_quick(pool, slots);
     abti_spin_unlock(&abti_rt.lock);
 }
 

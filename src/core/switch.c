@@ -73,18 +73,65 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     return abti_leave_to(es, self, NULL, after, self);
 }
 
+static void unlock_pool(void *arg)
+{
+    abti_pool *pool = arg;
+    abti_spin_unlock(&pool->lock);
+}
+
+/* The whole of a yield after the quick ways: the scheduler is asked. */
+static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    abti_unit *next = abti_sched_pick(es->dsched, self);
+    if (next == self)
+        return ABT_SUCCESS;
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    return abti_leave_to(es, self, next, after, self);
+}
+
+/*
+ * The ULT's pool is a shared FIFO in front, and the next unit in it has only to be resumed: pop and push are one, under
+ * the pool's lock, which is released when the ULT has left its stack. So nobody finds the ULT before that.
+ */
+static int yield_shared(abti_es *es);
+
+/* By itself, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE int yield_when_unlocked(abti_es *es)
+{
+    abti_spin_wait(&es->cur->pool->lock);
+    return yield_shared(es);
+}
+
+static ABTI_NOINLINE int yield_shared(abti_es *es)
+{
+    abti_unit *self = es->cur;
+    abti_pool *pool = self->pool;
+    struct abti_queue *queue = &pool->queue;
+    if (abti_queue_is_empty(queue))
+        return ABT_SUCCESS; /* a glance, as pick's */
+    if (ABTI_UNLIKELY(!abti_spin_trylock(&pool->lock)))
+        return yield_when_unlocked(es);
+    abti_unit *next = abti_load_relaxed(&queue->head);
+    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_pool_has_parked(pool))) {
+        abti_spin_unlock(&pool->lock);
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* a FIFO makes no difference */
+    }
+    abti_queue_rotate_to(queue, self, next);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_set_running(es, next);
+    return abti_switch(self, next, unlock_pool, pool);
+}
+
 int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
     if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !abti_renew_budget(es, sched)))
         return yield_slow(es, self, context);
-    abti_unit *next = abti_sched_pick(sched, self);
-    if (next == self)
-        return ABT_SUCCESS;
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    return abti_leave_to(es, self, next, after, self);
+    if (sched->front == self->pool)
+        return yield_shared(es);
+    return yield_by_pick(es, self, context);
 }
 
 struct push_arg {

@@ -18,9 +18,10 @@ static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context
     (void)context;
     abti_spin_lock(&pool->lock);
     abti_queue_push(&pool->queue, unit);
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
-    abti_parking_wake(wakeup);
+    if (abti_pool_has_parked(pool))
+        abti_parking_unlock_and_wake(pool);
+    else
+        abti_spin_unlock(&pool->lock);
 }
 
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)

@@ -13,6 +13,7 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
     abti_pool *pool = abti_pool_alloc(ops);
     if (!pool)
         return ABT_ERR_MEM;
+    pool->shared_fifo = ops == &abti_pool_fifo_ops;
     pool->kind = kind;
     pool->access = access;
     pool->automatic = automatic;

@@ -1,6 +1,6 @@
 /*
- * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. In private
- * pools a joined unit runs in place, on the rest of its joiner's stack; here some of them yield, block, exit, are
+ * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. A joined unit
+ * that is next in the pool runs in place, on the rest of its joiner's stack; here some of them yield, block, exit, are
  * cancelled, or move to another ES in the middle.
  */
 #include "stress.h"
