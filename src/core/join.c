@@ -86,17 +86,20 @@ static ABTI_NOINLINE int join_when_unlocked(abti_es *es, abti_unit *unit, ABT_th
     return abti_join_shared(es, unit, handle);
 }
 
-static bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
+/* Before the lock is taken: glances, and the ULT may run a unit in place. */
+ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    return abti_load_relaxed(&front->queue.head) == unit && (char *)abti_cpu_sp() >= self->stack->nest_limit &&
-           !abti_annotate_on && !abti_has_requests(self) && --es->budget > 0;
+    if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
+        return false;
+    return (char *)abti_cpu_sp() >= self->stack->nest_limit && abti_unit_is_fresh_default(unit) && !abti_annotate_on &&
+           !abti_has_requests(self) && --es->budget > 0;
 }
 
 /* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
 ABTI_INLINE bool is_ready_in_place(abti_pool *front, abti_unit *unit)
 {
-    return abti_load_relaxed(&front->queue.head) == unit && abti_unit_is_fresh_default(unit) &&
+    return abti_pool_head_locked(front) == unit && abti_unit_is_fresh_default(unit) &&
            abti_load_relaxed(&unit->join) == 0;
 }
 
@@ -112,7 +115,7 @@ int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
         return abti_join_slow(es, unit, handle);
     }
     abti_pool_count_entered(es, es->cur->pool);
-    abti_queue_pop_head(&front->queue, unit);
+    abti_pool_pop_head_locked(front, unit);
     abti_spin_unlock(&front->lock);
     return abti_run_in_place(es, es->cur, unit);
 }

@@ -21,6 +21,9 @@ struct abti_pool_ops {
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+    /* With push_locked, but in a FIFO: what a pop without context would give (NULL: empty), and that pop. Likewise. */
+    abti_unit *(*head_locked)(abti_pool *pool);
+    void (*pop_head_locked)(abti_pool *pool);
     abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
     bool (*is_empty)(abti_pool *pool);
     size_t (*size)(abti_pool *pool);
@@ -115,6 +118,32 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
         return abti_queue_pop(&pool->queue);
     }
     return pool->ops->pop(pool, context);
+}
+
+/* Of a shared built-in pool; the caller holds its lock. The unit that is next, NULL: none. */
+ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
+{
+    return ABTI_LIKELY(pool->shared_fifo) ? abti_load_relaxed(&pool->queue.head) : pool->ops->head_locked(pool);
+}
+
+/* Pops that unit. */
+ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
+{
+    if (ABTI_LIKELY(pool->shared_fifo))
+        abti_queue_pop_head(&pool->queue, head);
+    else
+        pool->ops->pop_head_locked(pool);
+}
+
+/* Pops it and pushes one that yields. */
+ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
+{
+    if (ABTI_LIKELY(pool->shared_fifo)) {
+        abti_queue_rotate_to(&pool->queue, unit, head);
+    } else {
+        pool->ops->pop_head_locked(pool);
+        pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    }
 }
 
 /* The pool has the operation. */

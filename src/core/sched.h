@@ -23,7 +23,7 @@ struct abti_sched_ops {
 struct ABT_sched_opaque {
     abti_pool *fast;  /* first pool in order of choice if it is a private FIFO and no tool must be told of
                          every switch, else NULL. Constant */
-    abti_pool *front; /* first pool in order of choice if it is a shared FIFO, else NULL. Constant */
+    abti_pool *front; /* the same, if it is of another built-in kind. Constant */
     const struct abti_sched_ops *ops;
     bool direct;               /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
     bool automatic;            /* freed by the runtime */

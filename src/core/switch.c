@@ -91,7 +91,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
 }
 
 /*
- * The ULT's pool is a shared FIFO in front, and the next unit in it has only to be resumed: pop and push are one, under
+ * The ULT's pool is a shared one in front, and the next unit in it has only to be resumed: pop and push are one, under
  * the pool's lock, which is released when the ULT has left its stack. So nobody finds the ULT before that.
  */
 static int yield_shared(abti_es *es);
@@ -107,17 +107,14 @@ static ABTI_NOINLINE int yield_shared(abti_es *es)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    struct abti_queue *queue = &pool->queue;
-    if (abti_queue_is_empty(queue))
-        return ABT_SUCCESS; /* a glance, as pick's */
     if (ABTI_UNLIKELY(!abti_spin_trylock(&pool->lock)))
         return yield_when_unlocked(es);
-    abti_unit *next = abti_load_relaxed(&queue->head);
+    abti_unit *next = abti_pool_head_locked(pool);
     if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_pool_has_parked(pool))) {
         abti_spin_unlock(&pool->lock);
-        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* a FIFO makes no difference */
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
     }
-    abti_queue_rotate_to(queue, self, next);
+    abti_pool_rotate_locked(pool, self, next);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
     return abti_switch(self, next, unlock_pool, pool);

@@ -67,6 +67,19 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
     return ring->slots[ring->head++ & ring->mask];
 }
 
+static abti_unit *head_locked(abti_pool *pool)
+{
+    struct ring *ring = pool->impl;
+    if (abti_load_relaxed(&ring->size) == 0)
+        return abti_load_relaxed(&pool->queue.head);
+    return ring->slots[ring->head & ring->mask];
+}
+
+static void pop_head_locked(abti_pool *pool)
+{
+    pop_locked(pool, 0);
+}
+
 static bool randws_is_empty(abti_pool *pool)
 {
     struct ring *ring = pool->impl;
@@ -83,9 +96,10 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
 {
     abti_spin_lock(&pool->lock);
     push_locked(pool, unit, context);
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
-    abti_parking_wake(wakeup);
+    if (abti_pool_has_parked(pool))
+        abti_parking_unlock_and_wake(pool);
+    else
+        abti_spin_unlock(&pool->lock);
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
@@ -153,6 +167,8 @@ static void randws_fini(abti_pool *pool)
 const struct abti_pool_ops abti_pool_randws_ops = {
     .push = randws_push,
     .push_locked = push_locked,
+    .head_locked = head_locked,
+    .pop_head_locked = pop_head_locked,
     .pop = randws_pop,
     .is_empty = randws_is_empty,
     .size = randws_size,

@@ -5,6 +5,7 @@
  *   instructions WORK TIMES
  */
 #include <abt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,36 @@ static void yield(long times)
         check(ABT_thread_free(&units[i]));
 }
 
+/* A tree of fork and join: each node makes one child, goes down by itself, and joins the child. */
+static long fib(int n);
+
+static void fib_node(void *arg)
+{
+    long *n = arg;
+    *n = fib((int)*n);
+}
+
+static long fib(int n)
+{
+    ABT_thread child;
+    long other = n - 1, one;
+    if (n < 2)
+        return n;
+    check(ABT_thread_create(pool, fib_node, &other, ABT_THREAD_ATTR_NULL, &child));
+    one = fib(n - 2);
+    check(ABT_thread_free(&child));
+    return one + other;
+}
+
+static void fork_join(long times)
+{
+    enum { N = 11, SPAWNS = 143 }; /* of them in fib(N) */
+    for (long r = times / SPAWNS; r > 0; r--) {
+        if (fib(N) != 89)
+            abort();
+    }
+}
+
 static void lock_unlock(long times)
 {
     for (long n = times; n > 0; n--) {
@@ -113,15 +144,20 @@ static const struct {
     const char *name;
     void (*run)(long times);
     ABT_pool_access access;
+    bool randws; /* pool and scheduler */
 } works[] = {
-    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV},
-    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC},
-    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV},
-    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV},
-    {"yield", yield, ABT_POOL_ACCESS_PRIV},
-    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC},
-    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV},
-    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV},
+    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false},
+    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC, false},
+    {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true},
+    {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false},
+    {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true},
+    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false},
+    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false},
+    {"yield", yield, ABT_POOL_ACCESS_PRIV, false},
+    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false},
+    {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true},
+    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false},
+    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false},
 };
 
 int main(int argc, char **argv)
@@ -135,8 +171,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
         if (times <= 0 || strcmp(works[i].name, argv[1]) != 0)
             continue;
-        check(ABT_pool_create_basic(ABT_POOL_FIFO, works[i].access, ABT_TRUE, &pool));
-        check(ABT_xstream_set_main_sched_basic(es, ABT_SCHED_DEFAULT, 1, &pool));
+        check(
+            ABT_pool_create_basic(works[i].randws ? ABT_POOL_RANDWS : ABT_POOL_FIFO, works[i].access, ABT_TRUE, &pool));
+        check(ABT_xstream_set_main_sched_basic(es, works[i].randws ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, 1, &pool));
         works[i].run(times);
         check(ABT_mutex_free(&mutex));
         check(ABT_finalize());
