@@ -205,9 +205,9 @@ static bool is_woken(struct abti_waiter *w)
 }
 
 /* It may be woken within less time than a system call takes. */
-static bool is_woken_soon(struct abti_waiter *w)
+static bool is_woken_soon(struct abti_waiter *w, uint32_t looks)
 {
-    for (int i = 0; i < WAITER_LOOKS; i++) {
+    for (uint32_t i = 0; i < looks; i++) {
         if (is_woken(w))
             return true;
         abti_cpu_relax();
@@ -218,7 +218,7 @@ static bool is_woken_soon(struct abti_waiter *w)
 /* The native thread waits for the wake; false when the deadline has passed before. */
 static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
 {
-    if (is_woken_soon(w))
+    if (is_woken_soon(w, WAITER_LOOKS))
         return true;
     uint32_t awake = ABTI_AWAKE;
     /* Fails when it is woken already, or when it is ASLEEP from an earlier wait for the same wake. */
@@ -235,6 +235,7 @@ static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
  */
 static struct crowd {
     _Atomic(uint32_t) wakes;
+    _Atomic(uint32_t) thrift; /* of looks: so many powers of two fewer */
 } ABTI_ALIGNED(ABTI_CACHE_LINE) crowds[64];
 
 static struct crowd *crowd_of(const void *object)
@@ -269,6 +270,25 @@ static void sleep_in_crowd(struct abti_waiter *w)
             return;
         abti_word_wait(&crowd->wakes, wakes, ABTI_CLOCK_NEVER);
     }
+}
+
+/*
+ * Looks before it sleeps, for about as long as a wake takes: then those who meet again and again keep step, without any
+ * system call. If that is in vain the crowd looks less the next time, but once in a while as long as at first, in case
+ * its threads were kept from running.
+ */
+static bool looks_with_crowd(struct abti_waiter *w)
+{
+    enum { LOOKS = 256, MAX_THRIFT = 6, AGAIN = 128 };
+    struct crowd *crowd = crowd_of(w->object);
+    /* relaxed: a matter of time only */
+    uint32_t thrift = abti_load_relaxed(&crowd->thrift);
+    bool again = abti_load_relaxed(&crowd->wakes) % AGAIN == 0;
+    bool woken = is_woken_soon(w, again ? LOOKS : LOOKS >> thrift);
+    uint32_t next = woken ? 0 : thrift < MAX_THRIFT ? thrift + 1 : thrift;
+    if (next != thrift)
+        abti_store_relaxed(&crowd->thrift, next);
+    return woken;
 }
 
 /* The ULT has left its stack: from now on whoever wakes it may resume it. Who was faster has left that to us. */
@@ -330,7 +350,7 @@ void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, un
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
-    if (!abti_rt_runs_at_once(num) || !is_woken_soon(w))
+    if (!abti_rt_runs_at_once(num) || !looks_with_crowd(w))
         sleep_in_crowd(w);
 }
 

@@ -1,9 +1,11 @@
 /*
  * External pthreads on our mutex, cond and barrier, beside pthread's own objects in the same run: wall and CPU time of
- * the same work, in interleaved rounds, and the ratio of the medians. Options: the number of rounds.
+ * the same work, in interleaved rounds, and the ratio of the medians. Options: the number of rounds; a number of
+ * threads, and a work by the beginning of its name, to measure nothing else.
  */
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/resource.h>
 #include "bench.h"
 
@@ -192,9 +194,13 @@ static double median(double *values, int n)
     return values[n / 2];
 }
 
+static const char *only = "";
+
 static int compare(const char *name, void *(*body)(void *), int threads, long total, int rounds)
 {
     double wall[2][MAX_ROUNDS], cpu[2][MAX_ROUNDS];
+    if (strncmp(name, only, strlen(only)) != 0)
+        return 0;
     for (int r = 0; r < rounds; r++) {
         measure(&abt, body, threads, total, &wall[0][r], &cpu[0][r]);
         measure(&native, body, threads, total, &wall[1][r], &cpu[1][r]);
@@ -211,7 +217,8 @@ static int compare(const char *name, void *(*body)(void *), int threads, long to
 int main(int argc, char **argv)
 {
     static const int counts[] = {1, 2, 64, 256};
-    int rounds = bench_rounds(argc, argv, 9), over = 0;
+    int rounds = bench_rounds(argc, argv, 9), only_count = argc > 2 ? atoi(argv[2]) : 0, over = 0;
+    only = argc > 3 ? argv[3] : "";
     if (rounds > MAX_ROUNDS)
         rounds = MAX_ROUNDS;
     CHECK(ABT_init(argc, argv));
@@ -221,6 +228,8 @@ int main(int argc, char **argv)
            "ratio");
     for (int i = 0; i < 4; i++) {
         int n = counts[i];
+        if (only_count && n != only_count)
+            continue;
         CHECK(ABT_barrier_create((uint32_t)n, &abt_barrier));
         pthread_barrier_init(&native_barrier, NULL, (unsigned)n);
         over += compare("mutex", locks, n, 2000000, rounds);
