@@ -20,6 +20,12 @@
     (ABTI_LIKELY(__libc_single_threaded) ? abti_cas_alone(word, expected, desired)                                     \
                                          : abti_cas_acq_rel(word, expected, desired))
 
+/* The same on a word that the caller wrote last: to see that it has changed costs less than a swap that fails. */
+#define abti_cas_own_word(word, expected, desired)                                                                     \
+    (ABTI_LIKELY(__libc_single_threaded)                                                                               \
+         ? abti_cas_alone(word, expected, desired)                                                                     \
+         : abti_load_relaxed(word) == *(expected) && abti_cas_acq_rel(word, expected, desired))
+
 #define abti_cas_alone(word, expected, desired)                                                                        \
     ({                                                                                                                 \
         __typeof__(*(expected)) cas_now = abti_load_relaxed(word);                                                     \

@@ -122,7 +122,7 @@ ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
     uint32_t word = ABTI_MUTEX_LOCKED;
     /* release: pairs with whoever sets LOCKED */
-    return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, 0));
+    return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
 }
 
 ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
