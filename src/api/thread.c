@@ -27,15 +27,14 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     int code = stack_of_attr(attr, &stack);
     if (code != ABT_SUCCESS)
         return code;
-    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags | (stack ? ABTI_UNIT_OWN_STACK : 0u), &code);
+    flags |= (stack ? ABTI_UNIT_OWN_STACK : 0u) | (attr->migratable ? 0u : ABTI_UNIT_PINNED);
+    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
     if (!*unit) {
         if (stack)
             abti_ownstack_give(abti_es_self, stack);
         return code;
     }
     (*unit)->stack = stack;
-    if (!attr->migratable)
-        abti_unit_set_pinned(*unit, true);
     if (attr->callback)
         code = abti_unit_set_migrated(*unit, attr->callback, attr->callback_arg);
     if (code != ABT_SUCCESS)
@@ -180,17 +179,31 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
 
-int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
+static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     if (ABTI_REFUSE(abti_thread_is_null(unit) || !abti_unit_is_done(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    int code = abti_unit_revive(unit, pool, thread_func, arg);
+    int code = abti_unit_revive(unit, pool, func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE);
+    return ABT_SUCCESS;
+}
+
+/* As ABT_thread_create: the common case by itself, a plain unit and a private pool. */
+int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
+{
+    abti_unit *unit = *thread;
+    if (ABTI_UNLIKELY(ABTI_BUILD_TOOL || abti_thread_is_null(unit) || ABTI_POOL_IS_NULL(pool)) ||
+        ABTI_UNLIKELY(!abti_unit_is_done(unit)) || ABTI_UNLIKELY(!pool->priv_fifo) ||
+        ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
+        return thread_revive_checked(pool, thread_func, arg, thread);
+    abti_unit_set_pool(unit, pool);
+    abti_unit_renew(unit, thread_func, arg);
+    abti_queue_push(&pool->queue, unit);
     return ABT_SUCCESS;
 }
 

@@ -6,16 +6,7 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
     int code = abti_unit_associate(unit, pool);
     if (code != ABT_SUCCESS)
         return code;
-    unit->func = func;
-    unit->arg = arg;
-    unit->ctx = NULL;
-    if (!(unit->flags & ABTI_UNIT_OWN_STACK))
-        unit->stack = NULL;
-    /* relaxed: the push that follows publishes the unit */
-    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
-    abti_store_relaxed(&unit->requests, 0);
-    abti_store_relaxed(&unit->es, ABTI_ES_NONE);
-    abti_store_relaxed(&unit->join, 0);
+    abti_unit_renew(unit, func, arg);
     abti_tool_event_revive(unit);
     return ABT_SUCCESS;
 }

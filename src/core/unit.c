@@ -45,7 +45,8 @@ struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
         return cold;
     if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
         memset(cold, 0, sizeof(*cold));
-        abti_store_release(&unit->cold, ABTI_COLD_READY);
+        abti_store_release(&unit->cold,
+                           unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
         return cold;
     }
     for (unsigned step = 0; !(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); step++)

@@ -32,6 +32,7 @@ enum {
     ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
     ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
     ABTI_UNIT_OWN_STACK = 1 << 5,  /* has a stack from creation to free: other than default size, or the user's */
+    ABTI_UNIT_PINNED = 1 << 6,     /* not migratable, as long as there is no cold line to say so */
 };
 
 /* Requests to a unit, honoured when it is next taken for running or yields. */
@@ -83,7 +84,7 @@ struct ABT_thread_opaque {
 
 /*
  * The cold line is raw memory until the first need, then BUSY while one thread clears it, then READY. PINNED, not
- * migratable, is told beside READY.
+ * migratable, is told beside READY; a unit that is created so needs no cold line for that, but has it in its flags.
  */
 enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PINNED = 4 };
 
@@ -96,6 +97,7 @@ _Static_assert(offsetof(abti_unit, meta) == offsetof(abti_unit, join) + 8 && off
 
 /* Not the index of any ES, and zero, so that a new unit's meta word is its flags. */
 #define ABTI_ES_NONE 0u
+_Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 
 /* The running word of a unit that runs on the ES with this index. */
 #define ABTI_RUNNING_ON(index) ((uint32_t)(index) | (uint32_t)ABT_THREAD_STATE_RUNNING << 16)
@@ -154,7 +156,8 @@ void abti_unit_set_pinned(abti_unit *unit, bool pinned);
 ABTI_INLINE bool abti_unit_is_pinned(abti_unit *unit)
 {
     /* relaxed: who tells so and who asks are the user's to order */
-    return (abti_load_relaxed(&unit->cold) & ABTI_COLD_PINNED) != 0;
+    uint8_t cold = abti_load_relaxed(&unit->cold);
+    return cold & ABTI_COLD_READY ? cold & ABTI_COLD_PINNED : unit->flags & ABTI_UNIT_PINNED;
 }
 
 /* The function to be called after a migration of a unit that is no scheduler's. ABT_ERR_MEM, or ABT_SUCCESS. */
@@ -227,6 +230,19 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
     /* One store for join and meta: stores are what bounds a create. Not atomic, as nobody knows the unit yet. */
     typedef uint64_t pair __attribute__((vector_size(16), may_alias));
     *(pair *)&unit->join = (pair){0, flags};
+}
+
+/* A terminated unit is as good as new, with what hangs on it. relaxed: the push that follows publishes it. */
+ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *arg)
+{
+    unit->func = func;
+    unit->arg = arg;
+    unit->ctx = NULL;
+    if (ABTI_LIKELY(!(unit->flags & ABTI_UNIT_OWN_STACK)))
+        unit->stack = NULL;
+    abti_store_relaxed(&unit->requests, 0);
+    abti_store_relaxed(&unit->running, 0); /* READY, on no ES */
+    abti_store_relaxed(&unit->join, 0);
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */

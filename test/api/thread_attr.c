@@ -254,6 +254,7 @@ static void test_copied(void)
     ABT_thread_attr attr;
     ABT_thread thread;
     ABT_bool flag = ABT_TRUE;
+    ABT_unit_id id;
     size_t size = 0;
 
     must(ABT_thread_attr_create(&attr));
@@ -267,6 +268,12 @@ static void test_copied(void)
     ok(size >= 50000 && size < 90000, "the size at creation: %zu", size);
     must(ABT_thread_is_migratable(thread, &flag));
     is_int(flag, ABT_FALSE, "the flag at creation");
+    must(ABT_thread_get_id(thread, &id));
+    must(ABT_thread_is_migratable(thread, &flag));
+    is_int(flag, ABT_FALSE, "and still when more is known of the unit");
+    must(ABT_thread_set_migratable(thread, ABT_TRUE));
+    must(ABT_thread_is_migratable(thread, &flag));
+    is_int(flag, ABT_TRUE, "until it is changed");
     must(ABT_thread_free(&thread));
 }
 

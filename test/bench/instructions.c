@@ -31,13 +31,41 @@ static void nothing(void *arg)
 
 /* All of these do about TIMES operations, in rounds of UNITS. */
 
-static void create_join_free(long times)
+static void create_with(ABT_thread_attr attr, long times)
 {
     for (long r = times / UNITS; r > 0; r--) {
         for (int i = 0; i < UNITS; i++)
-            check(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+            check(ABT_thread_create(pool, nothing, NULL, attr, &units[i]));
         for (int i = 0; i < UNITS; i++)
             check(ABT_thread_free(&units[i]));
+    }
+}
+
+static void create_join_free(long times)
+{
+    create_with(ABT_THREAD_ATTR_NULL, times);
+}
+
+static void not_migratable(long times)
+{
+    ABT_thread_attr attr;
+    check(ABT_thread_attr_create(&attr));
+    check(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+    create_with(attr, times);
+    check(ABT_thread_attr_free(&attr));
+}
+
+static void many(long times)
+{
+    ABT_pool pools[UNITS];
+    void (*functions[UNITS])(void *);
+    for (int i = 0; i < UNITS; i++) {
+        pools[i] = pool;
+        functions[i] = nothing;
+    }
+    for (long r = times / UNITS; r > 0; r--) {
+        check(ABT_thread_create_many(UNITS, pools, functions, NULL, ABT_THREAD_ATTR_NULL, units));
+        check(ABT_thread_free_many(UNITS, units));
     }
 }
 
@@ -112,6 +140,30 @@ static void fork_join(long times)
     }
 }
 
+/* Two ULTs, of which one sleeps at a time. */
+static void switches(void *arg)
+{
+    for (long n = *(long *)arg; n > 0; n--)
+        check(ABT_self_resume_suspend_to(units[0]));
+    check(ABT_thread_resume(units[0]));
+}
+
+static void sleeps_first(void *arg)
+{
+    check(ABT_self_suspend());
+    for (long n = *(long *)arg; n > 0; n--)
+        check(ABT_self_resume_suspend_to(units[1]));
+}
+
+static void ping_pong(long times)
+{
+    long each = times / 2;
+    check(ABT_thread_create(pool, sleeps_first, &each, ABT_THREAD_ATTR_NULL, &units[0]));
+    check(ABT_thread_create(pool, switches, &each, ABT_THREAD_ATTR_NULL, &units[1]));
+    check(ABT_thread_free(&units[1]));
+    check(ABT_thread_free(&units[0]));
+}
+
 static void lock_unlock(long times)
 {
     for (long n = times; n > 0; n--) {
@@ -151,11 +203,14 @@ static const struct {
     {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true},
     {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false},
     {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true},
+    {"create+join+free, not migratable", not_migratable, ABT_POOL_ACCESS_PRIV, false},
+    {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false},
     {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false},
     {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false},
     {"yield", yield, ABT_POOL_ACCESS_PRIV, false},
     {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false},
     {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true},
+    {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false},
     {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false},
     {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false},
 };
