@@ -93,6 +93,18 @@ static ABTI_NOINLINE int thread_create_shared(ABT_pool pool, void (*func)(void *
     return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
 }
 
+/* The quick way with attributes, if they ask for no more than flags. */
+static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*func)(void *), void *arg,
+                                                       ABT_thread_attr attr, ABT_thread *newthread)
+{
+    bool own_stack = attr->stackaddr || (attr->stacksize != 0 && attr->stacksize != abti_rt.config.thread_stacksize);
+    if (own_stack || attr->callback)
+        return thread_create_checked(pool, func, arg, attr, newthread);
+    *newthread = abti_create_quick(abti_es_self, pool, func, arg,
+                                   attr->migratable ? ABTI_UNIT_NAMED : ABTI_UNIT_NAMED | ABTI_UNIT_PINNED);
+    return ABT_SUCCESS;
+}
+
 /*
  * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
  * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
@@ -101,8 +113,10 @@ int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT
                       ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+    if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread))
         return thread_create_shared(pool, thread_func, arg, attr, newthread);
+    if (ABTI_UNLIKELY(!ABTI_ATTR_IS_NULL(attr)))
+        return thread_create_quick_with_attr(pool, thread_func, arg, attr, newthread);
     *newthread = abti_create_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
     return ABT_SUCCESS;
 }
@@ -129,7 +143,14 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    bool plain = newthread_list && ABTI_ATTR_IS_NULL(attr);
     for (int i = 0; i < num_threads; i++) {
+        abti_es *es = abti_es_self;
+        if (ABTI_LIKELY(plain && abti_create_is_quick(es, pool_list[i]))) {
+            newthread_list[i] = abti_create_quick(es, pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL,
+                                                  ABTI_UNIT_NAMED);
+            continue;
+        }
         if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
             return abti_error(ABT_ERR_INV_POOL);
         int code = thread_create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
