@@ -198,6 +198,28 @@ int abti_suspend_native(abti_es *es);
 /* A blocked ULT is taken by its one waker, to be switched to without a pass through its pool. */
 void abti_take_blocked(abti_es *es, abti_unit *unit);
 
+/*
+ * Both at once by the shortest way, abti_take_blocked and abti_suspend_to, where nothing stands in it: they are two
+ * ULTs, neither a main scheduler, which would have no pool, each has a pool that this ES counts for, and the next one
+ * has only to be resumed.
+ */
+ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
+    return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && self != next &&
+           ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) && ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
+           ABTI_LIKELY(next->ctx != NULL) && ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) &&
+           ABTI_LIKELY(abti_pool_is_owner(es, next->pool)) && !abti_stack_is_overrun(self->stack);
+}
+
+ABTI_INLINE int abti_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    abti_pool_owner_left(next->pool, 1);
+    abti_pool_owner_entered(self->pool);
+    abti_set_running(es, next);
+    return abti_ctx_switch_after(&self->ctx, next->ctx, abti_after_suspend, self);
+}
+
 /* Ends the calling ULT. With _to, `next`, popped, runs then. */
 ABTI_NORETURN void abti_ult_exit(void);
 ABTI_NORETURN void abti_ult_end(void); /* the same for who has told of the end and sampled the stack */
