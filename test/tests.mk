@@ -180,6 +180,7 @@ stress_tests = \
 	test/stress/migrate \
 	test/stress/private_sync \
 	test/stress/signals \
+	test/stress/stack_queries \
 	test/stress/stacked \
 	test/stress/producer \
 	test/stress/sync_mix \

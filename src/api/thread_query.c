@@ -123,20 +123,17 @@ static bool has_stack(abti_unit *unit)
 
 static size_t get_stacksize(abti_unit *unit)
 {
-    if (!has_stack(unit))
-        return 0;
-    return unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
+    return has_stack(unit) ? abti_unit_stack_size(unit) : 0;
 }
 
 static void get_stack(abti_unit *unit, void **addr, size_t *size)
 {
+    char *end = has_stack(unit) ? abti_unit_stack_end(unit) : NULL;
     *size = get_stacksize(unit);
-    if (!has_stack(unit))
-        *addr = NULL;
-    else if (unit->stack && unit->stack->kind == ABTI_STACK_USER && unit->flags & ABTI_UNIT_OWN_STACK)
+    if (end && unit->flags & ABTI_UNIT_OWN_STACK && unit->stack->kind == ABTI_STACK_USER)
         *addr = unit->stack->base;
     else
-        *addr = abti_unit_stack_end(unit) ? abti_unit_stack_end(unit) - *size : NULL;
+        *addr = end ? end - *size : NULL;
 }
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)

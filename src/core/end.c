@@ -216,7 +216,7 @@ static void finish(void)
     }
     abti_unit *next = abti_pick_next(es, NULL);
     if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
-        next->stack = stack;
+        abti_unit_set_stack(next, stack);
         abti_set_running(es, next);
         abti_cpu_fpu_reset();
         return;

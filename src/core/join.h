@@ -46,7 +46,7 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
 /* The unit is registered and popped, the joiner counted as blocked: it runs, and its end resumes the joiner. */
 ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
-    unit->stack = self->stack; /* for the units that it joins in place itself */
+    abti_unit_set_stack(unit, self->stack); /* for the units that it joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);

@@ -257,7 +257,7 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
     if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
         if (!unit->ctx && !(unit->flags & ABTI_UNIT_OWN_STACK)) {
             give_stack_back(es, unit); /* which ABT_thread_create_to took */
-            unit->stack = NULL;
+            abti_unit_set_stack(unit, NULL);
         }
         abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
         return false;

@@ -68,9 +68,11 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 /* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
 ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 {
-    if (!unit->stack)
-        unit->stack = abti_cache_get(&es->stacks);
-    return unit->stack != NULL;
+    if (unit->stack)
+        return true;
+    struct abti_stack *stack = abti_cache_get(&es->stacks);
+    abti_unit_set_stack(unit, stack);
+    return stack != NULL;
 }
 
 /* A switch for units that have their state set; after may be NULL. Instrumented programs take the slow form. */

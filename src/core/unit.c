@@ -103,14 +103,55 @@ ABT_thread_state abti_unit_state(abti_unit *unit)
     return (ABT_thread_state)abti_load_acquire(&unit->state);
 }
 
+/* acquire: pairs with abti_unit_set_stack */
+static struct abti_stack *stack_of(abti_unit *unit)
+{
+    return __atomic_load_n(&unit->stack, __ATOMIC_ACQUIRE);
+}
+
+/* It keeps its stack for life; what the header says is constant. */
+static bool has_lasting_stack(const abti_unit *unit)
+{
+    return (unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY)) != 0;
+}
+
+/*
+ * A default stack may be another unit's at any time: it is not looked into, as its address, that of its header, says
+ * it all. Stored in this order: the join word IN_PLACE, then the joiner's stack; on revival no stack, then 0. So the
+ * word and what is read between two equal looks at it belong together, and the joiner whose context is read waits
+ * still. (Between the two stores and its first instruction, a unit in place may be said to begin where its joiner left
+ * that stack, or another, the last time.)
+ */
+static char *default_stack_end(abti_unit *unit)
+{
+    for (;;) {
+        uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_revive */
+        char *end = (char *)stack_of(unit);
+        if (end && join & ABTI_JOIN_IN_PLACE) {
+            abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+            end = __atomic_load_n(&joiner->ctx, __ATOMIC_ACQUIRE); /* acquire: before the next look */
+        }
+        if (abti_load_relaxed(&unit->join) == join)
+            return join == ABTI_JOIN_DONE ? NULL : end;
+    }
+}
+
 char *abti_unit_stack_end(abti_unit *unit)
 {
-    uintptr_t join = abti_load_relaxed(&unit->join);
-    if (!unit->stack || (join == ABTI_JOIN_DONE && !(unit->flags & ABTI_UNIT_OWN_STACK)))
-        return NULL;
-    if (!(join & ABTI_JOIN_IN_PLACE))
-        return unit->stack->end;
-    return ((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS))->ctx;
+    if (!has_lasting_stack(unit))
+        return default_stack_end(unit);
+    struct abti_stack *stack = stack_of(unit);
+    return stack ? stack->end : NULL;
+}
+
+size_t abti_unit_stack_size(abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_TASKLET)
+        return 0;
+    if (!has_lasting_stack(unit))
+        return abti_rt.config.thread_stacksize;
+    struct abti_stack *stack = stack_of(unit);
+    return stack ? stack->size : abti_rt.config.sched_stacksize; /* a main scheduler that has not started */
 }
 
 abti_unit *abti_unit_alloc_external(void)

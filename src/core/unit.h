@@ -200,6 +200,12 @@ ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
     __atomic_store_n(&unit->pool, pool, __ATOMIC_RELAXED);
 }
 
+/* release: who asks for the stack of a unit that starts elsewhere, see abti_unit_stack_end, sees it as it was made. */
+ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
+{
+    __atomic_store_n(&unit->stack, stack, __ATOMIC_RELEASE);
+}
+
 /*
  * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it,
  * not even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
@@ -239,10 +245,10 @@ ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *ar
     unit->arg = arg;
     unit->ctx = NULL;
     if (ABTI_LIKELY(!(unit->flags & ABTI_UNIT_OWN_STACK)))
-        unit->stack = NULL;
+        abti_unit_set_stack(unit, NULL);
     abti_store_relaxed(&unit->requests, 0);
     abti_store_relaxed(&unit->running, 0); /* READY, on no ES */
-    abti_store_relaxed(&unit->join, 0);
+    abti_store_release(&unit->join, 0); /* pairs with abti_unit_stack_end: the stack is the last life's no more */
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */
@@ -263,8 +269,13 @@ ABT_thread_state abti_unit_state(abti_unit *unit);
 
 /*
  * Past the highest address of what the unit may use of its stack: one that runs in place has what lies below its
- * joiner's frames. NULL: not started, or ended on a stack that it had to give back.
+ * joiner's frames. NULL: it has none, has not started, or has ended on a stack that it had to give back. The size is
+ * what it was promised.
+ *
+ * Anybody may ask who has the handle. Of a unit that runs, starts or ends elsewhere meanwhile the answer tells how it
+ * was at some time during the call.
  */
 char *abti_unit_stack_end(abti_unit *unit);
+size_t abti_unit_stack_size(abti_unit *unit);
 
 #endif

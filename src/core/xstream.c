@@ -275,7 +275,7 @@ static void *es_thread(void *arg)
     /* Of native threads' stacks valgrind knows the first one's; a switch from a unit's to this is no huge return. */
     if (abti_annotate_on)
         es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
-    es->main_unit->stack = &es->native;
+    abti_unit_set_stack(es->main_unit, &es->native);
     abti_fault_enter(es->fault_stack);
     for (;;) {
         abti_xsloop_run(es);

@@ -334,39 +334,11 @@ static void print_cold(FILE *fp, abti_unit *unit)
     fprintf(fp, "  key table: %p\n", cold ? (void *)abti_load_relaxed(&cold->keys) : NULL);
 }
 
-static ABTI_NOINLINE ABTI_NO_SANITIZE struct abti_stack *peek_stack(abti_unit *unit)
-{
-    return *(struct abti_stack *const volatile *)&unit->stack;
-}
-
-static ABTI_NOINLINE ABTI_NO_SANITIZE char *peek_end(const struct abti_stack *stack)
-{
-    return *(char *const volatile *)&stack->end;
-}
-
-/*
- * A stack from the slab comes when the unit starts and goes when it ends, which may be now, elsewhere: it is not looked
- * into, as its address says it all. What runs in place is said to be on the whole of its joiner's stack. Other stacks
- * stay as long as the unit.
- */
-static char *stack_end(abti_unit *unit)
-{
-    struct abti_stack *stack = peek_stack(unit);
-    if (stack && unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED))
-        return peek_end(stack);
-    return abti_unit_is_done(unit) ? NULL : (char *)stack;
-}
-
 static void print_stack(FILE *fp, abti_unit *unit)
 {
-    size_t size = 0;
-    void *end = NULL;
-    if (!(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET))) {
-        size = unit->flags & ABTI_UNIT_OWN_STACK ? unit->stack->size : abti_rt.config.thread_stacksize;
-        end = stack_end(unit);
-    }
-    fprintf(fp, "  stack top: %p\n", end);
-    fprintf(fp, "  stack size: %zu\n", size);
+    bool has_one = !(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET));
+    fprintf(fp, "  stack top: %p\n", has_one ? (void *)abti_unit_stack_end(unit) : NULL);
+    fprintf(fp, "  stack size: %zu\n", has_one ? abti_unit_stack_size(unit) : 0);
 }
 
 void abti_info_print_unit(FILE *fp, abti_unit *unit)
