@@ -6,6 +6,7 @@
 
 #include "abt.h"
 #include "base/build.h"
+#include "base/round.h"
 #include "os/affinity.h"
 #include "os/env.h"
 #include "os/vm.h"
@@ -36,12 +37,6 @@ static size_t env_size(const char *name, uint64_t dflt, uint64_t min)
 static uint32_t env_u32(const char *name, uint32_t dflt, uint32_t min)
 {
     return (uint32_t)env_uint(name, dflt, min, CONFIG_MAX_U32);
-}
-
-/* multiple is a power of two */
-static size_t config_round_up(size_t value, size_t multiple)
-{
-    return (value + multiple - 1) & ~(multiple - 1);
 }
 
 static size_t config_round_up_pow2(size_t value)
@@ -92,9 +87,8 @@ static void load_stacks(struct abti_config *config)
     if (config->stack_guard == ABTI_STACK_GUARD_MPROTECT || config->stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT)
         guard = 2 * config->sys_page_size;
     config->thread_stacksize =
-        config_round_up(env_size("THREAD_STACKSIZE", ABTI_BUILD_STACKSIZE + guard, 512), ABTI_CACHE_LINE);
-    config->sched_stacksize =
-        config_round_up(env_size("SCHED_STACKSIZE", 4 * CONFIG_MIB + guard, 512), ABTI_CACHE_LINE);
+        abti_round_up(env_size("THREAD_STACKSIZE", ABTI_BUILD_STACKSIZE + guard, 512), ABTI_CACHE_LINE);
+    config->sched_stacksize = abti_round_up(env_size("SCHED_STACKSIZE", 4 * CONFIG_MIB + guard, 512), ABTI_CACHE_LINE);
 }
 
 static enum abti_lp_alloc choose_lp_alloc(void)
@@ -123,11 +117,11 @@ static void load_memory(struct abti_config *config)
     config->huge_page_size =
         env_size("HUGE_PAGE_SIZE", ABTI_BUILD_HUGE_PAGE ? ABTI_BUILD_HUGE_PAGE : 2 * CONFIG_MIB, 4096);
     config->mem_page_size =
-        config_round_up_pow2(config_round_up(env_size("MEM_PAGE_SIZE", 2 * CONFIG_MIB, 4096), ABTI_CACHE_LINE));
+        config_round_up_pow2(abti_round_up(env_size("MEM_PAGE_SIZE", 2 * CONFIG_MIB, 4096), ABTI_CACHE_LINE));
     config->mem_stack_page_size =
-        config_round_up(env_size("MEM_STACK_PAGE_SIZE", 8 * CONFIG_MIB, four_stacks), ABTI_CACHE_LINE);
-    config->mem_max_num_stacks = (uint32_t)config_round_up(env_u32("MEM_MAX_NUM_STACKS", (uint32_t)num_stacks, 2), 2);
-    config->mem_max_num_descs = (uint32_t)config_round_up(env_u32("MEM_MAX_NUM_DESCS", 4096, 2), 2);
+        abti_round_up(env_size("MEM_STACK_PAGE_SIZE", 8 * CONFIG_MIB, four_stacks), ABTI_CACHE_LINE);
+    config->mem_max_num_stacks = (uint32_t)abti_round_up(env_u32("MEM_MAX_NUM_STACKS", (uint32_t)num_stacks, 2), 2);
+    config->mem_max_num_descs = (uint32_t)abti_round_up(env_u32("MEM_MAX_NUM_DESCS", 4096, 2), 2);
     config->mem_lp_alloc = choose_lp_alloc();
 }
 

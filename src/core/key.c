@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/round.h"
 #include "core/reclaim.h"
 #include "core/rt.h"
 #include "mem/lazycache.h"
@@ -63,7 +64,7 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept)
 {
     enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 30, CHUNK = 64 * 1024 };
     size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
-    size_t block = (size + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE;
+    size_t block = abti_round_up(size, ABTI_CACHE_LINE);
     size_t word = block * ABTI_ARENA_WORD, batch = CACHED / block; /* a cache has two magazines */
     struct abti_slab_spec spec = {
         .arena =

@@ -1,6 +1,7 @@
 #include "core/pool.h"
 
 #include <stdlib.h>
+#include "base/round.h"
 #include "core/halt.h"
 #include "core/rt.h"
 
@@ -140,8 +141,7 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 {
-    abti_pool *pool =
-        aligned_alloc(ABTI_CACHE_LINE, (sizeof(*pool) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
+    abti_pool *pool = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*pool), ABTI_CACHE_LINE));
     if (!pool)
         return NULL;
     *pool = (abti_pool){.ops = ops, .priv_fifo = !ops->push};

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/round.h"
 #include "core/key.h"
 #include "core/ownstack.h"
 #include "core/rt.h"
@@ -26,7 +27,7 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
                 .slot = sizeof(abti_unit),
                 .block = ABTI_UNIT_BLOCK,
                 .span = ABTI_UNIT_COLD_OFFSET,
-                .chunk = (chunk + ABTI_UNIT_BLOCK - 1) / ABTI_UNIT_BLOCK * ABTI_UNIT_BLOCK,
+                .chunk = abti_round_up(chunk, ABTI_UNIT_BLOCK),
                 .huge = true,
                 .words = true,
                 .map = abti_chunk_map,

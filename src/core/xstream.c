@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/round.h"
 #include "core/esaffinity.h"
 #include "core/halt.h"
 #include "core/join.h"
@@ -173,8 +174,7 @@ static int es_alloc_parts(abti_es *es)
 
 static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 {
-    abti_es *es =
-        aligned_alloc(ABTI_CACHE_LINE, (sizeof(*es) + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE);
+    abti_es *es = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*es), ABTI_CACHE_LINE));
     if (!es)
         return ABT_ERR_MEM;
     *es = (abti_es){.budget = (int32_t)sched->event_freq};
@@ -303,8 +303,7 @@ static int start_thread(abti_es *es)
     pthread_attr_t attr;
     if (pthread_attr_init(&attr))
         return ABT_ERR_MEM;
-    size_t page = abti_vm_page_size();
-    size_t size = (abti_rt.config.sched_stacksize + page - 1) / page * page;
+    size_t size = abti_round_up(abti_rt.config.sched_stacksize, abti_vm_page_size());
     /* A size that the system finds too small leaves its default, which is not. */
     (void)pthread_attr_setstacksize(&attr, size);
     int err = pthread_create(&es->thread, &attr, es_thread, es);

@@ -1,17 +1,12 @@
 #include "mem/chunk.h"
 
 #include <stdlib.h>
+#include "base/round.h"
 #include "os/vm.h"
 
 /* Written by abti_chunk_init only. */
 static enum abti_lp_alloc chunk_policy;
 static size_t chunk_huge_page; /* 0: there are none */
-
-static size_t round_up(size_t size, size_t multiple)
-{
-    size_t rest = size % multiple;
-    return rest == 0 ? size : size + (multiple - rest);
-}
 
 static enum abti_lp_alloc without_huge_pages(enum abti_lp_alloc wish)
 {
@@ -40,7 +35,7 @@ enum abti_lp_alloc abti_chunk_policy(void)
 /* Huge pages that exist; others may use them up at any time, and give them back. */
 static bool map_huge(struct abti_chunk *chunk, size_t size)
 {
-    size = round_up(size, chunk_huge_page);
+    size = abti_round_up(size, chunk_huge_page);
     *chunk = (struct abti_chunk){abti_vm_map_huge(size, chunk_huge_page), size, ABTI_CHUNK_HUGE};
     return chunk->base != NULL;
 }
@@ -57,7 +52,7 @@ static bool map_normal(struct abti_chunk *chunk, size_t size)
 static bool map_thp(struct abti_chunk *chunk, size_t size)
 {
     enum { THP_SIZE = 2 << 20 };
-    size = round_up(size, THP_SIZE);
+    size = abti_round_up(size, THP_SIZE);
     *chunk = (struct abti_chunk){abti_vm_map_aligned(size, THP_SIZE), size, ABTI_CHUNK_THP};
     if (chunk->base && !abti_vm_advise_huge(chunk->base, size, true))
         chunk->source = ABTI_CHUNK_NORMAL;

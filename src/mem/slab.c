@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/round.h"
 #include "os/vm.h"
 
 enum { MAGAZINE_CHUNK = 64 * 1024 };
@@ -9,8 +10,7 @@ enum { MAGAZINE_CHUNK = 64 * 1024 };
 /* In whole lines, so that a word of them is whole pages. */
 static size_t magazine_size(unsigned batch)
 {
-    size_t size = sizeof(struct abti_magazine) + (batch + 1) * sizeof(void *);
-    return (size + ABTI_CACHE_LINE - 1) / ABTI_CACHE_LINE * ABTI_CACHE_LINE;
+    return abti_round_up(sizeof(struct abti_magazine) + (batch + 1) * sizeof(void *), ABTI_CACHE_LINE);
 }
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)

@@ -1,5 +1,6 @@
 #include "mem/stack.h"
 
+#include "base/round.h"
 #include "os/annotate.h"
 #include "os/vm.h"
 
@@ -91,7 +92,7 @@ static void stack_retire(void *object)
     size_t page = abti_vm_page_size();
     stack_unknown(stack);
     abti_guard_remove(low, (enum abti_guard)stack->guard);
-    abti_vm_release(low, ((size_t)(header_end - low) + page - 1) / page * page);
+    abti_vm_release(low, abti_round_up((size_t)(header_end - low), page));
 }
 
 /* Stacks with `size` usable bytes, and with `room` more that costs no memory. */
@@ -99,7 +100,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 {
     size_t page = abti_vm_page_size();
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
-    size_t rounded = (size + page - 1) / page * page;
+    size_t rounded = abti_round_up(size, page);
     *spec = (struct abti_slab_spec){
         .run = 8,
         .batch = 4, /* what lies in magazines has been touched, a page at least each */
@@ -156,7 +157,7 @@ void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, siz
 struct abti_stack *abti_stack_map(size_t size)
 {
     size_t page = abti_vm_page_size();
-    size_t bytes = (size + STACK_HEADER + page - 1) / page * page + abti_guard_room();
+    size_t bytes = abti_round_up(size + STACK_HEADER, page) + abti_guard_room();
     char *low = bytes > size ? abti_vm_map(bytes) : NULL;
     if (!low)
         return NULL;
