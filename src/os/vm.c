@@ -25,20 +25,12 @@ void *abti_vm_map(size_t size)
     return ptr == MAP_FAILED ? NULL : ptr;
 }
 
-static int log2_of(size_t power)
-{
-    int log2 = 0;
-    while (power > 1) {
-        power /= 2;
-        log2++;
-    }
-    return log2;
-}
-
 void *abti_vm_map_huge(size_t size, size_t huge_page)
 {
     int saved_errno = errno;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | log2_of(huge_page) << VM_HUGE_SHIFT;
+    if (huge_page & (huge_page - 1))
+        return NULL;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | __builtin_ctzll(huge_page) << VM_HUGE_SHIFT;
     void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     errno = saved_errno;
     return ptr == MAP_FAILED ? NULL : ptr;
