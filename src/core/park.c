@@ -1,5 +1,6 @@
 #include "core/park.h"
 
+#include "base/hash.h"
 #include "core/pool.h"
 #include "core/rt.h"
 #include "core/switch.h"
@@ -240,9 +241,7 @@ static struct crowd {
 
 static struct crowd *crowd_of(const void *object)
 {
-    /* Knuth's multiplicative hash: the upper bits of the product are the good ones. */
-    uint32_t hash = (uint32_t)((uintptr_t)object >> 4) * 2654435769u;
-    return &crowds[hash >> 26];
+    return &crowds[abti_hash((uintptr_t)object >> 4) >> 58];
 }
 
 /* Every waiter of the crowd that was IN_CROWD has been made WOKEN. */

@@ -1,6 +1,7 @@
 #include "core/stackuse.h"
 
 #include <stdlib.h>
+#include "base/hash.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "os/vm.h"
@@ -21,8 +22,7 @@ static unsigned num_uses;           /* lock */
 
 static struct abti_stack_use *find_locked(void (*func)(void *))
 {
-    uint64_t hash = (uintptr_t)func * UINT64_C(0x9e3779b97f4a7c15);
-    unsigned at = (unsigned)(hash >> 32) % MOST_FUNCTIONS;
+    unsigned at = (unsigned)(abti_hash((uintptr_t)func) >> 32) % MOST_FUNCTIONS;
     while (uses[at].func && uses[at].func != func)
         at = (at + 1) % MOST_FUNCTIONS;
     return &uses[at];

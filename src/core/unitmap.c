@@ -1,6 +1,7 @@
 #include "core/unitmap.h"
 
 #include <stdlib.h>
+#include "base/hash.h"
 #include "os/spin.h"
 
 /* Each stripe has a lock and a table of its own, which doubles when it is full; when there is no memory it stays. */
@@ -17,7 +18,7 @@ static struct stripe stripes[STRIPES];
 
 static uint64_t handle_hash(ABT_unit handle)
 {
-    return ((uint64_t)(uintptr_t)handle >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+    return abti_hash((uintptr_t)handle >> 3);
 }
 
 static struct stripe *stripe_of(ABT_unit handle)

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <string.h>
 #include <ucontext.h>
+#include "base/hash.h"
 #include "os/spin.h"
 
 /* What is said of an address: the function, and the file it is from. */
@@ -40,7 +41,7 @@ static int forget_if_changed(struct dl_phdr_info *info, size_t size, void *arg)
 
 static struct place *slot_of(uintptr_t code)
 {
-    return &noted.places[(code * UINT64_C(0x9e3779b97f4a7c15)) >> 58];
+    return &noted.places[abti_hash(code) >> 58];
 }
 
 static bool recall(struct place *place)

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include "base/compiler.h"
+#include "base/hash.h"
 #include "os/clock.h"
 
 enum { NUM_BUCKETS = 64, LOOK_NS = 100000000 };
@@ -34,8 +35,7 @@ static _Thread_local volatile bool inside;
 
 static struct bucket *bucket_of(_Atomic uint32_t *word)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)word * UINT64_C(0x9e3779b97f4a7c15);
-    return &buckets[hash >> 58];
+    return &buckets[abti_hash((uintptr_t)word) >> 58];
 }
 
 static void enter(struct bucket *bucket)
