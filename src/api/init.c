@@ -40,14 +40,12 @@ static int memory_init(void)
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
     abti_guard_init(config->stack_guard);
     abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
-    spec.kept = kept / sizeof(abti_unit);
-    spec.crowded = abti_reclaim_start;
+    abti_reclaim_watch(&spec, kept / sizeof(abti_unit));
     abti_slab_init(&abti_rt.unit_slab, &spec);
     abti_stack_slab_spec(&spec, config->thread_stacksize, config->mem_stack_page_size);
     if (config->mem_max_num_stacks / 2 < spec.batch)
         spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
-    spec.kept = config->mem_max_num_stacks;
-    spec.crowded = abti_reclaim_start;
+    abti_reclaim_watch(&spec, config->mem_max_num_stacks);
     abti_slab_init(&abti_rt.stack_slab, &spec);
     abti_ownstacks_init(kept);
     abti_ktables_init(config->key_table_size, kept);

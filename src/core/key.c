@@ -79,9 +79,8 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept)
         .run = 8,
         .batch = batch < MOST_BATCH ? (unsigned)batch : MOST_BATCH,
         .release = release_blocks,
-        .kept = kept / block,
-        .crowded = abti_reclaim_start,
     };
+    abti_reclaim_watch(&spec, kept / block);
     abti_slab_init(&abti_rt.ktable_slab, &spec);
 }
 

@@ -10,8 +10,7 @@ void abti_ownstacks_init(size_t kept)
     for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
         struct abti_slab_spec spec;
         abti_stack_class_spec(&spec, size_class, kept);
-        spec.kept = kept / spec.payload > 0 ? kept / spec.payload : 1;
-        spec.crowded = abti_reclaim_start;
+        abti_reclaim_watch(&spec, kept / spec.payload);
         abti_slab_init(&abti_rt.class_slabs[size_class], &spec);
     }
 }

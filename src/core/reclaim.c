@@ -113,13 +113,20 @@ static int make_thread(void)
     return err;
 }
 
-void abti_reclaim_start(void)
+/* A depot is crowded: sees to it that somebody gives memory back. Any thread; takes long the first time only. */
+static void reclaim_start(void)
 {
     uint32_t state = abti_load_relaxed(&reclaim_state);
     if (state == ASLEEP && change_state(ASLEEP, AWAKE))
         abti_futex_wake(&reclaim_state);
     else if (state == NONE && change_state(NONE, AWAKE) && make_thread())
         abti_store_relaxed(&reclaim_state, REFUSED);
+}
+
+void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
+{
+    spec->kept = kept > 0 ? kept : 1;
+    spec->crowded = reclaim_start;
 }
 
 void abti_reclaim_fini(void)

@@ -2,8 +2,10 @@
 #ifndef ABTI_CORE_RECLAIM_H
 #define ABTI_CORE_RECLAIM_H
 
-/* A depot is crowded: sees to it that somebody gives memory back. Any thread; takes long the first time only. */
-void abti_reclaim_start(void);
+#include "mem/slab.h"
+
+/* More than `kept` free objects, at least one, in the depot of a slab to be are too many: memory is given back then. */
+void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept);
 
 /* Ends that. Nobody uses the slabs any more. */
 void abti_reclaim_fini(void);

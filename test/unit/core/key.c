@@ -155,7 +155,7 @@ static void test_again(void)
 
 int main(void)
 {
-    abti_ktables_init(4, 0);
+    abti_ktables_init(4, SIZE_MAX);
     test_order();
     test_values();
     test_meddling();
