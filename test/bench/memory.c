@@ -239,6 +239,49 @@ static void run_bytes(void)
     report("a ULT that is blocked", (double)(blocked - before) * 1024 / NUM, "bytes", 128 + (double)getpagesize());
 }
 
+/* --- Giving back --- */
+
+static void touch_and_suspend(void *arg)
+{
+    char room[6 * 1024];
+
+    memset(room, 1, sizeof(room));
+    __asm__ volatile("" : : "r"(room) : "memory");
+    suspend_once(arg);
+}
+
+static void run_giving_back(void)
+{
+    enum { NUM = 20000, STEP_US = 10000 };
+    const double limit = 1.1;
+    double seconds = 0;
+    size_t left;
+
+    memset(units, 0, sizeof(units));
+    CHECK(ABT_init(0, NULL));
+    find_pool();
+    long before = resident_kib();
+    for (int i = 0; i < NUM; i++)
+        CHECK(ABT_thread_create(pool, touch_and_suspend, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+    do {
+        CHECK(ABT_self_yield());
+        CHECK(ABT_pool_get_size(pool, &left));
+    } while (left > 0);
+    long most = resident_kib();
+    for (int i = 0; i < NUM; i++)
+        CHECK(ABT_thread_resume(units[i]));
+    CHECK(ABT_thread_free_many(NUM, units));
+    double start = bench_now_ns();
+    while ((double)resident_kib() > limit * (double)before && seconds < 10) {
+        usleep(STEP_US);
+        seconds = (bench_now_ns() - start) / 1e9;
+    }
+    report("20,000 ULTs that have ended: memory, when they were there", (double)most / (double)before, "x", 0);
+    report("    now", (double)resident_kib() / (double)before, "x", limit);
+    report("    seconds until then", seconds, "s", 1);
+    CHECK(ABT_finalize());
+}
+
 /* --- Guards and custom stacks --- */
 
 static void once_more(void *arg)
@@ -314,6 +357,7 @@ int main(void)
     bench_stay_on_one_core();
     run_start_up(); /* first: that is what it measures */
     run_streams();
+    run_giving_back();
     run_bytes();
     compare_guards("create + run + join + free", nothing);
     compare_guards("the same, each on a stack of its own", once_more);
