@@ -83,15 +83,29 @@ static void sleep_until_crowded(void)
         abti_futex_wait(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
 }
 
+/*
+ * When all is given back that lies in the depots, the ESs are asked once for the free stacks that they have at hand:
+ * idle ones have no use for them. Two looks later these are given back, too.
+ */
 static void *reclaim_main(void *arg)
 {
+    enum { QUIET = 3 };
+    int quiet = 0; /* looks in a row that have found nothing */
+    bool asked = false;
     (void)arg;
     while (!is_ending()) {
         uint64_t until = abti_clock_mono_ns() + PERIOD_NS;
         while (!is_ending() && abti_futex_wait(&reclaim_state, AWAKE, until))
             ;
-        if (!reclaim())
-            sleep_until_crowded();
+        quiet = reclaim() ? 0 : quiet + 1;
+        if (quiet == 1 && !asked)
+            abti_es_ask_all_for_stacks(NULL);
+        asked |= quiet == 1;
+        if (quiet < QUIET)
+            continue;
+        sleep_until_crowded();
+        quiet = 0;
+        asked = false;
     }
     return NULL;
 }

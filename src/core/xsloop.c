@@ -126,6 +126,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     if (requests & ABTI_ES_REQ_STACKS) {
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
         abti_cache_flush(&es->stacks);
+        abti_ownstacks_flush(&es->ownstacks);
     }
     if (requests & ABTI_ES_REQ_JOIN)
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);

@@ -407,6 +407,16 @@ void abti_es_wake(abti_es *es)
     abti_sleeper_wake(&es->sleeper);
 }
 
+void abti_es_ask_all_for_stacks(abti_es *but)
+{
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (es != but)
+            abti_es_request(es, ABTI_ES_REQ_STACKS);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+}
+
 void abti_es_ask_for_stacks(abti_es *es)
 {
     enum { EVERY_NS = 1000000 };
@@ -414,12 +424,7 @@ void abti_es_ask_for_stacks(abti_es *es)
     if (now < es->asked_ns + EVERY_NS)
         return;
     es->asked_ns = now;
-    abti_spin_lock(&abti_rt.lock);
-    for (abti_es *other = abti_rt.xstreams; other; other = other->next) {
-        if (other != es)
-            abti_es_request(other, ABTI_ES_REQ_STACKS);
-    }
-    abti_spin_unlock(&abti_rt.lock);
+    abti_es_ask_all_for_stacks(es);
 }
 
 void abti_es_request(abti_es *es, unsigned requests)

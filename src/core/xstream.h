@@ -105,6 +105,8 @@ void abti_es_request(abti_es *es, unsigned requests);
 void abti_es_wake(abti_es *es);
 /* There is no memory for stacks: the other ESs are asked for those that they have at hand, once in a while. */
 void abti_es_ask_for_stacks(abti_es *es);
+/* All ESs but one, or NULL, are asked. */
+void abti_es_ask_all_for_stacks(abti_es *but);
 /* Delivers the requests to the scheduler that asks. */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
 /* The scheduler, a main one of a predefined kind, would find nothing to do at a look at events, nor have to stop. */
