@@ -62,7 +62,7 @@ static void release_blocks(char *word)
 
 void abti_ktables_init(uint32_t num_buckets, size_t kept)
 {
-    enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 30, CHUNK = 64 * 1024 };
+    enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 29, CHUNK = 64 * 1024 };
     size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
     size_t block = abti_round_up(size, ABTI_CACHE_LINE);
     size_t word = block * ABTI_ARENA_WORD, batch = CACHED / block; /* a cache has two magazines */
