@@ -1,6 +1,6 @@
 /*
  * One stream makes units, another frees them, on and on: what is freed there comes back here, so that the process never
- * has more than twice the memory of those that are outstanding. With ABT_TEST_SECONDS=300 each kind gets to ten million
+ * has more than twice the memory of those that are outstanding. With ABT_TEST_SECONDS=900 each kind gets to ten million
  * units, which is where it ends.
  */
 #include "memory.h"
