@@ -248,7 +248,7 @@ ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *ar
         abti_unit_set_stack(unit, NULL);
     abti_store_relaxed(&unit->requests, 0);
     abti_store_relaxed(&unit->running, 0); /* READY, on no ES */
-    abti_store_release(&unit->join, 0); /* pairs with abti_unit_stack_end: the stack is the last life's no more */
+    abti_store_release(&unit->join, 0);    /* pairs with abti_unit_stack_end: the stack is the last life's no more */
 }
 
 /* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */
