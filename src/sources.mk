@@ -71,6 +71,7 @@ abt_sources = \
 	src/mem/stack.c \
 	src/os/affinity.c \
 	src/os/annotate.c \
+	src/os/bias.c \
 	src/os/clock.c \
 	src/os/env.c \
 	src/os/fault.c \
@@ -110,6 +111,12 @@ if HAVE_FUTEX
 abt_sources += src/os/futex_linux.c
 else
 abt_sources += src/os/futex_cond.c
+endif
+
+if HAVE_MEMBARRIER
+abt_sources += src/os/membarrier_linux.c
+else
+abt_sources += src/os/membarrier_none.c
 endif
 
 if HAVE_EVENTFD

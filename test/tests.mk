@@ -21,6 +21,7 @@ unit_tests = \
 	test/unit/mem/stack \
 	test/unit/os/affinity \
 	test/unit/os/annotate \
+	test/unit/os/bias \
 	test/unit/os/clock \
 	test/unit/os/env \
 	test/unit/os/futex \
@@ -167,6 +168,7 @@ regress_tests = \
 
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
 stress_tests = \
+	test/stress/bias \
 	test/stress/blocked \
 	test/stress/crowd \
 	test/stress/dumps \

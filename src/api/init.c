@@ -107,6 +107,7 @@ static int runtime_init(void)
     abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
     abti_cpu_init();
+    abti_bias_init();
     abti_store_relaxed(&abti_rt.num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
     code = abti_esaffinity_init();

@@ -80,12 +80,6 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return abti_free_done(es, unit, handle);
 }
 
-static ABTI_NOINLINE int join_when_unlocked(abti_es *es, abti_unit *unit, ABT_thread *handle, abti_pool *pool)
-{
-    abti_spin_wait(&pool->lock);
-    return abti_join_shared(es, unit, handle);
-}
-
 /* Before the lock is taken: glances, and the ULT may run a unit in place. */
 ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 {
@@ -103,21 +97,38 @@ ABTI_INLINE bool is_ready_in_place(abti_pool *front, abti_unit *unit)
            abti_load_relaxed(&unit->join) == 0;
 }
 
+/* The pool's lock is held. */
+ABTI_INLINE int join_locked(abti_es *es, abti_unit *unit, ABT_thread *handle, abti_pool *front, bool by_bias)
+{
+    if (ABTI_UNLIKELY(!is_ready_in_place(front, unit) || !abti_register_in_place(unit, es->cur, handle))) {
+        abti_pool_unlock(es, front);
+        return abti_join_slow(es, unit, handle);
+    }
+    abti_pool_count_entered(es, es->cur->pool);
+    abti_pool_pop_head_locked(front, unit);
+    if (by_bias)
+        abti_bias_leave(es->bias);
+    else
+        abti_pool_unlock(es, front);
+    return abti_run_in_place(es, es->cur, unit);
+}
+
+/* By itself, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_pool *front = es->dsched->front;
+    abti_bias_lock_slow(&front->lock, es->bias);
+    return join_locked(es, unit, handle, front, false);
+}
+
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_pool *front = es->dsched ? es->dsched->front : NULL;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!abti_spin_trylock(&front->lock)))
-        return join_when_unlocked(es, unit, handle, front);
-    if (ABTI_UNLIKELY(!is_ready_in_place(front, unit) || !abti_register_in_place(unit, es->cur, handle))) {
-        abti_spin_unlock(&front->lock);
-        return abti_join_slow(es, unit, handle);
-    }
-    abti_pool_count_entered(es, es->cur->pool);
-    abti_pool_pop_head_locked(front, unit);
-    abti_spin_unlock(&front->lock);
-    return abti_run_in_place(es, es->cur, unit);
+    if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+        return join_shared_slow(es, unit, handle);
+    return join_locked(es, unit, handle, front, true);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

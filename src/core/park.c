@@ -77,7 +77,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     struct abti_parking_list *list = &pool->parked;
     p->sleeper = s;
     p->next = NULL;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;
     if (p->prev)
@@ -86,7 +86,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
         abti_store_relaxed(&list->first, p);
     p->linked = true;
     bool empty = pool->user_defined || pool->ops->is_empty(pool);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     if (pool->user_defined) {
         /* A user's callback is called without our lock. The fence pairs with the one after the user's push. */
         abti_fence_seq_cst();
@@ -100,7 +100,7 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
     struct abti_parking_list *list = &pool->parked;
     if (!p->linked)
         return;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     if (p->next)
         p->next->prev = p->prev;
     else
@@ -109,7 +109,7 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
         p->prev->next = p->next;
     else
         abti_store_relaxed(&list->first, p->next);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     p->linked = false;
 }
 
@@ -131,7 +131,7 @@ abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 void abti_parking_unlock_and_wake(abti_pool *pool)
 {
     abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     abti_parking_wake(wakeup);
 }
 
@@ -139,7 +139,7 @@ void abti_parking_pass(abti_pool *pool)
 {
     if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
         return;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     abti_parking_unlock_and_wake(pool);
 }
 

@@ -81,11 +81,11 @@ size_t abti_pool_total_size(abti_pool *pool)
     bool exact = false;
     size_t total = 0;
     if (!pool->user_defined)
-        abti_spin_lock(&pool->lock);
+        abti_pool_lock(abti_es_self, pool);
     for (int i = 0; i < TRIES && !exact; i++)
         total = take_sum(pool, &exact);
     if (!pool->user_defined)
-        abti_spin_unlock(&pool->lock);
+        abti_pool_unlock(abti_es_self, pool);
     return total;
 }
 
@@ -114,23 +114,23 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
         abti_pool_count_left(es, pool);
         return;
     }
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     if (inbox)
         abti_queue_push(&pool->inbox, unit); /* it blocked on the pool's thread, which therefore is the owner */
     else
         pool->ops->push_locked(pool, unit, context);
     abti_pool_count_left(es, pool);
     abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     abti_parking_wake(wakeup);
 }
 
 void abti_pool_collect(abti_pool *pool)
 {
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
         abti_queue_push(&pool->queue, unit);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
 }
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)

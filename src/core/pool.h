@@ -7,7 +7,7 @@
 
 #include "core/park.h"
 #include "core/queue.h"
-#include "os/spin.h"
+#include "os/bias.h"
 
 /* What a pool may not be able to do, and what is not known before it is asked for. */
 enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
@@ -64,9 +64,9 @@ struct ABT_pool_opaque {
     bool shared_fifo;                /* a FIFO under the lock. Constant */
     _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
-    struct abti_spin lock;           /* queue or what stands for it, parked */
     struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
     const struct abti_pool_ops *ops; /* constant */
+    struct abti_bias lock;           /* queue or what stands for it, parked. See abti_pool_lock */
 
     struct abti_blocked blocked;
     struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects

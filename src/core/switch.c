@@ -73,10 +73,15 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     return abti_leave_to(es, self, NULL, after, self);
 }
 
-static void unlock_pool(void *arg)
+/* On the stack that was switched to, by the same native thread: the two ways out of a pool's lock. */
+static void leave_bias(void *bias)
 {
-    abti_pool *pool = arg;
-    abti_spin_unlock(&pool->lock);
+    abti_bias_leave(bias);
+}
+
+static void unlock_pool(void *pool)
+{
+    abti_pool_unlock(abti_es_self, pool);
 }
 
 /* The whole of a yield after the quick ways: the scheduler is asked. */
@@ -92,32 +97,41 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
 
 /*
  * The ULT's pool is a shared one in front, and the next unit in it has only to be resumed: pop and push are one, under
- * the pool's lock, which is released when the ULT has left its stack. So nobody finds the ULT before that.
+ * the pool's lock, which is held here and released when the ULT has left its stack. So nobody finds the ULT before
+ * that.
  */
-static int yield_shared(abti_es *es);
+ABTI_INLINE int yield_locked(abti_es *es, abti_unit *self, abti_pool *pool, bool by_bias)
+{
+    abti_unit *next = abti_pool_head_locked(pool);
+    if (ABTI_UNLIKELY(!next)) {
+        abti_pool_unlock(es, pool);
+        return ABT_SUCCESS; /* as pick says */
+    }
+    if (ABTI_UNLIKELY(!abti_is_resumable(next) || abti_pool_has_parked(pool))) {
+        abti_pool_unlock(es, pool);
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
+    }
+    abti_pool_rotate_locked(pool, self, next);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_set_running(es, next);
+    return by_bias ? abti_switch(self, next, leave_bias, es->bias) : abti_switch(self, next, unlock_pool, pool);
+}
 
 /* By itself, so that it is not for this that the other saves registers. */
-static ABTI_NOINLINE int yield_when_unlocked(abti_es *es)
+static ABTI_NOINLINE int yield_shared_slow(abti_es *es)
 {
-    abti_spin_wait(&es->cur->pool->lock);
-    return yield_shared(es);
+    abti_pool *pool = es->cur->pool;
+    abti_bias_lock_slow(&pool->lock, es->bias);
+    return yield_locked(es, es->cur, pool, false);
 }
 
 static ABTI_NOINLINE int yield_shared(abti_es *es)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!abti_spin_trylock(&pool->lock)))
-        return yield_when_unlocked(es);
-    abti_unit *next = abti_pool_head_locked(pool);
-    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_pool_has_parked(pool))) {
-        abti_spin_unlock(&pool->lock);
-        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
-    }
-    abti_pool_rotate_locked(pool, self, next);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    abti_set_running(es, next);
-    return abti_switch(self, next, unlock_pool, pool);
+    if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
+        return yield_shared_slow(es);
+    return yield_locked(es, self, pool, true);
 }
 
 int abti_yield_any(abti_es *es, ABT_pool_context context)

@@ -21,6 +21,10 @@
 
 abti_pool abti_no_pool;
 
+/* By index. Never freed, as others may look at the word of an ES that is no more; who gets the index takes its place.
+ */
+static struct abti_bias_user bias_users[ABTI_MAX_ES];
+
 /* --- The list, in order of rank (rt.lock held) --- */
 
 static void list_insert(abti_es *es)
@@ -88,6 +92,7 @@ static int list_enter(abti_es *es, int rank)
         es->running = ABTI_RUNNING_ON(index);
         abti_store_relaxed(&es->nest_entry, abti_load_relaxed(&abti_nest_entry));
         es->timers = abti_timers_of((unsigned)index);
+        es->bias = &bias_users[index];
         /* release: pairs with abti_halt_post, which has no lock */
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);

@@ -40,6 +40,7 @@ struct ABT_xstream_opaque {
                                              under rt.lock */
     uint16_t index;                       /* in rt.by_index. Constant */
     uint32_t running;                     /* ABTI_RUNNING_ON(index) */
+    struct abti_bias_user *bias;          /* in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* of other than the default size */
@@ -89,6 +90,25 @@ ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
         dsched = NULL;
     es->dsched = dsched;
     es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
+}
+
+/*
+ * The lock of a pool, which is biased to an ES that comes alone for long. Nobody takes a second one meanwhile; who
+ * calls the user's functions under it takes it by abti_pool_lock_long, and they may. `es` is the caller's, NULL: none.
+ */
+ABTI_INLINE void abti_pool_lock(abti_es *es, abti_pool *pool)
+{
+    abti_bias_lock(&pool->lock, es ? es->bias : NULL);
+}
+
+ABTI_INLINE void abti_pool_lock_long(abti_es *es, abti_pool *pool)
+{
+    abti_bias_lock_long(&pool->lock, es ? es->bias : NULL);
+}
+
+ABTI_INLINE void abti_pool_unlock(abti_es *es, abti_pool *pool)
+{
+    abti_bias_unlock(&pool->lock, es ? es->bias : NULL);
 }
 
 /* ES with a given main scheduler (already claimed). rank -1: the smallest free one. ABT code. */

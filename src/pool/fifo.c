@@ -15,13 +15,16 @@ static void fifo_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context 
 
 static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    (void)context;
-    abti_spin_lock(&pool->lock);
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es || !abti_bias_enter(&pool->lock, es->bias))) {
+        abti_pool_push_slow(es, pool, unit, context);
+        return;
+    }
     abti_queue_push(&pool->queue, unit);
     if (abti_pool_has_parked(pool))
         abti_parking_unlock_and_wake(pool);
     else
-        abti_spin_unlock(&pool->lock);
+        abti_bias_leave(es->bias);
 }
 
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)
@@ -29,28 +32,28 @@ static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)
     (void)context;
     if (abti_queue_is_empty(&pool->queue))
         return NULL;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     abti_unit *unit = abti_queue_pop(&pool->queue);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     return unit;
 }
 
 static int fifo_remove(abti_pool *pool, abti_unit *unit)
 {
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     bool found = abti_queue_remove(&pool->queue, unit);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     return found ? ABT_SUCCESS : ABT_ERR_POOL;
 }
 
 static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock_long(abti_es_self, pool);
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
     for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
         print(arg, unit);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
 }
 
 static bool fifo_is_empty(abti_pool *pool)

@@ -25,6 +25,16 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
     return ABT_SUCCESS;
 }
 
+void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    abti_bias_lock_slow(&pool->lock, es ? es->bias : NULL);
+    pool->ops->push_locked(pool, unit, context);
+    if (abti_pool_has_parked(pool))
+        abti_parking_unlock_and_wake(pool);
+    else
+        abti_spin_unlock(&pool->lock.spin);
+}
+
 void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
 {
     for (size_t i = 0; i < num; i++)

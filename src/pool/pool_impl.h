@@ -3,7 +3,7 @@
 #define ABTI_POOL_POOL_IMPL_H
 
 #include "core/kvconf.h"
-#include "core/pool.h"
+#include "core/xstream.h"
 
 /* A built-in pool. ABT code. */
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic,
@@ -18,6 +18,9 @@ extern const struct abti_pool_ops abti_pool_randws_ops;
 
 /* Sets up and tears down what a RANDWS pool keeps. */
 int abti_pool_randws_init(abti_pool *pool) ABTI_MUST_CHECK;
+
+/* A push of a built-in pool under the lock, by who has not got the bias. */
+void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
 /* push_many and pop_many by a push and a pop for each. */
 void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);

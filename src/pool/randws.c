@@ -94,21 +94,25 @@ static size_t randws_size(abti_pool *pool)
 
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    abti_spin_lock(&pool->lock);
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es || !abti_bias_enter(&pool->lock, es->bias))) {
+        abti_pool_push_slow(es, pool, unit, context);
+        return;
+    }
     push_locked(pool, unit, context);
     if (abti_pool_has_parked(pool))
         abti_parking_unlock_and_wake(pool);
     else
-        abti_spin_unlock(&pool->lock);
+        abti_bias_leave(es->bias);
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
 {
     if (randws_is_empty(pool))
         return NULL;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     abti_unit *unit = pop_locked(pool, context);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     return unit;
 }
 
@@ -128,21 +132,21 @@ static int remove_locked(abti_pool *pool, abti_unit *unit)
 
 static int randws_remove(abti_pool *pool, abti_unit *unit)
 {
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     int code = remove_locked(pool, unit);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     return code;
 }
 
 static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
     struct ring *ring = pool->impl;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock_long(abti_es_self, pool);
     for (size_t i = 0; i < abti_load_relaxed(&ring->size); i++)
         print(arg, ring->slots[(ring->head + i) & ring->mask]);
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
 }
 
 int abti_pool_randws_init(abti_pool *pool)

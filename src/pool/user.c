@@ -26,9 +26,9 @@ static void wake_one(abti_pool *pool)
     abti_fence_seq_cst();
     if (!abti_pool_has_parked(pool))
         return;
-    abti_spin_lock(&pool->lock);
+    abti_pool_lock(abti_es_self, pool);
     abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_spin_unlock(&pool->lock);
+    abti_pool_unlock(abti_es_self, pool);
     abti_parking_wake(wakeup);
 }
 

@@ -1,0 +1,79 @@
+#include "os/bias.h"
+
+#include <time.h>
+#include "os/clock.h"
+#include "os/membarrier.h"
+
+/*
+ * A bias that is taken away soon was given too early: who comes alone must do so for longer then. What taking it away
+ * costs is worth some hundred locked instructions.
+ */
+enum { NEED_MIN = 256, NEED_MAX = 16384, SOON_NS = 200000 };
+
+static _Atomic(bool) have_membarrier;
+
+void abti_bias_init(void)
+{
+    abti_store_relaxed(&have_membarrier, abti_membarrier_init());
+}
+
+/*
+ * All threads fence. If the system, which promised it, refuses all of a sudden (it may be told so by a filter of
+ * calls), nobody gets a bias any more, and for those that have one we wait for longer than any processor keeps a store
+ * back.
+ */
+static void fence_all(void)
+{
+    if (ABTI_LIKELY(abti_membarrier()))
+        return;
+    abti_store_relaxed(&have_membarrier, false);
+    struct timespec ts = {0, 10000000};
+    nanosleep(&ts, NULL);
+}
+
+/* spin is held, and `owner` is another thread. */
+static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *owner)
+{
+    abti_store_relaxed(&lock->owner, NULL);
+    fence_all();
+    /* acquire: pairs with the releases of the owner */
+    for (unsigned step = 0; abti_load_acquire(&owner->inside) == lock; step++)
+        abti_backoff(step);
+    bool soon = abti_clock_mono_ns() - lock->since_ns < SOON_NS;
+    uint32_t need = lock->need < NEED_MIN ? NEED_MIN : lock->need;
+    if (soon && need < NEED_MAX)
+        need *= 2;
+    else if (!soon && need > NEED_MIN)
+        need /= 2;
+    lock->need = need;
+}
+
+/* spin is held. */
+static void count(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    if (lock->last != me) {
+        lock->last = me;
+        lock->streak = 0;
+    }
+    if (++lock->streak < lock->need || lock->streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
+        return;
+    lock->streak = 0;
+    lock->since_ns = abti_clock_mono_ns();
+    abti_store_relaxed(&lock->owner, me);
+}
+
+void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    abti_spin_lock(&lock->spin);
+    struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
+    if (owner && owner != me)
+        take_away(lock, owner);
+    else
+        abti_store_relaxed(&lock->owner, NULL);
+}
+
+void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    abti_bias_lock_long(lock, me);
+    count(lock, me);
+}

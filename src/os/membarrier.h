@@ -1,0 +1,20 @@
+/* A fence of every running thread of the process, made by one of them: the others need none where they would pair. */
+#ifndef ABTI_OS_MEMBARRIER_H
+#define ABTI_OS_MEMBARRIER_H
+
+#include <stdbool.h>
+#include "base/compiler.h"
+
+/*
+ * Asks the system for it; once, before the first call of the next function. False: it has none. Quick while the process
+ * has one thread; may take some milliseconds later.
+ */
+bool abti_membarrier_init(void);
+
+/*
+ * When it returns, every thread has executed a full fence since the call, or has not run. Takes a microsecond or some,
+ * and interrupts those that run. False when the system does not do it any more.
+ */
+bool abti_membarrier(void) ABTI_MUST_CHECK;
+
+#endif

@@ -1,0 +1,11 @@
+#include "os/membarrier.h"
+
+bool abti_membarrier_init(void)
+{
+    return false;
+}
+
+bool abti_membarrier(void)
+{
+    return false;
+}
