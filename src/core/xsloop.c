@@ -149,7 +149,12 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
         abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (abti_pool_has_parked(sched->pools[i]) || !abti_queue_is_empty(&sched->pools[i]->inbox))
+        abti_pool *pool = sched->pools[i];
+        if (abti_pool_has_parked(pool) || !abti_queue_is_empty(&pool->inbox))
+            return false;
+        /* The unit that runs may be the only one of a pool that others look at, too: now and then they find it there.
+         */
+        if (!pool->priv_fifo && pool->ops->is_empty(pool))
             return false;
     }
     return true;

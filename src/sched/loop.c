@@ -14,13 +14,15 @@ enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
  * A unit in a pool that others serve, too, is likely to be one that a unit of theirs has just woken, and is about to
  * wait for: then they are the ones to run it, without a switch of caches on its way. So an idle ES takes it only when
  * it is there at several looks in a row, and as long as it finds that others were faster, it looks less and less often:
- * each look costs them an access to the pool.
+ * each look costs them an access to the pool. That has an end, for those who do not sleep when they are idle: a unit
+ * that yields until it runs on a certain ES is there for moments only.
  */
-enum { COURTESY_LOOKS = 4, COURTESY_MAX_GAP = 64 };
+enum { COURTESY_LOOKS = 4, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 100 };
 
 struct courtesy {
-    unsigned seen; /* looks in a row that found a unit */
-    unsigned gap;  /* pauses between two looks that find none */
+    unsigned seen;   /* looks in a row that found a unit */
+    unsigned gap;    /* pauses between two looks that find none */
+    unsigned misses; /* units that others have taken meanwhile */
 };
 
 /* The pools of others have a unit and its own have none. */
@@ -45,9 +47,12 @@ static bool leaves_unit(struct courtesy *c, abti_es *es, abti_sched *sched)
     if (es->parent || !abti_rt_runs_at_once(2))
         return false;
     if (sees_others_unit(sched))
-        return ++c->seen < COURTESY_LOOKS;
-    if (c->seen > 0 && c->gap < COURTESY_MAX_GAP)
-        c->gap *= 2;
+        return c->misses < COURTESY_MISSES && ++c->seen < COURTESY_LOOKS;
+    if (c->seen > 0) {
+        c->misses++;
+        if (c->gap < COURTESY_MAX_GAP)
+            c->gap *= 2;
+    }
     c->seen = 0;
     return false;
 }
@@ -153,7 +158,7 @@ void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
         return;
-    struct courtesy courtesy = {0, 1};
+    struct courtesy courtesy = {0, 1, 0};
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         bool leaves = looks > 0 && leaves_unit(&courtesy, es, sched);
@@ -167,7 +172,7 @@ void abti_sched_loop(abti_sched *sched)
         }
         if (ran) {
             looks = 0;
-            courtesy = (struct courtesy){0, 1};
+            courtesy = (struct courtesy){0, 1, 0};
             offer_to_sleepers(es, sched);
         } else if (leaves) {
             abti_cpu_relax();

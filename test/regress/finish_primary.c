@@ -1,6 +1,7 @@
 /*
  * The primary ES's scheduler is asked to finish by the user, and has no work while the primary ULT is blocked in a pool
- * that others serve, too. It must be there when that comes back.
+ * that others serve, too. It must be there when that comes back. It does not sleep then, and the primary ULT, alone in
+ * the pool, must get to it by yielding all the same.
  */
 #include "regress.h"
 
@@ -11,9 +12,19 @@ static void yield_often(void *count)
     atomic_fetch_add((atomic_int *)count, 1);
 }
 
+static void yield_until_on(ABT_xstream es)
+{
+    ABT_xstream self;
+
+    do {
+        must(ABT_thread_yield());
+        must(ABT_xstream_self(&self));
+    } while (self != es);
+}
+
 int main(void)
 {
-    ABT_xstream primary, self, es;
+    ABT_xstream primary, es;
     ABT_sched sched;
     ABT_thread thread;
     ABT_pool pool;
@@ -32,11 +43,11 @@ int main(void)
         must(ABT_thread_free(&thread));
         is_int(count, i, "joined, %d", i);
     }
-    do {
-        must(ABT_thread_yield());
-        must(ABT_xstream_self(&self));
-    } while (self != primary);
-    pass("back on the primary ES");
+    for (int i = 0; i < 10; i++) {
+        yield_until_on(es);
+        yield_until_on(primary);
+    }
+    pass("to and fro, and back on the primary ES");
     must(ABT_xstream_free(&es));
     ok_abt(ABT_finalize());
     return done_testing();
