@@ -214,26 +214,42 @@ static void suspend_once(void *arg)
     CHECK(ABT_self_suspend());
 }
 
+static void create_all(int num, void (*body)(void *))
+{
+    for (int i = 0; i < num; i++)
+        CHECK(ABT_thread_create(pool, body, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+}
+
+static void yield_until_blocked(void)
+{
+    size_t left;
+
+    do {
+        CHECK(ABT_self_yield());
+        CHECK(ABT_pool_get_size(pool, &left));
+    } while (left > 0);
+}
+
+static void resume_and_free_all(int num)
+{
+    for (int i = 0; i < num; i++)
+        CHECK(ABT_thread_resume(units[i]));
+    CHECK(ABT_thread_free_many(num, units));
+}
+
 static void run_bytes(void)
 {
     enum { NUM = 100000 };
-    size_t left;
 
     memset(units, 0, sizeof(units));
     CHECK(ABT_init(0, NULL));
     find_pool();
     long before = resident_kib();
-    for (int i = 0; i < NUM; i++)
-        CHECK(ABT_thread_create(pool, suspend_once, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+    create_all(NUM, suspend_once);
     long created = resident_kib();
-    do {
-        CHECK(ABT_self_yield());
-        CHECK(ABT_pool_get_size(pool, &left));
-    } while (left > 0);
+    yield_until_blocked();
     long blocked = resident_kib();
-    for (int i = 0; i < NUM; i++)
-        CHECK(ABT_thread_resume(units[i]));
-    CHECK(ABT_thread_free_many(NUM, units));
+    resume_and_free_all(NUM);
     CHECK(ABT_finalize());
     report("a ULT that has not run", (double)(created - before) * 1024 / NUM, "bytes", 128);
     report("a ULT that is blocked", (double)(blocked - before) * 1024 / NUM, "bytes", 128 + (double)getpagesize());
@@ -255,22 +271,15 @@ static void run_giving_back(void)
     enum { NUM = 20000, STEP_US = 10000 };
     const double limit = 1.1;
     double seconds = 0;
-    size_t left;
 
     memset(units, 0, sizeof(units));
     CHECK(ABT_init(0, NULL));
     find_pool();
     long before = resident_kib();
-    for (int i = 0; i < NUM; i++)
-        CHECK(ABT_thread_create(pool, touch_and_suspend, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
-    do {
-        CHECK(ABT_self_yield());
-        CHECK(ABT_pool_get_size(pool, &left));
-    } while (left > 0);
+    create_all(NUM, touch_and_suspend);
+    yield_until_blocked();
     long most = resident_kib();
-    for (int i = 0; i < NUM; i++)
-        CHECK(ABT_thread_resume(units[i]));
-    CHECK(ABT_thread_free_many(NUM, units));
+    resume_and_free_all(NUM);
     double start = bench_now_ns();
     while ((double)resident_kib() > limit * (double)before && seconds < 10) {
         usleep(STEP_US);
