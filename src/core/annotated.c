@@ -22,7 +22,7 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
     if (sp >= to->base && sp < (char *)to)
         abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller's own: it still needs it */
     else
-        abti_annotate_stack_alive(to->base, (size_t)((char *)to - to->base));
+        abti_stack_alive(to);
     if (++to->fiber_uses > FIBER_USES) {
         old_fiber = to->tsan_fiber;
         to->tsan_fiber = NULL;
@@ -51,7 +51,7 @@ ABTI_NO_SANITIZE ABTI_NOINLINE void abti_bury_dead_stack(void)
         return;
     struct abti_stack *stack = es->dead_stack;
     es->dead_stack = NULL;
-    abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
+    abti_stack_dead(stack);
 }
 
 ABTI_NO_SANITIZE void abti_depart(struct abti_stack *to)

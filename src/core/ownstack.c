@@ -54,7 +54,7 @@ struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
         return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many */
     stack->size = size;
     if (abti_annotate_on)
-        abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
+        abti_stack_alive(stack);
     return stack;
 }
 
@@ -66,7 +66,7 @@ void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
     }
     /* Its unit has ended, and so nobody stands on it. */
     if (abti_annotate_on)
-        abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
+        abti_stack_dead(stack);
     if (es) {
         give_to(&es->ownstacks, stack);
     } else {

@@ -77,11 +77,21 @@ static void stack_unmake(void *stack)
     stack_unknown(stack);
 }
 
+ABTI_NO_SANITIZE void abti_stack_alive(const struct abti_stack *stack)
+{
+    abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
+}
+
+ABTI_NO_SANITIZE void abti_stack_dead(const struct abti_stack *stack)
+{
+    abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
+}
+
 void abti_stack_forget(struct abti_stack *stack)
 {
     abti_annotate_fiber_destroy(stack->tsan_fiber);
     stack->tsan_fiber = NULL;
-    abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
+    abti_stack_alive(stack);
 }
 
 /* Its slot is nobody's: the memory goes. Guard pages that the kernel has made stay, and may be made again. */

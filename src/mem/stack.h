@@ -106,6 +106,9 @@ ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 
 /* Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame. */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
+/* The tools are told that the stack has a unit again, or none: who looks at it then makes a mistake. */
+void abti_stack_alive(const struct abti_stack *stack) ABTI_NO_SANITIZE;
+void abti_stack_dead(const struct abti_stack *stack) ABTI_NO_SANITIZE;
 /* The tools are told that nobody runs on the stack any more; the caller runs on another one. */
 void abti_stack_forget(struct abti_stack *stack);
 /* Gives back a stack that does not come from a slab. */
