@@ -27,9 +27,7 @@ static void wake_one(abti_pool *pool)
     if (!abti_pool_has_parked(pool))
         return;
     abti_pool_lock(abti_es_self, pool);
-    abti_wakeup wakeup = abti_parking_claim_locked(pool);
-    abti_pool_unlock(abti_es_self, pool);
-    abti_parking_wake(wakeup);
+    abti_parking_unlock_and_wake(pool);
 }
 
 static abti_unit *unit_or_null(ABT_thread thread)
