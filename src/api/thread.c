@@ -6,6 +6,11 @@
 
 /* --- Creating --- */
 
+static bool asks_for_default_size(const struct ABT_thread_attr_opaque *attr)
+{
+    return attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize;
+}
+
 /* The stack that an attribute asks for: *stack stays NULL when a default one will do. ABT code. */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
 {
@@ -13,7 +18,7 @@ static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_
         *stack = abti_stack_adopt(attr->stackaddr, attr->stacksize);
         return *stack ? ABT_SUCCESS : ABT_ERR_INV_THREAD_ATTR;
     }
-    if (attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize)
+    if (asks_for_default_size(attr))
         return ABT_SUCCESS;
     *stack = abti_ownstack_take(abti_es_self, attr->stacksize);
     return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
@@ -97,8 +102,7 @@ static ABTI_NOINLINE int thread_create_shared(ABT_pool pool, void (*func)(void *
 static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
-    bool own_stack = attr->stackaddr || (attr->stacksize != 0 && attr->stacksize != abti_rt.config.thread_stacksize);
-    if (own_stack || attr->callback)
+    if (attr->stackaddr || !asks_for_default_size(attr) || attr->callback)
         return thread_create_checked(pool, func, arg, attr, newthread);
     *newthread = abti_create_quick(abti_es_self, pool, func, arg,
                                    attr->migratable ? ABTI_UNIT_NAMED : ABTI_UNIT_NAMED | ABTI_UNIT_PINNED);
