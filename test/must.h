@@ -61,4 +61,39 @@ static inline double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+/* Only native threads of no ES may use it without holding up work. */
+static inline void nap_ms(double ms)
+{
+    struct timespec ts = {.tv_sec = (time_t)(ms / 1e3), .tv_nsec = (long)(ms * 1e6) % 1000000000L};
+
+    nanosleep(&ts, NULL);
+}
+
+/* Seconds of all CPUs that the process has used. */
+static inline double cpu_seconds(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/*
+ * How much of a CPU the process takes while the caller naps for `ms`. Where that is more than `enough`, it is looked at
+ * again, some times, and the least is told: who sleeps has a quiet span even on a slow and busy machine, who polls
+ * none.
+ */
+static inline double cpu_share(double ms, double enough)
+{
+    double least = 1e9;
+
+    for (int i = 0; i < 10 && least >= enough; i++) {
+        double begin = now(), cpu = cpu_seconds();
+        nap_ms(ms);
+        double share = (cpu_seconds() - cpu) / (now() - begin);
+        least = share < least ? share : least;
+    }
+    return least;
+}
+
 #endif

@@ -19,14 +19,6 @@ static const bool ver20 = false;
 
 /* --- Waiting --- */
 
-/* Only native threads of no ES may use it without holding up work. */
-static inline void nap_ms(double ms)
-{
-    struct timespec ts = {.tv_sec = (time_t)(ms / 1e3), .tv_nsec = (long)(ms * 1e6) % 1000000000L};
-
-    nanosleep(&ts, NULL);
-}
-
 /* Lets others run: a ULT yields, and all give their CPU away for a moment. */
 static inline void let_others_run(void)
 {

@@ -200,14 +200,6 @@ static void test_left_lying(ABT_sched_predef predef, ABT_pool_kind kind)
 
 /* --- The wait policy --- */
 
-static double cpu_of_process(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 static void *wait_for_eventual(void *arg)
 {
     must(ABT_eventual_wait((ABT_eventual)arg, NULL));
@@ -224,18 +216,16 @@ static void test_policy(void)
     must(ABT_eventual_create(0, &eventual));
     pthread_create(&thread, NULL, wait_for_eventual, eventual);
     nap_ms(20);
-    double start = cpu_of_process();
-    nap_ms(300);
-    double cpu = cpu_of_process() - start;
-    /* Who spins gives way to others, so that a busy machine leaves it little at a time. */
-    for (int i = 0; active && cpu < 0.1 && i < 100; i++) {
-        nap_ms(100);
-        cpu = cpu_of_process() - start;
+    if (active) {
+        /* Who spins gives way to others, so that a busy machine leaves it little at a time. */
+        double start = cpu_seconds();
+        for (int i = 0; cpu_seconds() - start < 0.1 && i < 100; i++)
+            nap_ms(100);
+        ok(cpu_seconds() - start > 0.1, "the active policy spins: %.3f s of CPU", cpu_seconds() - start);
+    } else {
+        double share = cpu_share(300, 0.1);
+        ok(share < 0.1, "the passive policy sleeps: %.2f %% of a CPU", share * 100);
     }
-    if (active)
-        ok(cpu > 0.1, "the active policy spins: %.3f s of CPU", cpu);
-    else
-        ok(cpu < 0.03, "the passive policy sleeps: %.3f s of CPU in 0.3 s", cpu);
     must(ABT_eventual_set(eventual, NULL, 0));
     pthread_join(thread, NULL);
     must(ABT_eventual_free(&eventual));
@@ -256,7 +246,7 @@ static void test_requests(void)
         if (now() - start > longest)
             longest = now() - start;
     }
-    ok(longest < 0.5, "an idle ES ends when it is asked to: after %.3f ms", longest * 1e3);
+    ok(longest < 10, "an idle ES ends when it is asked to: after %.3f ms", longest * 1e3);
 }
 
 /* Whether the library sleeps by our system call: a build without futex does not. */

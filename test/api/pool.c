@@ -324,7 +324,7 @@ static void test_wait(enum caller who, void *arg)
                 double start = now(), secs;
                 is_ptr(wait_pop((enum wait_form)form, pool, 0.003), ABT_THREAD_NULL, "nothing comes");
                 secs = now() - start;
-                ok(secs >= 0.0029 && secs < 0.5, "and the time was waited for: %g", secs);
+                ok(secs >= 0.0029 && secs < 10, "and the time was waited for: %g", secs);
                 start = now();
                 is_ptr(wait_pop((enum wait_form)form, pool, 0.0), ABT_THREAD_NULL, "nothing is there");
                 is_ptr(wait_pop((enum wait_form)form, pool, -1.0), ABT_THREAD_NULL, "nor was there");
@@ -339,7 +339,7 @@ static void test_wait(enum caller who, void *arg)
                     pthread_join(native, NULL);
                 }
                 secs = now() - start;
-                ok(secs < 5.0, "without waiting longer: %g", secs);
+                ok(secs < 20, "without waiting longer: %g", secs);
             }
             must(ABT_pool_free(&pool));
         }

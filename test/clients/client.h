@@ -10,24 +10,14 @@
 #include <unistd.h>
 
 #include "must.h"
+#include "watchdog.h"
 
 enum { MAX_STREAMS = 64 };
-
-static inline void client_hangs(int sig)
-{
-    static const char text[] = "Bail out! it hangs\n";
-
-    (void)sig;
-    if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
-        _Exit(254);
-    abort();
-}
 
 /* First of all. */
 static inline void client_begin(void)
 {
-    signal(SIGALRM, client_hangs);
-    alarm(60);
+    watchdog_begin(0);
 }
 
 static inline int client_streams(void)

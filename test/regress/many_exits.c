@@ -29,7 +29,6 @@ int main(void)
     ABT_thread units[UNITS];
 
     regress_begin();
-    alarm(60);
     must(ABT_init(0, NULL));
     must(ABT_xstream_self(&self));
     must(ABT_xstream_get_main_pools(self, 1, &pool));

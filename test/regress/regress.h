@@ -3,31 +3,13 @@
 #define TEST_REGRESS_H
 
 #include <pthread.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "must.h"
-
-static inline void regress_hangs(int sig)
-{
-    static const char text[] = "not ok 1 - it hangs\n1..1\n";
-
-    (void)sig;
-    _Exit(write(STDOUT_FILENO, text, sizeof(text) - 1) < 0 ? 254 : 1);
-}
+#include "watchdog.h"
 
 static inline void regress_begin(void)
 {
-    signal(SIGALRM, regress_hangs);
-    alarm(20);
-}
-
-static inline void nap_ms(long ms)
-{
-    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&ts, NULL);
+    watchdog_begin(0);
 }
 
 static inline ABT_pool make_pool(ABT_pool_access access)

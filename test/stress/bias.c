@@ -141,7 +141,7 @@ static void play(struct rng *rng)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(3);
 
     for (double end = now() + tap_seconds(2.5); now() < end;)

@@ -188,7 +188,7 @@ static void come_and_go(struct rng *rng)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(4);
 
     mass(&rng);

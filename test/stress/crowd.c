@@ -85,7 +85,7 @@ int main(void)
     int early = 0;
     long rounds = 0;
 
-    stress_begin(120);
+    stress_begin();
     team_begin(&team, 4, SHARED, ABT_SCHED_BASIC, ABT_POOL_FIFO);
     end = ABT_get_wtime() + tap_seconds(2);
     for (int i = 0; i < CROWDS; i++) {

@@ -135,7 +135,7 @@ int main(void)
 {
     static const enum layout layouts[LAYOUTS] = {SHARED, OWN, PRIV};
 
-    stress_begin(100);
+    stress_begin();
     for (int i = 0; i < LAYOUTS; i++)
         play(layouts[i], tap_seconds(1.5) / LAYOUTS);
     return done_testing();

@@ -128,7 +128,7 @@ static void play(enum way way, int streams, bool custom)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     threads = malloc(MANY * sizeof(*threads));
     memset(threads, 1, MANY * sizeof(*threads));
     for (int way = 0; way < NUM_WAYS; way++)

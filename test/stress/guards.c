@@ -84,7 +84,7 @@ static void mass(const char *check)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     mass("auto");
     mass("none");
     mass("mprotect");

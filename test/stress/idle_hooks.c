@@ -165,7 +165,7 @@ int main(void)
     pthread_t threads[PUSHERS + SETTERS];
     double seconds = tap_seconds(2);
 
-    stress_begin(60);
+    stress_begin();
     must(ABT_init(0, NULL));
     struct rng rng = rng_make(0);
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared_pool));

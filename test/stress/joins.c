@@ -247,7 +247,7 @@ static void play(struct rng *rng, double seconds)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(1);
     double seconds = tap_seconds(3.0), end = now() + seconds;
 

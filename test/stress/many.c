@@ -48,7 +48,7 @@ static void play(struct rng *rng, enum layout layout, ABT_pool_kind kind, bool t
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(3);
 
     play(&rng, PRIV, ABT_POOL_FIFO, false, 1);

@@ -152,7 +152,7 @@ static void play(struct rng *rng)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     need_cancel_and_migrate();
     struct rng rng = rng_make(6);
 

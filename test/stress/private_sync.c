@@ -179,7 +179,7 @@ static void play(int num_es, double seconds)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     double seconds = tap_seconds(4.0);
 
     for (int num_es = 1; num_es <= MAX_TEAM; num_es *= 2)

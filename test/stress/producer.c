@@ -137,7 +137,7 @@ static void play(const char *what, void (*func)(void *), double seconds, long se
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     long set_kib = outstanding_kib();
     double seconds = tap_seconds(3) / 3;
 

@@ -98,7 +98,7 @@ static void remove_targets(int left)
 /* The timer's signals go to some thread; this one sends others to all, and ends a run that hangs. */
 static void *hail(void *arg)
 {
-    double limit = now() + 60 + 2 * *(double *)arg;
+    double limit = now() + WATCHDOG_SECONDS + 2 * *(double *)arg;
     sigset_t set;
 
     sigemptyset(&set);
@@ -113,7 +113,7 @@ static void *hail(void *arg)
             pthread_kill(targets[j], SIGALRM);
         pthread_mutex_unlock(&targets_lock);
         if (now() > limit)
-            stress_hangs(0);
+            watchdog_bites(0);
     }
     return NULL;
 }
@@ -555,7 +555,7 @@ int main(void)
     pthread_t hailer;
 
     setenv("ABT_THREAD_STACKSIZE", "131072", 1); /* the handlers run on them */
-    stress_begin(0);
+    stress_begin();
     alarm(0);
     handle_signals(SA_RESTART);
     must(ABT_init(0, NULL));

@@ -103,7 +103,7 @@ int main(void)
     ABT_thread player, maker, asker;
     pthread_t thread;
 
-    stress_begin(100);
+    stress_begin();
     must(ABT_init(0, NULL));
     ABT_pool pools[2], other;
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &private));

@@ -272,7 +272,7 @@ static void play(struct rng *rng, double seconds)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(7);
     double seconds = tap_seconds(2.0), end = now() + seconds;
 

@@ -13,6 +13,7 @@
 
 #include "must.h"
 #include "sanitizers.h"
+#include "watchdog.h"
 
 /* plain, or less where a sanitizer's own limits and speed say so. */
 #define SCALED(plain, asan, tsan) (UNDER_TSAN ? (tsan) : UNDER_ASAN ? (asan) : (plain))
@@ -92,27 +93,14 @@ static inline void jitter(struct rng *rng)
         nap_us((long)below(rng, 100));
 }
 
-/* --- The watchdog --- */
-
-static inline void stress_hangs(int sig)
-{
-    static const char text[] = "Bail out! it hangs\n";
-
-    (void)sig;
-    if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
-        _Exit(254);
-    abort();
-}
-
-/* First of all. `limit` seconds are far more than the test takes. */
-static inline void stress_begin(unsigned limit)
+/* First of all. */
+static inline void stress_begin(void)
 {
     const char *text = getenv("ABT_TEST_SEED");
 
     stress_seed = text && *text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid();
     diag("ABT_TEST_SEED=%" PRIu64, stress_seed);
-    signal(SIGALRM, stress_hangs);
-    alarm(limit + (unsigned)tap_seconds(0));
+    watchdog_begin((unsigned)tap_seconds(0));
 }
 
 /* --- Teams of execution streams --- */

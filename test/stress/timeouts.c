@@ -355,7 +355,7 @@ static void run(struct rng *rng, int num_es, bool come_and_go, double seconds)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(9);
     double part = tap_seconds(3.0) / 6;
 

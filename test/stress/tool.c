@@ -232,7 +232,7 @@ int main(void)
     struct rng rng;
     ABT_bool built;
 
-    stress_begin(60);
+    stress_begin();
     rng = rng_make(0);
     must(ABT_init(0, NULL));
     must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_TOOL, &built));

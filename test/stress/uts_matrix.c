@@ -112,7 +112,7 @@ int main(void)
 {
     static const char *const ways[] = {"joined ULTs", "unnamed ULTs", "tasklets"};
 
-    stress_begin(110);
+    stress_begin();
     uint64_t root = 19;
     while (count_alone(root, 0) < SCALED(20000, 2000, 300))
         root++;

@@ -218,7 +218,7 @@ static void change_under_load(struct rng *rng, double seconds)
 
 int main(void)
 {
-    stress_begin(100);
+    stress_begin();
     struct rng rng = rng_make(5);
     double part = tap_seconds(2.4) / 6;
 
