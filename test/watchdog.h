@@ -14,10 +14,10 @@ enum { WATCHDOG_SECONDS = UNDER_ASAN || UNDER_TSAN ? 280 : 110 };
 
 static inline void watchdog_bites(int sig)
 {
-    static const char text[] = "Bail out! it hangs\n";
+    static const char text[] = "# failed: it hangs\n";
 
     (void)sig;
-    if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
         _Exit(254);
     abort();
 }
