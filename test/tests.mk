@@ -174,6 +174,7 @@ stress_tests = \
 	test/stress/dumps \
 	test/stress/footprint \
 	test/stress/forkjoin \
+	test/stress/frames \
 	test/stress/give_back \
 	test/stress/guards \
 	test/stress/idle_hooks \
