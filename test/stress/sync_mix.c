@@ -2,7 +2,8 @@
  * All synchronisation objects and all kinds of callers at once, on 1 to 16 streams, at random. Teams of two ULTs and an
  * external thread do one thing after another and meet at a barrier now and then; servants set the eventuals and futures
  * that they wait for and free at once. What must hold: nobody beside who is alone in a mutex or a write lock, no lost
- * wake-up (the test would hang), values arrive, and all counts agree in the end.
+ * wake-up (the test would hang), values arrive, and all counts agree in the end. ABT_TEST_STREAMS asks for one run with
+ * that many streams.
  */
 #include <limits.h>
 
@@ -498,11 +499,15 @@ static void run(int num_es, double seconds)
 
 int main(void)
 {
-    double seconds = tap_seconds(5.0) / 5;
+    const char *text = getenv("ABT_TEST_STREAMS");
+    int given = text && *text ? atoi(text) : 0;
+    double seconds = tap_seconds(5.0);
 
     must(ABT_init(0, NULL));
-    for (int num_es = 1; num_es <= MAX_ES; num_es *= 2)
-        run(num_es, seconds);
+    if (given > 0)
+        run(given < MAX_ES ? given : MAX_ES, seconds);
+    for (int num_es = 1; num_es <= MAX_ES && given <= 0; num_es *= 2)
+        run(num_es, seconds / 5);
     must(ABT_finalize());
     return done_testing();
 }
