@@ -49,10 +49,10 @@ class Case:
             fds = (shared_grids(),)
             env["BENCH_XS_FD"] = str(fds[0])
         try:
-            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, pass_fds=fds,
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600, pass_fds=fds,
                                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         except subprocess.TimeoutExpired:
-            self.error = "did not end within two minutes"
+            self.error = "did not end within ten minutes"
             return None
         if done.returncode != 0:
             self.error = done.stderr.strip()[-200:] or f"ended with {done.returncode}"

@@ -30,12 +30,12 @@ static inline void let_others_run(void)
     nap_ms(0.02);
 }
 
-/* How many seconds are enough for anything: ABT_TEST_PATIENCE, or 20. */
+/* How many seconds are enough for anything, on a slow machine too: ABT_TEST_PATIENCE, or 60. */
 static inline double patience(void)
 {
     const char *text = getenv("ABT_TEST_PATIENCE");
 
-    return text && *text ? strtod(text, NULL) : 20.0;
+    return text && *text ? strtod(text, NULL) : 60.0;
 }
 
 /* soon(cond): the condition becomes true before long. Nobody hangs here for ever. */

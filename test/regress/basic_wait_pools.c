@@ -24,7 +24,7 @@ int main(void)
         if (i == 0 || now() - start < quickest)
             quickest = now() - start; /* the quickest, so that a busy machine does not matter */
     }
-    ok(quickest < 0.01, "a push to the second pool is noticed after %.3f ms", quickest * 1e3);
+    ok(quickest < 0.05, "a push to the second pool is noticed after %.3f ms", quickest * 1e3);
     ok(atomic_load(&list.pop_waits) > 0, "and the first one is asked by its pop_wait");
     must(ABT_task_create(pools[0], count_up, &ran, NULL));
     wait_for(atomic_load(&ran) == ROUNDS + 1);

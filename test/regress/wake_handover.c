@@ -22,7 +22,7 @@ static void note(void *arg)
 
 static bool wait_for_note(void)
 {
-    for (double end = now() + 2; !atomic_load(&ran) && now() < end;)
+    for (double end = now() + 20; !atomic_load(&ran) && now() < end;)
         nap_ms(1);
     return atomic_load(&ran);
 }

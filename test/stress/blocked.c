@@ -35,7 +35,7 @@ static bool is_blocked(ABT_thread thread)
 /* Wakers count a unit as left after they have pushed it: the sum may lag a little. */
 static bool total_becomes(size_t expected)
 {
-    for (double end = now() + 10; now() < end; ABT_self_yield()) {
+    for (double end = now() + 60; now() < end; ABT_self_yield()) {
         if (total_of_team() == expected)
             return true;
     }

@@ -84,7 +84,7 @@ static void spend(enum way way, double seconds)
 /* Seconds until the process has no more than that. */
 static double wait_for(long most, enum way way)
 {
-    enum { TOO_LONG = 15 };
+    enum { TOO_LONG = 60 };
     double start = now();
 
     while (resident_kib() > most && now() < start + TOO_LONG)

@@ -182,7 +182,7 @@ int main(void)
     atomic_store(&stop, true);
     for (int i = 0; i < PUSHERS + SETTERS; i++)
         pthread_join(threads[i], NULL);
-    for (int i = 0; i < 20000 && atomic_load(&ran) < atomic_load(&pushed); i++)
+    for (int i = 0; i < 60000 && atomic_load(&ran) < atomic_load(&pushed); i++)
         nap_us(1000);
     is_int(atomic_load(&ran), atomic_load(&pushed), "every unit has run, without any help");
     is_int(atomic_load(&wrong), 0, "no hook or poller was called when it was not set");

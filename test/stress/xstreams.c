@@ -20,7 +20,7 @@ static void yield_and_count(void *arg)
 
 static void wait_for_runs(long expected, const char *what)
 {
-    for (double end = now() + 20; atomic_load(&run) < expected;) {
+    for (double end = now() + 60; atomic_load(&run) < expected;) {
         if (now() > end)
             bail_out("%s: %ld of %ld have run", what, atomic_load(&run), expected);
         ABT_self_yield();
