@@ -207,17 +207,17 @@ static void test_others(int what, int unused)
 
 /* --- What can be done with a ULT that waits for a stack --- */
 
-static void disarm_soon(void *arg)
-{
-    (void)arg;
-    nap_ms(10);
-    fault_disarm();
-}
+/* Memory comes back some time after fault_arm, not before, however late that is. */
+static atomic_bool armed;
 
 static void *disarm_native(void *arg)
 {
-    disarm_soon(arg);
-    return NULL;
+    while (!armed)
+        nap_ms(1);
+    armed = false;
+    nap_ms(10);
+    fault_disarm();
+    return arg;
 }
 
 static void test_joins(int unused, int unused2)
@@ -233,6 +233,7 @@ static void test_joins(int unused, int unused2)
     make_ults();
     must(pthread_create(&native, NULL, disarm_native, NULL));
     fault_arm(1, FAULT_FROM);
+    armed = true;
     for (int i = 0; i < NUM; i++)
         must(ABT_pool_push_thread(pool_of(es), ults[i]));
     ok_abt(ABT_thread_join_many(NUM / 2, ults));
@@ -256,6 +257,7 @@ static void test_finalize(void)
         must(ABT_thread_create(own_pool(), count_up, &count, ABT_THREAD_ATTR_NULL, NULL));
     must(pthread_create(&native, NULL, disarm_native, NULL));
     fault_arm(1, FAULT_FROM);
+    armed = true;
     ok_abt(ABT_finalize());
     must(pthread_join(native, NULL));
     is_int(count, NUM, "finalize lets all ULTs end that waited for stacks");
