@@ -62,11 +62,25 @@ static inline size_t total_size_of(ABT_pool pool)
     return size;
 }
 
+/* The least share of a CPU that it takes in some spans: who is idle has a quiet one on a busy machine, too. */
+static inline double least_cpu_share(pthread_t thread, double enough)
+{
+    double least = 1e9;
+
+    for (int i = 0; i < 10 && least >= enough; i++) {
+        double begin = now(), cpu = cpu_time(thread);
+        nap_us(200000);
+        double share = (cpu_time(thread) - cpu) / (now() - begin);
+        least = share < least ? share : least;
+    }
+    return least;
+}
+
 /* soon(cond): it becomes true before long. ULTs yield meanwhile. */
 #define soon(cond)                                                                                                     \
     ({                                                                                                                 \
         bool is_met;                                                                                                   \
-        for (double end = now() + 20; !(is_met = (cond)) && now() < end; nap_us(100))                                  \
+        for (double end = now() + 60; !(is_met = (cond)) && now() < end; nap_us(100))                                  \
             client_yield();                                                                                            \
         is_met;                                                                                                        \
     })

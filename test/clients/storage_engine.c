@@ -142,10 +142,10 @@ static void test_locks(void)
     must(ABT_mutex_lock(mutex));
     must(ABT_mutex_trylock(mutex));
     must(ABT_mutex_unlock(mutex));
+    double start = now();
     clock_gettime(CLOCK_REALTIME, &limit);
     limit.tv_nsec = (limit.tv_nsec + 20000000) % 1000000000;
     limit.tv_sec += limit.tv_nsec < 20000000;
-    double start = now();
     ok_err(ABT_cond_timedwait(cond, mutex, &limit), ABT_ERR_COND_TIMEDOUT);
     ok(now() - start > 0.015, "it has waited");
     must(ABT_mutex_unlock(mutex));
