@@ -96,10 +96,11 @@ static void test_fire(void)
     arm(&fakes[0], 0);
     arm(&fakes[1], abti_clock_mono_ns());
     arm(&fakes[2], later);
-    arm(&fakes[3], in_ms(2));
+    arm(&fakes[3], in_ms(20));
     abti_timers_fire(self);
     ok(is_over(&fakes[0]) && is_over(&fakes[1]), "those whose time has come are woken");
-    ok(is_armed(&fakes[2]) && is_armed(&fakes[3]), "the others are not");
+    bool waits = is_armed(&fakes[3]) || abti_clock_mono_ns() >= fakes[3].timer.node.key; /* a busy machine */
+    ok(is_armed(&fakes[2]) && waits, "the others are not");
     while (abti_clock_mono_ns() < fakes[3].timer.node.key)
         ;
     abti_timers_look(self);
@@ -224,8 +225,9 @@ static void test_leave(void)
     nap_ms(5);
     arm_for(&fakes[3], shared, in_ms(20));
     ok(abti_timers_leave(self, false), "passed on to one that sleeps");
-    nap_ms(60);
-    ok(is_over(&fakes[3]), "where it fires in time");
+    for (int i = 0; i < 20000 && !is_over(&fakes[3]); i++)
+        nap_ms(1);
+    ok(is_over(&fakes[3]), "where it fires");
 
     ABT_xstream_free(&es);
     ABT_pool_free(&shared);
@@ -277,19 +279,24 @@ static void test_recheck(void)
 
 /* --- At the same time: the timer fires or moves, a waker claims and wakes, the waiter disarms --- */
 
-/* The two who take turns may have one CPU between them: where streams are bound, the thread runs where its maker does.
+/*
+ * The two who take turns may have one CPU between them: where streams are bound, the thread runs where its maker does.
+ * If others want that CPU, too, a turn takes many milliseconds: there are fewer rounds then.
  */
 
-enum { ROUNDS = 20000 };
+enum { ROUNDS = 20000, SECONDS = 10 };
 
 static struct fake race;
 static _Atomic(int) round_begun, round_done;
+static atomic_bool races;
 
 static void *wake_it(void *arg)
 {
-    for (int i = 1; i <= ROUNDS; i++) {
+    for (int i = 1;; i++) {
         for (unsigned step = 0; atomic_load(&round_begun) < i; step++)
             abti_backoff(step);
+        if (!atomic_load(&races))
+            break;
         struct abti_waiter *w = abti_waiter_claim(&race.waiter);
         if (w)
             abti_waiter_wake(w);
@@ -303,10 +310,12 @@ static void test_race(void)
     pthread_t thread;
     abti_pool *shared = new_pool();
     abti_es *es = new_es(shared);
-    int taken = 0, over = 0;
+    int taken = 0, over = 0, i;
+    uint64_t end = in_ms(SECONDS * 1000);
 
+    atomic_store(&races, true);
     pthread_create(&thread, NULL, wake_it, NULL);
-    for (int i = 1; i <= ROUNDS; i++) {
+    for (i = 1; i <= ROUNDS && abti_clock_mono_ns() < end; i++) {
         arm_for(&race, shared, abti_clock_mono_ns() + (uint64_t)(i % 64) * 50);
         atomic_store(&round_begun, i);
         if (i % 4 == 0)
@@ -319,8 +328,10 @@ static void test_race(void)
         taken += abti_load_relaxed(&race.waiter.claim) == ABTI_CLAIM_TAKEN;
         over += abti_load_relaxed(&race.waiter.claim) == ABTI_CLAIM_OVER;
     }
+    atomic_store(&races, false);
+    atomic_store(&round_begun, i);
     pthread_join(thread, NULL);
-    is_int(taken + over, ROUNDS, "%d times woken by others, %d times by the timer", taken, over);
+    is_int(taken + over, i - 1, "%d times woken by others, %d times by the timer", taken, over);
     ABT_xstream_free(&es);
     ABT_pool_free(&shared);
 }
