@@ -66,6 +66,7 @@ static void check_codes(enum caller who, void *arg)
 {
     ABT_mutex mutex, other;
     ABT_cond cond = ABT_COND_NULL;
+    double start_time = now();
     struct timespec past = in_ms(-10000), soon = in_ms(30), ancient = {0, 0};
 
     (void)arg;
@@ -82,7 +83,6 @@ static void check_codes(enum caller who, void *arg)
     ok_err(ABT_cond_timedwait(cond, mutex, &past), ABT_ERR_COND_TIMEDOUT);
     ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);
     ok_err(ABT_cond_timedwait(cond, mutex, &ancient), ABT_ERR_COND_TIMEDOUT);
-    double start_time = now();
     ok_err(ABT_cond_timedwait(cond, mutex, &soon), ABT_ERR_COND_TIMEDOUT);
     ok(now() - start_time > 0.02, "not before the time");
     ok_err(ABT_mutex_trylock(mutex), ABT_ERR_MUTEX_LOCKED);

@@ -495,8 +495,8 @@ static void test_dump_timeout(double timeout)
     must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
     thread = ult_in(pool, spin, &stop);
     wait_for(state_of(thread) == ABT_THREAD_STATE_RUNNING);
-    trigger(&dump);
     double before = now();
+    trigger(&dump);
     wait_for(atomic_load(&dump.calls) == 1);
     is_int(atomic_load(&dump.timed_out), 1, "the callback hears that the time was up");
     ok(now() - before >= timeout * 0.9, "after that time");

@@ -204,7 +204,7 @@ static void test_basic_wait(void)
             must(ABT_thread_create(waiting, count_up, &counter, ABT_THREAD_ATTR_NULL, NULL));
             wait_for(counter == i + 1);
         }
-        ok(mine.pop_waits > 0, "it waited in the pool, %d times", mine.pop_waits);
+        ok(soon(mine.pop_waits > 0), "it waits in the pool");
         must(ABT_xstream_free(&xstream));
         must(ABT_pool_free(&waiting));
     }

@@ -117,7 +117,7 @@ static void test_blocked(enum wait_kind kind)
     w.ult = ult_in(pool, run_wait, &w);
     if (wait_until_blocked(&w)) {
         size_t size = size_of(pool), total = total_size_of(pool);
-        if (!atomic_load(&w.ended))
+        if (state_of(w.ult) == ABT_THREAD_STATE_BLOCKED) /* still */
             ok(size == 0 && total == 1, "a ULT that waits for a time is blocked, and counted in its pool");
     }
     must(ABT_thread_join(w.ult));
@@ -272,7 +272,7 @@ static void run_waiting(ABT_sched sched)
     while (!stop) {
         ABT_thread unit = ABT_THREAD_NULL;
         count_up(&sched_naps);
-        must(ABT_pool_pop_wait_thread(pool, &unit, 1.2));
+        must(ABT_pool_pop_wait_thread(pool, &unit, 3));
         if (unit != ABT_THREAD_NULL)
             must(ABT_self_schedule(unit, ABT_POOL_NULL));
         must(ABT_xstream_check_events(sched));
@@ -296,7 +296,7 @@ static void test_user_sched(const char *name, void (*run)(ABT_sched))
         w.ult = ult_in(pool, run_wait, &w);
         must(ABT_thread_free(&w.ult));
         is_int(w.code, ABT_ERR_COND_TIMEDOUT, "%s: the time is up", wait_names[kind]);
-        ok(w.end - begin >= 0.0199 && w.end - begin < 1.0, "a scheduler that %s wakes it in time: %g s", name,
+        ok(w.end - begin >= 0.0199 && w.end - begin < 2.5, "a scheduler that %s wakes it in time: %g s", name,
            w.end - begin);
         wait_fini(&w);
     }
@@ -311,6 +311,15 @@ struct pop {
     bool absolute;
 };
 
+/* Of the calling native thread: the primary ULT polls meanwhile for the end of the others' calls. */
+static double own_cpu_seconds(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
 static double cpu_of_pop(void *arg, long ms)
 {
     struct pop *pop = arg;
@@ -321,7 +330,7 @@ static double cpu_of_pop(void *arg, long ms)
 
     must(ABT_pool_create_basic(pop->kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
     begin = now();
-    cpu = cpu_seconds();
+    cpu = own_cpu_seconds();
     if (pop->absolute) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -332,13 +341,12 @@ static double cpu_of_pop(void *arg, long ms)
         ok_abt(ABT_pool_pop_wait_thread(pool, &unit, secs));
         is_ptr(unit, ABT_THREAD_NULL, "nothing came");
     }
-    cpu = cpu_seconds() - cpu;
+    cpu = own_cpu_seconds() - cpu;
     ok(now() - begin >= secs - 0.0001, "kind %d: it waits as long as it should", pop->kind);
     must(ABT_pool_free(&pool));
     return cpu;
 }
 
-/* The primary ULT polls for the end of the others' calls, with naps. */
 static void test_pop(enum caller who, void *arg)
 {
     check_sleeps(cpu_of_pop, arg, caller_names[who]);

@@ -443,11 +443,14 @@ static const struct timespec *in_ms(double ms)
     return &ts;
 }
 
+/* Long enough that it is not over before the wait has begun. */
+enum { WAIT_MS = 300 };
+
 static void timedwait_cond(void *arg)
 {
     (void)arg;
     must(ABT_mutex_lock(mutex));
-    if (ABT_cond_timedwait(cond, mutex, in_ms(2)) != ABT_ERR_COND_TIMEDOUT)
+    if (ABT_cond_timedwait(cond, mutex, in_ms(WAIT_MS)) != ABT_ERR_COND_TIMEDOUT)
         fail("timed out");
     must(ABT_mutex_unlock(mutex));
 }
@@ -455,7 +458,7 @@ static void timedwait_cond(void *arg)
 static void timedwait_eventual(void *arg)
 {
     (void)arg;
-    if (ABT_eventual_timedwait(eventual, NULL, in_ms(2)) != ABT_ERR_COND_TIMEDOUT)
+    if (ABT_eventual_timedwait(eventual, NULL, in_ms(WAIT_MS)) != ABT_ERR_COND_TIMEDOUT)
         fail("timed out");
 }
 

@@ -254,8 +254,8 @@ static void test_deadlines(void)
 {
     struct plan plan = {.sleep = 0.02};
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_TRUE);
-    ABT_xstream es = plan_xstream(&plan, 1, &pool);
     double start = now();
+    ABT_xstream es = plan_xstream(&plan, 1, &pool);
 
     wait_for(atomic_load(&plan.parks) >= 10);
     double took = now() - start;
