@@ -4,6 +4,7 @@
  * once overwrite the frame or free the object: who ends a wait must not touch the object any more. The sanitizers see a
  * late access; without them a late store shows in the frame, which is looked at again a little later.
  */
+#include "desk.h"
 #include "stress.h"
 
 enum { STREAMS = 16, WAITERS = 24, SERVANTS = 8, NATIVES = 3 /* of either */, FILL = 0xa5 };
@@ -15,7 +16,7 @@ static const char *const kind_names[] = {"eventual", "eventual by a call", "cond
 
 /* What ends a wait. The waiter's frame has it, and it is no more when the wait is over. */
 struct job {
-    struct job *next;
+    struct note note;
     enum kind kind;
     ABT_mutex mutex;
     ABT_cond cond;
@@ -27,29 +28,9 @@ struct job {
     atomic_bool held; /* the servant has the lock that the waiter asks for */
 };
 
-static pthread_mutex_t desk_lock = PTHREAD_MUTEX_INITIALIZER; /* nobody switches while holding it */
-static struct job *desk;
 static double end; /* of a run */
 static atomic_bool closed;
 static atomic_long waits[NUM_KINDS], late;
-
-static void place(struct job *job)
-{
-    pthread_mutex_lock(&desk_lock);
-    job->next = desk;
-    desk = job;
-    pthread_mutex_unlock(&desk_lock);
-}
-
-static struct job *take(void)
-{
-    pthread_mutex_lock(&desk_lock);
-    struct job *job = desk;
-    if (job)
-        desk = job->next;
-    pthread_mutex_unlock(&desk_lock);
-    return job;
-}
 
 static void let_others_run(void)
 {
@@ -103,7 +84,7 @@ static void serve(void *arg)
 
     (void)arg;
     while (!atomic_load(&closed)) {
-        struct job *job = take();
+        struct job *job = desk_take();
         if (job)
             do_job(job, &rng);
         else /* the primary ULT is in a pool behind theirs: in the end they make room for it */
@@ -150,19 +131,19 @@ static void __attribute__((noinline)) wait_once(enum kind kind, struct rng *rng)
     job->eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(&frame.eventual);
     switch (kind) {
     case EVENTUAL:
-        place(job);
+        desk_place(&job->note);
         jitter(rng);
         must(ABT_eventual_wait(job->eventual, NULL));
         break;
     case EVENTUAL_MADE:
         must(ABT_eventual_create(0, &job->eventual));
-        place(job);
+        desk_place(&job->note);
         jitter(rng);
         must(ABT_eventual_wait(job->eventual, NULL));
         must(ABT_eventual_free(&job->eventual));
         break;
     case COND:
-        place(job);
+        desk_place(&job->note);
         jitter(rng);
         must(ABT_mutex_lock(job->mutex));
         while (!job->filled)
@@ -170,7 +151,7 @@ static void __attribute__((noinline)) wait_once(enum kind kind, struct rng *rng)
         must(ABT_mutex_unlock(job->mutex));
         break;
     case MUTEX:
-        place(job);
+        desk_place(&job->note);
         while (!atomic_load(&job->held))
             let_others_run();
         must(ABT_mutex_lock(job->mutex));
@@ -178,14 +159,14 @@ static void __attribute__((noinline)) wait_once(enum kind kind, struct rng *rng)
         break;
     case FUTURE:
         must(ABT_future_create(1, NULL, &job->future));
-        place(job);
+        desk_place(&job->note);
         jitter(rng);
         must(ABT_future_wait(job->future));
         must(ABT_future_free(&job->future));
         break;
     case BARRIER:
         must(ABT_barrier_create(2, &job->barrier));
-        place(job);
+        desk_place(&job->note);
         jitter(rng);
         must(ABT_barrier_wait(job->barrier));
         must(ABT_barrier_free(&job->barrier));
@@ -193,7 +174,7 @@ static void __attribute__((noinline)) wait_once(enum kind kind, struct rng *rng)
     case RDLOCK:
     case WRLOCK:
         must(ABT_rwlock_create(&job->rwlock));
-        place(job);
+        desk_place(&job->note);
         while (!atomic_load(&job->held))
             let_others_run();
         must(kind == RDLOCK ? ABT_rwlock_rdlock(job->rwlock) : ABT_rwlock_wrlock(job->rwlock));

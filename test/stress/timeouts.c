@@ -3,14 +3,15 @@
  * over; ULTs that are cancelled in the midst of it; and up to 16 streams that come and go meanwhile, so that the timers
  * change hands. Nobody waits for ever (the watchdog says), and nobody is told of a wake that nobody gave.
  */
+#include "desk.h"
 #include "stress.h"
 
 enum { MAX_ES = 16, ACTORS = 64, NATIVES = 4, SERVANTS = 6, VICTIMS = 16, MAX_JOBS = 24 };
 
-/* --- The desk: what is to be set or signalled soon --- */
+/* --- What is to be set or signalled soon --- */
 
 struct job {
-    struct job *next;
+    struct note note;
     ABT_eventual eventual; /* to be set; or */
     struct shelf *shelf;   /* to be filled */
 };
@@ -22,44 +23,7 @@ struct shelf {
     bool full;
 };
 
-static pthread_mutex_t desk_lock = PTHREAD_MUTEX_INITIALIZER; /* nobody switches while holding it */
-static struct job *desk;
 static atomic_bool closed, over;
-
-static void place(struct job *job)
-{
-    pthread_mutex_lock(&desk_lock);
-    job->next = desk;
-    desk = job;
-    pthread_mutex_unlock(&desk_lock);
-}
-
-/* False: somebody has taken it already. */
-static bool withdraw(struct job *job)
-{
-    bool found = false;
-
-    pthread_mutex_lock(&desk_lock);
-    for (struct job **link = &desk; *link; link = &(*link)->next) {
-        if (*link == job) {
-            *link = job->next;
-            found = true;
-            break;
-        }
-    }
-    pthread_mutex_unlock(&desk_lock);
-    return found;
-}
-
-static struct job *take(void)
-{
-    pthread_mutex_lock(&desk_lock);
-    struct job *job = desk;
-    if (job)
-        desk = job->next;
-    pthread_mutex_unlock(&desk_lock);
-    return job;
-}
 
 static void do_job(struct job *job)
 {
@@ -82,7 +46,7 @@ static void serve(void *arg)
 
     (void)arg;
     while (!atomic_load(&closed)) {
-        struct job *job = take();
+        struct job *job = desk_take();
         if (!job) {
             must(ABTX_thread_sleep(below(&rng, 200) * 1e-6));
             continue;
@@ -153,14 +117,14 @@ static void __attribute__((noinline)) wait_for_eventual(struct actor *a, struct 
     struct job job = {.eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(&memory)};
     struct timespec ts = some_deadline(rng);
 
-    place(&job);
+    desk_place(&job.note);
     jitter(rng);
     int code = ABT_eventual_timedwait(job.eventual, NULL, &ts);
     if (code == ABT_SUCCESS)
         a->woken++;
     else if (code != ABT_ERR_COND_TIMEDOUT)
         fail("eventual: code %d", code);
-    else if (!withdraw(&job))
+    else if (!desk_withdraw(&job.note))
         must(ABT_eventual_wait(job.eventual, NULL));
     memset(&memory, 0xa5, sizeof(memory));
     memset(&job, 0xa5, sizeof(job));
@@ -178,7 +142,7 @@ static void __attribute__((noinline)) wait_for_any(struct actor *a, struct rng *
     for (int i = 0; i < num; i++) {
         eventuals[i] = ABT_EVENTUAL_MEMORY_GET_HANDLE(&memory[i]);
         jobs[i] = (struct job){.eventual = eventuals[i]};
-        place(&jobs[i]);
+        desk_place(&jobs[i].note);
     }
     jitter(rng);
     int code = ABTX_eventual_wait_any(num, eventuals, &index, one_in(rng, 3) ? NULL : &ts);
@@ -188,7 +152,7 @@ static void __attribute__((noinline)) wait_for_any(struct actor *a, struct rng *
         fail("any: code %d", code);
     a->woken += code == ABT_SUCCESS;
     for (int i = 0; i < num; i++) {
-        if (!withdraw(&jobs[i]))
+        if (!desk_withdraw(&jobs[i].note))
             must(ABT_eventual_wait(eventuals[i], NULL));
     }
     memset(memory, 0xa5, sizeof(memory));
@@ -204,7 +168,7 @@ static void __attribute__((noinline)) wait_at_shelf(struct actor *a, struct rng 
     struct timespec ts = some_deadline(rng);
     int code = ABT_SUCCESS;
 
-    place(&job);
+    desk_place(&job.note);
     jitter(rng);
     must(ABT_mutex_lock(mutex));
     while (!shelf.full && code == ABT_SUCCESS) {
@@ -215,7 +179,7 @@ static void __attribute__((noinline)) wait_at_shelf(struct actor *a, struct rng 
     if (code != ABT_SUCCESS && code != ABT_ERR_COND_TIMEDOUT)
         fail("cond: code %d", code);
     a->woken += code == ABT_SUCCESS;
-    if (!shelf.full && !withdraw(&job)) {
+    if (!shelf.full && !desk_withdraw(&job.note)) {
         while (!shelf.full)
             must(ABT_cond_wait(cond, mutex));
     }
