@@ -52,13 +52,18 @@ static inline void need_checks(void)
         skip_all("arguments and callers are not checked");
 }
 
-/* Seconds, from some start. */
-static inline double now(void)
+static inline double clock_seconds(clockid_t clock)
 {
     struct timespec ts;
 
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(clock, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* Seconds, from some start. */
+static inline double now(void)
+{
+    return clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* Only native threads of no ES may use it without holding up work. */
@@ -72,25 +77,22 @@ static inline void nap_ms(double ms)
 /* Seconds of all CPUs that the process has used. */
 static inline double cpu_seconds(void)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /*
- * How much of a CPU the process takes while the caller naps for `ms`. Where that is more than `enough`, it is looked at
- * again, some times, and the least is told: who sleeps has a quiet span even on a slow and busy machine, who polls
- * none.
+ * How much of a CPU is used, by a clock of CPU time, while the caller naps for `ms`. Where that is more than `enough`,
+ * it is looked at again, some times, and the least is told: who sleeps has a quiet span even on a slow and busy
+ * machine, who polls has none.
  */
-static inline double cpu_share(double ms, double enough)
+static inline double cpu_share(clockid_t clock, double ms, double enough)
 {
     double least = 1e9;
 
     for (int i = 0; i < 10 && least >= enough; i++) {
-        double begin = now(), cpu = cpu_seconds();
+        double begin = now(), cpu = clock_seconds(clock);
         nap_ms(ms);
-        double share = (cpu_seconds() - cpu) / (now() - begin);
+        double share = (clock_seconds(clock) - cpu) / (now() - begin);
         least = share < least ? share : least;
     }
     return least;

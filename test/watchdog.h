@@ -1,5 +1,4 @@
-/* Ends a program that hangs, well before the runner would, and in a way that a debugger or a core shows where it was.
- */
+/* Ends a program that hangs, before the runner would, and so that a debugger or a core shows where it was. */
 #ifndef TEST_WATCHDOG_H
 #define TEST_WATCHDOG_H
 

@@ -55,6 +55,20 @@ static inline double patience(void)
             bail_out("%s:%d: waited in vain for %s", __FILE__, __LINE__, #cond);                                       \
     } while (0)
 
+/* A unit that keeps its ES busy, once it is running, until it is told to stop. */
+struct spinner {
+    atomic_bool running, stop;
+};
+
+static inline void keep_spinning(void *arg)
+{
+    struct spinner *s = arg;
+
+    atomic_store(&s->running, true);
+    while (!atomic_load(&s->stop))
+        ;
+}
+
 /* The ULTs of the caller's pool run until they have ended or wait for something, if nobody else is at it. */
 static inline void yield_a_while(void)
 {

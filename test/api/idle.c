@@ -77,23 +77,10 @@ static void test_push_to_sleeper(ABT_sched_predef predef, ABT_pool_kind kind, in
     must(ABT_xstream_free(&es));
 }
 
-struct spin {
-    atomic_bool running, stop;
-};
-
-static void spin(void *arg)
-{
-    struct spin *s = arg;
-
-    atomic_store(&s->running, true);
-    while (!atomic_load(&s->stop))
-        ;
-}
-
 static void test_push_to_runner(ABT_pool_kind kind)
 {
     enum { PUSHES = 100 };
-    struct spin s = {false, false};
+    struct spinner s = {false, false};
     ABT_pool pools[2];
     ABT_xstream es;
     atomic_int ran = 0;
@@ -101,7 +88,7 @@ static void test_push_to_runner(ABT_pool_kind kind)
     for (int i = 0; i < 2; i++)
         must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));
     must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &es));
-    must(ABT_task_create(pools[0], spin, &s, NULL));
+    must(ABT_task_create(pools[0], keep_spinning, &s, NULL));
     wait_for(atomic_load(&s.running));
     int before = calls;
     for (int i = 0; i < PUSHES; i++)
@@ -223,7 +210,7 @@ static void test_policy(void)
             nap_ms(100);
         ok(cpu_seconds() - start > 0.1, "the active policy spins: %.3f s of CPU", cpu_seconds() - start);
     } else {
-        double share = cpu_share(300, 0.1);
+        double share = cpu_share(CLOCK_PROCESS_CPUTIME_ID, 300, 0.1);
         ok(share < 0.1, "the passive policy sleeps: %.2f %% of a CPU", share * 100);
     }
     must(ABT_eventual_set(eventual, NULL, 0));

@@ -121,29 +121,16 @@ static void test_pushes(ABT_sched_predef predef, ABT_pool_kind kind, int num_poo
     is_int(fcntl(fd, F_GETFD), -1, "and closed with the ES");
 }
 
-struct spin {
-    atomic_bool running, stop;
-};
-
-static void spin(void *arg)
-{
-    struct spin *s = arg;
-
-    atomic_store(&s->running, true);
-    while (!atomic_load(&s->stop))
-        ;
-}
-
 static void test_running(void)
 {
     struct loop loop = {.extra_fd = -1};
-    struct spin s = {false, false};
+    struct spinner s = {false, false};
     atomic_int ran = 0;
     ABT_xstream es = new_xstream();
 
     must(ABTX_xstream_set_idle_hook(es, hook, &loop));
     let_it_sleep(&loop);
-    must(ABT_task_create_on_xstream(es, spin, &s, NULL));
+    must(ABT_task_create_on_xstream(es, keep_spinning, &s, NULL));
     wait_for(atomic_load(&s.running));
     is_int(atomic_load(&loop.returns), atomic_load(&loop.calls), "who runs is not in the hook");
     int before = writes;

@@ -311,15 +311,7 @@ struct pop {
     bool absolute;
 };
 
-/* Of the calling native thread: the primary ULT polls meanwhile for the end of the others' calls. */
-static double own_cpu_seconds(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
+/* What is counted is the native thread that calls: the primary ULT polls meanwhile for the end of the others. */
 static double cpu_of_pop(void *arg, long ms)
 {
     struct pop *pop = arg;
@@ -330,7 +322,7 @@ static double cpu_of_pop(void *arg, long ms)
 
     must(ABT_pool_create_basic(pop->kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
     begin = now();
-    cpu = own_cpu_seconds();
+    cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     if (pop->absolute) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -341,7 +333,7 @@ static double cpu_of_pop(void *arg, long ms)
         ok_abt(ABT_pool_pop_wait_thread(pool, &unit, secs));
         is_ptr(unit, ABT_THREAD_NULL, "nothing came");
     }
-    cpu = own_cpu_seconds() - cpu;
+    cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
     ok(now() - begin >= secs - 0.0001, "kind %d: it waits as long as it should", pop->kind);
     must(ABT_pool_free(&pool));
     return cpu;

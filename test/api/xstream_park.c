@@ -126,7 +126,7 @@ static void test_pushes(ABT_pool_kind kind, int num_pools)
     pass("a push to any of %d pools of kind %d ends the sleep", num_pools, kind);
     let_it_park(&plan);
     int parks = atomic_load(&plan.parks);
-    double share = cpu_share(200, 0.1);
+    double share = cpu_share(CLOCK_PROCESS_CPUTIME_ID, 200, 0.1);
     ok(policy_is_active() || share < 0.1, "an idle ES sleeps: %.2f %% of a CPU", share * 100);
     is_int(atomic_load(&plan.parks), parks, "and does not wake for nothing");
     must(ABT_xstream_free(&es));
@@ -167,7 +167,7 @@ static void test_behind(bool predefined)
     else
         es = plan_xstream(&plan, 1, &pool);
     nap_ms(50);
-    double share = cpu_share(200, 0.15);
+    double share = cpu_share(CLOCK_PROCESS_CPUTIME_ID, 200, 0.15);
     ok(policy_is_active() || share < 0.15, "looking at a user-defined pool costs little: %.2f %% of a CPU",
        share * 100);
     list_push(&list, unit, 0);

@@ -35,15 +35,13 @@ static inline void nap_us(long us)
     nanosleep(&ts, NULL);
 }
 
-/* The CPU time that a native thread has used, in seconds. */
-static inline double cpu_time(pthread_t thread)
+/* Of the CPU time that a native thread has used. */
+static inline clockid_t cpu_clock_of(pthread_t thread)
 {
     clockid_t clock;
-    struct timespec ts;
 
     must(pthread_getcpuclockid(thread, &clock));
-    clock_gettime(clock, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+    return clock;
 }
 
 static inline size_t size_of(ABT_pool pool)
@@ -60,20 +58,6 @@ static inline size_t total_size_of(ABT_pool pool)
 
     must(ABT_pool_get_total_size(pool, &size));
     return size;
-}
-
-/* The least share of a CPU that it takes in some spans: who is idle has a quiet one on a busy machine, too. */
-static inline double least_cpu_share(pthread_t thread, double enough)
-{
-    double least = 1e9;
-
-    for (int i = 0; i < 10 && least >= enough; i++) {
-        double begin = now(), cpu = cpu_time(thread);
-        nap_us(200000);
-        double share = (cpu_time(thread) - cpu) / (now() - begin);
-        least = share < least ? share : least;
-    }
-    return least;
 }
 
 /* soon(cond): it becomes true before long. ULTs yield meanwhile. */
