@@ -320,12 +320,33 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     abti_timer_disarm(&timer);
 }
 
+/*
+ * Whom to run when the ULT leaves, NULL: who is picked. `other` would be pushed to the very pool that this one is
+ * served from; if it would be popped at once it need not be pushed, nor counted: one of the pool's ULTs is blocked in
+ * place of the other.
+ */
+ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abti_waiter *other)
+{
+    abti_unit *unit = other ? other->unit : NULL;
+    if (!unit || unit->pool != pool || !abti_may_pick(es) || es->dsched->front != pool || !pool->ops->is_empty(pool))
+        return NULL;
+    abti_tool_event_resume(unit);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    return unit;
+}
+
 static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
+    abti_es *es = abti_es_self;
+    abti_tool_event_suspend(es, w->reason, w->object);
+    abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
-    w->other = other;
-    abti_tool_event_suspend(abti_es_self, w->reason, w->object);
-    abti_block(abti_es_self, w->unit, after_park, w); /* a tail call: the ULT goes on in our caller */
+    w->other = next ? NULL : other;
+    /* Tail calls: the ULT goes on in our caller. */
+    if (next)
+        abti_leave_to(es, w->unit, next, after_park, w);
+    else
+        abti_block(es, w->unit, after_park, w);
 }
 
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)

@@ -56,13 +56,17 @@ ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
     return true;
 }
 
+/* A child that leaves may say itself who runs next. Counts that one. */
+ABTI_INLINE bool abti_may_pick(abti_es *es)
+{
+    return ABTI_LIKELY(es->dsched != NULL) &&
+           (ABTI_LIKELY(abti_cpu_count_down(&es->budget)) || abti_renew_budget(es, es->dsched));
+}
+
 /* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {
-    if (ABTI_UNLIKELY(!es->dsched) ||
-        (ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) && !abti_renew_budget(es, es->dsched)))
-        return NULL;
-    return abti_sched_pick(es->dsched, self);
+    return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
 }
 
 /* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */

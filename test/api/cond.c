@@ -361,6 +361,107 @@ static void test_recursive(void)
     ok_abt(ABT_cond_free(&cond));
 }
 
+/*
+ * Two ULTs of one pool take turns: who waits is followed at once by who is woken for the mutex, but nobody else of the
+ * pool is passed over, and the pool's counts are right.
+ */
+enum { TURNS = 400 };
+
+struct couple {
+    struct stage stage;
+    ABT_pool pool;
+    int ended; /* of the two */
+    long steps_of_third;
+    size_t most, least; /* what the third has seen of the pool's total size */
+};
+
+static void take_turns(struct couple *c, int me)
+{
+    must(ABT_mutex_lock(c->stage.mutex));
+    for (int n = 0; n < TURNS; n++) {
+        while (c->stage.turn != me)
+            must(ABT_cond_wait(c->stage.cond, c->stage.mutex));
+        c->stage.turn = !me;
+        must(ABT_cond_signal(c->stage.cond));
+    }
+    must(ABT_mutex_unlock(c->stage.mutex));
+    c->ended++;
+}
+
+static void take_even_turns(void *arg)
+{
+    take_turns(arg, 0);
+}
+
+static void take_odd_turns(void *arg)
+{
+    take_turns(arg, 1);
+}
+
+static void step(void *arg)
+{
+    struct couple *c = arg;
+
+    while (c->ended == 0) {
+        size_t total;
+        must(ABT_pool_get_total_size(c->pool, &total));
+        c->most = total > c->most ? total : c->most;
+        c->least = total < c->least ? total : c->least;
+        c->steps_of_third++;
+        must(ABT_thread_yield());
+    }
+}
+
+static void suspend(void *arg)
+{
+    (void)arg;
+    must(ABT_self_suspend());
+}
+
+static void check_count_of_one(ABT_pool pool)
+{
+    ABT_thread_state state;
+    ABT_thread ult;
+    size_t total;
+
+    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    wait_for(ABT_thread_get_state(ult, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED);
+    must(ABT_pool_get_total_size(pool, &total));
+    is_int((long)total, 1, "no more and no fewer have been counted as blocked than as woken");
+    must(ABT_thread_resume(ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void test_couple(ABT_pool_kind kind, ABT_pool_access access, bool third)
+{
+    struct couple c = {.least = SIZE_MAX};
+    ABT_thread ults[2], other;
+    ABT_xstream es;
+    size_t total;
+
+    stage_init(&c.stage);
+    must(ABT_pool_create_basic(kind, access, ABT_FALSE, &c.pool));
+    must(ABT_thread_create(c.pool, take_even_turns, &c, ABT_THREAD_ATTR_NULL, &ults[0]));
+    must(ABT_thread_create(c.pool, take_odd_turns, &c, ABT_THREAD_ATTR_NULL, &ults[1]));
+    if (third)
+        must(ABT_thread_create(c.pool, step, &c, ABT_THREAD_ATTR_NULL, &other));
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &c.pool, ABT_SCHED_CONFIG_NULL, &es));
+    must(ABT_thread_free(&ults[0]));
+    must(ABT_thread_free(&ults[1]));
+    if (third) {
+        must(ABT_thread_free(&other));
+        ok(c.steps_of_third >= TURNS, "nobody is passed over: %ld steps", c.steps_of_third);
+        ok(c.most == 2 && c.least == 2, "the two are in the pool or blocked: %zu to %zu", c.least, c.most);
+    }
+    if (access != ABT_POOL_ACCESS_PRIV)
+        check_count_of_one(c.pool);
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_get_total_size(c.pool, &total));
+    is_int((long)total, 0, "nobody is counted who has gone");
+    must(ABT_pool_free(&c.pool));
+    stage_fini(&c.stage);
+}
+
 int main(void)
 {
     if (!ABT_NULL) {
@@ -380,6 +481,11 @@ int main(void)
         test_race((enum caller)who);
     }
     test_recursive();
+    for (int third = 0; third < 2; third++) {
+        test_couple(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, third);
+        test_couple(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, third);
+        test_couple(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, third);
+    }
     sync_fini();
     return done_testing();
 }
