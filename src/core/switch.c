@@ -142,6 +142,9 @@ int abti_yield_any(abti_es *es, ABT_pool_context context)
         return yield_slow(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es);
+    /* Nobody else is in the pool in front: as pick would say. */
+    if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
+        return ABT_SUCCESS;
     return yield_by_pick(es, self, context);
 }
 
