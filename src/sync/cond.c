@@ -140,10 +140,13 @@ void abti_cond_signal(ABT_cond cond)
     if (!w)
         return;
     /* A ULT that cannot run before we leave need not queue for what we probably hold until then. */
-    if (w->unit && abti_may_unblock_quickly(abti_es_self, w->unit))
+    if (w->unit && abti_may_unblock_quickly(abti_es_self, w->unit)) {
         abti_unblock_quickly(abti_es_self, w->unit);
-    else
-        abti_waiter_wake_all(abti_mutex_admit(mutex, w));
+        return;
+    }
+    struct abti_waiter *to_wake = abti_mutex_admit(mutex, w);
+    if (to_wake)
+        abti_waiter_wake(to_wake);
 }
 
 void abti_cond_broadcast(ABT_cond cond)
@@ -156,7 +159,7 @@ void abti_cond_broadcast(ABT_cond cond)
     abti_store_relaxed(&cond->waited, 0);
     abti_spin_unlock(&cond->lock);
     if (rest)
-        abti_waiter_wake_all(abti_mutex_admit(mutex, rest));
+        abti_waiter_wake_all(abti_mutex_admit_all(mutex, rest));
 }
 
 bool abti_cond_has_waiters(ABT_cond cond)

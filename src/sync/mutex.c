@@ -6,8 +6,8 @@
 /* How often a native thread looks before it queues. */
 enum { MUTEX_LOOKS = 40 };
 
-/* How often waiters of the unlocker's pool pass over the one who has waited longest, and how many it looks at. */
-enum { MUTEX_PASSES = 64, MUTEX_NEAR = 8 };
+/* How often waiters of the pool that has the mutex pass over the one who has waited longest. */
+enum { MUTEX_PASSES = 128 };
 
 /* How often an external thread comes in vain before the mutex is reserved for it. */
 enum { MUTEX_PATIENCE = 16 };
@@ -62,12 +62,20 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     w->rounds = 0;
 }
 
-static struct abti_waitq *queue_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
+static bool is_of_home(ABT_mutex mutex, const struct abti_waiter *w)
 {
-    return w->es_native ? &mutex->natives : &mutex->waiters;
+    return w->unit && w->unit->pool == mutex->home;
 }
 
-int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
+/* With `lock` held. */
+static struct abti_waitq *queue_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
+{
+    if (w->es_native)
+        return &mutex->natives;
+    return is_of_home(mutex, &w->base) ? &mutex->near : &mutex->waiters;
+}
+
+int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
     uint32_t mine = w->external ? ABTI_MUTEX_COMING : 0;
     while (!try_to_take(mutex, w, ABTI_MUTEX_LOCKED, mine)) {
@@ -93,7 +101,7 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
     struct abti_mutex_waiter *w = room;
     abti_es *es = abti_es_self;
     abti_mutex_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    abti_waitq_push(&mutex->waiters, &w->base);
+    abti_waitq_push(queue_of(mutex, w), &w->base);
     abti_ctx next = abti_block_quickly(es, es->cur);
     abti_waiter_hold(&w->base);
     abti_spin_unlock(&mutex->lock);
@@ -153,30 +161,34 @@ static uint32_t mark_of(const struct abti_mutex_waiter *w)
 }
 
 /*
- * With `lock` held: who comes next. A ULT of the unlocker's own pool if there is one near the head, since what the
- * mutex guards and its own line then stay with this stream: a hand-over to another costs ten times as much. The head is
- * passed over a limited number of times only.
+ * With `lock` held, and somebody queued: who comes next. ULTs of the pool that has had the mutex before others, since
+ * what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten times as much. The
+ * others are passed over a limited number of times only. Those of the pool who came before it had the mutex stand among
+ * the others, and before all who came since.
  */
 static struct abti_waiter *next_waiter(ABT_mutex mutex)
 {
-    struct abti_waiter *w = abti_waitq_pop(&mutex->natives);
-    if (ABTI_UNLIKELY(w != NULL))
-        return w;
-    abti_es *es = abti_es_self;
-    const abti_pool *pool = es ? es->cur->pool : NULL;
     struct abti_waiter *head = mutex->waiters.head;
-    if (ABTI_UNLIKELY(pool && !(head->unit && head->unit->pool == pool)) && mutex->passed_over < MUTEX_PASSES) {
-        w = head->next;
-        for (int i = 0; i < MUTEX_NEAR && w != head; i++, w = w->next) {
-            if (w->unit && w->unit->pool == pool) {
-                mutex->passed_over++;
-                abti_waitq_remove(&mutex->waiters, w);
-                return w;
-            }
-        }
+    if (ABTI_UNLIKELY(!abti_waitq_is_empty(&mutex->natives)))
+        return abti_waitq_pop(&mutex->natives);
+    if (!abti_waitq_is_empty(&mutex->near) &&
+        (!head || (mutex->passed_over < MUTEX_PASSES && !is_of_home(mutex, head)))) {
+        mutex->passed_over += head != NULL;
+        return abti_waitq_pop(&mutex->near);
     }
+    abti_waitq_pop(&mutex->waiters);
     mutex->passed_over = 0;
-    return abti_waitq_pop(&mutex->waiters);
+    if (head->unit && !is_of_home(mutex, head)) {
+        abti_waitq_append(&mutex->waiters, &mutex->near);
+        mutex->home = head->unit->pool;
+    }
+    return head;
+}
+
+static bool is_waited(ABT_mutex mutex)
+{
+    return !abti_waitq_is_empty(&mutex->near) || !abti_waitq_is_empty(&mutex->waiters) ||
+           !abti_waitq_is_empty(&mutex->natives);
 }
 
 static struct abti_waiter *release_plain(ABT_mutex mutex)
@@ -189,9 +201,8 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
     abti_spin_lock(&mutex->lock);
     struct abti_waiter *w = next_waiter(mutex);
-    bool more = !abti_waitq_is_empty(&mutex->natives) || !abti_waitq_is_empty(&mutex->waiters);
-    uint32_t next =
-        (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) | (more ? ABTI_MUTEX_WAITERS : 0);
+    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) |
+                    (is_waited(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /* release: pairs with whoever takes the mutex */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
@@ -210,7 +221,34 @@ static bool announce_to_others(ABT_mutex mutex)
     }
 }
 
-struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list)
+/*
+ * The waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders it
+ */
+static bool can_queue(const struct abti_waiter *w)
+{
+    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE;
+}
+
+/* With `lock` held. */
+static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
+{
+    w->object = mutex;
+    w->reason = ABT_SYNC_EVENT_TYPE_MUTEX;
+    abti_waitq_push(queue_of(mutex, (struct abti_mutex_waiter *)w), w);
+}
+
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
+{
+    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex) || !can_queue(w)))
+        return w;
+    abti_spin_lock(&mutex->lock);
+    admit_locked(mutex, w);
+    bool others = announce_to_others(mutex);
+    abti_spin_unlock(&mutex->lock);
+    return others ? NULL : release_plain(mutex); /* it was free, and we have taken it only to hand it on */
+}
+
+struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list)
 {
     if (!list || abti_mutex_is_recursive(mutex))
         return list;
@@ -220,21 +258,18 @@ struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list)
     for (struct abti_waiter *w = list, *next; w; w = next) {
         next = w->next;
         w->next = NULL;
-        /* relaxed: the lock under which the waiter was claimed orders it */
-        if (abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE) {
+        if (can_queue(w)) {
+            admit_locked(mutex, w);
+            queued = true;
+        } else {
             *last = w;
             last = &w->next;
-            continue;
         }
-        w->object = mutex;
-        w->reason = ABT_SYNC_EVENT_TYPE_MUTEX;
-        abti_waitq_push(queue_of(mutex, (struct abti_mutex_waiter *)w), w);
-        queued = true;
     }
     bool others = !queued || announce_to_others(mutex);
     abti_spin_unlock(&mutex->lock);
     if (!others)
-        *last = release_plain(mutex); /* it was free, and we have taken it only to hand it on */
+        *last = release_plain(mutex); /* as above */
     return to_wake;
 }
 

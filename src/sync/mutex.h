@@ -1,7 +1,7 @@
 /*
  * Mutexes. Whoever unlocks one that is waited for hands it to one waiter. What that means depends on who it is:
  *
- * - A ULT, one of the unlocker's pool rather than another, within limits: the mutex is reserved for it until it runs,
+ * - A ULT, one of the same pool as long as there are any, within limits: the mutex is reserved for it until it runs,
  *   and other ULTs queue behind it. Not so trylock and the native threads of ESs (spinlock; tasklets and main
  *   schedulers, which cannot wait otherwise): they take a mutex that is reserved, since the ULT may need the very ES
  *   that they would not give away.
@@ -61,8 +61,11 @@ struct ABT_mutex_opaque {
     uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
     uint32_t owner_room[3];    /* recursive: see mutex_owner in mutex.c */
     struct abti_waitq natives; /* lock: native threads of ESs */
+    struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the others */
-    uint32_t passed_over;      /* lock: how often the first of them was */
+    abti_pool_p4 home;         /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared: it may
+                                  be no more */
+    uint32_t passed_over;      /* lock: how often the first of them was since then */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
@@ -92,20 +95,20 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
     w->rounds = 0;
 }
 
-/* A waiter has been woken: it is its turn, unless somebody else was faster; then it is the next again. ABT_SUCCESS. */
-int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w);
-
 /*
- * Waiters (each a struct abti_mutex_waiter, claimed, in no queue) want the mutex next: they queue for it, without being
- * woken, and come when they are. Returns those who are to be woken now: one of them if the mutex is free, and those who
- * take it by themselves: who wait with a deadline, and all when the mutex is recursive.
+ * A waiter (claimed, in no queue) wants the mutex next: it queues for it, without being woken, and comes when it is.
+ * Not who waits with a deadline, and nobody for a recursive mutex: they take it by themselves. Returns who is to be
+ * woken now, if the mutex is free or the waiter does not queue; NULL: nobody.
  */
-struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
+struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
+/* The same for several (NULL: none), each a struct abti_mutex_waiter. */
+struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
 /* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
  */
 int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
+int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
 /* Returns whom to wake, NULL: nobody. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
@@ -123,6 +126,17 @@ ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
     uint32_t word = ABTI_MUTEX_LOCKED;
     /* release: pairs with whoever sets LOCKED */
     return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
+}
+
+/* A waiter has been woken: it is its turn, unless somebody else was faster; then it is the next again. ABT_SUCCESS. */
+ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
+{
+    /* relaxed: the compare-and-swap acquires */
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_RESERVED) | ABTI_MUTEX_LOCKED;
+    if (ABTI_LIKELY(!(word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING))) && abti_cas_word(&mutex->word, &word, taken))
+        return ABT_SUCCESS;
+    return abti_mutex_come_slow(mutex, w);
 }
 
 ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)

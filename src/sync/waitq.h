@@ -12,6 +12,7 @@
 #include "core/switch.h"
 
 typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
+typedef abti_pool *abti_pool_p4 __attribute__((aligned(4)));
 
 /* A ring; zeroed memory is an empty queue. A waiter that is in no queue has no `next`. */
 struct abti_waitq {
@@ -44,6 +45,24 @@ ABTI_INLINE void abti_waitq_push_front(struct abti_waitq *q, struct abti_waiter 
 {
     abti_waitq_push(q, w);
     q->head = w;
+}
+
+/* Moves all of another queue behind those of this one. */
+ABTI_INLINE void abti_waitq_append(struct abti_waitq *q, struct abti_waitq *more)
+{
+    struct abti_waiter *head = q->head, *first = more->head;
+    if (!first)
+        return;
+    more->head = NULL;
+    if (!head) {
+        q->head = first;
+        return;
+    }
+    struct abti_waiter *last = first->prev;
+    head->prev->next = first;
+    first->prev = head->prev;
+    last->next = head;
+    head->prev = last;
 }
 
 /* Takes a waiter out, if it is there. */
