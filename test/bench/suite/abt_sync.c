@@ -10,17 +10,32 @@ static ABT_eventual ping, pong;
 static int turn, num_ults;
 static long each, count;
 
-/* All ULTs of a batch do `each` operations; they are dealt out to the streams, unless all of these have one pool. */
+/* The ULTs of one stream, in its own pool: every one of the team's number, beginning with that of the stream. */
+struct share {
+    int first;
+    void (*func)(void *);
+};
+
+static void run_share(void *arg)
+{
+    const struct share *share = arg;
+    ABT_thread ults[MAX_ULTS];
+    int num = 0;
+    for (int i = share->first; i < num_ults; i += team.num) {
+        CHECK(ABT_thread_create(team.pools[share->first], share->func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL,
+                                &ults[num++]));
+    }
+    while (num > 0)
+        CHECK(ABT_thread_free(&ults[--num]));
+}
+
+/* All ULTs of a batch do `each` operations; they are dealt out to the streams. */
 static void run_ults(void (*func)(void *))
 {
-    ABT_thread ults[MAX_ULTS];
-    for (int i = 0; i < num_ults; i++) {
-        int s = i % team.num;
-        ABT_pool pool = s == 0 ? team.pools[0] : team.inboxes[s];
-        CHECK(ABT_thread_create(pool, func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL, &ults[i]));
-    }
-    for (int i = 0; i < num_ults; i++)
-        CHECK(ABT_thread_free(&ults[i]));
+    struct share shares[SUITE_MAX_STREAMS];
+    for (int s = 0; s < team.num; s++)
+        shares[s] = (struct share){s, func};
+    team_everywhere(run_share, shares, sizeof(shares[0]));
 }
 
 static void locks(void *arg)
