@@ -1,5 +1,6 @@
 /* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
 #include "core/annotated.h"
+#include "core/join.h"
 #include "core/overflow.h"
 #include "core/rt.h"
 #include "core/stackuse.h"
@@ -136,10 +137,32 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
 }
 
 /*
- * The common case by itself: the joiner sleeps on this ES, which owns the counts of its pool (it may have got another
- * pool meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields: it has
- * never left its stack.
+ * The common case by itself, with no more than the joiner's going on left to do: it sleeps on this ES, which owns the
+ * counts of its pool (it may have got another pool meanwhile), and the unit is nothing but its descriptor. Requests to
+ * the joiner wait until it yields: it has never left its stack.
  */
+ABTI_INLINE bool end_quickly(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
+{
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
+                      abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
+        return false;
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+        abti_cache_put_quick(&es->units, unit);
+        abti_null_handle(joiner);
+    } else {
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    }
+    return true;
+}
+
+/* The joiner goes on. */
+ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
+{
+    abti_pool_owner_left(pool, 1);
+    es->cur = joiner;
+    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
+}
+
 ABTI_INLINE void end_in_place(void)
 {
     abti_es *es = abti_es_self;
@@ -147,20 +170,40 @@ ABTI_INLINE void end_in_place(void)
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
     abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
-                      abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units))) {
+    if (ABTI_LIKELY(end_quickly(es, unit, joiner, pool, join)))
+        return_to_joiner(es, joiner, pool);
+    else
         finish_in_place_any(es, unit);
-        return;
+}
+
+/*
+ * A unit of a row has ended, and the next one is to run, on this very stack. Not when it is the joiner's turn, or the
+ * unit has come elsewhere. Out of line for the same reason as end_watch.
+ */
+static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur, *joiner = row->joiner;
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
+        finish_in_place_any(es, unit);
+        return false;
     }
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_cache_put_quick(&es->units, unit);
-        abti_null_handle(joiner);
-    } else {
-        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    if (abti_row_begin_next(es, row)) {
+        abti_cpu_fpu_reset();
+        return true;
     }
-    abti_pool_owner_left(pool, 1);
-    es->cur = joiner;
-    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
+    return_to_joiner(es, joiner, pool);
+    return false;
+}
+
+void abti_nest_row(void *row_)
+{
+    struct abti_row *row = row_;
+    do {
+        abti_unit *unit = row->unit;
+        unit->func(unit->arg);
+    } while (go_on_in_row(row));
 }
 
 /* Out of line: it must not use what its caller knew of the ES before the unit ran. */

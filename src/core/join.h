@@ -54,28 +54,69 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 }
 
 /*
- * Join in place, if that may be: the unit stands next in the joiner's own private queue and has not been touched, so it
- * runs on the rest of the joiner's stack, if there is enough of it. That it stands there also says that it is a unit
- * which can be joined. It is registered, it runs, and its end resumes the joiner. True: done, with *code to be returned
- * at once. On an ES; who has no ULT there has no queue.
+ * A unit may run in place for `self`, a ULT of `pool` which runs: it stands next in `queue`, the stream's own, and has
+ * not been touched, and there is enough of self's stack left. That it stands there also says that it is a unit which
+ * can be joined.
+ */
+ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *pool, struct abti_queue *queue,
+                                       abti_unit *unit)
+{
+    return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
+           ABTI_LIKELY(abti_unit_is_fresh_default(unit)) &&
+           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->nest_limit)) && ABTI_LIKELY(abti_pool_is_owner(es, pool)) &&
+           ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0)) && ABTI_LIKELY(abti_cpu_count_down(&es->budget));
+}
+
+/*
+ * Join in place, if that may be: the unit is registered, it runs on the rest of the joiner's stack, and its end resumes
+ * the joiner. True: done, with *code to be returned at once. On an ES; who has no ULT there has no queue.
  */
 ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {
     abti_unit *self = es->cur;
-    struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(!abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) ||
-        ABTI_UNLIKELY(!abti_unit_is_fresh_default(unit)) ||
-        ABTI_UNLIKELY(!abti_cpu_sp_is_above(&self->stack->nest_limit)))
-        return false;
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)) || ABTI_UNLIKELY(!abti_cpu_is_equal(&unit->join, 0)) ||
-        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) || ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
+    struct abti_queue *queue = &es->fast->queue;
+    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) ||
+        ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
         return false;
     abti_queue_pop_head(queue, unit);
     abti_pool_owner_entered(pool);
     *code = abti_run_in_place(es, self, unit);
     return true;
 }
+
+/*
+ * Units that one after the other run in place for one joiner, who is saved once for all of them. It lies in the
+ * joiner's frame; whoever goes on as the joiner finds in `next` how far they have come.
+ */
+struct abti_row {
+    abti_unit *joiner;
+    ABT_thread *next, *end; /* those to come */
+    bool free;              /* they are to be freed, too */
+    abti_unit *unit;        /* that runs */
+};
+
+/* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
+ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
+{
+    abti_unit *self = row->joiner;
+    if (row->next == row->end)
+        return false;
+    abti_unit *unit = *row->next;
+    struct abti_queue *queue = &es->fast->queue;
+    if (!abti_may_run_in_place(es, self, self->pool, queue, unit) ||
+        ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
+        return false;
+    row->next++;
+    row->unit = unit;
+    abti_queue_pop_head(queue, unit);
+    abti_unit_set_stack(unit, self->stack);
+    abti_set_running(es, unit);
+    return true;
+}
+
+/* Joins as many of these as can run in place one after the other, and returns how many: perhaps none. */
+size_t abti_join_row(ABT_thread *handles, size_t num, bool free);
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)

@@ -1,7 +1,7 @@
 /*
  * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. A joined unit
- * that is next in the pool runs in place, on the rest of its joiner's stack; here some of them yield, block, exit, are
- * cancelled, or move to another ES in the middle.
+ * that is next in the pool runs in place, on the rest of its joiner's stack, and so do several that are joined at once;
+ * here some of them yield, block, exit, are cancelled, or move to another ES in the middle.
  */
 #include "stress.h"
 
@@ -129,12 +129,15 @@ static void fork_two(struct node *node, struct rng *rng)
         must(ABT_thread_cancel(thread[1]));
         atomic_fetch_add(&cancels, 1);
     }
-    for (int i = 0; i < 2; i++) {
+    if (one_in(rng, 3))
+        must(ABT_thread_join_many(2, thread));
+    for (int i = 0; i < 2 && one_in(rng, 2); i++) {
         ABT_thread *next = &thread[(i + first) % 2];
         if (one_in(rng, 3))
             must(ABT_thread_join(*next));
         must(ABT_thread_free(next));
     }
+    must(ABT_thread_free_many(2, thread));
     for (int i = 0; i < 2; i++) {
         if (child[i].result < 0) { /* it was cancelled in time, or in the middle: do it again */
             child[i].private = true;
