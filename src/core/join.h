@@ -104,7 +104,8 @@ ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
         return false;
     abti_unit *unit = *row->next;
     struct abti_queue *queue = &es->fast->queue;
-    if (!abti_may_run_in_place(es, self, self->pool, queue, unit) ||
+    /* A null handle could be taken for the head of an empty queue. */
+    if (!unit || !abti_may_run_in_place(es, self, self->pool, queue, unit) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
         return false;
     row->next++;
