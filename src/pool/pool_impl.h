@@ -22,6 +22,9 @@ int abti_pool_randws_init(abti_pool *pool) ABTI_MUST_CHECK;
 /* A push of a built-in pool under the lock, by who has not got the bias. */
 void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
+/* push_many under the pool's lock, taken once, for those with push_locked. */
+void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
+
 /* push_many and pop_many by a push and a pop for each. */
 void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
 size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);

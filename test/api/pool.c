@@ -221,6 +221,61 @@ static void print_unit(void *arg, ABT_unit unit)
     print_thread(arg, thread);
 }
 
+/* --- Several units at once for several streams that sleep --- */
+
+enum { SLEEPERS = 3 };
+
+static atomic_int num_met;
+
+static void meet_others(void *arg)
+{
+    double end = now() + patience();
+
+    (void)arg;
+    atomic_fetch_add(&num_met, 1);
+    while (atomic_load(&num_met) < SLEEPERS && now() < end)
+        nap_ms(0.05); /* without a yield: each keeps its stream */
+}
+
+/* Creates them in the pool at once, or pushes those that it pops from another one. */
+static void bring_units(ABT_pool pool, bool push, ABT_thread units[SLEEPERS])
+{
+    void (*funcs[SLEEPERS])(void *);
+    ABT_pool aside = new_pool(ABT_POOL_FIFO, ABT_FALSE), pools[SLEEPERS];
+
+    for (int i = 0; i < SLEEPERS; i++) {
+        funcs[i] = meet_others;
+        pools[i] = push ? aside : pool;
+    }
+    ok_abt(ABT_thread_create_many(SLEEPERS, pools, funcs, NULL, ABT_THREAD_ATTR_NULL, units));
+    if (push) {
+        size_t num;
+        ABT_thread popped[SLEEPERS];
+        must(ABT_pool_pop_threads(aside, popped, SLEEPERS, &num));
+        ok_abt(ABT_pool_push_threads(pool, popped, num));
+    }
+    must(ABT_pool_free(&aside));
+}
+
+static void test_sleepers(ABT_pool_kind kind, bool push)
+{
+    ABT_pool pool;
+    ABT_xstream xstreams[SLEEPERS];
+    ABT_thread units[SLEEPERS];
+
+    must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    for (int i = 0; i < SLEEPERS; i++)
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstreams[i]));
+    nap_ms(20); /* until they sleep, most likely */
+    atomic_store(&num_met, 0);
+    bring_units(pool, push, units);
+    ok(soon(atomic_load(&num_met) == SLEEPERS), "each stream has been woken for one");
+    must(ABT_thread_free_many(SLEEPERS, units));
+    for (int i = 0; i < SLEEPERS; i++)
+        must(ABT_xstream_free(&xstreams[i]));
+    must(ABT_pool_free(&pool));
+}
+
 static void test_units(enum caller who, void *arg)
 {
     ABT_thread units[N];
@@ -511,6 +566,10 @@ int main(void)
     call_as_each(test_create, NULL);
     test_contexts();
     call_as_each(test_many, NULL);
+    for (int push = 0; push < 2; push++) {
+        test_sleepers(ABT_POOL_FIFO, push);
+        test_sleepers(ABT_POOL_RANDWS, push);
+    }
     call_as_each(test_units, NULL);
     call_as_each(test_wait, NULL);
     call_as_each(test_sizes, NULL);
