@@ -77,6 +77,22 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     return ABT_SUCCESS;
 }
 
+/*
+ * The same for several with functions and arguments of their own, pushed together; args may be NULL. As many as there
+ * are descriptors at hand, one at least.
+ */
+ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, void (**funcs)(void *), void **args,
+                                                 size_t num, unsigned flags, ABT_thread *handles)
+{
+    size_t n = 0;
+    for (; n < num && abti_cache_top(&es->units); n++) {
+        handles[n] = abti_cache_get_quick(&es->units);
+        abti_unit_init(handles[n], funcs[n], args ? args[n] : NULL, pool, flags);
+    }
+    pool->ops->push_many(pool, handles, n, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return n;
+}
+
 /* Revives a terminated unit into a pool, without pushing it. ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 

@@ -140,6 +140,28 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
     return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
+/* How many from the first on go to the same pool, up to so many that others are not kept from the pool for long. */
+static size_t count_equal(ABT_pool *pools, size_t num)
+{
+    enum { MAX = 64 };
+    size_t n = 1;
+    while (n < num && n < MAX && pools[n] == pools[0])
+        n++;
+    return n;
+}
+
+/* Creates plain ULTs as long as that is simple, as ABT_thread_create does. How many: none, the first is not simple. */
+static size_t create_some(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles)
+{
+    abti_es *es = abti_es_self;
+    size_t n = 0;
+    for (; n < num && abti_create_is_quick(es, pools[n]); n++)
+        handles[n] = abti_create_quick(es, pools[n], funcs[n], args ? args[n] : NULL, ABTI_UNIT_NAMED);
+    if (n == 0 && abti_create_is_quick_shared(es, pools[0]))
+        n = abti_create_quick_shared_many(es, pools[0], funcs, args, count_equal(pools, num), ABTI_UNIT_NAMED, handles);
+    return n;
+}
+
 int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
                            ABT_thread_attr attr, ABT_thread *newthread_list)
 {
@@ -148,19 +170,20 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
     if (ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
     bool plain = newthread_list && ABTI_ATTR_IS_NULL(attr);
-    for (int i = 0; i < num_threads; i++) {
-        abti_es *es = abti_es_self;
-        if (ABTI_LIKELY(plain && abti_create_is_quick(es, pool_list[i]))) {
-            newthread_list[i] = abti_create_quick(es, pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL,
-                                                  ABTI_UNIT_NAMED);
+    for (int i = 0; i < num_threads;) {
+        void **args = arg_list ? &arg_list[i] : NULL;
+        ABT_thread *handles = newthread_list ? &newthread_list[i] : NULL;
+        int made =
+            plain ? (int)create_some(&pool_list[i], &thread_func_list[i], args, (size_t)(num_threads - i), handles) : 0;
+        i += made;
+        if (made > 0)
             continue;
-        }
         if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
             return abti_error(ABT_ERR_INV_POOL);
-        int code = thread_create_and_push(pool_list[i], thread_func_list[i], arg_list ? arg_list[i] : NULL, attr,
-                                          newthread_list ? &newthread_list[i] : NULL);
+        int code = thread_create_and_push(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, handles);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
             return code;
+        i++;
     }
     return ABT_SUCCESS;
 }

@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, MAX_PARTS = SUITE_MAX_STREAMS };
-enum { LAYOUT = 15, TASKLETS = 16, SEQUENTIAL = 32 }; /* bits of a variant */
+enum { LAYOUT = 15, TASKLETS = 16, SEQUENTIAL = 32, MANY = 64 }; /* bits of a variant */
 
 static bool use_tasklets;
 static enum team_layout layout;
@@ -96,6 +96,32 @@ static void tasks_single(void *arg)
     turn_factor();
 }
 
+/* The same in one call, with the parts of other streams first: they begin meanwhile. */
+static void tasks_single_many(void *arg)
+{
+    static struct range ranges[TASKS];
+    static ABT_pool pools[TASKS];
+    static void (*funcs[TASKS])(void *);
+    static void *args[TASKS];
+    static ABT_thread units[TASKS];
+    int num = 0;
+    (void)arg;
+    for (int s = team.num - 1; s >= 0; s--) {
+        const struct range part = part_of(TASKS, s, team.num);
+        for (int i = part.begin; i < part.end; i++, num++) {
+            ranges[num] = part_of(COLUMNS, i, TASKS);
+            pools[num] = s == 0 ? team.pools[0] : team.inboxes[s];
+            funcs[num] = scal;
+            args[num] = &ranges[num];
+        }
+    }
+    CHECK(ABT_thread_create_many(TASKS, pools, funcs, args, ABT_THREAD_ATTR_NULL, units));
+    int own = part_of(TASKS, 0, team.num).end;
+    CHECK(ABT_thread_free_many(own, units + TASKS - own));
+    CHECK(ABT_thread_free_many(TASKS - own, units));
+    turn_factor();
+}
+
 /* Each stream makes tasks for its part of the elements. */
 static void make_part(void *arg)
 {
@@ -175,7 +201,7 @@ static void run_for_loop(const struct suite_work *work)
 
 static void run_tasks_single(const struct suite_work *work)
 {
-    run_loops(work, tasks_single);
+    run_loops(work, work->variant & MANY ? tasks_single_many : tasks_single);
 }
 
 static void run_tasks_parallel(const struct suite_work *work)
@@ -367,6 +393,7 @@ static void run_uts(const struct suite_work *work)
 const struct suite_work abt_task_works[] = {
     LOOP("for-loop", run_for_loop, 1),
     LOOP("tasks-single", run_tasks_single, 1),
+    {"tasks-single", "ULT, private pools, create_many", "*", run_tasks_single, 1, TEAM_PRIV | MANY},
     LOOP("tasks-parallel", run_tasks_parallel, 1),
     LOOP("nested", run_nested, ROWS),
     {"fib", "ULT, RANDWS pools", "*", run_fib, 0, TEAM_RANDWS},
