@@ -320,15 +320,25 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     abti_timer_disarm(&timer);
 }
 
+static bool has_nobody(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (!sched->pools[i]->ops->is_empty(sched->pools[i]))
+            return false;
+    }
+    return true;
+}
+
 /*
  * Whom to run when the ULT leaves, NULL: who is picked. `other` would be pushed to the very pool that this one is
- * served from; if it would be popped at once it need not be pushed, nor counted: one of the pool's ULTs is blocked in
- * place of the other.
+ * served from; if nobody else stands in the scheduler's pools, so that it would run next, it need not be pushed, nor
+ * counted: one of the pool's ULTs is blocked in place of the other.
  */
 ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abti_waiter *other)
 {
     abti_unit *unit = other ? other->unit : NULL;
-    if (!unit || unit->pool != pool || !abti_may_pick(es) || es->dsched->front != pool || !pool->ops->is_empty(pool))
+    abti_sched *sched = es->dsched;
+    if (!unit || unit->pool != pool || !sched || sched->front != pool || !has_nobody(sched) || !abti_may_pick(es))
         return NULL;
     abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);

@@ -462,6 +462,28 @@ static void test_couple(ABT_pool_kind kind, ABT_pool_access access, bool third)
     stage_fini(&c.stage);
 }
 
+/* Nor is somebody passed over who stands in another pool of the scheduler, behind theirs. */
+static void test_couple_and_pool_behind(ABT_sched_predef predef)
+{
+    struct couple c = {.least = SIZE_MAX};
+    ABT_pool pools[2];
+    ABT_thread ults[3];
+    ABT_xstream es;
+
+    stage_init(&c.stage);
+    for (int i = 0; i < 2; i++)
+        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));
+    c.pool = pools[0];
+    must(ABT_thread_create(pools[0], take_even_turns, &c, ABT_THREAD_ATTR_NULL, &ults[0]));
+    must(ABT_thread_create(pools[0], take_odd_turns, &c, ABT_THREAD_ATTR_NULL, &ults[1]));
+    must(ABT_thread_create(pools[1], step, &c, ABT_THREAD_ATTR_NULL, &ults[2]));
+    must(ABT_xstream_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &es));
+    must(ABT_thread_free_many(3, ults));
+    ok(c.steps_of_third > 0, "the one in another pool has had %ld steps", c.steps_of_third);
+    must(ABT_xstream_free(&es));
+    stage_fini(&c.stage);
+}
+
 int main(void)
 {
     if (!ABT_NULL) {
@@ -486,6 +508,8 @@ int main(void)
         test_couple(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, third);
         test_couple(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, third);
     }
+    test_couple_and_pool_behind(ABT_SCHED_BASIC);
+    test_couple_and_pool_behind(ABT_SCHED_RANDWS);
     sync_fini();
     return done_testing();
 }
