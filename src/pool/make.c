@@ -35,7 +35,7 @@ void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool
         abti_spin_unlock(&pool->lock.spin);
 }
 
-/* With the lock held, which is released: wakes up to `num` of those who sleep on the pool. How many, 0: none is left.
+/* With the lock held, which is released: wakes up to `num` of those who sleep on the pool. How many more there may be.
  */
 static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
 {
@@ -47,20 +47,20 @@ static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
     abti_pool_unlock(es, pool);
     for (size_t i = 0; i < n; i++)
         abti_parking_wake(wakeups[i]);
-    return n;
+    return n < WAKES ? 0 : num - n;
 }
 
+/* Wakes one for each unit, if so many sleep. Who goes to sleep later sees that the pool is not empty. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;
     abti_pool_lock(es, pool);
     for (size_t i = 0; i < num; i++)
         pool->ops->push_locked(pool, units[i], context);
-    size_t woken = unlock_and_wake_some(es, pool, num);
-    /* As many as there are units, if so many sleep. */
-    while (woken > 0 && (num -= woken) > 0) {
+    size_t more = unlock_and_wake_some(es, pool, num);
+    while (more > 0) {
         abti_pool_lock(es, pool);
-        woken = unlock_and_wake_some(es, pool, num);
+        more = unlock_and_wake_some(es, pool, more);
     }
 }
 
