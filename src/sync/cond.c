@@ -20,7 +20,8 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
 }
 
 /*
- * Who is signalled has queued for the mutex already when it wakes (abti_mutex_admit), unless the mutex is recursive.
+ * Who is signalled has queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
+ * abti_mutex_admit_all), unless the mutex is recursive.
  */
 struct cond_waiter {
     struct abti_mutex_waiter base;

@@ -169,8 +169,8 @@ static uint32_t mark_of(const struct abti_mutex_waiter *w)
 /*
  * With `lock` held, and somebody queued: who comes next. ULTs of the pool that has had the mutex before others, since
  * what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten times as much. The
- * others are passed over a limited number of times only. Those of the pool who came before it had the mutex stand among
- * the others, and before all who came since.
+ * others are passed over a limited number of times only, each that is first among them. ULTs of the pool who came
+ * before it had the mutex stand among the others.
  */
 static struct abti_waiter *next_waiter(ABT_mutex mutex)
 {

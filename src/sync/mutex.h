@@ -65,7 +65,7 @@ struct ABT_mutex_opaque {
     struct abti_waitq waiters; /* lock: the others */
     abti_pool_p4 home;         /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared: it may
                                   be no more */
-    uint32_t passed_over;      /* lock: how often the first of them was since then */
+    uint32_t passed_over;      /* lock: how often the first of them was */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
