@@ -191,7 +191,7 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex)
     return head;
 }
 
-static bool is_waited(ABT_mutex mutex)
+static bool has_waiters(ABT_mutex mutex)
 {
     return !abti_waitq_is_empty(&mutex->near) || !abti_waitq_is_empty(&mutex->waiters) ||
            !abti_waitq_is_empty(&mutex->natives);
@@ -208,7 +208,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     abti_spin_lock(&mutex->lock);
     struct abti_waiter *w = next_waiter(mutex);
     uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) |
-                    (is_waited(mutex) ? ABTI_MUTEX_WAITERS : 0);
+                    (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /* release: pairs with whoever takes the mutex */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
