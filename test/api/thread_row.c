@@ -64,20 +64,32 @@ static void look(void *arg)
     num_wrong += (int)total != MANY - i; /* and the joiner */
 }
 
-static void look_after_join(void *arg)
+static bool has_ended(ABT_thread unit)
+{
+    return state_of(unit) == ABT_THREAD_STATE_TERMINATED;
+}
+
+static bool is_freed(ABT_thread unit)
+{
+    return unit == ABT_THREAD_NULL;
+}
+
+/* Those before it are over, the others, and itself, are not. */
+static void look_at_all(void *arg, bool (*is_over)(ABT_thread unit))
 {
     look(arg);
-    for (int i = 0; i < MANY; i++) {
-        if (i != (intptr_t)arg)
-            num_wrong += (state_of(units[i]) == ABT_THREAD_STATE_TERMINATED) != (i < (intptr_t)arg);
-    }
+    for (int i = 0; i < MANY; i++)
+        num_wrong += is_over(units[i]) != (i < (intptr_t)arg);
+}
+
+static void look_after_join(void *arg)
+{
+    look_at_all(arg, has_ended);
 }
 
 static void look_after_free(void *arg)
 {
-    look(arg);
-    for (int i = 0; i < MANY; i++)
-        num_wrong += (units[i] == ABT_THREAD_NULL) != (i < (intptr_t)arg);
+    look_at_all(arg, is_freed);
 }
 
 static void test_views(void)
