@@ -2,7 +2,6 @@
 #include "core/join.h"
 
 #include "core/rt.h"
-#include "core/stackuse.h"
 
 /* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
@@ -130,21 +129,6 @@ int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     return join_locked(es, unit, handle, front, true);
-}
-
-size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
-{
-    abti_es *es = abti_es_self;
-    if (!es || abti_stackuse_is_on())
-        return 0;
-    abti_unit *self = es->cur;
-    struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
-    if (!abti_row_begin_next(es, &row))
-        return 0;
-    abti_pool_owner_entered(self->pool);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
-    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
-    return (size_t)(row.next - handles);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

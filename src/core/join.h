@@ -68,6 +68,19 @@ ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *
 }
 
 /*
+ * A joiner of the private pool in front that many units stand before takes its turn behind them, be the one it waits
+ * for the first of them. Who joins unit after unit then finds them ended: they have run one after the other on a stack
+ * of their own, for less than it takes to come back for each. With few, what it waits for runs in place, or hands the
+ * ES straight over. `joined`: 1 while that one stands there, too.
+ */
+enum { ABTI_JOIN_FEW = 16 };
+
+ABTI_INLINE bool abti_joiner_takes_turn(abti_es *es, abti_pool *pool, unsigned joined)
+{
+    return ABTI_UNLIKELY(abti_queue_size(&es->fast->queue) >= ABTI_JOIN_FEW + joined) && es->fast == pool;
+}
+
+/*
  * Join in place, if that may be: the unit is registered, it runs on the rest of the joiner's stack, and its end resumes
  * the joiner. True: done, with *code to be returned at once. On an ES; who has no ULT there has no queue.
  */
@@ -76,7 +89,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
     struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) ||
+    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) || abti_joiner_takes_turn(es, pool, 1) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
         return false;
     abti_queue_pop_head(queue, unit);
@@ -84,40 +97,6 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     *code = abti_run_in_place(es, self, unit);
     return true;
 }
-
-/*
- * Units that one after the other run in place for one joiner, who is saved once for all of them. It lies in the
- * joiner's frame; whoever goes on as the joiner finds in `next` how far they have come.
- */
-struct abti_row {
-    abti_unit *joiner;
-    ABT_thread *next, *end; /* those to come */
-    bool free;              /* they are to be freed, too */
-    abti_unit *unit;        /* that runs */
-};
-
-/* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
-ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
-{
-    abti_unit *self = row->joiner;
-    if (row->next == row->end)
-        return false;
-    abti_unit *unit = *row->next;
-    struct abti_queue *queue = &es->fast->queue;
-    /* A null handle could be taken for the head of an empty queue. */
-    if (!unit || !abti_may_run_in_place(es, self, self->pool, queue, unit) ||
-        ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
-        return false;
-    row->next++;
-    row->unit = unit;
-    abti_queue_pop_head(queue, unit);
-    abti_unit_set_stack(unit, self->stack);
-    abti_set_running(es, unit);
-    return true;
-}
-
-/* Joins as many of these as can run in place one after the other, and returns how many: perhaps none. */
-size_t abti_join_row(ABT_thread *handles, size_t num, bool free);
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)

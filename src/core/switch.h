@@ -276,9 +276,6 @@ void abti_discard(abti_es *es, abti_unit *unit);
 extern _Atomic(void (*)(void)) abti_ult_entry;
 extern _Atomic(void (*)(void *)) abti_nest_entry; /* each ES has its own copy */
 
-/* The same for the units of a row, see core/join.h; while stack use is sampled none begins. */
-void abti_nest_row(void *row);
-
 /* After abti_stackuse_is_on has changed. */
 void abti_entries_watch(void);
 
