@@ -31,7 +31,7 @@ ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t 
 {
     /* One joiner has registered, and no other can: a plain store ends the unit. */
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_null_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+        *abti_joiner_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS)) = ABT_THREAD_NULL;
         abti_unit_dispose(es, unit);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
@@ -148,7 +148,7 @@ ABTI_INLINE bool end_quickly(abti_es *es, abti_unit *unit, abti_unit *joiner, ab
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
         abti_cache_put_quick(&es->units, unit);
-        abti_null_handle(joiner);
+        *(ABT_thread *)joiner->next = ABT_THREAD_NULL; /* a joiner in place takes no turn */
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }
@@ -214,7 +214,7 @@ static void finish(void)
         finish_own_stack(es, unit);
     abti_unit *joiner = terminate(es, unit);
     if (joiner) {
-        if (can_continue_joiner(es, joiner) && !abti_joiner_takes_turn(es, joiner->pool, 0)) {
+        if (can_continue_joiner(es, joiner) && !abti_joiner_takes_turn(joiner)) {
             abti_cache_put(&es->stacks, stack);
             take_joiner(es, joiner);
             jump(joiner, NULL, NULL);
@@ -262,17 +262,10 @@ ABTI_INLINE abti_unit *finish_quickly(abti_es *es, abti_unit *unit, struct abti_
     return next;
 }
 
-static ABTI_NOINLINE abti_unit *finish_slowly(void)
-{
-    finish();
-    return abti_es_self->cur;
-}
-
 /* Out of line, as the unit may have come elsewhere: it must not use what its caller knew of the ES before. */
-static ABTI_NOINLINE abti_unit *finish_and_next(abti_unit *unit, struct abti_stack *stack)
+static ABTI_NOINLINE abti_unit *finish_here(abti_unit *unit, struct abti_stack *stack)
 {
-    abti_unit *next = finish_quickly(abti_es_self, unit, stack);
-    return ABTI_LIKELY(next != NULL) ? next : finish_slowly();
+    return finish_quickly(abti_es_self, unit, stack);
 }
 
 ABTI_INLINE void run_ults(bool watch)
@@ -288,7 +281,12 @@ ABTI_INLINE void run_ults(bool watch)
             end_watch();
         if (ABTI_BUILD_TOOL)
             tell_finish();
-        unit = finish_and_next(unit, stack);
+        abti_unit *next = ABTI_LIKELY(!abti_load_relaxed(&unit->join)) ? finish_here(unit, stack) : NULL;
+        if (ABTI_UNLIKELY(!next)) {
+            finish();
+            next = abti_es_self->cur;
+        }
+        unit = next;
     }
 }
 

@@ -58,7 +58,7 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 {
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    self->next = (abti_unit *)handle;
+    self->next = abti_joiner_link(handle, abti_is_first_of_many(es, self->pool, unit) && abti_joins_in_a_row(es, self));
     if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);

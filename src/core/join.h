@@ -68,16 +68,30 @@ ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *
 }
 
 /*
- * A joiner of the private pool in front that many units stand before takes its turn behind them, be the one it waits
- * for the first of them. Who joins unit after unit then finds them ended: they have run one after the other on a stack
- * of their own, for less than it takes to come back for each. With few, what it waits for runs in place, or hands the
- * ES straight over. `joined`: 1 while that one stands there, too.
+ * Who joins unit after unit, each the first of many that stand in its pool, the private one in front, takes its turn
+ * behind them all from the third one on, and finds them ended: they have run one after the other on a stack of their
+ * own, for less than it takes to come back for each. Otherwise what is joined runs in place, or hands the ES straight
+ * over: the joiner in a tree of forks, who waits for two or three, is not kept from going on.
  */
-enum { ABTI_JOIN_FEW = 16 };
-
-ABTI_INLINE bool abti_joiner_takes_turn(abti_es *es, abti_pool *pool, unsigned joined)
+ABTI_INLINE bool abti_is_first_of_many(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
-    return ABTI_UNLIKELY(abti_queue_size(&es->fast->queue) >= ABTI_JOIN_FEW + joined) && es->fast == pool;
+    enum { FEW = 16 };
+    struct abti_queue *queue = &es->fast->queue;
+    return ABTI_UNLIKELY(abti_queue_size(queue) > FEW) && es->fast == pool && abti_load_relaxed(&queue->head) == unit;
+}
+
+ABTI_INLINE bool abti_joins_in_a_row(abti_es *es, abti_unit *self)
+{
+    return es->row_joiner == self && es->row_joins > 2;
+}
+
+ABTI_INLINE bool abti_count_join_in_a_row(abti_es *es, abti_unit *self)
+{
+    if (es->row_joiner != self)
+        es->row_joins = 0;
+    es->row_joiner = self;
+    es->row_joins++;
+    return abti_joins_in_a_row(es, self);
 }
 
 /*
@@ -89,7 +103,8 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
     struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) || abti_joiner_takes_turn(es, pool, 1) ||
+    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) ||
+        (abti_is_first_of_many(es, pool, unit) && abti_count_join_in_a_row(es, self)) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
         return false;
     abti_queue_pop_head(queue, unit);
