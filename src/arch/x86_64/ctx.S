@@ -28,8 +28,8 @@
 
 /*
  * Saves the caller: its frame is at rsp and in *save (rdi). The control words come first, still below the stack pointer,
- * where signal handlers leave 128 bytes alone: who reads them back has to wait for these two stores longer than for any
- * other, and waits for those before them, too.
+ * where signal handlers leave 128 bytes alone: who reads them back soon waits until they have reached the cache, and what
+ * was stored before them has to get there first.
  */
 #define SAVE                                                                                                           \
     .cfi_startproc;                                                                                                    \
@@ -49,6 +49,13 @@
     subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
     movq %rsp, (%rdi)
 
+/* A call below which unwinders stop: what is called is at the bottom of its stack for them. */
+#define BOTTOM(call)                                                                                                   \
+    .cfi_remember_state;                                                                                               \
+    .cfi_undefined %rip;                                                                                               \
+    call;                                                                                                              \
+    .cfi_restore_state
+
 /*
  * FPU_THEN(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw, then): puts the control words at to_mxcsr, to_fcw in force and goes
  * on with `then`, which never falls through. The present words are at at_mxcsr, at_fcw; if SAVE has not stored them,
@@ -63,7 +70,7 @@
 /* The control words are the thread's, not the context's. */
 #define STORE_FPU(at_mxcsr, at_fcw)
 #define FPU_THEN(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw, ...) __VA_ARGS__
-#define FPU_AROUND(call, ...) call; __VA_ARGS__
+#define FPU_AROUND(call, ...) BOTTOM(call); __VA_ARGS__
 
 #else
 
@@ -101,12 +108,12 @@
     cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
     je 12f;                                                                                                            \
 11: LOAD_FPU(fpu_default(%rip), 4+fpu_default(%rip));                                                                  \
-    call;                                                                                                              \
+    BOTTOM(call);                                                                                                      \
 13: LOAD_FPU((%rsp), 4(%rsp));                                                                                         \
     __VA_ARGS__;                                                                                                       \
     .cfi_restore_state;                                                                                                \
 12: COMPARE_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip), 11b);                                         \
-    call;                                                                                                              \
+    BOTTOM(call);                                                                                                      \
     STORE_FPU(-16(%rsp), -12(%rsp));                                                                                   \
     COMPARE_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp), 13b);                                                           \
     __VA_ARGS__
