@@ -37,7 +37,7 @@ arch_tests = \
 	test/arch/ctx
 
 test_arch_ctx_LDADD = $(LDADD) -lm
-test_api_thread_many_LDADD = $(LDADD) -lm
+test_api_thread_row_LDADD = $(LDADD) -lm
 
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
@@ -74,7 +74,7 @@ api_tests = \
 	test/api/thread \
 	test/api/thread_attr \
 	test/api/thread_migrate \
-	test/api/thread_many \
+	test/api/thread_row \
 	test/api/thread_sleep \
 	test/api/thread_stacks \
 	test/api/thread_switch \

@@ -311,29 +311,51 @@ int ABT_thread_free(ABT_thread *thread)
     int code;
     if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
         return thread_free_checked(es, thread);
-    if (free_at_once(es, unit, thread))
-        return ABT_SUCCESS;
-    return ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)) ? code : thread_free_checked(es, thread);
+    if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
+        return code;
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
 {
-    for (int i = 0; i < num_threads; i++) {
+    for (int i = 0; i < num_threads;) {
+        int joined = (int)abti_join_row(&thread_list[i], (size_t)(num_threads - i), false);
+        i += joined;
+        if (joined > 0)
+            continue;
         if (!abti_thread_is_null(thread_list[i]))
             ABT_thread_join(thread_list[i]);
+        i++;
     }
     return ABT_SUCCESS;
+}
+
+/* Those of a row that have ended, up to the first one which has not or is more than its descriptor. How many. */
+static int free_ended(ABT_thread *threads, int num)
+{
+    abti_es *es = abti_es_self;
+    int i = 0;
+    while (es && i < num && !abti_thread_is_null(threads[i]) && free_at_once(es, threads[i], &threads[i]))
+        i++;
+    return i;
 }
 
 int ABT_thread_free_many(int num_threads, ABT_thread *thread_list)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    for (int i = 0; i < num_threads; i++) {
+    for (int i = 0; i < num_threads;) {
+        int freed = free_ended(&thread_list[i], num_threads - i);
+        if (freed == 0)
+            freed = (int)abti_join_row(&thread_list[i], (size_t)(num_threads - i), true);
+        i += freed;
+        if (freed > 0)
+            continue;
         if (abti_thread_is_null(thread_list[i]))
             thread_list[i] = ABT_THREAD_NULL;
         else
             ABT_thread_free(&thread_list[i]);
+        i++;
     }
     return ABT_SUCCESS;
 }

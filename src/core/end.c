@@ -31,7 +31,7 @@ ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t 
 {
     /* One joiner has registered, and no other can: a plain store ends the unit. */
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        *abti_joiner_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS)) = ABT_THREAD_NULL;
+        abti_null_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
         abti_unit_dispose(es, unit);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
@@ -148,26 +148,62 @@ ABTI_INLINE bool end_quickly(abti_es *es, abti_unit *unit, abti_unit *joiner, ab
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
         abti_cache_put_quick(&es->units, unit);
-        *(ABT_thread *)joiner->next = ABT_THREAD_NULL; /* a joiner in place takes no turn */
+        abti_null_handle(joiner);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
     }
     return true;
 }
 
-ABTI_INLINE void end_in_place(abti_unit *unit)
+/* The joiner goes on. */
+ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
 {
-    abti_es *es = abti_es_self;
-    uintptr_t join = abti_load_relaxed(&unit->join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
-    abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, join))) {
-        finish_in_place_any(es, unit);
-        return;
-    }
     abti_pool_owner_left(pool, 1);
     es->cur = joiner;
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
+}
+
+ABTI_INLINE void end_in_place(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
+    abti_pool *pool = joiner->pool;
+    if (ABTI_LIKELY(end_quickly(es, unit, joiner, pool, join)))
+        return_to_joiner(es, joiner, pool);
+    else
+        finish_in_place_any(es, unit);
+}
+
+/*
+ * A unit of a row has ended, and the next one is to run, on this very stack. Not when it is the joiner's turn, or the
+ * unit has come elsewhere. Out of line for the same reason as end_watch.
+ */
+static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur, *joiner = row->joiner;
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
+        finish_in_place_any(es, unit);
+        return false;
+    }
+    if (abti_row_begin_next(es, row)) {
+        abti_cpu_fpu_reset();
+        return true;
+    }
+    return_to_joiner(es, joiner, pool);
+    return false;
+}
+
+void abti_nest_row(void *row_)
+{
+    struct abti_row *row = row_;
+    do {
+        abti_unit *unit = row->unit;
+        unit->func(unit->arg);
+    } while (go_on_in_row(row));
 }
 
 /* Out of line: it must not use what its caller knew of the ES before the unit ran. */
@@ -183,7 +219,7 @@ ABTI_INLINE void run_in_place(abti_unit *unit, bool watch)
     unit->func(unit->arg);
     if (watch)
         end_watch();
-    end_in_place(unit);
+    end_in_place();
 }
 
 static void nest_main(void *unit)
@@ -214,7 +250,7 @@ static void finish(void)
         finish_own_stack(es, unit);
     abti_unit *joiner = terminate(es, unit);
     if (joiner) {
-        if (can_continue_joiner(es, joiner) && !abti_joiner_takes_turn(joiner)) {
+        if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);
             take_joiner(es, joiner);
             jump(joiner, NULL, NULL);
@@ -239,41 +275,11 @@ static ABTI_NOINLINE void tell_finish(void)
     abti_tool_event_finish(es, es->cur);
 }
 
-/*
- * The common case by itself, for a unit that has returned to the bottom of `stack`: nobody waits for it yet, and the
- * next one in the private pool in front may start there. Returns that one, or NULL. Nothing is read back that has just
- * been stored but the queue's head: such loads, one waiting for the other, would take longer than all the rest.
- */
-ABTI_INLINE abti_unit *finish_quickly(abti_es *es, abti_unit *unit, struct abti_stack *stack)
-{
-    const unsigned kind = ABTI_UNIT_NAMED | ABTI_UNIT_OWN_STACK;
-    struct abti_queue *queue = &es->fast->queue;
-    abti_unit *next = abti_load_relaxed(&queue->head);
-    uintptr_t join = 0;
-    if (ABTI_BUILD_TOOL || ABTI_UNLIKELY(!next) || ABTI_UNLIKELY(!abti_unit_is_fresh_default(next)) ||
-        ABTI_UNLIKELY((unit->flags & kind) != ABTI_UNIT_NAMED) || ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY) ||
-        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) ||
-        ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))) /* as in terminate */
-        return NULL;
-    abti_queue_pop_head(queue, next);
-    abti_unit_set_stack(next, stack);
-    abti_set_running(es, next);
-    abti_cpu_fpu_reset();
-    return next;
-}
-
-/* Out of line, as the unit may have come elsewhere: it must not use what its caller knew of the ES before. */
-static ABTI_NOINLINE abti_unit *finish_here(abti_unit *unit, struct abti_stack *stack)
-{
-    return finish_quickly(abti_es_self, unit, stack);
-}
-
 ABTI_INLINE void run_ults(bool watch)
 {
     abti_annotate_arrival();
-    abti_unit *unit = abti_es_self->cur;
-    struct abti_stack *stack = unit->stack;
     for (;;) {
+        abti_unit *unit = abti_es_self->cur;
         if (watch)
             abti_stackuse_enter(abti_stack_top(unit->stack));
         unit->func(unit->arg);
@@ -281,12 +287,7 @@ ABTI_INLINE void run_ults(bool watch)
             end_watch();
         if (ABTI_BUILD_TOOL)
             tell_finish();
-        abti_unit *next = ABTI_LIKELY(!abti_load_relaxed(&unit->join)) ? finish_here(unit, stack) : NULL;
-        if (ABTI_UNLIKELY(!next)) {
-            finish();
-            next = abti_es_self->cur;
-        }
-        unit = next;
+        finish();
     }
 }
 

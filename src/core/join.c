@@ -2,6 +2,7 @@
 #include "core/join.h"
 
 #include "core/rt.h"
+#include "core/stackuse.h"
 
 /* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
@@ -49,22 +50,6 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
     return abti_free_done(abti_es_self, unit, handle);
 }
 
-static bool takes_turn(abti_es *es, abti_unit *self, abti_unit *unit)
-{
-    return abti_is_first_of_many(es, self->pool, unit) && abti_joins_in_a_row(es, self);
-}
-
-/* There is no memory for the stack that the others would run on: in place they need none. */
-static ABTI_NOINLINE bool cannot_take_turn(abti_es *es)
-{
-    void *stack = abti_cache_get(&es->stacks);
-    if (stack)
-        abti_cache_put(&es->stacks, stack); /* for the unit, which starts next */
-    else
-        es->row_joins = 0;
-    return !stack;
-}
-
 /*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
  * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
@@ -74,7 +59,7 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 {
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    self->next = abti_joiner_link(handle, takes_turn(es, self, unit));
+    self->next = (abti_unit *)handle;
     if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
@@ -83,17 +68,12 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     return ABTI_BUILD_TOOL ? abti_free_done(abti_es_self, unit, handle) : code;
 }
 
-/* In place after all, if it was only for want of a budget that it was not, or it cannot be otherwise. */
-static bool may_be_in_place_now(abti_es *es, abti_unit *unit)
-{
-    bool renewed = es->dsched && es->budget <= 0 && abti_renew_budget(es, es->dsched);
-    return (takes_turn(es, es->cur, unit) && cannot_take_turn(es)) || renewed;
-}
-
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     int code;
-    if (es && may_be_in_place_now(es, unit) && abti_join_in_place(es, unit, handle, &code))
+    /* In place after all, if it was only for want of a budget that it was not. */
+    if (es && es->dsched && es->budget <= 0 && abti_renew_budget(es, es->dsched) &&
+        abti_join_in_place(es, unit, handle, &code))
         return code;
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
         return join_ult(es, es->cur, unit, handle);
@@ -150,6 +130,21 @@ int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     return join_locked(es, unit, handle, front, true);
+}
+
+size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
+{
+    abti_es *es = abti_es_self;
+    if (!es || abti_stackuse_is_on())
+        return 0;
+    abti_unit *self = es->cur;
+    struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
+    if (!abti_row_begin_next(es, &row))
+        return 0;
+    abti_pool_owner_entered(self->pool);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
+    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
+    return (size_t)(row.next - handles);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

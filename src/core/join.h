@@ -68,33 +68,6 @@ ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *
 }
 
 /*
- * Who joins unit after unit, each the first of many that stand in its pool, the private one in front, takes its turn
- * behind them all from the third one on, and finds them ended: they have run one after the other on a stack of their
- * own, for less than it takes to come back for each. Otherwise what is joined runs in place, or hands the ES straight
- * over: the joiner in a tree of forks, who waits for two or three, is not kept from going on.
- */
-ABTI_INLINE bool abti_is_first_of_many(abti_es *es, abti_pool *pool, abti_unit *unit)
-{
-    enum { FEW = 16 };
-    struct abti_queue *queue = &es->fast->queue;
-    return ABTI_UNLIKELY(abti_queue_size(queue) > FEW) && es->fast == pool && abti_load_relaxed(&queue->head) == unit;
-}
-
-ABTI_INLINE bool abti_joins_in_a_row(abti_es *es, abti_unit *self)
-{
-    return es->row_joiner == self && es->row_joins > 2;
-}
-
-ABTI_INLINE bool abti_count_join_in_a_row(abti_es *es, abti_unit *self)
-{
-    if (es->row_joiner != self)
-        es->row_joins = 0;
-    es->row_joiner = self;
-    es->row_joins++;
-    return abti_joins_in_a_row(es, self);
-}
-
-/*
  * Join in place, if that may be: the unit is registered, it runs on the rest of the joiner's stack, and its end resumes
  * the joiner. True: done, with *code to be returned at once. On an ES; who has no ULT there has no queue.
  */
@@ -104,7 +77,6 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     abti_pool *pool = self->pool;
     struct abti_queue *queue = &es->fast->queue;
     if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) ||
-        (abti_is_first_of_many(es, pool, unit) && abti_count_join_in_a_row(es, self)) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
         return false;
     abti_queue_pop_head(queue, unit);
@@ -112,6 +84,40 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     *code = abti_run_in_place(es, self, unit);
     return true;
 }
+
+/*
+ * Units that one after the other run in place for one joiner, who is saved once for all of them. It lies in the
+ * joiner's frame; whoever goes on as the joiner finds in `next` how far they have come.
+ */
+struct abti_row {
+    abti_unit *joiner;
+    ABT_thread *next, *end; /* those to come */
+    bool free;              /* they are to be freed, too */
+    abti_unit *unit;        /* that runs */
+};
+
+/* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
+ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
+{
+    abti_unit *self = row->joiner;
+    if (row->next == row->end)
+        return false;
+    abti_unit *unit = *row->next;
+    struct abti_queue *queue = &es->fast->queue;
+    /* A null handle could be taken for the head of an empty queue. */
+    if (!unit || !abti_may_run_in_place(es, self, self->pool, queue, unit) ||
+        ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
+        return false;
+    row->next++;
+    row->unit = unit;
+    abti_queue_pop_head(queue, unit);
+    abti_unit_set_stack(unit, self->stack);
+    abti_set_running(es, unit);
+    return true;
+}
+
+/* Joins as many of these as can run in place one after the other, and returns how many: perhaps none. */
+size_t abti_join_row(ABT_thread *handles, size_t num, bool free);
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)

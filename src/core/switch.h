@@ -276,6 +276,9 @@ void abti_discard(abti_es *es, abti_unit *unit);
 extern _Atomic(void (*)(void)) abti_ult_entry;
 extern _Atomic(void (*)(void *)) abti_nest_entry; /* each ES has its own copy */
 
+/* The same for the units of a row, see core/join.h; while stack use is sampled none begins. */
+void abti_nest_row(void *row);
+
 /* After abti_stackuse_is_on has changed. */
 void abti_entries_watch(void);
 
@@ -327,23 +330,10 @@ ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
     return !abti_cpu_has_any(&unit->what, more) && !abti_cache_is_full(&es->units);
 }
 
-/*
- * A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps;
- * and any that sleeps out of place, in bit 0, whether it takes its turn in its pool then, see abti_is_first_of_many.
- */
-ABTI_INLINE abti_unit *abti_joiner_link(ABT_thread *handle, bool takes_turn)
+/* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */
+ABTI_INLINE void abti_null_handle(abti_unit *joiner)
 {
-    return (abti_unit *)((uintptr_t)handle | takes_turn);
-}
-
-ABTI_INLINE ABT_thread *abti_joiner_handle(const abti_unit *joiner)
-{
-    return (ABT_thread *)((uintptr_t)joiner->next & ~(uintptr_t)1);
-}
-
-ABTI_INLINE bool abti_joiner_takes_turn(const abti_unit *joiner)
-{
-    return (uintptr_t)joiner->next & 1;
+    *(ABT_thread *)joiner->next = ABT_THREAD_NULL;
 }
 
 /* What hangs on it, and the descriptor; inline for the unit that has nothing special. */

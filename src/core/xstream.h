@@ -41,8 +41,6 @@ struct ABT_xstream_opaque {
     uint16_t index;                       /* in rt.by_index. Constant */
     uint32_t running;                     /* ABTI_RUNNING_ON(index) */
     struct abti_bias_user *bias;          /* in which pool's lock the native thread is by the bias. Constant */
-    const abti_unit *row_joiner; /* who was the last to join the first of many units, see core/join.h; may be gone */
-    uint32_t row_joins;          /* how many of them, one after the other */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* of other than the default size */

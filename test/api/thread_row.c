@@ -1,18 +1,17 @@
 /*
- * Joining and freeing many, one after the other or at once. In a private pool the joiner lets the others run first when
- * they are many, and has few run on its own stack, which nobody is to notice, whatever they do.
+ * Joining and freeing many at once: units of a private pool then run one after the other on the joiner's stack, which
+ * nobody is to notice, whatever they do.
  */
 #include <fenv.h>
 
 #include "common.h"
-#include "sanitizers.h"
 
 enum { MANY = 200 }; /* more than there are between two looks at events */
 
 static ABT_pool pool;
 static ABT_thread joiner, units[MANY];
-static int num_run, order[MANY + 2]; /* who has run when; with those that one joins itself */
-static int round_of[MANY];           /* rounding modes at the start */
+static int num_run, order[MANY]; /* who has run when */
+static int round_of[MANY];       /* rounding modes at the start */
 static ABT_eventual eventual;
 static ABT_key key;
 static int num_destroyed;
@@ -47,7 +46,6 @@ static void create(int i, void (*func)(void *))
 /* --- What a unit sees --- */
 
 static int num_wrong;
-static bool in_turn; /* the joiner was seen to wait in the pool for its turn */
 
 static void look(void *arg)
 {
@@ -60,24 +58,38 @@ static void look(void *arg)
     must(ABT_pool_get_size(pool, &size));
     must(ABT_pool_get_total_size(pool, &total));
     num_wrong += self != units[i];
+    num_wrong += state_of(joiner) != ABT_THREAD_STATE_BLOCKED;
     num_wrong += state_of(self) != ABT_THREAD_STATE_RUNNING;
-    in_turn = state_of(joiner) == ABT_THREAD_STATE_READY;
-    num_wrong += in_turn ? i == 0 : state_of(joiner) != ABT_THREAD_STATE_BLOCKED;
-    num_wrong += (int)size != MANY - 1 - i + in_turn;
+    num_wrong += (int)size != MANY - 1 - i;
     num_wrong += (int)total != MANY - i; /* and the joiner */
 }
 
-static bool is_over(ABT_thread unit)
+static bool has_ended(ABT_thread unit)
 {
-    return unit == ABT_THREAD_NULL || state_of(unit) == ABT_THREAD_STATE_TERMINATED;
+    return state_of(unit) == ABT_THREAD_STATE_TERMINATED;
+}
+
+static bool is_freed(ABT_thread unit)
+{
+    return unit == ABT_THREAD_NULL;
 }
 
 /* Those before it are over, the others, and itself, are not. */
-static void look_at_all(void *arg)
+static void look_at_all(void *arg, bool (*is_over)(ABT_thread unit))
 {
     look(arg);
     for (int i = 0; i < MANY; i++)
         num_wrong += is_over(units[i]) != (i < (intptr_t)arg);
+}
+
+static void look_after_join(void *arg)
+{
+    look_at_all(arg, has_ended);
+}
+
+static void look_after_free(void *arg)
+{
+    look_at_all(arg, is_freed);
 }
 
 static void test_views(void)
@@ -86,7 +98,7 @@ static void test_views(void)
 
     run_all();
     for (int i = 0; i < MANY; i++)
-        create(i, look_at_all);
+        create(i, look_after_join);
     ok_abt(ABT_thread_join_many(MANY, units));
     ok(in_order(MANY), "joined: all have run, in order");
     is_int(num_wrong, 0, "what they have seen of themselves, the others, the joiner and the pool");
@@ -94,46 +106,12 @@ static void test_views(void)
     ok_abt(ABT_thread_free_many(MANY, units));
     run_all();
     for (int i = 0; i < MANY; i++)
-        create(i, look_at_all);
+        create(i, look_after_free);
     ok_abt(ABT_thread_free_many(MANY, units));
     ok(in_order(MANY), "freed: all have run, in order");
     is_int(num_wrong, 0, "what they have seen");
     must(ABT_pool_get_total_size(pool, &total));
     is_int((long)total, 0, "the pool is empty");
-}
-
-/* --- When the joiner goes on --- */
-
-static ABT_thread children[MANY];
-
-static void have_child(void *arg)
-{
-    must(ABT_thread_create(pool, note, arg, ABT_THREAD_ATTR_NULL, &children[(intptr_t)arg]));
-    note(arg);
-}
-
-/* `num` stand in the pool, and the joiner waits for the first one only. How many have run when it goes on. */
-static int run_before_joiner(int num)
-{
-    run_all();
-    for (int i = 0; i < num; i++)
-        create(i, have_child);
-    must(ABT_thread_free(&units[0]));
-    int num_before = num_run;
-    must(ABT_thread_free_many(num - 1, &units[1]));
-    must(ABT_thread_free_many(num, children));
-    return num_before;
-}
-
-static void test_turns(void)
-{
-    bool direct = !UNDER_ASAN && !UNDER_TSAN && !has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL);
-
-    is_int(in_turn, direct, "units that are many go on to the next one themselves, unless tools watch them");
-    is_int(run_before_joiner(1), 1, "the joiner of the only one goes on at once");
-    is_int(run_before_joiner(8), 1, "so it does when few others stand in the pool");
-    is_int(run_before_joiner(MANY / 2), in_turn ? MANY / 2 + 1 : 1,
-           "with many it takes its turn: behind all that stood there, before what comes later");
 }
 
 /* --- What a unit does --- */
@@ -180,7 +158,7 @@ static void round_otherwise(void *arg)
     fesetround(FE_UPWARD);
 }
 
-static void join_others(void *arg)
+static void have_row(void *arg)
 {
     ABT_thread two[2];
 
@@ -197,45 +175,45 @@ static void never(void *arg)
     bail_out("a cancelled unit runs");
 }
 
-static void do_many(int (*many)(int, ABT_thread *), const char *name, int num, void (*odd)(void *), const char *what)
+static void do_many(int (*many)(int, ABT_thread *), const char *name, void (*odd)(void *), const char *what)
 {
-    enum { ODD = 3 };
+    enum { NUM = 9, ODD = 3 };
     bool all = true;
 
     run_all();
     num_destroyed = 0;
     must(ABT_eventual_reset(eventual));
-    for (int i = 0; i < num; i++)
-        create(i, i == ODD ? odd : i == num - 1 ? set_it : note);
+    for (int i = 0; i < NUM; i++)
+        create(i, i == ODD ? odd : i == NUM - 1 ? set_it : note);
     must(ABT_thread_free(&units[1])); /* while others stand before it */
     fesetround(FE_DOWNWARD);
-    ok_abt(many(num, units));
+    ok_abt(many(NUM, units));
     int round = fegetround();
     fesetround(FE_TONEAREST);
-    is_int(num_run, num, "%d %s, one %s: all have run", num, name, what);
+    is_int(num_run, NUM, "%s, one %s: all have run", name, what);
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU)) {
         is_int(round, FE_DOWNWARD, "the joiner keeps its rounding mode");
-        for (int i = 0; i < num; i++)
+        for (int i = 0; i < NUM; i++)
             all = all && round_of[i] == FE_TONEAREST;
         ok(all, "each has begun with the usual one");
     }
     all = true;
-    must(ABT_thread_free_many(num, units));
-    for (int i = 0; i < num; i++)
+    must(ABT_thread_free_many(NUM, units));
+    for (int i = 0; i < NUM; i++)
         all = all && units[i] == ABT_THREAD_NULL;
     ok(all, "all are freed");
     is_int(num_destroyed, odd == set_key, "with their values");
 }
 
-static void test_deeds(int (*many)(int, ABT_thread *), const char *name, int num)
+static void test_deeds(int (*many)(int, ABT_thread *), const char *name)
 {
-    do_many(many, name, num, note, "does nothing");
-    do_many(many, name, num, yield, "yields");
-    do_many(many, name, num, leave, "exits");
-    do_many(many, name, num, wait_for_it, "waits for one behind it");
-    do_many(many, name, num, set_key, "has a value");
-    do_many(many, name, num, round_otherwise, "rounds otherwise");
-    do_many(many, name, num, join_others, "joins others itself");
+    do_many(many, name, note, "does nothing");
+    do_many(many, name, yield, "yields");
+    do_many(many, name, leave, "exits");
+    do_many(many, name, wait_for_it, "waits for one behind it");
+    do_many(many, name, set_key, "has a value");
+    do_many(many, name, round_otherwise, "rounds otherwise");
+    do_many(many, name, have_row, "joins others itself");
 }
 
 static void test_cancelled(int (*many)(int, ABT_thread *))
@@ -262,11 +240,8 @@ int main(void)
     must(ABT_eventual_create(0, &eventual));
     must(ABT_key_create(destroy, &key));
     test_views();
-    test_turns();
-    for (int num = 9; num <= MANY; num += MANY - 9) {
-        test_deeds(ABT_thread_join_many, "joined", num);
-        test_deeds(ABT_thread_free_many, "freed", num);
-    }
+    test_deeds(ABT_thread_join_many, "joined");
+    test_deeds(ABT_thread_free_many, "freed");
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
         test_cancelled(ABT_thread_join_many);
         test_cancelled(ABT_thread_free_many);
