@@ -212,8 +212,7 @@ ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS;
-    return ABTI_LIKELY(!unit->ctx) && ABTI_LIKELY(!abti_cpu_has_any(&unit->what, more));
+    return !unit->ctx && !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
 }
 
 /* A tasklet that nothing is asked of. With tools it runs as any other child does. */

@@ -26,18 +26,13 @@
 
 /* Assembler macros differ between the two formats, so these are the preprocessor's. */
 
-/*
- * Saves the caller: its frame is at rsp and in *save (rdi). The control words come first, still below the stack pointer,
- * where signal handlers leave 128 bytes alone: who reads them back soon waits until they have reached the cache, and what
- * was stored before them has to get there first.
- */
+/* Saves the caller: its frame is at rsp and in *save (rdi). */
 #define SAVE                                                                                                           \
     .cfi_startproc;                                                                                                    \
     endbr64;                                                                                                           \
     SAVE_REGISTERS
 
 #define SAVE_REGISTERS                                                                                                 \
-    STORE_FPU(-56(%rsp), -52(%rsp));                                                                                   \
     pushq %rbp; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %rbx; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %r15; .cfi_adjust_cfa_offset 8;                                                                              \
@@ -47,30 +42,15 @@
     .cfi_rel_offset %r12, 0; .cfi_rel_offset %r13, 8; .cfi_rel_offset %r14, 16;                                        \
     .cfi_rel_offset %r15, 24; .cfi_rel_offset %rbx, 32; .cfi_rel_offset %rbp, 40;                                      \
     subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
+    STORE_FPU((%rsp), 4(%rsp));                                                                                        \
     movq %rsp, (%rdi)
 
-/* A call below which unwinders stop: what is called is at the bottom of its stack for them. */
-#define BOTTOM(call)                                                                                                   \
-    .cfi_remember_state;                                                                                               \
-    .cfi_undefined %rip;                                                                                               \
-    call;                                                                                                              \
-    .cfi_restore_state
-
-/*
- * FPU_THEN(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw, then): puts the control words at to_mxcsr, to_fcw in force and goes
- * on with `then`, which never falls through. The present words are at at_mxcsr, at_fcw; if SAVE has not stored them,
- * `store` does so where they are to be compared, and only there: STMXCSR costs more than all the rest on some CPUs. Each
- * way has its own copy of `then`, since a taken jump costs as much as five other instructions; the one that just loads
- * has none.
- *
- * FPU_AROUND(call, then): after SAVE. The same with the default words for a call, and the caller's when it is back.
- */
 #if !ABTI_BUILD_PRESERVE_FPU
 
 /* The control words are the thread's, not the context's. */
 #define STORE_FPU(at_mxcsr, at_fcw)
-#define FPU_THEN(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw, ...) __VA_ARGS__
-#define FPU_AROUND(call, ...) BOTTOM(call); __VA_ARGS__
+#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
 
 #else
 
@@ -78,53 +58,35 @@
     stmxcsr at_mxcsr;                                                                                                  \
     fnstcw at_fcw
 
-#define LOAD_FPU(to_mxcsr, to_fcw)                                                                                     \
-    ldmxcsr to_mxcsr;                                                                                                  \
-    fldcw to_fcw
-
-/* Goes to `differ` if the control words are not the same. The status bits do not count. */
-#define COMPARE_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw, differ)                                                        \
+/*
+ * Puts the words at to_mxcsr, to_fcw in force. The present ones are at at_mxcsr, at_fcw: SAVE has stored them, or
+ * READ_FPU does so now, and only where they are to be compared, since STMXCSR costs more than all the rest on some CPUs.
+ */
+#define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw) LOAD_FPU_AFTER(, at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                                   \
+    LOAD_FPU_AFTER(STORE_FPU(at_mxcsr, at_fcw), at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define LOAD_FPU_AFTER(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw)                                                      \
+    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
+    jne 1f;                                                                                                            \
+    store;                                                                                                             \
     movl at_mxcsr, %eax;                                                                                               \
     xorl to_mxcsr, %eax;                                                                                               \
     testl $0xffc0, %eax;                                                                                               \
-    jne differ;                                                                                                        \
+    jne 1f;                                                                                                            \
     movzwl at_fcw, %eax;                                                                                               \
     cmpw to_fcw, %ax;                                                                                                  \
-    jne differ
-
-#define FPU_THEN(store, at_mxcsr, at_fcw, to_mxcsr, to_fcw, ...)                                                       \
-    .cfi_remember_state;                                                                                               \
-    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
-    je 12f;                                                                                                            \
-11: LOAD_FPU(to_mxcsr, to_fcw);                                                                                        \
-    __VA_ARGS__;                                                                                                       \
-    .cfi_restore_state;                                                                                                \
-12: store;                                                                                                             \
-    COMPARE_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw, 11b);                                                              \
-    __VA_ARGS__
-
-#define FPU_AROUND(call, ...)                                                                                          \
-    .cfi_remember_state;                                                                                               \
-    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
-    je 12f;                                                                                                            \
-11: LOAD_FPU(fpu_default(%rip), 4+fpu_default(%rip));                                                                  \
-    BOTTOM(call);                                                                                                      \
-13: LOAD_FPU((%rsp), 4(%rsp));                                                                                         \
-    __VA_ARGS__;                                                                                                       \
-    .cfi_restore_state;                                                                                                \
-12: COMPARE_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip), 11b);                                         \
-    BOTTOM(call);                                                                                                      \
-    STORE_FPU(-16(%rsp), -12(%rsp));                                                                                   \
-    COMPARE_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp), 13b);                                                           \
-    __VA_ARGS__
+    je 2f;                                                                                                             \
+1:  ldmxcsr to_mxcsr;                                                                                                  \
+    fldcw to_fcw;                                                                                                      \
+2:
 
 #endif
 
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
-#define FORGET_THEN(to_mxcsr, to_fcw, ...)                                                                             \
+#define FORGET(to_mxcsr, to_fcw)                                                                                       \
     .cfi_startproc;                                                                                                    \
     endbr64;                                                                                                           \
-    FPU_THEN(STORE_FPU(-16(%rsp), -12(%rsp)), -16(%rsp), -12(%rsp), to_mxcsr, to_fcw, __VA_ARGS__)
+    READ_FPU(-16(%rsp), -12(%rsp), to_mxcsr, to_fcw)
 
 /*
  * A branch that leads nowhere, on the parity of the address in rcx that is jumped to next. Some processors foresee
@@ -159,49 +121,60 @@
     .cfi_undefined %rip;                                                                                               \
     xorl %ebp, %ebp;                                                                                                   \
     call *%rbx;                                                                                                        \
-    ud2
-
-/* The same on the stack that ends at `top`, after after(rdi) if that is not NULL. */
-#define START(top, after)                                                                                              \
-    movq top, %rsp;                                                                                                    \
-    testq after, after;                                                                                                \
-    je 3f;                                                                                                             \
-    call *after;                                                                                                       \
-3:  ENTER
+    ud2;                                                                                                               \
+    .cfi_endproc
 
 /* int abti_ctx_switch(abti_ctx *save, abti_ctx to) */
 FUNCTION(abti_ctx_switch)
     SAVE
-    FPU_THEN(, (%rsp), 4(%rsp), (%rsi), 4(%rsi), movq %rsi, %rsp; RESUME)
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    RESUME
     .cfi_endproc
 END(abti_ctx_switch)
 
 /* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_switch_after)
     SAVE
-    FPU_THEN(, (%rsp), 4(%rsp), (%rsi), 4(%rsi), movq %rsi, %rsp; movq %rcx, %rdi; call *%rdx; RESUME)
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    movq %rcx, %rdi
+    call *%rdx
+    RESUME
     .cfi_endproc
 END(abti_ctx_switch_after)
 
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION(abti_ctx_jump)
-    FORGET_THEN((%rdi), 4(%rdi), movq %rdi, %rsp; .cfi_def_cfa %rsp, 64; RESUME)
+    FORGET((%rdi), 4(%rdi))
+    movq %rdi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
     .cfi_endproc
 END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_jump_after)
-    FORGET_THEN((%rdi), 4(%rdi), movq %rdi, %rsp; .cfi_def_cfa %rsp, 64; movq %rdx, %rdi; call *%rsi; RESUME)
+    FORGET((%rdi), 4(%rdi))
+    movq %rdi, %rsp
+    .cfi_def_cfa %rsp, 64
+    movq %rdx, %rdi
+    call *%rsi
+    RESUME
     .cfi_endproc
 END(abti_ctx_jump_after)
 
 /* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_start)
     SAVE
+    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    movq %rsi, %rsp
     movq %rdx, %rbx
     movq %r8, %rdi
-    FPU_THEN(, (%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip), START(%rsi, %rcx))
-    .cfi_endproc
+    testq %rcx, %rcx
+    je 3f
+    call *%rcx
+3:  ENTER
 END(abti_ctx_start)
 
 /*
@@ -210,8 +183,17 @@ END(abti_ctx_start)
  */
 FUNCTION(abti_ctx_nest)
     SAVE
+    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    .cfi_remember_state
+    .cfi_undefined %rip
     movq %rsi, %rdi
-    FPU_AROUND(call *%rdx, addq $56, %rsp; .cfi_adjust_cfa_offset -56; xorl %eax, %eax; ret)
+    call *%rdx
+    .cfi_restore_state
+    READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
+    addq $56, %rsp
+    .cfi_adjust_cfa_offset -56
+    xorl %eax, %eax
+    ret
     .cfi_endproc
 END(abti_ctx_nest)
 
@@ -227,7 +209,10 @@ FUNCTION(abti_ctx_leave)
     movq %rsp, %rdi
     call *%rcx
     movq %rax, %rsi
-    FPU_THEN(, ROOM(%rsp), 4+ROOM(%rsp), (%rsi), 4(%rsi), movq %rsi, %rsp; .cfi_def_cfa %rsp, 64; RESUME)
+    LOAD_FPU(ROOM(%rsp), 4+ROOM(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
     .cfi_endproc
 END(abti_ctx_leave)
 
@@ -250,7 +235,10 @@ FUNCTION(abti_ctx_wait)
     leaq 72(%rsp), %rdi
     call *%rcx
     movq %rax, %rsi
-    FPU_THEN(, (%rsp), 4(%rsp), (%rsi), 4(%rsi), movq %rsi, %rsp; .cfi_def_cfa %rsp, 64; RESUME)
+    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    movq %rsi, %rsp
+    .cfi_def_cfa %rsp, 64
+    RESUME
     .cfi_def_cfa %rsp, 16 + ROOM
     .cfi_offset %rip, -8 /* libgcc would take .cfi_restore for "as in the frame below" */
     nop /* unwinders look up the byte before */
@@ -278,9 +266,14 @@ END(abti_ctx_suspended)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_restart)
-    FORGET_THEN(fpu_default(%rip), 4+fpu_default(%rip),
-                movq %rsi, %rbx; movq %rdi, %rsi; movq %rcx, %rdi; START(%rsi, %rdx))
-    .cfi_endproc
+    FORGET(fpu_default(%rip), 4+fpu_default(%rip))
+    movq %rdi, %rsp
+    movq %rsi, %rbx
+    movq %rcx, %rdi
+    testq %rdx, %rdx
+    je 3f
+    call *%rdx
+3:  ENTER
 END(abti_ctx_restart)
 
 /*
@@ -291,7 +284,6 @@ FUNCTION(abti_ctx_first)
     .cfi_startproc
     nop
 9:  ENTER
-    .cfi_endproc
 END(abti_ctx_first)
 
 /* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
