@@ -115,6 +115,11 @@
 #define ABTI_BUILD_PRESERVE_FPU 1
 #endif
 
+/* Thread-local variables are found without a call (the initial-exec model). --enable-tls-model */
+#ifndef ABTI_BUILD_STATIC_TLS
+#define ABTI_BUILD_STATIC_TLS 0
+#endif
+
 /* Freed descriptors and stacks are kept for reuse. --enable-mem-pool */
 #ifndef ABTI_BUILD_MEM_POOL
 #define ABTI_BUILD_MEM_POOL 1

@@ -4,6 +4,7 @@
  */
 #include <execinfo.h>
 #include <fenv.h>
+#include <float.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -46,6 +47,15 @@ static void set_precision(bool full)
     __asm__ volatile("fnstcw %0" : "=m"(word));
     word = (uint16_t)(full ? word | 0x300u : word & ~0x300u);
     __asm__ volatile("fldcw %0" : : "m"(word));
+}
+
+static void set_flush(bool on)
+{
+    uint32_t word;
+
+    __asm__ volatile("stmxcsr %0" : "=m"(word));
+    word = on ? word | 0x8000u : word & ~0x8000u;
+    __asm__ volatile("ldmxcsr %0" : : "m"(word));
 }
 
 static void set_fpu_mode(int mode)
@@ -114,6 +124,11 @@ enum { HAS_PRECISION = 0, NUM_FPU_MODES = 1 };
 static void set_precision(bool full)
 {
     (void)full;
+}
+
+static void set_flush(bool on)
+{
+    (void)on;
 }
 
 static void set_fpu_mode(int mode)
@@ -435,6 +450,34 @@ static void sends_back(void)
         abti_ctx_switch(&other_ctx, third_ctx);
 }
 
+static bool flushes(void)
+{
+    volatile double tiny = DBL_MIN;
+
+    return tiny / 2 == 0;
+}
+
+/* The caller has one word or the other as the last one had not. */
+static void test_nest_words(void)
+{
+    static const struct {
+        bool flush, full;
+    } steps[] = {{false, true}, {true, true}, {false, true}, {false, false}, {false, true}, {true, false}};
+    bool kept = true;
+
+    nest_switches = false;
+    for (int i = 0; i < 24; i++) {
+        bool flush = steps[i % 6].flush, full = steps[i % 6].full;
+        set_flush(flush);
+        set_precision(full);
+        nest();
+        kept = kept && (!HAS_PRECISION || (flushes() == flush && (third() == 1.0L / 3.0L) == full));
+    }
+    set_flush(false);
+    be_normal();
+    ok(kept || !ABTI_BUILD_PRESERVE_FPU, "nest: each control word is the caller's again");
+}
+
 static void test_nest(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -456,6 +499,7 @@ static void test_nest(void)
         ok(is_strange(), "%s: strange control words are kept", how);
         be_normal();
     }
+    test_nest_words();
     ok(keeps_registers(nest_and_jump), "a nested context that ends by a jump: the registers are kept");
     ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "and the control words");
 }

@@ -51,6 +51,7 @@
 #define STORE_FPU(at_mxcsr, at_fcw)
 #define LOAD_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
 #define READ_FPU(at_mxcsr, at_fcw, to_mxcsr, to_fcw)
+#define RETURN_FPU
 
 #else
 
@@ -79,6 +80,47 @@
 1:  ldmxcsr to_mxcsr;                                                                                                  \
     fldcw to_fcw;                                                                                                      \
 2:
+
+/*
+ * A nested context has ended, and its caller's words, saved at rsp, are to be in force again. Where words are always
+ * loaded, a load of what STMXCSR stored not long ago holds up all that follows until that store is in the cache. So
+ * what is loaded is what the thread's last nested context came back to, nearly always the same; whether it is the same
+ * is seen afterwards, out of everybody's way. (Words that let x87 exceptions through are not kept for that: for somebody
+ * else an old exception could come through on the second load.)
+ */
+#if defined(__APPLE__) || !ABTI_BUILD_STATIC_TLS
+#define RETURN_FPU READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
+#else
+#define RETURN_FPU                                                                                                     \
+    cmpb $0, SYM(abti_x86_fpu_mode)(%rip);                                                                             \
+    je 4f;                                                                                                             \
+    movq last_return@gottpoff(%rip), %rcx;                                                                             \
+    ldmxcsr %fs:(%rcx);                                                                                                \
+    fldcw %fs:4(%rcx);                                                                                                 \
+    movl (%rsp), %eax;                                                                                                 \
+    cmpl %fs:(%rcx), %eax;                                                                                             \
+    jne 3f;                                                                                                            \
+    movzwl 4(%rsp), %eax;                                                                                              \
+    cmpw %fs:4(%rcx), %ax;                                                                                             \
+    je 5f;                                                                                                             \
+3:  movl 4(%rsp), %eax;                                                                                                \
+    notl %eax;                                                                                                         \
+    testb $0x3f, %al;                                                                                                  \
+    jne 4f;                                                                                                            \
+    movq (%rsp), %rax;                                                                                                 \
+    movq %rax, %fs:(%rcx);                                                                                             \
+4:  READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp));                                                                   \
+5:
+
+.section .tdata, "awT", @progbits
+.p2align 3
+.type last_return, @object
+.size last_return, 8
+last_return: /* as in a frame */
+    .long 0x1f80
+    .long 0x037f
+.text
+#endif
 
 #endif
 
@@ -177,21 +219,21 @@ FUNCTION(abti_ctx_start)
 3:  ENTER
 END(abti_ctx_start)
 
-/*
- * int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg))
- * When entry returns, the callee-saved registers are the caller's already: only the control words are looked at.
- */
+/* Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not. */
+#define NEST                                                                                                           \
+    SAVE;                                                                                                              \
+    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip));                                                 \
+    .cfi_remember_state;                                                                                               \
+    .cfi_undefined %rip;                                                                                               \
+    movq %rsi, %rdi;                                                                                                   \
+    call *%rdx;                                                                                                        \
+    .cfi_restore_state;                                                                                                \
+    RETURN_FPU;                                                                                                        \
+    addq $56, %rsp; .cfi_adjust_cfa_offset -56
+
+/* int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_nest)
-    SAVE
-    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
-    .cfi_remember_state
-    .cfi_undefined %rip
-    movq %rsi, %rdi
-    call *%rdx
-    .cfi_restore_state
-    READ_FPU(-16(%rsp), -12(%rsp), (%rsp), 4(%rsp))
-    addq $56, %rsp
-    .cfi_adjust_cfa_offset -56
+    NEST
     xorl %eax, %eax
     ret
     .cfi_endproc
