@@ -12,7 +12,7 @@
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order where the machine gives it for nothing, else by a fence
  *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
- *   bool abti_cpu_count_down(p)     --*p > 0
+ *   bool abti_cpu_count_down(p)     --*p > 0, 4 bytes, signed; otherwise as abti_cpu_add
  *
  * Relaxed loads, compared:
  *   bool abti_cpu_is_set(p)         *p != 0, one byte

@@ -40,6 +40,13 @@ int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)
 int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg));
 
 /*
+ * The same, but when entry returns, the caller goes on in abti_end_nested, to which this is a tail call: its result is
+ * the caller's. So nothing but entry's own frames is nested, and what is to be done at its end costs no call more.
+ */
+int abti_ctx_nest_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg));
+int abti_end_nested(void); /* the user's of this interface */
+
+/*
  * Waiting in the fewest returns, each of which the processor would mispredict after a switch. Saves the caller in *save
  * and calls leave(room, a, b), still on the caller's stack, with ABTI_CTX_ROOM bytes (8-byte aligned) that stay until
  * the caller goes on. leave makes the caller findable by who resumes it and returns the context to go on with. Until

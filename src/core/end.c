@@ -163,17 +163,28 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
-ABTI_INLINE void end_in_place(void)
+/* What cannot be ended quickly; on the joiner's own frames, which has not gone on yet. */
+static ABTI_NOINLINE int finish_nested(abti_es *es, abti_unit *unit)
+{
+    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
+        return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
+    take_joiner(es, joiner);
+    return ABT_SUCCESS;
+}
+
+/* The function of a unit in place has returned, and nothing is left on the stack but its joiner's frames. */
+int abti_end_nested(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
     abti_pool *pool = joiner->pool;
-    if (ABTI_LIKELY(end_quickly(es, unit, joiner, pool, join)))
-        return_to_joiner(es, joiner, pool);
-    else
-        finish_in_place_any(es, unit);
+    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, join)))
+        return finish_nested(es, unit);
+    return_to_joiner(es, joiner, pool);
+    return ABT_SUCCESS;
 }
 
 /*
@@ -210,26 +221,6 @@ void abti_nest_row(void *row_)
 static ABTI_NOINLINE void end_watch(void)
 {
     abti_stackuse_left(abti_es_self->cur);
-}
-
-ABTI_INLINE void run_in_place(abti_unit *unit, bool watch)
-{
-    if (watch)
-        abti_stackuse_enter(__builtin_frame_address(0));
-    unit->func(unit->arg);
-    if (watch)
-        end_watch();
-    end_in_place();
-}
-
-static void nest_main(void *unit)
-{
-    run_in_place(unit, false);
-}
-
-static void nest_main_watched(void *unit)
-{
-    run_in_place(unit, true);
 }
 
 /*
@@ -302,16 +293,11 @@ static void ult_main_watched(void)
 }
 
 _Atomic(void (*)(void)) abti_ult_entry = ult_main;
-_Atomic(void (*)(void *)) abti_nest_entry = nest_main;
 
-void abti_entries_watch(void)
+void abti_entry_watch(void)
 {
     abti_spin_lock(&abti_rt.lock);
-    bool watch = abti_stackuse_is_on();
-    abti_store_relaxed(&abti_ult_entry, watch ? ult_main_watched : ult_main);
-    abti_store_relaxed(&abti_nest_entry, watch ? nest_main_watched : nest_main);
-    for (abti_es *es = abti_rt.xstreams; es; es = es->next)
-        abti_store_relaxed(&es->nest_entry, abti_load_relaxed(&abti_nest_entry));
+    abti_store_relaxed(&abti_ult_entry, abti_stackuse_is_on() ? ult_main_watched : ult_main);
     abti_spin_unlock(&abti_rt.lock);
 }
 

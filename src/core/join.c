@@ -68,13 +68,30 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     return ABTI_BUILD_TOOL ? abti_free_done(abti_es_self, unit, handle) : code;
 }
 
+/*
+ * In place after all: the ULT has another pool than the one in front, or no more units were to nest before a look at
+ * events. Not while stack use is sampled: a unit has to have a stack of its own for that.
+ */
+static bool may_join_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    abti_pool *pool = self->pool;
+    if (!abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) || abti_stackuse_is_on())
+        return false;
+    if (pool == es->fast && abti_pool_nests_no_more(pool)) {
+        abti_pool_grant_nests(pool, (int32_t)es->dsched->event_freq);
+        es->budget = 0; /* now they are looked at, or, if there is something to do, when the ULT has left */
+    }
+    return abti_may_pick(es);
+}
+
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    int code;
-    /* In place after all, if it was only for want of a budget that it was not. */
-    if (es && es->dsched && es->budget <= 0 && abti_renew_budget(es, es->dsched) &&
-        abti_join_in_place(es, unit, handle, &code))
-        return code;
+    if (es && may_join_in_place(es, unit) && abti_register_in_place(unit, es->cur, handle)) {
+        abti_queue_pop_head(&es->fast->queue, unit);
+        abti_pool_owner_entered(es->cur->pool);
+        return abti_run_in_place(es, es->cur, unit);
+    }
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
         return join_ult(es, es->cur, unit, handle);
     join_native(unit);
@@ -88,7 +105,7 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
         return false;
     return (char *)abti_cpu_sp() >= self->stack->nest_limit && abti_unit_is_fresh_default(unit) && !abti_annotate_on &&
-           !abti_has_requests(self) && --es->budget > 0;
+           !abti_has_requests(self) && !abti_stackuse_is_on() && abti_may_pick(es);
 }
 
 /* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
@@ -137,6 +154,8 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     abti_es *es = abti_es_self;
     if (!es || abti_stackuse_is_on())
         return 0;
+    if (es->budget <= 1 && es->dsched)
+        abti_renew_budget(es, es->dsched);
     abti_unit *self = es->cur;
     struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
     if (!abti_row_begin_next(es, &row))

@@ -39,7 +39,7 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
     if (!handle)
         return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
     self->next = (abti_unit *)handle;
-    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE);
+    abti_store_relaxed(&unit->join, (uintptr_t)self + (ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE));
     return true;
 }
 
@@ -50,21 +50,20 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest(&self->ctx, unit, abti_load_relaxed(&es->nest_entry));
+    return abti_ctx_nest_to_end(&self->ctx, unit->arg, unit->func);
 }
 
 /*
- * A unit may run in place for `self`, a ULT of `pool` which runs: it stands next in `queue`, the stream's own, and has
- * not been touched, and there is enough of self's stack left. That it stands there also says that it is a unit which
- * can be joined.
+ * A unit may run in place for `self`, a ULT which runs: it stands next in `queue`, the stream's own, and has not been
+ * touched, and there is enough of self's stack left. That it stands there also says that it is a unit which can be
+ * joined.
  */
-ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *pool, struct abti_queue *queue,
-                                       abti_unit *unit)
+ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
     return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
            ABTI_LIKELY(abti_unit_is_fresh_default(unit)) &&
-           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->nest_limit)) && ABTI_LIKELY(abti_pool_is_owner(es, pool)) &&
-           ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0)) && ABTI_LIKELY(abti_cpu_count_down(&es->budget));
+           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->nest_limit)) &&
+           ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
 }
 
 /*
@@ -74,13 +73,15 @@ ABTI_INLINE bool abti_may_run_in_place(abti_es *es, abti_unit *self, abti_pool *
 ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {
     abti_unit *self = es->cur;
-    abti_pool *pool = self->pool;
-    struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(!abti_may_run_in_place(es, self, pool, queue, unit)) ||
-        ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle)))
+    abti_pool *pool = es->fast;
+    if (ABTI_UNLIKELY(!abti_may_run_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
+        ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)))
         return false;
-    abti_queue_pop_head(queue, unit);
-    abti_pool_owner_entered(pool);
+    if (ABTI_UNLIKELY(!abti_pool_owner_nests(pool)) || ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
+        abti_pool_owner_nests_not(pool);
+        return false;
+    }
+    abti_queue_unlink_head(&pool->queue, unit);
     *code = abti_run_in_place(es, self, unit);
     return true;
 }
@@ -105,7 +106,8 @@ ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
     abti_unit *unit = *row->next;
     struct abti_queue *queue = &es->fast->queue;
     /* A null handle could be taken for the head of an empty queue. */
-    if (!unit || !abti_may_run_in_place(es, self, self->pool, queue, unit) ||
+    if (!unit || !abti_may_run_in_place(self, queue, unit) || ABTI_UNLIKELY(!abti_pool_is_owner(es, self->pool)) ||
+        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
         return false;
     row->next++;

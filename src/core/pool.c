@@ -34,23 +34,37 @@ void abti_pool_count_left_slow(abti_pool *pool)
  * out of the one pair before it is added to the other, and read the other way round; what has entered the other way.
  * Such a sum is taken again, and so is one around which the counts have changed, a few times.
  */
-static uint64_t blocked_left(struct abti_blocked *b)
+static uint32_t blocked_left(struct abti_blocked *b)
 {
     uint64_t shared = abti_load_acquire(&b->shared_left);
-    return shared + abti_load_acquire(&b->own_left);
+    return (uint32_t)(shared + abti_load_acquire(&b->own_left));
 }
 
-static uint64_t blocked_entered(struct abti_blocked *b)
+static uint32_t blocked_entered(abti_pool *pool)
 {
-    uint64_t own = abti_load_acquire(&b->own_entered);
-    return own + abti_load_acquire(&b->shared_entered);
+    uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
+    return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_nested(pool);
+}
+
+static size_t blocked(uint32_t entered, uint32_t left)
+{
+    int32_t num = (int32_t)(entered - left);
+    return num > 0 ? (size_t)num : 0;
 }
 
 size_t abti_pool_num_blocked(abti_pool *pool)
 {
-    uint64_t left = blocked_left(&pool->blocked);
-    uint64_t entered = blocked_entered(&pool->blocked);
-    return entered > left ? (size_t)(entered - left) : 0;
+    uint32_t left = blocked_left(&pool->blocked);
+    return blocked(blocked_entered(pool), left);
+}
+
+void abti_pool_grant_nests(abti_pool *pool, int32_t num)
+{
+    struct abti_blocked *b = &pool->blocked;
+    /* Two loads, as one half has just been stored; one store: for a reader nothing has changed. */
+    uint32_t granted = abti_load_relaxed(&b->granted) + (uint32_t)num;
+    uint32_t remain = (uint32_t)abti_load_relaxed(&b->remain) + (uint32_t)num;
+    abti_store_release(&b->nests, (uint64_t)granted << 32 | remain);
 }
 
 /* No counts are on the move: an even number, which changes when they are. */
@@ -67,12 +81,12 @@ static size_t take_sum(abti_pool *pool, bool *exact)
 {
     struct abti_blocked *b = &pool->blocked;
     uint32_t moves = wait_for_moves(b);
-    uint64_t left = blocked_left(b);
-    uint64_t entered = blocked_entered(b);
+    uint32_t left = blocked_left(b);
+    uint32_t entered = blocked_entered(pool);
     size_t size = pool->ops->size(pool);
     atomic_thread_fence(memory_order_acquire);
-    *exact = blocked_left(b) == left && blocked_entered(b) == entered && abti_load_relaxed(&b->moves) == moves;
-    return size + (entered > left ? (size_t)(entered - left) : 0);
+    *exact = blocked_left(b) == left && blocked_entered(pool) == entered && abti_load_relaxed(&b->moves) == moves;
+    return size + blocked(entered, left);
 }
 
 size_t abti_pool_total_size(abti_pool *pool)

@@ -50,10 +50,23 @@ struct abti_pool_ops {
  * Counts of ULTs that are blocked with this pool as theirs. Both only grow; entered - left are blocked now. The owner,
  * the first ES that counts, adds with plain stores to its own pair; everybody else to the shared pair by
  * read-modify-write. The counts of an ES that goes are moved to the shared pair.
+ *
+ * A ULT of a private pool that joins the next unit in it takes that out, is blocked itself, and uses up one of so many
+ * that may do so before a look at events is due. All this is one subtraction: as many have nested as were `granted` and
+ * do not `remain`, which counts as entered, and is more in the queue's size than is in the queue.
+ *
+ * All counts are good modulo 2^32, more than there can be units.
  */
 struct abti_blocked {
     _Atomic(abti_es *) owner;
-    _Atomic(uint64_t) own_entered, own_left;       /* stores: owner */
+    _Atomic(uint64_t) own_entered, own_left; /* stores: owner */
+    union {                                  /* the same */
+        struct {
+            _Atomic(int32_t) remain;
+            _Atomic(uint32_t) granted;
+        };
+        _Atomic(uint64_t) nests; /* both, for one load or store (little endians) */
+    };
     _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
@@ -163,6 +176,36 @@ ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
 {
     abti_cpu_add(&pool->blocked.own_entered, 1);
+}
+
+/*
+ * One more nests, if one more may. If not, or if it does not come to that, it is to be taken back; and the unit is
+ * taken out of the queue, but not out of its size.
+ */
+ABTI_INLINE bool abti_pool_owner_nests(abti_pool *pool)
+{
+    return abti_cpu_count_down(&pool->blocked.remain);
+}
+
+ABTI_INLINE void abti_pool_owner_nests_not(abti_pool *pool)
+{
+    abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
+}
+
+/* No more may: abti_pool_owner_nests leaves the last one. */
+ABTI_INLINE bool abti_pool_nests_no_more(abti_pool *pool)
+{
+    return abti_load_relaxed(&pool->blocked.remain) <= 1;
+}
+
+/* By the owner: so many more may. */
+void abti_pool_grant_nests(abti_pool *pool, int32_t num);
+
+/* How many have. */
+ABTI_INLINE uint32_t abti_pool_num_nested(abti_pool *pool)
+{
+    uint64_t nests = abti_load_acquire(&pool->blocked.nests);
+    return (uint32_t)(nests >> 32) - (uint32_t)nests;
 }
 
 ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)

@@ -58,8 +58,8 @@ ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
     return q->last == ABTI_QUEUE_LINK(unit) ? NULL : unit->next;
 }
 
-/* Pops the head, which is known. */
-ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
+/* Pops the head, which is known, but leaves the size to the caller. */
+ABTI_INLINE void abti_queue_unlink_head(struct abti_queue *q, abti_unit *head)
 {
     if (ABTI_LIKELY(q->last != ABTI_QUEUE_LINK(head))) {
         abti_store_relaxed(&q->head, head->next);
@@ -67,6 +67,11 @@ ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
         abti_store_relaxed(&q->head, NULL);
         q->last = &q->head;
     }
+}
+
+ABTI_INLINE void abti_queue_pop_head(struct abti_queue *q, abti_unit *head)
+{
+    abti_queue_unlink_head(q, head);
     abti_cpu_add(&q->size, -1);
 }
 

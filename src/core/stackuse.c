@@ -11,8 +11,7 @@ enum { MOST_FUNCTIONS = 1024, RED_ZONE = 128, BELOW_SP = 2048 };
 /* Nothing that a program writes often, nor the address of anything. */
 static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
-/* Each ES counts for itself. Written under the lock. */
-static _Atomic(uint32_t) sample_every;
+_Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
 
 static struct abti_spin lock;
 static struct abti_stack_use *uses; /* lock: by the hash of the function, then the next free place. NULL: none yet */
@@ -76,16 +75,10 @@ int abti_stackuse_sample(uint32_t every)
     if (!uses && every > 0)
         code = ABT_ERR_MEM;
     else
-        abti_store_relaxed(&sample_every, every);
+        abti_store_relaxed(&abti_stackuse_every, every);
     abti_spin_unlock(&lock);
-    abti_entries_watch();
+    abti_entry_watch();
     return code;
-}
-
-bool abti_stackuse_is_on(void)
-{
-    /* relaxed: the last of those who change it sees its own value, or one that is newer, under rt.lock */
-    return abti_load_relaxed(&sample_every) > 0;
 }
 
 void abti_stackuse_begin(void)
@@ -98,42 +91,34 @@ void abti_stackuse_begin(void)
 void abti_stackuse_fini(void)
 {
     abti_spin_lock(&lock);
-    abti_store_relaxed(&sample_every, 0);
+    abti_store_relaxed(&abti_stackuse_every, 0);
     free(uses);
     uses = NULL;
     num_uses = 0;
     abti_spin_unlock(&lock);
-    abti_entries_watch();
+    abti_entry_watch();
 }
 
 /* --- Watching a unit --- */
 
-/*
- * How far down is looked: over all of the stack, but of a native thread's, on which a unit may run in place, over no
- * more than a default one has.
- */
-static char *lowest(struct abti_stack *stack, char *top)
+/* How far down is looked. */
+static char *lowest(struct abti_stack *stack)
 {
-    size_t most = abti_rt.config.thread_stacksize + ABTI_STACK_ROOM;
     char *low = stack->base + (stack->guard == ABTI_GUARD_CANARY ? sizeof(pattern) : 0);
-    bool native = stack->kind == ABTI_STACK_USER && top != abti_stack_top(stack);
-    if (native && (size_t)(top - low) > most)
-        low = top - most;
     return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
 }
 
-/* From above, as a stack grows: the system may be asked to extend the native thread's. */
 void abti_stackuse_enter(char *top)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     /* relaxed: it is a matter of statistics */
-    uint32_t every = abti_load_relaxed(&sample_every);
+    uint32_t every = abti_load_relaxed(&abti_stackuse_every);
     if (every == 0 || ++es->unwatched < every || (unit->flags & ABTI_UNIT_SCHED))
         return;
     es->unwatched = 0;
     abti_stack_watch(unit->stack, top);
-    volatile uint64_t *low = (uint64_t *)lowest(unit->stack, top);
+    volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
     volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
     while (at > low)
         *--at = pattern;
@@ -142,7 +127,7 @@ void abti_stackuse_enter(char *top)
 void abti_stackuse_leave(abti_unit *unit)
 {
     struct abti_stack *stack = unit->stack;
-    char *top = abti_stack_unwatch(stack), *low = lowest(stack, top);
+    char *top = abti_stack_unwatch(stack), *low = lowest(stack);
     const volatile uint64_t *at = (uint64_t *)low;
     while ((char *)at < top && *at == pattern)
         at++;

@@ -19,7 +19,15 @@ struct abti_stack_use {
 
 /* One in `every` ULTs that start from now on is watched, none if that is 0. ABT_ERR_MEM, or ABT_SUCCESS. */
 int abti_stackuse_sample(uint32_t every) ABTI_MUST_CHECK;
-bool abti_stackuse_is_on(void);
+
+extern _Atomic(uint32_t) abti_stackuse_every; /* as said last; 0: none. Each ES counts for itself */
+
+/* relaxed: the last of those who change it sees its own value, or one that is newer, under rt.lock */
+ABTI_INLINE bool abti_stackuse_is_on(void)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&abti_stackuse_every) > 0);
+}
+
 /* As the environment says, if there is memory for that. */
 void abti_stackuse_begin(void);
 /* Forgets everything. */

@@ -269,18 +269,17 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 void abti_discard(abti_es *es, abti_unit *unit);
 
 /*
- * First function of every ULT on a stack of its own, and of one that runs in place: those that just call the unit's,
- * or, while stack use is sampled, those that watch it. Written by abti_entries_watch; relaxed: a unit that starts in
- * the other way is as good, and who asks for samples sees them when the ESs have looked at events.
+ * First function of every ULT on a stack of its own: one that just calls the unit's, or, while stack use is sampled,
+ * one that watches it. Written by abti_entry_watch; relaxed: a unit that starts in the other way is as good, and who
+ * asks for samples sees them soon.
  */
 extern _Atomic(void (*)(void)) abti_ult_entry;
-extern _Atomic(void (*)(void *)) abti_nest_entry; /* each ES has its own copy */
-
-/* The same for the units of a row, see core/join.h; while stack use is sampled none begins. */
-void abti_nest_row(void *row);
 
 /* After abti_stackuse_is_on has changed. */
-void abti_entries_watch(void);
+void abti_entry_watch(void);
+
+/* Runs the units of a row, see core/join.h, in place. */
+void abti_nest_row(void *row);
 
 /* Descriptors. */
 ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)

@@ -90,7 +90,6 @@ static int list_enter(abti_es *es, int rank)
         es->rank = rank >= 0 ? rank : smallest_free_rank();
         es->index = (uint16_t)index;
         es->running = ABTI_RUNNING_ON(index);
-        abti_store_relaxed(&es->nest_entry, abti_load_relaxed(&abti_nest_entry));
         es->timers = abti_timers_of((unsigned)index);
         es->bias = &bias_users[index];
         /* release: pairs with abti_halt_post, which has no lock */

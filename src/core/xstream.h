@@ -36,11 +36,9 @@ struct ABT_xstream_opaque {
     bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
     bool sleepy;         /* sleeps at once when it is idle next: somebody here waits for what takes long */
     uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
-    _Atomic(void (*)(void *)) nest_entry; /* abti_nest_entry, which takes one instruction more to read. Set by anybody,
-                                             under rt.lock */
-    uint16_t index;                       /* in rt.by_index. Constant */
-    uint32_t running;                     /* ABTI_RUNNING_ON(index) */
-    struct abti_bias_user *bias;          /* in which pool's lock the native thread is by the bias. Constant */
+    uint16_t index;      /* in rt.by_index. Constant */
+    uint32_t running;    /* ABTI_RUNNING_ON(index) */
+    struct abti_bias_user *bias; /* in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* of other than the default size */

@@ -80,9 +80,21 @@ static bool priv_is_empty(abti_pool *pool)
     return abti_queue_is_empty(&pool->queue) && abti_queue_is_empty(&pool->inbox);
 }
 
+/*
+ * For another thread what has nested may change between the two loads, which makes the size too large, never too small.
+ * It looks again, a few times.
+ */
 static size_t priv_size(abti_pool *pool)
 {
-    return abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
+    enum { TRIES = 8 };
+    uint32_t nested, size;
+    int tries = 0;
+    do {
+        nested = abti_pool_num_nested(pool);
+        size = (uint32_t)abti_queue_size(&pool->queue) - nested;
+        atomic_thread_fence(memory_order_acquire);
+    } while (ABTI_UNLIKELY(abti_pool_num_nested(pool) != nested) && ++tries < TRIES);
+    return size + abti_queue_size(&pool->inbox);
 }
 
 /* --- Both --- */

@@ -1,6 +1,6 @@
 /*
- * Joining and freeing many at once: units of a private pool then run one after the other on the joiner's stack, which
- * nobody is to notice, whatever they do.
+ * Joining and freeing many, at once or one by one: units of a private pool then run one after the other on the joiner's
+ * stack, which nobody is to notice, whatever they do.
  */
 #include <fenv.h>
 
@@ -43,9 +43,57 @@ static void create(int i, void (*func)(void *))
     must(ABT_thread_create(pool, func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL, &units[i]));
 }
 
+/* --- Ways to join and free many --- */
+
+static int join_each(int num, ABT_thread *list)
+{
+    int code = ABT_SUCCESS;
+
+    for (int i = 0; i < num && code == ABT_SUCCESS; i++)
+        code = list[i] == ABT_THREAD_NULL ? ABT_SUCCESS : ABT_thread_join(list[i]);
+    return code;
+}
+
+static int free_each(int num, ABT_thread *list)
+{
+    int code = ABT_SUCCESS;
+
+    for (int i = 0; i < num && code == ABT_SUCCESS; i++)
+        code = list[i] == ABT_THREAD_NULL ? ABT_SUCCESS : ABT_thread_free(&list[i]);
+    return code;
+}
+
+struct way {
+    int (*many)(int, ABT_thread *);
+    bool frees;
+    const char *name;
+};
+
+static const struct way ways[] = {
+    {ABT_thread_join_many, false, "joined at once"},
+    {ABT_thread_free_many, true, "freed at once"},
+    {join_each, false, "joined one by one"},
+    {free_each, true, "freed one by one"},
+};
+
+enum { NUM_WAYS = sizeof(ways) / sizeof(ways[0]) };
+
 /* --- What a unit sees --- */
 
 static int num_wrong;
+
+/* And what a native thread does, meanwhile. */
+static void *look_from_outside(void *arg)
+{
+    size_t size, total;
+
+    must(ABT_pool_get_size(pool, &size));
+    must(ABT_pool_get_total_size(pool, &total));
+    num_wrong += state_of(joiner) != ABT_THREAD_STATE_BLOCKED;
+    num_wrong += (int)size != MANY - 1 - (int)(intptr_t)arg;
+    num_wrong += (int)total != MANY - (int)(intptr_t)arg;
+    return NULL;
+}
 
 static void look(void *arg)
 {
@@ -62,6 +110,11 @@ static void look(void *arg)
     num_wrong += state_of(self) != ABT_THREAD_STATE_RUNNING;
     num_wrong += (int)size != MANY - 1 - i;
     num_wrong += (int)total != MANY - i; /* and the joiner */
+    if (i % 20 == 0) {
+        pthread_t native;
+        must(pthread_create(&native, NULL, look_from_outside, arg));
+        must(pthread_join(native, NULL));
+    }
 }
 
 static bool has_ended(ABT_thread unit)
@@ -92,26 +145,23 @@ static void look_after_free(void *arg)
     look_at_all(arg, is_freed);
 }
 
-static void test_views(void)
+static void test_views(const struct way *way)
 {
-    size_t total;
+    size_t size, total;
 
     run_all();
+    num_wrong = 0;
     for (int i = 0; i < MANY; i++)
-        create(i, look_after_join);
-    ok_abt(ABT_thread_join_many(MANY, units));
-    ok(in_order(MANY), "joined: all have run, in order");
+        create(i, way->frees ? look_after_free : look_after_join);
+    ok_abt(way->many(MANY, units));
+    ok(in_order(MANY), "%s: all have run, in order", way->name);
     is_int(num_wrong, 0, "what they have seen of themselves, the others, the joiner and the pool");
     is_int(state_of(joiner), ABT_THREAD_STATE_RUNNING, "the joiner runs again");
-    ok_abt(ABT_thread_free_many(MANY, units));
-    run_all();
-    for (int i = 0; i < MANY; i++)
-        create(i, look_after_free);
-    ok_abt(ABT_thread_free_many(MANY, units));
-    ok(in_order(MANY), "freed: all have run, in order");
-    is_int(num_wrong, 0, "what they have seen");
+    must(ABT_pool_get_size(pool, &size));
     must(ABT_pool_get_total_size(pool, &total));
-    is_int((long)total, 0, "the pool is empty");
+    ok(size == 0 && total == 0, "the pool is empty");
+    if (!way->frees)
+        ok_abt(ABT_thread_free_many(MANY, units));
 }
 
 /* --- What a unit does --- */
@@ -175,7 +225,7 @@ static void never(void *arg)
     bail_out("a cancelled unit runs");
 }
 
-static void do_many(int (*many)(int, ABT_thread *), const char *name, void (*odd)(void *), const char *what)
+static void do_many(const struct way *way, void (*odd)(void *), const char *what)
 {
     enum { NUM = 9, ODD = 3 };
     bool all = true;
@@ -187,10 +237,10 @@ static void do_many(int (*many)(int, ABT_thread *), const char *name, void (*odd
         create(i, i == ODD ? odd : i == NUM - 1 ? set_it : note);
     must(ABT_thread_free(&units[1])); /* while others stand before it */
     fesetround(FE_DOWNWARD);
-    ok_abt(many(NUM, units));
+    ok_abt(way->many(NUM, units));
     int round = fegetround();
     fesetround(FE_TONEAREST);
-    is_int(num_run, NUM, "%s, one %s: all have run", name, what);
+    is_int(num_run, NUM, "%s, one %s: all have run", way->name, what);
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU)) {
         is_int(round, FE_DOWNWARD, "the joiner keeps its rounding mode");
         for (int i = 0; i < NUM; i++)
@@ -205,32 +255,116 @@ static void do_many(int (*many)(int, ABT_thread *), const char *name, void (*odd
     is_int(num_destroyed, odd == set_key, "with their values");
 }
 
-static void test_deeds(int (*many)(int, ABT_thread *), const char *name)
+static void test_deeds(const struct way *way)
 {
-    do_many(many, name, note, "does nothing");
-    do_many(many, name, yield, "yields");
-    do_many(many, name, leave, "exits");
-    do_many(many, name, wait_for_it, "waits for one behind it");
-    do_many(many, name, set_key, "has a value");
-    do_many(many, name, round_otherwise, "rounds otherwise");
-    do_many(many, name, have_row, "joins others itself");
+    do_many(way, note, "does nothing");
+    do_many(way, yield, "yields");
+    do_many(way, leave, "exits");
+    do_many(way, wait_for_it, "waits for one behind it");
+    do_many(way, set_key, "has a value");
+    do_many(way, round_otherwise, "rounds otherwise");
+    do_many(way, have_row, "joins others itself");
 }
 
-static void test_cancelled(int (*many)(int, ABT_thread *))
+static void test_cancelled(const struct way *way)
 {
     run_all();
     create(0, note);
     create(1, never);
     create(2, note);
     must(ABT_thread_cancel(units[1]));
-    ok_abt(many(3, units));
+    ok_abt(way->many(3, units));
     ok(num_run == 2 && order[0] == 0 && order[1] == 2, "a cancelled one does not run, the others do");
     must(ABT_thread_free_many(3, units));
+}
+
+/* --- The joiner's control words --- */
+
+/* Each time others: what was in force when one goes on, is not when the next one does. */
+static void test_words(const struct way *way)
+{
+    static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_UPWARD, FE_TONEAREST, FE_TOWARDZERO};
+    bool all = true;
+
+    for (int i = 0; i < 20; i++) {
+        int mode = modes[i % 5], except = i % 3 == 0 ? FE_DIVBYZERO : 0;
+        run_all();
+        for (int k = 0; k < 2; k++)
+            create(k, k ? note : round_otherwise);
+        fesetround(mode);
+        feenableexcept(except);
+        feraiseexcept(i % 2 ? FE_INEXACT : 0);
+        must(way->many(2, units));
+        all = all && fegetround() == mode && fegetexcept() == except && (i % 2 == 0 || fetestexcept(FE_INEXACT));
+        fedisableexcept(FE_ALL_EXCEPT);
+        feclearexcept(FE_ALL_EXCEPT);
+        fesetround(FE_TONEAREST);
+        all = all && round_of[1] == FE_TONEAREST;
+        if (!way->frees)
+            must(ABT_thread_free_many(2, units));
+    }
+    ok(all, "%s: the joiner keeps rounding mode and exceptions, whatever the one before had", way->name);
+}
+
+/* --- Events --- */
+
+static int count(void *arg)
+{
+    ++*(int *)arg;
+    return 0;
+}
+
+/* Who does nothing but join lets the stream look at events as often as it is to. */
+static void test_events(const struct way *way)
+{
+    enum { ROUNDS = 25, FREQ = 50 };
+    ABT_xstream xstream;
+    int polls = 0;
+
+    must(ABT_xstream_self(&xstream));
+    must(ABTX_poller_add(xstream, count, &polls, 0));
+    for (int k = 0; k < ROUNDS; k++) {
+        for (int i = 0; i < MANY; i++)
+            create(i, note);
+        num_run = 0;
+        must(way->many(MANY, units));
+        if (!way->frees)
+            must(ABT_thread_free_many(MANY, units));
+    }
+    must(ABTX_poller_remove(xstream, count, &polls));
+    ok(polls >= ROUNDS * MANY / FREQ / 2 && polls <= ROUNDS * MANY / FREQ * 3, "%s: %d looks at events in %d joins",
+       way->name, polls, ROUNDS * MANY);
+}
+
+/* --- A pool that outlives its streams --- */
+
+static void join_all(void *arg)
+{
+    const struct way *way = arg;
+
+    must(ABT_self_get_thread(&joiner));
+    test_views(way);
+}
+
+static void test_streams(ABT_pool common)
+{
+    pool = common;
+    for (int i = 0; i < 2 * NUM_WAYS; i++) {
+        ABT_xstream xstream;
+        ABT_thread thread;
+
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
+        must(ABT_thread_create_on_xstream(xstream, join_all, (void *)&ways[i % NUM_WAYS], ABT_THREAD_ATTR_NULL,
+                                          &thread));
+        must(ABT_thread_free(&thread));
+        must(ABT_xstream_free(&xstream));
+    }
 }
 
 int main(void)
 {
     ABT_xstream xstream;
+    ABT_pool other;
 
     must(ABT_init(0, NULL));
     must(ABT_xstream_self(&xstream));
@@ -239,13 +373,18 @@ int main(void)
     must(ABT_self_get_thread(&joiner));
     must(ABT_eventual_create(0, &eventual));
     must(ABT_key_create(destroy, &key));
-    test_views();
-    test_deeds(ABT_thread_join_many, "joined");
-    test_deeds(ABT_thread_free_many, "freed");
-    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
-        test_cancelled(ABT_thread_join_many);
-        test_cancelled(ABT_thread_free_many);
+    for (int i = 0; i < NUM_WAYS; i++) {
+        test_views(&ways[i]);
+        test_deeds(&ways[i]);
+        if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU))
+            test_words(&ways[i]);
+        test_events(&ways[i]);
+        if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL))
+            test_cancelled(&ways[i]);
     }
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_FALSE, &other));
+    test_streams(other);
+    must(ABT_pool_free(&other));
     must(ABT_key_free(&key));
     must(ABT_eventual_free(&eventual));
     must(ABT_finalize());

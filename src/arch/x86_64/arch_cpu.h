@@ -82,10 +82,10 @@ ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
     return any;
 }
 
-ABTI_INLINE bool abti_cpu_count_down(int32_t *p)
+ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
     bool positive;
-    __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*p));
+    __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*(abti_cpu_half *)half));
     return positive;
 }
 

@@ -239,6 +239,13 @@ FUNCTION(abti_ctx_nest)
     .cfi_endproc
 END(abti_ctx_nest)
 
+/* int abti_ctx_nest_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
+FUNCTION(abti_ctx_nest_to_end)
+    NEST
+    jmp SYM(abti_end_nested)
+    .cfi_endproc
+END(abti_ctx_nest_to_end)
+
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))
  * From the stack pointer: the room, the frame.
