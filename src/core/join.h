@@ -77,7 +77,12 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     if (ABTI_UNLIKELY(!abti_may_run_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
         ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)))
         return false;
-    if (ABTI_UNLIKELY(!abti_pool_owner_nests(pool)) || ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
+    if (ABTI_UNLIKELY(!abti_pool_owner_nests(pool))) {
+        abti_pool_owner_nests_not(pool);
+        *code = abti_join_slow(es, unit, handle); /* after a look at events */
+        return true;
+    }
+    if (ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
         abti_pool_owner_nests_not(pool);
         return false;
     }
