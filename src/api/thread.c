@@ -214,7 +214,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
         return abti_error(ABT_ERR_INV_POOL);
     abti_unit *unit;
     code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
-    if (code == ABT_SUCCESS && !abti_take_stack(es, unit)) {
+    if (code == ABT_SUCCESS && !abti_has_stack_for(es, unit)) {
         abti_unit_free(unit);
         code = ABT_ERR_MEM;
     }

@@ -15,6 +15,9 @@
 #define ABTI_ALIGNED(n) __attribute__((aligned(n)))
 #define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/* From here on the compiler does not know where this pointer came from. */
+#define ABTI_FORGET_SOURCE(ptr) __asm__("" : "+r"(ptr))
+
 /* Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. */
 #define ABTI_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 

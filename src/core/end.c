@@ -103,8 +103,9 @@ ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
 {
     if (next && (abti_is_resumable(next) || (!after && abti_is_startable(next) && abti_take_stack(es, next)))) {
+        bool fresh = !abti_unit_has_started(next);
         abti_set_running(es, next);
-        if (!next->ctx)
+        if (fresh)
             restart(next);
         jump(next, after, arg);
     }

@@ -84,7 +84,7 @@ static void look(void *addr)
     abti_es *es = abti_es_self;
     if (!es || !es->cur)
         return;
-    abti_unit *unit = es->cur->stack ? es->cur : es->main_unit; /* a tasklet is on its scheduler's stack */
+    abti_unit *unit = abti_unit_is_tasklet(es->cur) ? es->main_unit : es->cur; /* it is on its scheduler's stack */
     const struct abti_stack *stack = unit->stack;
     if (stack->guard == ABTI_GUARD_PAGE && (char *)addr >= stack->low && (char *)addr < stack->base)
         report(unit, stack);

@@ -45,12 +45,12 @@ bool abti_stackuse_at(unsigned index, struct abti_stack_use *use);
  */
 void abti_stackuse_enter(char *top);
 
-/* The unit has ended, however, or is about to, if it is watched. By who runs or has popped it. */
+/* The ULT, which has started, has ended, however, or is about to, if it is watched. By who runs or has popped it. */
 void abti_stackuse_leave(abti_unit *unit);
 
 ABTI_INLINE void abti_stackuse_left(abti_unit *unit)
 {
-    if (unit->stack && ABTI_UNLIKELY(abti_stack_is_watched(unit->stack)))
+    if (ABTI_UNLIKELY(abti_stack_is_watched(unit->stack)))
         abti_stackuse_leave(unit);
 }
 

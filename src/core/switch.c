@@ -107,7 +107,9 @@ ABTI_INLINE int yield_locked(abti_es *es, abti_unit *self, abti_pool *pool, bool
         abti_pool_unlock(es, pool);
         return ABT_SUCCESS; /* as pick says */
     }
-    if (ABTI_UNLIKELY(!abti_is_resumable(next) || abti_pool_has_parked(pool))) {
+    abti_unit *seen = next;
+    ABTI_FORGET_SOURCE(seen); /* else the address of a word in it is kept, too, which takes two registers more */
+    if (ABTI_UNLIKELY(!abti_is_resumable(seen) || abti_pool_has_parked(pool))) {
         abti_pool_unlock(es, pool);
         return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
     }
@@ -247,17 +249,13 @@ void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 
 /* --- Running as a parent --- */
 
-/* A unit that is not to run, or not here, has no use for a default stack. */
-static void give_stack_back(abti_es *es, abti_unit *unit)
-{
-    if (unit->stack && !(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
-        abti_cache_put(&es->stacks, unit->stack);
-}
-
 void abti_discard(abti_es *es, abti_unit *unit)
 {
-    abti_stackuse_left(unit);
-    give_stack_back(es, unit);
+    if (abti_unit_has_started(unit)) {
+        abti_stackuse_left(unit);
+        if (!(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
+            abti_cache_put(&es->stacks, unit->stack);
+    }
     abti_finish_simply(es, unit);
 }
 
@@ -272,10 +270,6 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
         return false;
     }
     if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
-        if (!unit->ctx && !(unit->flags & ABTI_UNIT_OWN_STACK)) {
-            give_stack_back(es, unit); /* which ABT_thread_create_to took */
-            abti_unit_set_stack(unit, NULL);
-        }
         abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
         return false;
     }
@@ -320,7 +314,7 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
         abti_run_tasklet(es, unit);
         es->cur = parent;
         abti_es_set_dsched(es, dsched);
-    } else if (unit->ctx) {
+    } else if (abti_unit_has_started(unit)) {
         abti_set_running(es, unit);
         abti_switch(parent, unit, NULL, NULL);
     } else if (abti_take_stack(es, unit)) {

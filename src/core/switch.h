@@ -21,8 +21,9 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
     abti_unit *before = es->cur;
     es->cur = unit;
-    /* relaxed: queries may see them late; whoever resumes or frees the unit synchronises by other words */
-    abti_store_relaxed(&unit->running, es->running);
+    /* Queries may see them late; whoever resumes or frees the unit synchronises by other words. release: who sees
+       that it has started sees the stack, see abti_unit_stack_end. */
+    abti_store_release(&unit->running, es->running);
     abti_tool_event_run(es, unit, before);
 }
 
@@ -35,13 +36,13 @@ ABTI_INLINE bool abti_has_requests(abti_unit *unit)
 /* Started, and nothing to do but to go on. */
 ABTI_INLINE bool abti_is_resumable(abti_unit *unit)
 {
-    return unit->ctx && !abti_has_requests(unit);
+    return abti_unit_has_started(unit) && !abti_has_requests(unit);
 }
 
 /* It can be run by whoever gives the ES away, if there is memory for its stack. */
 ABTI_INLINE bool abti_is_startable(abti_unit *unit)
 {
-    return !unit->ctx && !(unit->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(unit);
+    return !abti_unit_has_started(unit) && !(unit->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(unit);
 }
 
 /*
@@ -72,7 +73,7 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 /* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
 ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 {
-    if (unit->stack)
+    if (unit->flags & ABTI_UNIT_OWN_STACK)
         return true;
     struct abti_stack *stack = abti_cache_get(&es->stacks);
     abti_unit_set_stack(unit, stack);
@@ -214,7 +215,7 @@ ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *nex
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
     return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && self != next &&
            ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) && ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
-           ABTI_LIKELY(next->ctx != NULL) && ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) &&
+           ABTI_LIKELY(abti_unit_has_started(next)) && ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) &&
            ABTI_LIKELY(abti_pool_is_owner(es, next->pool)) && !abti_stack_is_overrun(self->stack);
 }
 
@@ -297,6 +298,17 @@ ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
         abti_unit_release_external(unit);
 }
 
+/* The same for one that is to start soon: there is a stack at hand. */
+ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
+{
+    struct abti_stack *stack;
+    if (unit->flags & ABTI_UNIT_OWN_STACK)
+        return true;
+    if ((stack = abti_cache_get(&es->stacks)) != NULL)
+        abti_cache_put(&es->stacks, stack);
+    return stack != NULL;
+}
+
 /*
  * A new unit of `pool`; NULL when there is no memory, or the pool is user-defined and would not have it. *code says so,
  * and is left alone otherwise.
@@ -310,6 +322,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
         return NULL;
     }
     abti_unit_init(unit, func, arg, pool, flags);
+    unit->stack = NULL; /* the creator's to set, if it is to have its own */
     if (ABTI_UNLIKELY(pool->user_defined)) {
         unit->pool = NULL;
         *code = abti_unit_associate(unit, pool);

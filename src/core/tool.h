@@ -137,7 +137,7 @@ ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)
 {
     if (!ABTI_BUILD_TOOL)
         return;
-    es->untold = !unit->ctx;
+    es->untold = !abti_unit_has_started(unit);
     abti_tool_event_cancel(es->untold ? NULL : es, unit);
 }
 

@@ -118,8 +118,8 @@ static bool has_lasting_stack(const abti_unit *unit)
 
 /*
  * A default stack may be another unit's at any time: it is not looked into, as its address, that of its header, says
- * it all. Stored in this order: the join word IN_PLACE, then the joiner's stack; on revival no stack, then 0. So the
- * word and what is read between two equal looks at it belong together, and the joiner whose context is read waits
+ * it all. Stored in this order: the join word IN_PLACE, the joiner's stack, who runs it; on revival nobody, then 0. So
+ * the word and what is read between two equal looks at it belong together, and the joiner whose context is read waits
  * still. (Between the two stores and its first instruction, a unit in place may be said to begin where its joiner left
  * that stack, or another, the last time.)
  */
@@ -127,7 +127,9 @@ static char *default_stack_end(abti_unit *unit)
 {
     for (;;) {
         uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_revive */
-        char *end = (char *)stack_of(unit);
+        /* acquire: pairs with abti_set_running; the stack is the one that it has started on */
+        bool started = (abti_load_acquire(&unit->running) & ABTI_RUNNING_ES) != 0;
+        char *end = started ? (char *)stack_of(unit) : NULL;
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
             end = __atomic_load_n(&joiner->ctx, __ATOMIC_ACQUIRE); /* acquire: before the next look */

@@ -60,15 +60,15 @@ struct ABT_thread_opaque {
     void *arg;
     abti_pool *pool;          /* associated pool. Written by its creator, by whoever runs or has popped it; others
                                  ask abti_unit_last_pool */
-    abti_ctx ctx;             /* started and not running: where it goes on; NULL: not started */
-    struct abti_stack *stack; /* started or OWN_STACK; NULL for tasklets. In place: the joiner's */
+    abti_ctx ctx;             /* started and not running: where it goes on. Of any content before it starts */
+    struct abti_stack *stack; /* started or OWN_STACK; else of any content. In place: the joiner's */
     _Atomic(uintptr_t) join;  /* see above */
     union {
         struct {
             uint16_t flags;
             _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
             _Atomic(uint8_t) cold;     /* of the cold line, see ABTI_COLD_NONE */
-            _Atomic(uint16_t) es;      /* index of the ES that ran it last, ABTI_ES_NONE if none did */
+            _Atomic(uint16_t) es;      /* index of the ES that ran it last; ABTI_ES_NONE: it has not started */
             _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
             _Atomic(uint8_t) held;     /* not to be cancelled before it has run again: others know what is on its
                                           stack. Stored by the unit, cleared when it runs */
@@ -99,8 +99,9 @@ _Static_assert(offsetof(abti_unit, meta) == offsetof(abti_unit, join) + 8 && off
 #define ABTI_ES_NONE 0u
 _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 
-/* The running word of a unit that runs on the ES with this index. */
+/* The running word of a unit that runs on the ES with this index, and the part of it that says which. */
 #define ABTI_RUNNING_ON(index) ((uint32_t)(index) | (uint32_t)ABT_THREAD_STATE_RUNNING << 16)
+#define ABTI_RUNNING_ES 0xffffu
 
 /* What few units have. Valid once hot->cold says so; every field is zero before. */
 struct abti_unit_cold {
@@ -206,13 +207,20 @@ ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
     __atomic_store_n(&unit->stack, stack, __ATOMIC_RELEASE);
 }
 
+/* For who runs or has popped it. relaxed: nobody else starts it */
+ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
+{
+    return abti_cpu_has_any(&unit->running, ABTI_RUNNING_ES);
+}
+
 /*
  * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it,
  * not even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !unit->ctx && !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
+    return !abti_unit_has_started(unit) &&
+           !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
 }
 
 /* A tasklet that nothing is asked of. With tools it runs as any other child does. */
@@ -231,9 +239,10 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
     unit->func = func;
     unit->arg = arg;
     unit->pool = pool;
-    unit->ctx = NULL;
-    unit->stack = NULL;
-    /* One store for join and meta: stores are what bounds a create. Not atomic, as nobody knows the unit yet. */
+    /*
+     * Stores are what bounds a create: one for join and meta, and none for context and stack, as meta says that it has
+     * not started. Not atomic, as nobody knows the unit yet.
+     */
     typedef uint64_t pair __attribute__((vector_size(16), may_alias));
     *(pair *)&unit->join = (pair){0, flags};
 }
@@ -243,11 +252,8 @@ ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *ar
 {
     unit->func = func;
     unit->arg = arg;
-    unit->ctx = NULL;
-    if (ABTI_LIKELY(!(unit->flags & ABTI_UNIT_OWN_STACK)))
-        abti_unit_set_stack(unit, NULL);
     abti_store_relaxed(&unit->requests, 0);
-    abti_store_relaxed(&unit->running, 0); /* READY, on no ES */
+    abti_store_relaxed(&unit->running, 0); /* READY, on no ES: it has not started */
     abti_store_release(&unit->join, 0);    /* pairs with abti_unit_stack_end: the stack is the last life's no more */
 }
 

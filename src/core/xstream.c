@@ -189,6 +189,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return code;
     }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
+    es->main_unit->stack = NULL;
     abti_unit_set_pinned(es->main_unit, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
     code = list_enter(es, rank);

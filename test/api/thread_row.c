@@ -3,6 +3,7 @@
  * stack, which nobody is to notice, whatever they do.
  */
 #include <fenv.h>
+#include <string.h>
 
 #include "common.h"
 
@@ -162,6 +163,41 @@ static void test_views(const struct way *way)
     ok(size == 0 && total == 0, "the pool is empty");
     if (!way->frees)
         ok_abt(ABT_thread_free_many(MANY, units));
+}
+
+/* --- Before it runs --- */
+
+/* Descriptors that others have had, in place and on stacks of their own: the new ones know nothing of that. */
+static void test_fresh(const struct way *way)
+{
+    char text[256] = "";
+    bool all = true, told = true;
+
+    for (int i = 0; i < MANY; i++)
+        create(i, note);
+    if (way->frees)
+        must(ABT_thread_yield()); /* they run on stacks */
+    must(ABT_thread_free_many(MANY, units));
+    for (int i = 0; i < MANY; i++)
+        create(i, note);
+    for (int i = 0; i < MANY; i++) {
+        ABT_xstream last;
+        void *addr;
+        size_t size;
+        FILE *fp = fmemopen(text, sizeof(text), "w");
+
+        must(ABT_thread_get_stack(units[i], &addr, &size));
+        must(ABT_thread_get_last_xstream(units[i], &last));
+        must(ABT_info_print_thread_stack(fp, units[i]));
+        fclose(fp);
+        told = told && strstr(text, "has not started");
+        all = all && !addr && last == ABT_XSTREAM_NULL && state_of(units[i]) == ABT_THREAD_STATE_READY;
+    }
+    ok(all, "%s: before that none has a stack, or has run", way->name);
+    ok(told, "nor is one printed");
+    must(way->many(MANY, units));
+    must(ABT_thread_free_many(MANY, units));
+    num_run = 0;
 }
 
 /* --- What a unit does --- */
@@ -374,6 +410,7 @@ int main(void)
     must(ABT_eventual_create(0, &eventual));
     must(ABT_key_create(destroy, &key));
     for (int i = 0; i < NUM_WAYS; i++) {
+        test_fresh(&ways[i]);
         test_views(&ways[i]);
         test_deeds(&ways[i]);
         if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU))
