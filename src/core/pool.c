@@ -62,9 +62,9 @@ void abti_pool_grant_nests(abti_pool *pool, int32_t num)
 {
     struct abti_blocked *b = &pool->blocked;
     /* Two loads, as one half has just been stored; one store: for a reader nothing has changed. */
-    uint32_t granted = abti_load_relaxed(&b->granted) + (uint32_t)num;
-    uint32_t remain = (uint32_t)abti_load_relaxed(&b->remain) + (uint32_t)num;
-    abti_store_release(&b->nests, (uint64_t)granted << 32 | remain);
+    uint32_t more = (uint32_t)num - (uint32_t)abti_load_relaxed(&b->remain);
+    uint32_t granted = abti_load_relaxed(&b->granted) + more;
+    abti_store_release(&b->nests, (uint64_t)granted << 32 | (uint32_t)num);
 }
 
 /* No counts are on the move: an even number, which changes when they are. */
@@ -109,6 +109,7 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
     if (abti_load_relaxed(&b->owner) != es)
         return;
     uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
+    abti_pool_grant_nests(pool, 0); /* another scheduler may look at events more often */
     abti_fetch_add_acq_rel(&b->moves, 1);
     /* Entered first, and the order of the stores: see above. acq_rel keeps each behind the one before. */
     abti_fetch_add_acq_rel(&b->shared_entered, entered);

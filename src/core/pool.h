@@ -198,7 +198,7 @@ ABTI_INLINE bool abti_pool_nests_no_more(abti_pool *pool)
     return abti_load_relaxed(&pool->blocked.remain) <= 1;
 }
 
-/* By the owner: so many more may. */
+/* By the owner, or for one that is no more: so many may from now on, however many there were left. */
 void abti_pool_grant_nests(abti_pool *pool, int32_t num);
 
 /* How many have. */

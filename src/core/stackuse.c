@@ -78,6 +78,10 @@ int abti_stackuse_sample(uint32_t every)
         abti_store_relaxed(&abti_stackuse_every, every);
     abti_spin_unlock(&lock);
     abti_entry_watch();
+    /* None runs in place from now on; on other streams, when they look at events next. */
+    abti_es *es = abti_es_self;
+    if (es && abti_pool_is_owner(es, es->fast))
+        abti_pool_grant_nests(es->fast, 0);
     return code;
 }
 

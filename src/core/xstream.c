@@ -190,6 +190,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
     es->main_unit->stack = NULL;
+    es->main_unit->ctx = NULL; /* it may wait, as seen by abti_stackdump_unit, before it has ever switched */
     abti_unit_set_pinned(es->main_unit, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
     code = list_enter(es, rank);

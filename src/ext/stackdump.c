@@ -77,7 +77,7 @@ void abti_stackdump_unit(FILE *fp, abti_unit *unit)
         fputs("  has ended\n", fp);
     else if (state == ABT_THREAD_STATE_RUNNING)
         fputs("  runs: its context is not saved\n", fp);
-    else if (!abti_unit_has_started(unit))
+    else if (!abti_unit_has_started(unit) || !unit->ctx)
         fputs("  has not started: no context\n", fp);
     else
         dump_context(fp, unit);

@@ -81,20 +81,22 @@ static bool priv_is_empty(abti_pool *pool)
 }
 
 /*
- * For another thread what has nested may change between the two loads, which makes the size too large, never too small.
- * It looks again, a few times.
+ * For another thread what has nested may change around the load of the size: it looks again, a few times, and then says
+ * too little rather than too much. One too many may have nested for a moment, see abti_pool_owner_nests_not.
  */
 static size_t priv_size(abti_pool *pool)
 {
     enum { TRIES = 8 };
-    uint32_t nested, size;
+    uint32_t before, with_nested, nested = abti_pool_num_nested(pool);
     int tries = 0;
     do {
-        nested = abti_pool_num_nested(pool);
-        size = (uint32_t)abti_queue_size(&pool->queue) - nested;
+        before = nested;
+        with_nested = (uint32_t)abti_queue_size(&pool->queue);
         atomic_thread_fence(memory_order_acquire);
-    } while (ABTI_UNLIKELY(abti_pool_num_nested(pool) != nested) && ++tries < TRIES);
-    return size + abti_queue_size(&pool->inbox);
+        nested = abti_pool_num_nested(pool);
+    } while (ABTI_UNLIKELY(nested != before) && ++tries < TRIES);
+    int32_t size = (int32_t)(with_nested - nested);
+    return (size > 0 ? (size_t)size : 0) + abti_queue_size(&pool->inbox);
 }
 
 /* --- Both --- */

@@ -197,6 +197,10 @@ static void test_sampling(void)
     after = found_of(uses_6k);
     ok(after.samples == before.samples, "none: %zu more", after.samples - before.samples);
     must(ABTX_stack_usage_sample(1));
+    before = found_of(uses_6k);
+    run(uses_6k, NULL, 20);
+    after = found_of(uses_6k);
+    is_int((long)(after.samples - before.samples), 20, "all, from the first one on");
 }
 
 static void test_streams(void)

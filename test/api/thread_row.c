@@ -83,17 +83,32 @@ enum { NUM_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 static int num_wrong;
 
-/* And what a native thread does, meanwhile. */
-static void *look_from_outside(void *arg)
+/* And what a native thread does, when it is asked to. */
+static atomic_int asked = -1;
+static atomic_bool no_more;
+
+static void look_from_outside(int i)
 {
     size_t size, total;
 
     must(ABT_pool_get_size(pool, &size));
     must(ABT_pool_get_total_size(pool, &total));
     num_wrong += state_of(joiner) != ABT_THREAD_STATE_BLOCKED;
-    num_wrong += (int)size != MANY - 1 - (int)(intptr_t)arg;
-    num_wrong += (int)total != MANY - (int)(intptr_t)arg;
-    return NULL;
+    num_wrong += (int)size != MANY - 1 - i;
+    num_wrong += (int)total != MANY - i;
+}
+
+static void *watch(void *arg)
+{
+    while (!atomic_load(&no_more)) {
+        int i = atomic_load(&asked);
+        if (i >= 0) {
+            look_from_outside(i);
+            atomic_store(&asked, -1);
+        }
+        sched_yield();
+    }
+    return arg;
 }
 
 static void look(void *arg)
@@ -112,9 +127,9 @@ static void look(void *arg)
     num_wrong += (int)size != MANY - 1 - i;
     num_wrong += (int)total != MANY - i; /* and the joiner */
     if (i % 20 == 0) {
-        pthread_t native;
-        must(pthread_create(&native, NULL, look_from_outside, arg));
-        must(pthread_join(native, NULL));
+        atomic_store(&asked, i);
+        while (atomic_load(&asked) >= 0)
+            sched_yield();
     }
 }
 
@@ -374,33 +389,76 @@ static void test_events(const struct way *way)
 
 /* --- A pool that outlives its streams --- */
 
-static void join_all(void *arg)
+static void join_all(void *way)
 {
-    const struct way *way = arg;
-
     must(ABT_self_get_thread(&joiner));
     test_views(way);
+}
+
+/* Only units of the stream push to its private pool: this one is in another. */
+static void start_joiner(void *way)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(pool, join_all, way, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_free(&thread));
 }
 
 static void test_streams(ABT_pool common)
 {
     pool = common;
     for (int i = 0; i < 2 * NUM_WAYS; i++) {
+        ABT_pool pools[2] = {common, ABT_POOL_NULL};
         ABT_xstream xstream;
         ABT_thread thread;
 
-        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream));
-        must(ABT_thread_create_on_xstream(xstream, join_all, (void *)&ways[i % NUM_WAYS], ABT_THREAD_ATTR_NULL,
-                                          &thread));
+        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[1]));
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 2, pools, ABT_SCHED_CONFIG_NULL, &xstream));
+        must(ABT_thread_create(pools[1], start_joiner, (void *)&ways[i % NUM_WAYS], ABT_THREAD_ATTR_NULL, &thread));
         must(ABT_thread_free(&thread));
         must(ABT_xstream_free(&xstream));
     }
+}
+
+/* --- The size as others see it, all the time --- */
+
+static void *read_sizes(void *arg)
+{
+    size_t size, *most = arg;
+
+    while (!atomic_load(&no_more)) {
+        must(ABT_pool_get_size(pool, &size));
+        *most = size > *most ? size : *most;
+    }
+    return NULL;
+}
+
+static void test_sizes(void)
+{
+    enum { NUM = 3 };
+    double end = now() + 0.3;
+    size_t most = 0;
+    pthread_t native;
+
+    atomic_store(&no_more, false);
+    must(pthread_create(&native, NULL, read_sizes, &most));
+    while (now() < end) {
+        for (int i = 0; i < NUM; i++)
+            create(i, note);
+        num_run = 0;
+        for (int i = 0; i < NUM; i++)
+            must(ABT_thread_free(&units[i]));
+    }
+    atomic_store(&no_more, true);
+    must(pthread_join(native, NULL));
+    ok(most <= NUM, "there seem never to be more units than there are, %zu", most);
 }
 
 int main(void)
 {
     ABT_xstream xstream;
     ABT_pool other;
+    pthread_t native;
 
     must(ABT_init(0, NULL));
     must(ABT_xstream_self(&xstream));
@@ -409,6 +467,9 @@ int main(void)
     must(ABT_self_get_thread(&joiner));
     must(ABT_eventual_create(0, &eventual));
     must(ABT_key_create(destroy, &key));
+    test_sizes();
+    atomic_store(&no_more, false);
+    must(pthread_create(&native, NULL, watch, NULL));
     for (int i = 0; i < NUM_WAYS; i++) {
         test_fresh(&ways[i]);
         test_views(&ways[i]);
@@ -421,6 +482,8 @@ int main(void)
     }
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_FALSE, &other));
     test_streams(other);
+    atomic_store(&no_more, true);
+    must(pthread_join(native, NULL));
     must(ABT_pool_free(&other));
     must(ABT_key_free(&key));
     must(ABT_eventual_free(&eventual));
