@@ -188,11 +188,13 @@ static void test_fresh(const struct way *way)
     char text[256] = "";
     bool all = true, told = true;
 
+    run_all();
     for (int i = 0; i < MANY; i++)
         create(i, note);
     if (way->frees)
         must(ABT_thread_yield()); /* they run on stacks */
     must(ABT_thread_free_many(MANY, units));
+    run_all();
     for (int i = 0; i < MANY; i++)
         create(i, note);
     for (int i = 0; i < MANY; i++) {
@@ -212,7 +214,6 @@ static void test_fresh(const struct way *way)
     ok(told, "nor is one printed");
     must(way->many(MANY, units));
     must(ABT_thread_free_many(MANY, units));
-    num_run = 0;
 }
 
 /* --- What a unit does --- */
