@@ -16,6 +16,7 @@
  *
  * Relaxed loads, compared:
  *   bool abti_cpu_is_set(p)         *p != 0, one byte
+ *   bool abti_cpu_is_set_2(p)       the same for two bytes
  *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes
  *   bool abti_cpu_has_any(p, n)     (*p & n) != 0, 4 bytes
  */

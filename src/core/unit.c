@@ -128,7 +128,7 @@ static char *default_stack_end(abti_unit *unit)
     for (;;) {
         uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_revive */
         /* acquire: pairs with abti_set_running; the stack is the one that it has started on */
-        bool started = (abti_load_acquire(&unit->running) & ABTI_RUNNING_ES) != 0;
+        bool started = abti_load_acquire(&unit->es) != ABTI_ES_NONE;
         char *end = started ? (char *)stack_of(unit) : NULL;
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);

@@ -207,19 +207,23 @@ ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
     __atomic_store_n(&unit->stack, stack, __ATOMIC_RELEASE);
 }
 
-/* For who runs or has popped it. relaxed: nobody else starts it */
+/*
+ * For who runs or has popped it. relaxed: nobody else starts it. No more than these two bytes, as the state beside them
+ * may have been stored just before, and a load of both would wait for that.
+ */
 ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
 {
-    return abti_cpu_has_any(&unit->running, ABTI_RUNNING_ES);
+    return abti_cpu_is_set_2(&unit->es);
 }
 
 /*
  * A unit that may start on any default stack, or in place: it has not started, and there is nothing special about it,
- * not even a request (relaxed: one takes effect at the next look, whenever it becomes visible).
+ * not even a request (relaxed: one takes effect at the next look, whenever it becomes visible). Four bytes here, as
+ * creation has stored them together: two of them are had a little later.
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !abti_unit_has_started(unit) &&
+    return !abti_cpu_has_any(&unit->running, ABTI_RUNNING_ES) &&
            !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
 }
 

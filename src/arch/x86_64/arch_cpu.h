@@ -58,6 +58,7 @@ ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
 
 /* Nor do they compare an atomic load in memory, or take the sign of a difference from the subtraction. */
 typedef uint8_t __attribute__((may_alias)) abti_cpu_byte;
+typedef uint16_t __attribute__((may_alias)) abti_cpu_quarter;
 typedef uint32_t __attribute__((may_alias)) abti_cpu_half;
 typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
 
@@ -65,6 +66,13 @@ ABTI_INLINE bool abti_cpu_is_set(const void *byte)
 {
     bool set;
     __asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_byte *)byte));
+    return set;
+}
+
+ABTI_INLINE bool abti_cpu_is_set_2(const void *bytes)
+{
+    bool set;
+    __asm__ volatile("cmpw $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_quarter *)bytes));
     return set;
 }
 
