@@ -80,6 +80,17 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
+/* One that is to start soon would find a stack. False when there is no memory. */
+ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_OWN_STACK)
+        return true;
+    struct abti_stack *stack = abti_cache_get(&es->stacks);
+    if (stack)
+        abti_cache_put(&es->stacks, stack);
+    return stack != NULL;
+}
+
 /* A switch for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
 ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
@@ -296,17 +307,6 @@ ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
         abti_cache_put(&es->units, unit);
     else
         abti_unit_release_external(unit);
-}
-
-/* The same for one that is to start soon: there is a stack at hand. */
-ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
-{
-    struct abti_stack *stack;
-    if (unit->flags & ABTI_UNIT_OWN_STACK)
-        return true;
-    if ((stack = abti_cache_get(&es->stacks)) != NULL)
-        abti_cache_put(&es->stacks, stack);
-    return stack != NULL;
 }
 
 /*
