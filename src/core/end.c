@@ -273,7 +273,7 @@ ABTI_INLINE void run_ults(bool watch)
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
         if (watch)
-            abti_stackuse_enter(abti_stack_top(unit->stack));
+            abti_stackuse_enter();
         unit->func(unit->arg);
         if (watch)
             end_watch();

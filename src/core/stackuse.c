@@ -112,7 +112,7 @@ static char *lowest(struct abti_stack *stack)
     return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
 }
 
-void abti_stackuse_enter(char *top)
+void abti_stackuse_enter(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
@@ -121,7 +121,7 @@ void abti_stackuse_enter(char *top)
     if (every == 0 || ++es->unwatched < every || (unit->flags & ABTI_UNIT_SCHED))
         return;
     es->unwatched = 0;
-    abti_stack_watch(unit->stack, top);
+    abti_stack_watch(unit->stack);
     volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
     volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
     while (at > low)
@@ -131,7 +131,8 @@ void abti_stackuse_enter(char *top)
 void abti_stackuse_leave(abti_unit *unit)
 {
     struct abti_stack *stack = unit->stack;
-    char *top = abti_stack_unwatch(stack), *low = lowest(stack);
+    char *top = abti_stack_top(stack), *low = lowest(stack);
+    abti_stack_unwatch(stack);
     const volatile uint64_t *at = (uint64_t *)low;
     while ((char *)at < top && *at == pattern)
         at++;

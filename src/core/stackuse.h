@@ -40,10 +40,10 @@ struct abti_stack_use abti_stackuse_of(void (*func)(void *));
 bool abti_stackuse_at(unsigned index, struct abti_stack_use *use);
 
 /*
- * The calling ULT, which is to start, is perhaps watched: it has its stack from `top` on downwards for itself. Returns
- * without having touched more of it than its own frame.
+ * The calling ULT, which is to start on a stack of its own, is perhaps watched. Returns without having touched more of
+ * the stack than its own frame.
  */
-void abti_stackuse_enter(char *top);
+void abti_stackuse_enter(void);
 
 /* The ULT, which has started, has ended, however, or is about to, if it is watched. By who runs or has popped it. */
 void abti_stackuse_leave(abti_unit *unit);

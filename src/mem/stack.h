@@ -33,21 +33,18 @@ enum abti_stack_kind {
 };
 
 struct abti_stack {
-    union {
-        struct abti_node node; /* while free and without a magazine */
-        char *watched_from;    /* while watched: where the unit began */
-    };
-    char *base;           /* lowest usable address */
-    char *end;            /* past the highest one the user may hear of: get_stack reports [end - size, end) */
-    size_t size;          /* nominal size: at least this much lies below `top` */
-    char *nest_limit;     /* a unit may start in place while the stack pointer is above this */
-    char *low;            /* where its memory begins, guard page included */
-    void *tsan_fiber;     /* created when first used, NULL without TSan */
-    uint32_t valgrind_id; /* as valgrind knows it; 0 without */
-    uint8_t fiber_uses;   /* units that have started with it */
-    uint8_t kind;         /* enum abti_stack_kind */
-    uint8_t guard;        /* enum abti_guard */
-    uint8_t size_class;   /* of ABTI_STACK_CLASS */
+    struct abti_node node; /* while free and without a magazine */
+    char *base;            /* lowest usable address */
+    char *end;             /* past the highest one the user may hear of: get_stack reports [end - size, end) */
+    size_t size;           /* nominal size: at least this much lies below `top` */
+    char *nest_limit;      /* a unit may start in place while the stack pointer is above this */
+    char *low;             /* where its memory begins, guard page included */
+    void *tsan_fiber;      /* created when first used, NULL without TSan */
+    uint32_t valgrind_id;  /* as valgrind knows it; 0 without */
+    uint8_t fiber_uses;    /* units that have started with it */
+    uint8_t kind;          /* enum abti_stack_kind */
+    uint8_t guard;         /* enum abti_guard */
+    uint8_t size_class;    /* of ABTI_STACK_CLASS */
 };
 
 /* Fills in nest_limit: a whole default stack must be left, and something for the switch itself. */
@@ -68,16 +65,14 @@ ABTI_INLINE bool abti_stack_is_watched(const struct abti_stack *stack)
     return ((uintptr_t)stack->nest_limit & ABTI_STACK_WATCHED) != 0;
 }
 
-ABTI_INLINE void abti_stack_watch(struct abti_stack *stack, char *from)
+ABTI_INLINE void abti_stack_watch(struct abti_stack *stack)
 {
     stack->nest_limit = (char *)((uintptr_t)stack->nest_limit | ABTI_STACK_WATCHED);
-    stack->watched_from = from;
 }
 
-ABTI_INLINE char *abti_stack_unwatch(struct abti_stack *stack)
+ABTI_INLINE void abti_stack_unwatch(struct abti_stack *stack)
 {
     stack->nest_limit = (char *)((uintptr_t)stack->nest_limit & ~ABTI_STACK_WATCHED);
-    return stack->watched_from;
 }
 
 /* First stack pointer of a unit on this stack; 16-byte aligned. */
