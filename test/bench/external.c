@@ -233,7 +233,7 @@ int main(int argc, char **argv)
         CHECK(ABT_barrier_create((uint32_t)n, &abt_barrier));
         pthread_barrier_init(&native_barrier, NULL, (unsigned)n);
         over += compare("mutex", locks, n, 2000000, rounds);
-        over += compare("cond, signal", signals, n, 100000, rounds);
+        over += compare("cond, signal", signals, n, 1000000, rounds);
         over += compare("cond, broadcast", broadcasts, n, 40000, rounds);
         over += compare("barrier", meets, n, 40000, rounds);
         pthread_barrier_destroy(&native_barrier);
