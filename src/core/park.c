@@ -1,5 +1,6 @@
 #include "core/park.h"
 
+#include <sched.h>
 #include "base/hash.h"
 #include "core/pool.h"
 #include "core/rt.h"
@@ -271,19 +272,31 @@ static void sleep_in_crowd(struct abti_waiter *w)
     }
 }
 
+/* The same for who needs the CPU of those it waits for: they get it between two looks. */
+static bool is_woken_after_yields(struct abti_waiter *w, uint32_t yields)
+{
+    for (uint32_t i = 0; i < yields; i++) {
+        if (is_woken(w))
+            return true;
+        sched_yield();
+    }
+    return is_woken(w);
+}
+
 /*
  * Looks before it sleeps, for about as long as a wake takes: then those who meet again and again keep step, without any
- * system call. If that is in vain the crowd looks less the next time, but once in a while as long as at first, in case
- * its threads were kept from running.
+ * system call. When there are more than can run at once, the others need the CPU to come here; to give way to them
+ * costs less than to sleep and be woken, and is tried once in any case. If all that is in vain the crowd looks less the
+ * next time, but once in a while as long as at first, in case its threads were kept from running.
  */
-static bool looks_with_crowd(struct abti_waiter *w)
+static bool looks_with_crowd(struct abti_waiter *w, bool all_run)
 {
-    enum { LOOKS = 256, MAX_THRIFT = 6, AGAIN = 128 };
+    enum { LOOKS = 256, MAX_THRIFT = 6, YIELDS = 4, AGAIN = 128 };
     struct crowd *crowd = crowd_of(w->object);
     /* relaxed: a matter of time only */
     uint32_t thrift = abti_load_relaxed(&crowd->thrift);
-    bool again = abti_load_relaxed(&crowd->wakes) % AGAIN == 0;
-    bool woken = is_woken_soon(w, again ? LOOKS : LOOKS >> thrift);
+    uint32_t less = abti_load_relaxed(&crowd->wakes) % AGAIN == 0 ? 0 : thrift;
+    bool woken = all_run ? is_woken_soon(w, LOOKS >> less) : is_woken_after_yields(w, YIELDS >> less | 1);
     uint32_t next = woken ? 0 : thrift < MAX_THRIFT ? thrift + 1 : thrift;
     if (next != thrift)
         abti_store_relaxed(&crowd->thrift, next);
@@ -380,7 +393,7 @@ void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, un
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
-    if (!abti_rt_runs_at_once(num) || !looks_with_crowd(w))
+    if (!looks_with_crowd(w, abti_rt_runs_at_once(num)))
         sleep_in_crowd(w);
 }
 
