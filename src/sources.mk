@@ -50,6 +50,7 @@ abt_sources = \
 	src/core/pool.c \
 	src/core/queue.c \
 	src/core/reclaim.c \
+	src/core/ring.c \
 	src/core/rt.c \
 	src/core/sched.c \
 	src/core/slot.c \

@@ -11,6 +11,7 @@ unit_tests = \
 	test/unit/core/park \
 	test/unit/core/pool \
 	test/unit/core/queue \
+	test/unit/core/ring \
 	test/unit/core/switch \
 	test/unit/core/shortage \
 	test/unit/core/timer \

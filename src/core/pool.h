@@ -7,6 +7,7 @@
 
 #include "core/park.h"
 #include "core/queue.h"
+#include "core/ring.h"
 #include "os/bias.h"
 
 /* What a pool may not be able to do, and what is not known before it is asked for. */
@@ -21,9 +22,6 @@ struct abti_pool_ops {
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
-    /* With push_locked, but in a FIFO: what a pop without context would give (NULL: empty), and that pop. Likewise. */
-    abti_unit *(*head_locked)(abti_pool *pool);
-    void (*pop_head_locked)(abti_pool *pool);
     abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
     bool (*is_empty)(abti_pool *pool);
     size_t (*size)(abti_pool *pool);
@@ -79,7 +77,8 @@ struct ABT_pool_opaque {
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
     struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
     const struct abti_pool_ops *ops; /* constant */
-    struct abti_bias lock;           /* queue or what stands for it, parked. See abti_pool_lock */
+    struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */
+    struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
 
     struct abti_blocked blocked;
     struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
@@ -133,19 +132,19 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
     return pool->ops->pop(pool, context);
 }
 
-/* Of a shared built-in pool; the caller holds its lock. The unit that is next, NULL: none. */
+/* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
-    return ABTI_LIKELY(pool->shared_fifo) ? abti_load_relaxed(&pool->queue.head) : pool->ops->head_locked(pool);
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
 }
 
 /* Pops that unit. */
 ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
 {
-    if (ABTI_LIKELY(pool->shared_fifo))
-        abti_queue_pop_head(&pool->queue, head);
+    if (abti_ring_size(&pool->ring) > 0)
+        abti_ring_pop(&pool->ring, false);
     else
-        pool->ops->pop_head_locked(pool);
+        abti_queue_pop_head(&pool->queue, head);
 }
 
 /* Pops it and pushes one that yields. */
@@ -154,7 +153,7 @@ ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_
     if (ABTI_LIKELY(pool->shared_fifo)) {
         abti_queue_rotate_to(&pool->queue, unit, head);
     } else {
-        pool->ops->pop_head_locked(pool);
+        abti_pool_pop_head_locked(pool, head);
         pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     }
 }

@@ -17,7 +17,7 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
     pool->kind = kind;
     pool->access = access;
     pool->automatic = automatic;
-    if (kind == ABT_POOL_RANDWS && abti_pool_randws_init(pool) != ABT_SUCCESS) {
+    if (kind == ABT_POOL_RANDWS && !abti_ring_init(&pool->ring)) {
         abti_pool_destroy(pool);
         return ABT_ERR_MEM;
     }

@@ -16,9 +16,6 @@ extern const struct abti_pool_ops abti_pool_fifo_priv_ops;
 extern const struct abti_pool_ops abti_pool_fifo_ops;
 extern const struct abti_pool_ops abti_pool_randws_ops;
 
-/* Sets up and tears down what a RANDWS pool keeps. */
-int abti_pool_randws_init(abti_pool *pool) ABTI_MUST_CHECK;
-
 /* A push of a built-in pool under the lock, by who has not got the bias. */
 void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
