@@ -294,6 +294,13 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
     return abti_join(es, *thread, thread);
 }
 
+/* The unit has perhaps not started: then it is one that can be joined. */
+static ABTI_NOINLINE int thread_free_shared(abti_es *es, ABT_thread *thread)
+{
+    abti_unit *unit = *thread;
+    return abti_unit_is_fresh_default(unit) ? abti_join_shared(es, unit, thread) : thread_free_checked(es, thread);
+}
+
 /* Of a unit that has ended, if it is nothing but its descriptor. */
 ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 {
@@ -313,7 +320,7 @@ int ABT_thread_free(ABT_thread *thread)
         return thread_free_checked(es, thread);
     if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
         return code;
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_shared(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)

@@ -104,49 +104,52 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     abti_unit *self = es->cur;
     if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
         return false;
-    return (char *)abti_cpu_sp() >= self->stack->nest_limit && abti_unit_is_fresh_default(unit) && !abti_annotate_on &&
-           !abti_has_requests(self) && !abti_stackuse_is_on() && abti_may_pick(es);
+    return abti_cpu_sp_is_above(&self->stack->nest_limit) && abti_unit_is_fresh_default(unit) && !abti_annotate_on &&
+           !abti_has_requests(self) && !abti_stackuse_is_on();
 }
 
 /* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
-ABTI_INLINE bool is_ready_in_place(abti_pool *front, abti_unit *unit)
+ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
     return abti_pool_head_locked(front) == unit && abti_unit_is_fresh_default(unit) &&
-           abti_load_relaxed(&unit->join) == 0;
+           abti_load_relaxed(&unit->join) == 0 && abti_register_in_place(unit, es->cur, handle);
 }
 
-/* The pool's lock is held. */
-ABTI_INLINE int join_locked(abti_es *es, abti_unit *unit, ABT_thread *handle, abti_pool *front, bool by_bias)
+/* All that comes in between is here, so that it is not for this that the quick way saves registers. */
+static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    if (ABTI_UNLIKELY(!is_ready_in_place(front, unit) || !abti_register_in_place(unit, es->cur, handle))) {
+    abti_pool *front = es->dsched->front;
+    if (!abti_may_pick(es))
+        return abti_join_slow(es, unit, handle);
+    abti_pool_lock(es, front);
+    if (!register_locked(es, front, unit, handle)) {
         abti_pool_unlock(es, front);
         return abti_join_slow(es, unit, handle);
     }
     abti_pool_count_entered(es, es->cur->pool);
     abti_pool_pop_head_locked(front, unit);
-    if (by_bias)
-        abti_bias_leave(es->bias);
-    else
-        abti_pool_unlock(es, front);
+    abti_pool_unlock(es, front);
     return abti_run_in_place(es, es->cur, unit);
 }
 
-/* By itself, so that it is not for this that the other saves registers. */
-static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
-{
-    abti_pool *front = es->dsched->front;
-    abti_bias_lock_slow(&front->lock, es->bias);
-    return join_locked(es, unit, handle, front, false);
-}
-
+/* The lock's bias is the ES's, the counts of the joiner's pool are, too, and no look at events is due. */
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_pool *front = es->dsched ? es->dsched->front : NULL;
+    abti_pool *own = es->cur->pool;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || es->budget <= 1 || !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
-    return join_locked(es, unit, handle, front, true);
+    if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
+        abti_bias_leave(es->bias);
+        return abti_join_slow(es, unit, handle);
+    }
+    es->budget--;
+    abti_pool_owner_entered(own);
+    abti_pool_pop_head_locked(front, unit);
+    abti_bias_leave(es->bias);
+    return abti_run_in_place(es, es->cur, unit);
 }
 
 size_t abti_join_row(ABT_thread *handles, size_t num, bool free)

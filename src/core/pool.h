@@ -132,6 +132,10 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
     return pool->ops->pop(pool, context);
 }
 
+/* Parts of abti_pool_push_new: the whole of it, and with the lock held what follows the push. */
+int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit);
+int abti_pool_end_push(abti_pool *pool);
+
 /* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
@@ -145,6 +149,18 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
         abti_ring_pop(&pool->ring, false);
     else
         abti_queue_pop_head(&pool->queue, head);
+}
+
+/* The same without the lock, as a glance. */
+ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) == 0 && abti_queue_is_empty(&pool->queue);
+}
+
+/* The unit that is next, taken out; NULL: none. */
+ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
 }
 
 /* Pops it and pushes one that yields. */

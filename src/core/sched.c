@@ -33,6 +33,18 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
+abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
+{
+    abti_es *es = abti_es_self;
+    abti_pool *front = sched->front;
+    /* A glance first: an empty pool costs no access that others would notice. */
+    if (abti_pool_looks_empty(front) || ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+        return sched->ops->pick(sched, self);
+    abti_unit *unit = abti_pool_take_head_locked(front);
+    abti_bias_leave(es->bias);
+    return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
+}
+
 bool abti_sched_has_to_stop(abti_sched *sched)
 {
     unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */

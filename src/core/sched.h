@@ -45,6 +45,9 @@ struct ABT_sched_opaque {
     ABT_sched_def def;
 };
 
+/* Picks, first of all from the shared pool in front. */
+abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self);
+
 /* Inline part of picking: one private FIFO in front serves without a call. */
 ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 {
@@ -52,6 +55,8 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
         abti_unit *unit = abti_queue_pop(&sched->fast->queue);
         if (ABTI_LIKELY(unit != NULL))
             return unit;
+    } else if (sched->front) {
+        return abti_sched_pick_shared(sched, self);
     }
     return sched->ops->pick(sched, self);
 }

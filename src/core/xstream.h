@@ -109,6 +109,25 @@ ABTI_INLINE void abti_pool_unlock(abti_es *es, abti_pool *pool)
     abti_bias_unlock(&pool->lock, es ? es->bias : NULL);
 }
 
+/* A new unit is pushed to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
+ABTI_INLINE int abti_pool_push_new(abti_es *es, abti_pool *pool, abti_unit *unit)
+{
+    if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
+        return abti_pool_push_new_slow(pool, unit);
+    if (pool->shared_fifo) {
+        abti_queue_push(&pool->queue, unit);
+    } else if (ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue))) {
+        abti_ring_push(&pool->ring, unit, true);
+    } else {
+        abti_bias_leave(es->bias);
+        return abti_pool_push_new_slow(pool, unit);
+    }
+    if (abti_pool_has_parked(pool))
+        return abti_pool_end_push(pool);
+    abti_bias_leave(es->bias);
+    return ABT_SUCCESS;
+}
+
 /* ES with a given main scheduler (already claimed). rank -1: the smallest free one. ABT code. */
 int abti_es_create(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;
 /* The primary ES around the calling native thread and its unit. ABT code. */

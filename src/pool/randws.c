@@ -46,7 +46,7 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 
 static bool randws_is_empty(abti_pool *pool)
 {
-    return abti_ring_size(&pool->ring) == 0 && abti_queue_is_empty(&pool->queue);
+    return abti_pool_looks_empty(pool);
 }
 
 static size_t randws_size(abti_pool *pool)
