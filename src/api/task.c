@@ -40,7 +40,7 @@ static ABTI_NOINLINE int task_create_shared(ABT_pool pool, void (*func)(void *),
 }
 
 /* As ABT_thread_create: the common case by itself. */
-int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
+ABTI_HOT int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newtask))
@@ -77,7 +77,7 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
     return ABT_SUCCESS;
 }
 
-int ABT_task_free(ABT_task *task)
+ABTI_HOT int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;

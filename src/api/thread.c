@@ -89,8 +89,8 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
 }
 
 /* An ES creates a plain named ULT in another built-in pool. */
-static ABTI_NOINLINE int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                                              ABT_thread *newthread)
+static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg,
+                                                       ABT_thread_attr attr, ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
@@ -113,8 +113,8 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
  * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
  * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
  */
-int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-                      ABT_thread *newthread)
+ABTI_HOT int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                               ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread))
@@ -242,7 +242,7 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
 }
 
 /* As ABT_thread_create: the common case by itself, a plain unit and a private pool. */
-int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
+ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     if (ABTI_UNLIKELY(ABTI_BUILD_TOOL || abti_thread_is_null(unit) || ABTI_POOL_IS_NULL(pool)) ||
@@ -311,7 +311,7 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
     return true;
 }
 
-int ABT_thread_free(ABT_thread *thread)
+ABTI_HOT int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
@@ -390,7 +390,7 @@ int ABT_thread_cancel(ABT_thread thread)
 
 /* --- Giving way --- */
 
-int ABT_thread_yield(void)
+ABTI_HOT int ABT_thread_yield(void)
 {
     abti_es *es = abti_es_self;
     if (ABTI_BUILD_VER20)

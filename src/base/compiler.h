@@ -12,6 +12,8 @@
 #define ABTI_NORETURN __attribute__((noreturn))
 #define ABTI_MUST_CHECK __attribute__((warn_unused_result))
 #define ABTI_COLD __attribute__((cold, noinline))
+/* Begins a cache line, so that what it costs does not change with what stands before it in the program. */
+#define ABTI_HOT __attribute__((aligned(ABTI_CACHE_LINE)))
 #define ABTI_ALIGNED(n) __attribute__((aligned(n)))
 #define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

@@ -175,7 +175,7 @@ static ABTI_NOINLINE int finish_nested(abti_es *es, abti_unit *unit)
 }
 
 /* The function of a unit in place has returned, and nothing is left on the stack but its joiner's frames. */
-int abti_end_nested(void)
+ABTI_HOT int abti_end_nested(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
@@ -228,7 +228,7 @@ static ABTI_NOINLINE void end_watch(void)
  * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
  * otherwise it leaves the stack.
  */
-static void finish(void)
+static ABTI_HOT void finish(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;

@@ -133,7 +133,7 @@ static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thre
 }
 
 /* The lock's bias is the ES's, the counts of the joiner's pool are, too, and no look at events is due. */
-int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
+ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_pool *front = es->dsched ? es->dsched->front : NULL;
     abti_pool *own = es->cur->pool;

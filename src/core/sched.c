@@ -33,7 +33,7 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
+ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 {
     abti_es *es = abti_es_self;
     abti_pool *front = sched->front;

@@ -14,11 +14,11 @@
 
 #ifdef __APPLE__
 #define SYM(name) _##name
-#define FUNCTION(name) .globl SYM(name); .p2align 4; SYM(name):
+#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name):
 #define END(name)
 #else
 #define SYM(name) name
-#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 4; name:
+#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name:
 #define END(name) .size name, . - name
 #endif
 
