@@ -151,10 +151,13 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
         abti_queue_pop_head(&pool->queue, head);
 }
 
-/* The same without the lock, as a glance. */
+/*
+ * Whether there is none, without the lock, as a glance. Of a FIFO this touches the queue's cache line only: others may
+ * be busy with the lock's.
+ */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
-    return abti_ring_size(&pool->ring) == 0 && abti_queue_is_empty(&pool->queue);
+    return (pool->shared_fifo || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
 }
 
 /* The unit that is next, taken out; NULL: none. */

@@ -33,13 +33,25 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
+/* By who has not got the bias. By itself, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched, abti_unit *self)
+{
+    abti_pool *front = sched->front;
+    abti_bias_lock_slow(&front->lock, es->bias);
+    abti_unit *unit = abti_pool_take_head_locked(front);
+    abti_spin_unlock(&front->lock.spin);
+    return unit ? unit : sched->ops->pick(sched, self);
+}
+
 ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 {
     abti_es *es = abti_es_self;
     abti_pool *front = sched->front;
     /* A glance first: an empty pool costs no access that others would notice. */
-    if (abti_pool_looks_empty(front) || ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+    if (abti_pool_looks_empty(front))
         return sched->ops->pick(sched, self);
+    if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+        return pick_shared_slow(es, sched, self);
     abti_unit *unit = abti_pool_take_head_locked(front);
     abti_bias_leave(es->bias);
     return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
