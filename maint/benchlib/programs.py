@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from concurrent import futures
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -209,22 +210,33 @@ def install():
         print(f"going on without: {reason}")
 
 
+def build(builder):
+    """What a builder makes, with its works; or why it does not."""
+    try:
+        found = builder()
+        for program in found:
+            program.load_works()
+        return found, None
+    except Missing as reason:
+        return [], str(reason)
+
+
 def find(argobots_path=None, only=None):
     """All programs that can be built, with their works; and what is missing."""
+    builders = {name: builder for name, builder in BUILDERS.items()
+                if not only or name == "libabt" or any(o.lower() in name.lower() for o in only)}
+    # The slowest to build come last in the list: they begin first.
+    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        built = {name: pool.submit(build, builder) for name, builder in reversed(builders.items())}
+    results = {name: future.result() for name, future in built.items()}
+    if argobots_path:  # with libabt's own program, which has been built
+        results["argobots"] = build(lambda: argobots(argobots_path))
     programs, missing = [], []
-    builders = dict(BUILDERS)
-    if argobots_path:
-        builders["argobots"] = lambda: argobots(argobots_path)
-    for name, builder in builders.items():
-        if only and name not in ("libabt", "argobots") and not any(o.lower() in name.lower() for o in only):
-            continue
-        try:
-            found = builder()
-            for program in found:
-                program.load_works()
-            programs += found
-        except Missing as reason:
-            missing.append((name, str(reason)))
+    for name in [*builders, *(["argobots"] if argobots_path else [])]:
+        found, reason = results[name]
+        programs += found
+        if reason:
+            missing.append((name, reason))
     if not argobots_path:
         missing.append(("Argobots", "give a library by --argobots=PATH"))
     return programs, missing
