@@ -134,10 +134,12 @@ last_return: /* as in a frame */
  * A branch that leads nowhere, on the parity of the address in rcx that is jumped to next. Some processors foresee
  * indirect jumps by the outcomes of the conditional branches before, not by where the last indirect ones went. ULTs that
  * switch at different places of the program, one after the other, differ in nothing else there: on Zen 3 each switch was
- * mispredicted, which cost more than all the rest.
+ * mispredicted, which cost more than all the rest. Two bytes of the address count: places that lie a round number of
+ * bytes apart would else be told apart by two of its bits only.
  */
 #define HINT_RCX                                                                                                       \
-    testb %cl, %cl;                                                                                                    \
+    movl %ecx, %edx;                                                                                                   \
+    xorb %dh, %dl;                                                                                                     \
     jp 6f;                                                                                                             \
 6:
 
@@ -299,6 +301,7 @@ FUNCTION(abti_ctx_wait)
     popq %rcx
     .cfi_adjust_cfa_offset -8
     .cfi_register %rip, %rcx
+    HINT_RCX
     notrack jmp *%rcx
     .cfi_endproc
 END(abti_ctx_wait)
