@@ -1,5 +1,7 @@
 #include "sync.h"
 
+#include <sys/resource.h>
+
 static void test_null(ABT_barrier null)
 {
     ABT_barrier barrier = null;
@@ -238,6 +240,48 @@ static void test_locals(void)
     must(ABT_pool_free(&pools[0]));
 }
 
+/* --- More native threads than CPUs: who comes early gives way, and seldom has to sleep --- */
+
+enum { NATIVES = 24, MEETINGS = 500 };
+
+static struct {
+    ABT_barrier barrier;
+    atomic_long sleeps;
+} natives;
+
+static long sleeps_so_far(void)
+{
+    struct rusage usage;
+
+    must(getrusage(RUSAGE_THREAD, &usage));
+    return usage.ru_nvcsw;
+}
+
+static void *meet_often(void *arg)
+{
+    must(ABT_barrier_wait(natives.barrier)); /* until all have been made */
+    long before = sleeps_so_far();
+    for (int i = 0; i < MEETINGS; i++)
+        must(ABT_barrier_wait(natives.barrier));
+    atomic_fetch_add(&natives.sleeps, sleeps_so_far() - before);
+    return arg;
+}
+
+static void test_natives(void)
+{
+    pthread_t threads[NATIVES];
+
+    must(ABT_barrier_create(NATIVES, &natives.barrier));
+    for (int i = 0; i < NATIVES; i++)
+        must(pthread_create(&threads[i], NULL, meet_often, NULL));
+    for (int i = 0; i < NATIVES; i++)
+        must(pthread_join(threads[i], NULL));
+    long sleeps = atomic_load(&natives.sleeps);
+    diag("%ld sleeps in %d meetings", sleeps, NATIVES * MEETINGS);
+    ok(sleeps < NATIVES * MEETINGS / 2, "native threads seldom sleep");
+    must(ABT_barrier_free(&natives.barrier));
+}
+
 int main(void)
 {
     if (!ABT_NULL) {
@@ -251,6 +295,7 @@ int main(void)
     test_crowd();
     test_short_lived();
     test_locals();
+    test_natives();
     sync_fini();
     return done_testing();
 }
