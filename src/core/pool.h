@@ -166,15 +166,18 @@ ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
 }
 
-/* Pops it and pushes one that yields. */
+/* Pops it and pushes one that yields: in a RANDWS pool to the tail. */
 ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
 {
     if (ABTI_LIKELY(pool->shared_fifo)) {
         abti_queue_rotate_to(&pool->queue, unit, head);
-    } else {
-        abti_pool_pop_head_locked(pool, head);
-        pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        return;
     }
+    abti_pool_pop_head_locked(pool, head);
+    if (ABTI_LIKELY(abti_queue_is_empty(&pool->queue)))
+        abti_ring_push(&pool->ring, unit, false); /* there is room: the ring has just lost one, or is empty */
+    else
+        abti_queue_push(&pool->queue, unit);
 }
 
 /* The pool has the operation. */

@@ -100,54 +100,73 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
  * the pool's lock, which is held here and released when the ULT has left its stack. So nobody finds the ULT before
  * that.
  */
-ABTI_INLINE int yield_locked(abti_es *es, abti_unit *self, abti_pool *pool, bool by_bias)
+ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
 {
-    abti_unit *next = abti_pool_head_locked(pool);
-    if (ABTI_UNLIKELY(!next)) {
-        abti_pool_unlock(es, pool);
-        return ABT_SUCCESS; /* as pick says */
-    }
-    abti_unit *seen = next;
-    ABTI_FORGET_SOURCE(seen); /* else the address of a word in it is kept, too, which takes two registers more */
-    if (ABTI_UNLIKELY(!abti_is_resumable(seen) || abti_pool_has_parked(pool))) {
-        abti_pool_unlock(es, pool);
-        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
-    }
     abti_pool_rotate_locked(pool, self, next);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
-    return by_bias ? abti_switch(self, next, leave_bias, es->bias) : abti_switch(self, next, unlock_pool, pool);
+}
+
+/* Who sleeps on the pool may have the ULT instead. The lock is held. */
+ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
+{
+    return ABTI_LIKELY(abti_is_resumable(next)) && !abti_pool_has_parked(pool);
 }
 
 /* By itself, so that it is not for this that the other saves registers. */
-static ABTI_NOINLINE int yield_shared_slow(abti_es *es)
+static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
 {
-    abti_pool *pool = es->cur->pool;
-    abti_bias_lock_slow(&pool->lock, es->bias);
-    return yield_locked(es, es->cur, pool, false);
-}
-
-static ABTI_NOINLINE int yield_shared(abti_es *es)
-{
-    abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
-        return yield_shared_slow(es);
-    return yield_locked(es, self, pool, true);
+    abti_pool_lock(es, pool);
+    abti_unit *next = abti_pool_head_locked(pool);
+    if (!next || !may_rotate_locked(pool, next)) {
+        abti_pool_unlock(es, pool);
+        return next ? yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
+    }
+    rotate_locked(es, self, pool, next);
+    return abti_switch(self, next, unlock_pool, pool);
 }
 
-int abti_yield_any(abti_es *es, ABT_pool_context context)
+static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
+{
+    abti_pool *pool = self->pool;
+    if (ABTI_UNLIKELY(abti_annotate_on || !abti_bias_enter(&pool->lock, es->bias)))
+        return yield_shared_slow(es, self);
+    abti_unit *next = abti_pool_head_locked(pool);
+    if (ABTI_UNLIKELY(!next)) {
+        abti_bias_leave(es->bias);
+        return ABT_SUCCESS; /* as pick says */
+    }
+    if (ABTI_UNLIKELY(!may_rotate_locked(pool, next))) {
+        abti_bias_leave(es->bias);
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
+    }
+    rotate_locked(es, self, pool, next);
+    return abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias);
+}
+
+static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
     if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !abti_renew_budget(es, sched)))
         return yield_slow(es, self, context);
     if (sched->front == self->pool)
-        return yield_shared(es);
+        return yield_shared(es, self);
     /* Nobody else is in the pool in front: as pick would say. */
     if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
         return ABT_SUCCESS;
     return yield_by_pick(es, self, context);
+}
+
+int abti_yield_any(abti_es *es, ABT_pool_context context)
+{
+    abti_unit *self = es->cur;
+    abti_sched *sched = es->dsched;
+    if (!sched || sched->front != self->pool || es->budget <= 1 || abti_has_requests(self))
+        return yield_general(es, context);
+    es->budget--;
+    return yield_shared(es, self);
 }
 
 struct push_arg {
