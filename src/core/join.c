@@ -104,8 +104,8 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     abti_unit *self = es->cur;
     if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
         return false;
-    return abti_cpu_sp_is_above(&self->stack->nest_limit) && abti_unit_is_fresh_default(unit) && !abti_annotate_on &&
-           !abti_has_requests(self) && !abti_stackuse_is_on();
+    return abti_cpu_sp_is_above(&self->stack->nest_limit) && !abti_annotate_on && !abti_has_requests(self) &&
+           !abti_stackuse_is_on();
 }
 
 /* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */

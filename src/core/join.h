@@ -14,9 +14,10 @@
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
- * The same for a ULT's ES, in place where that is possible: the unit is the next one in the shared pool in front. It is
- * taken out under the lock, and is from then on as in a private pool: it may come to other ESs no sooner than it has
- * left the joiner's stack by yielding or blocking.
+ * The same for an ES and a unit that has not been touched, at a glance (what it is under the lock counts): in place
+ * where that is possible, for a ULT, when the unit is the next one in the shared pool in front. It is taken out under
+ * the lock, and is from then on as in a private pool: it may come to other ESs no sooner than it has left the joiner's
+ * stack by yielding or blocking.
  */
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
@@ -137,7 +138,8 @@ ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))
         return handle || ABTI_BUILD_TOOL ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
-    return es ? abti_join_shared(es, unit, handle) : abti_join_slow(es, unit, handle);
+    return es && abti_unit_is_fresh_default(unit) ? abti_join_shared(es, unit, handle)
+                                                  : abti_join_slow(es, unit, handle);
 }
 
 #endif
