@@ -294,11 +294,15 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
     return abti_join(es, *thread, thread);
 }
 
-/* The unit has perhaps not started: then it is one that can be joined. */
+/*
+ * The unit has perhaps not started: then it is one that can be joined. (Of main schedulers' units, which cannot, only
+ * tools hear before they start.)
+ */
 static ABTI_NOINLINE int thread_free_shared(abti_es *es, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    return abti_unit_is_fresh_default(unit) ? abti_join_shared(es, unit, thread) : thread_free_checked(es, thread);
+    bool joinable = !ABTI_BUILD_TOOL && abti_unit_is_fresh_default(unit);
+    return joinable ? abti_join_shared(es, unit, thread) : thread_free_checked(es, thread);
 }
 
 /* Of a unit that has ended, if it is nothing but its descriptor. */
