@@ -237,7 +237,8 @@ static bool sleep_native(struct abti_waiter *w, uint64_t deadline_ns)
  */
 static struct crowd {
     _Atomic(uint32_t) wakes;
-    _Atomic(uint32_t) thrift; /* of looks: so many powers of two fewer */
+    _Atomic(uint32_t) thrift;       /* of looks, see MAX_THRIFT */
+    _Atomic(uint32_t) waits_asleep; /* how many were to begin with sleep the last time, see lose_patience */
 } ABTI_ALIGNED(ABTI_CACHE_LINE) crowds[64];
 
 static struct crowd *crowd_of(const void *object)
@@ -272,34 +273,92 @@ static void sleep_in_crowd(struct abti_waiter *w)
     }
 }
 
-/* The same for who needs the CPU of those it waits for: they get it between two looks. */
-static bool is_woken_after_yields(struct abti_waiter *w, uint32_t yields)
+/*
+ * How a crowd has got on lately is one number: how many powers of two fewer looks it takes than at first. More than the
+ * most says how many of its waits are to begin with sleep, since somebody else wants the CPU. relaxed: a matter of
+ * time.
+ */
+enum { MAX_THRIFT = 6 };
+
+static void learn(struct crowd *crowd, uint32_t thrift, bool woken)
 {
-    for (uint32_t i = 0; i < yields; i++) {
-        if (is_woken(w))
-            return true;
-        sched_yield();
-    }
-    return is_woken(w);
+    uint32_t next = woken ? 0 : thrift < MAX_THRIFT ? thrift + 1 : thrift;
+    /* If it has changed meanwhile somebody else has learned something. */
+    if (next != thrift)
+        (void)abti_cas_relaxed(&crowd->thrift, &thrift, next);
 }
 
 /*
  * Looks before it sleeps, for about as long as a wake takes: then those who meet again and again keep step, without any
- * system call. When there are more than can run at once, the others need the CPU to come here; to give way to them
- * costs less than to sleep and be woken, and is tried once in any case. If all that is in vain the crowd looks less the
- * next time, but once in a while as long as at first, in case its threads were kept from running.
+ * system call. If that is in vain the crowd looks less the next time, but once in a while as long as at first, in case
+ * its threads were kept from running.
  */
-static bool looks_with_crowd(struct abti_waiter *w, bool all_run)
+static bool looks_with_crowd(struct abti_waiter *w)
 {
-    enum { LOOKS = 256, MAX_THRIFT = 6, YIELDS = 4, AGAIN = 128 };
+    enum { LOOKS = 256, AGAIN = 128 };
     struct crowd *crowd = crowd_of(w->object);
-    /* relaxed: a matter of time only */
     uint32_t thrift = abti_load_relaxed(&crowd->thrift);
-    uint32_t less = abti_load_relaxed(&crowd->wakes) % AGAIN == 0 ? 0 : thrift;
-    bool woken = all_run ? is_woken_soon(w, LOOKS >> less) : is_woken_after_yields(w, YIELDS >> less | 1);
-    uint32_t next = woken ? 0 : thrift < MAX_THRIFT ? thrift + 1 : thrift;
-    if (next != thrift)
-        abti_store_relaxed(&crowd->thrift, next);
+    bool again = thrift > MAX_THRIFT || abti_load_relaxed(&crowd->wakes) % AGAIN == 0;
+    bool woken = is_woken_soon(w, again ? LOOKS : LOOKS >> thrift);
+    learn(crowd, thrift, woken);
+    return woken;
+}
+
+/*
+ * It took too long: the next waits of the crowd begin with sleep. So many more each time, as long as it does not get on
+ * without that for as many waits in between.
+ */
+static void lose_patience(struct crowd *crowd, uint32_t thrift, unsigned num)
+{
+    enum { LEAST_MEETINGS = 16, MOST_MEETINGS = 4096, MOST_THREADS = 65536 };
+    uint32_t threads = num < MOST_THREADS ? num : MOST_THREADS;
+    uint32_t waits = 2 * abti_load_relaxed(&crowd->waits_asleep);
+    if (waits < LEAST_MEETINGS * threads)
+        waits = LEAST_MEETINGS * threads;
+    else if (waits > MOST_MEETINGS * threads)
+        waits = MOST_MEETINGS * threads;
+    /* One of those who notice at the same time. */
+    if (abti_cas_relaxed(&crowd->thrift, &thrift, MAX_THRIFT + waits))
+        abti_store_relaxed(&crowd->waits_asleep, waits);
+}
+
+static void gain_patience(struct crowd *crowd)
+{
+    uint32_t waits = abti_load_relaxed(&crowd->waits_asleep);
+    if (waits > 0)
+        abti_store_relaxed(&crowd->waits_asleep, waits - 1);
+}
+
+/*
+ * The same for a crowd of more than can run at once: those who are still to come need the CPU, and to give way to them
+ * costs less than to sleep and be woken, so that it is tried once in any case. But a CPU that is given to somebody else
+ * comes back a time slice later, while a thread that sleeps gets it as soon as it is woken. So a crowd that takes
+ * longer than its own threads would sleeps at once for a while.
+ */
+static bool yields_with_crowd(struct abti_waiter *w, unsigned num)
+{
+    enum { YIELDS = 4, ANY_NS = 400000, EACH_NS = 10000 }; /* time slices are 700,000 and more */
+    struct crowd *crowd = crowd_of(w->object);
+    uint32_t thrift = abti_load_relaxed(&crowd->thrift);
+    if (thrift > MAX_THRIFT) {
+        abti_store_relaxed(&crowd->thrift, thrift - 1); /* whoever else does so */
+        return false;
+    }
+    uint64_t limit = ANY_NS + (uint64_t)EACH_NS * num / abti_load_relaxed(&abti_rt.num_cpus);
+    uint64_t since = abti_clock_mono_ns(), took = 0;
+    bool woken = is_woken(w);
+    for (uint32_t i = 0; !woken && took <= limit && (i == 0 || i < (uint32_t)YIELDS >> thrift); i++) {
+        sched_yield();
+        took = abti_clock_mono_ns() - since;
+        woken = is_woken(w);
+    }
+    if (took > limit) {
+        lose_patience(crowd, thrift, num);
+    } else {
+        learn(crowd, thrift, woken);
+        if (woken)
+            gain_patience(crowd);
+    }
     return woken;
 }
 
@@ -393,8 +452,9 @@ void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, un
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
-    if (!looks_with_crowd(w, abti_rt_runs_at_once(num)))
-        sleep_in_crowd(w);
+    if (abti_rt_runs_at_once(num) ? looks_with_crowd(w) : yields_with_crowd(w, num))
+        return;
+    sleep_in_crowd(w);
 }
 
 void abti_waiter_open(struct abti_waiter *w)

@@ -178,7 +178,7 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
 /*
  * The same for the waiters of an object that wakes all of them at once, by abti_waiter_wake_all: native threads among
  * them sleep on one word, so that one system call wakes them. Their `object` is the same. `num` says how many wait for
- * each other, 0 if that is not known: more than there are CPUs do not spin first.
+ * each other, 0 if that is not known: more than there are CPUs do not spin first but give way to others a few times.
  */
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num);
 
