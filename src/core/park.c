@@ -344,7 +344,8 @@ static bool yields_with_crowd(struct abti_waiter *w, unsigned num)
         abti_store_relaxed(&crowd->thrift, thrift - 1); /* whoever else does so */
         return false;
     }
-    uint64_t limit = ANY_NS + (uint64_t)EACH_NS * num / abti_load_relaxed(&abti_rt.num_cpus);
+    uint32_t cpus = abti_load_relaxed(&abti_rt.num_cpus); /* 0: before ABT_init it is not known */
+    uint64_t limit = ANY_NS + (uint64_t)EACH_NS * num / (cpus > 0 ? cpus : 1);
     uint64_t since = abti_clock_mono_ns(), took = 0;
     bool woken = is_woken(w);
     for (uint32_t i = 0; !woken && took <= limit && (i == 0 || i < (uint32_t)YIELDS >> thrift); i++) {

@@ -285,6 +285,14 @@ static double time_natives(bool ours)
     return ABT_get_wtime() - start;
 }
 
+static void test_before_init(void)
+{
+    ok_abt(ABT_barrier_create(NATIVES, &natives.barrier));
+    time_natives(true);
+    pass("threads meet before ABT_init");
+    ok_abt(ABT_barrier_free(&natives.barrier));
+}
+
 static void test_natives(void)
 {
     enum { COMPUTING = 4, ROUNDS_OF_BOTH = 5, MOST = 12 };
@@ -315,6 +323,7 @@ int main(void)
         test_null(NULL);
     }
     check_codes(EXTERNAL, NULL); /* before ABT_init */
+    test_before_init();
     sync_init();
     call_as_each(check_codes, NULL);
     test_own();
