@@ -22,18 +22,13 @@ static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_
         abti_ring_push(&pool->ring, unit, to_head);
 }
 
-ABTI_INLINE void push_quickly(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+static void push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     bool to_head = (context & TO_HEAD) != 0;
     if (ABTI_UNLIKELY(abti_ring_is_full(&pool->ring) || !abti_queue_is_empty(&pool->queue)))
         push_beside(pool, unit, to_head);
     else
         abti_ring_push(&pool->ring, unit, to_head);
-}
-
-static void push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
-{
-    push_quickly(pool, unit, context);
 }
 
 static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
@@ -61,31 +56,20 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
         abti_pool_push_slow(es, pool, unit, context);
         return;
     }
-    push_quickly(pool, unit, context);
+    push_locked(pool, unit, context);
     if (abti_pool_has_parked(pool))
         abti_parking_unlock_and_wake(pool);
     else
         abti_bias_leave(es->bias);
 }
 
-/* By who has not got the bias. By itself, so that it is not for this that the other saves registers. */
-static ABTI_NOINLINE abti_unit *pop_slow(abti_es *es, abti_pool *pool, ABT_pool_context context)
-{
-    abti_bias_lock_slow(&pool->lock, es ? es->bias : NULL);
-    abti_unit *unit = pop_locked(pool, context);
-    abti_spin_unlock(&pool->lock.spin);
-    return unit;
-}
-
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
 {
     if (randws_is_empty(pool))
         return NULL;
-    abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || !abti_bias_enter(&pool->lock, es->bias)))
-        return pop_slow(es, pool, context);
+    abti_pool_lock(abti_es_self, pool);
     abti_unit *unit = pop_locked(pool, context);
-    abti_bias_leave(es->bias);
+    abti_pool_unlock(abti_es_self, pool);
     return unit;
 }
 
