@@ -12,8 +12,6 @@
 #define ABTI_NORETURN __attribute__((noreturn))
 #define ABTI_MUST_CHECK __attribute__((warn_unused_result))
 #define ABTI_COLD __attribute__((cold, noinline))
-/* Begins a cache line, so that what it costs does not change with what stands before it in the program. */
-#define ABTI_HOT __attribute__((aligned(ABTI_CACHE_LINE)))
 #define ABTI_ALIGNED(n) __attribute__((aligned(n)))
 #define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -24,6 +22,9 @@
 #define ABTI_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 #define ABTI_CACHE_LINE 64
+
+/* A function that begins a cache line, so that what it costs does not change with what stands before it. */
+#define ABTI_HOT ABTI_ALIGNED(ABTI_CACHE_LINE)
 
 #define ABTI_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
