@@ -228,15 +228,11 @@ def find(argobots_path=None, only=None):
     # The slowest to build come last in the list: they begin first.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         built = {name: pool.submit(build, builder) for name, builder in reversed(builders.items())}
-    results = {name: future.result() for name, future in built.items()}
+    results = {name: built[name].result() for name in builders}
     if argobots_path:  # with libabt's own program, which has been built
         results["argobots"] = build(lambda: argobots(argobots_path))
-    programs, missing = [], []
-    for name in [*builders, *(["argobots"] if argobots_path else [])]:
-        found, reason = results[name]
-        programs += found
-        if reason:
-            missing.append((name, reason))
+    programs = [program for found, _ in results.values() for program in found]
+    missing = [(name, reason) for name, (_, reason) in results.items() if reason]
     if not argobots_path:
         missing.append(("Argobots", "give a library by --argobots=PATH"))
     return programs, missing
