@@ -13,32 +13,39 @@ enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 /*
  * A unit in a pool that others serve, too, is likely to be one that a unit of theirs has just woken, and is about to
  * wait for: then they are the ones to run it, without a switch of caches on its way. So an idle ES takes it only when
- * it is there at several looks in a row, and as long as it finds that others were faster, it looks less and less often:
- * each look costs them an access to the pool. That has an end, for those who do not sleep when they are idle: a unit
- * that yields until it runs on a certain ES is there for moments only.
+ * it is the one there at several looks in a row, and as long as it finds that others were faster, it looks less and
+ * less often: each look costs them an access to the pool. That has an end, for those who do not sleep when they are
+ * idle: a unit that yields until it runs on a certain ES is there for moments only.
  */
-enum { COURTESY_LOOKS = 4, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 100 };
+enum { COURTESY_LOOKS = 8, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 1000 };
 
 struct courtesy {
-    unsigned seen;   /* looks in a row that found a unit */
-    unsigned gap;    /* pauses between two looks that find none */
-    unsigned misses; /* units that others have taken meanwhile */
+    const void *next; /* what the last look found; NULL: nothing. Only to be compared */
+    unsigned seen;    /* looks in a row that found it */
+    unsigned gap;     /* pauses between two looks that find none */
+    unsigned misses;  /* units that others have taken meanwhile */
 };
 
-/* The pools of others have a unit and its own have none. */
-static bool sees_others_unit(abti_sched *sched)
+static const struct courtesy no_courtesy = {.gap = 1};
+
+/* The unit that is next in the pools of others, or one of these pools, with more than one in it or none that may be
+ * told from another. NULL: there is none, or one in a pool of its own. */
+static const void *others_next(abti_sched *sched)
 {
-    bool seen = false;
+    const void *next = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
         if (pool->user_defined || pool->ops->is_empty(pool))
             continue;
         /* relaxed: a glance */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
-            return false;
-        seen = true;
+            return NULL;
+        if (pool->shared_fifo && abti_queue_size(&pool->queue) < 2)
+            next = abti_load_relaxed(&pool->queue.head);
+        else
+            next = pool;
     }
-    return seen;
+    return next;
 }
 
 /* An idle ES looks. True: it sees a unit but leaves it to others yet. */
@@ -46,19 +53,22 @@ static bool leaves_unit(struct courtesy *c, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_rt_runs_at_once(2))
         return false;
-    if (sees_others_unit(sched))
-        return c->misses < COURTESY_MISSES && ++c->seen < COURTESY_LOOKS;
-    if (c->seen > 0) {
+    const void *next = others_next(sched);
+    if (next != c->next && c->next) {
         c->misses++;
         if (c->gap < COURTESY_MAX_GAP)
             c->gap *= 2;
     }
-    c->seen = 0;
-    return false;
+    c->seen = next == c->next ? c->seen + 1 : 1;
+    c->next = next;
+    return next && c->misses < COURTESY_MISSES && c->seen < COURTESY_LOOKS;
 }
 
-/* Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. */
-static void idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
+/*
+ * Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. True: it has slept and
+ * was woken.
+ */
+static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
@@ -72,7 +82,9 @@ static void idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
     } else {
         es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
+        return es->woken;
     }
+    return false;
 }
 
 /*
@@ -158,7 +170,7 @@ void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
         return;
-    struct courtesy courtesy = {0, 1, 0};
+    struct courtesy courtesy = no_courtesy;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         bool leaves = looks > 0 && leaves_unit(&courtesy, es, sched);
@@ -172,13 +184,15 @@ void abti_sched_loop(abti_sched *sched)
         }
         if (ran) {
             looks = 0;
-            courtesy = (struct courtesy){0, 1, 0};
+            courtesy = no_courtesy;
             offer_to_sleepers(es, sched);
         } else if (leaves) {
             abti_cpu_relax();
         } else {
             looks += courtesy.gap;
-            idle(es, sched, looks, courtesy.gap);
+            /* What it was woken for others may be faster to take, again and again. */
+            if (idle(es, sched, looks, courtesy.gap))
+                looks = 1;
         }
     }
 }
