@@ -189,6 +189,7 @@ stress_tests = \
 	test/stress/stack_queries \
 	test/stress/stacked \
 	test/stress/producer \
+	test/stress/rendezvous \
 	test/stress/sync_mix \
 	test/stress/timeouts \
 	test/stress/tool \

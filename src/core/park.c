@@ -73,12 +73,31 @@ void abti_parking_wake(abti_wakeup wakeup)
 
 /* --- Sleeping on pools --- */
 
+/* Pool lock held. */
+static void settle(struct abti_parking *p, abti_pool *pool)
+{
+    if (p->coming) {
+        p->coming = false;
+        pool->num_coming--;
+    }
+}
+
+void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
+{
+    if (!p->coming)
+        return; /* nor will it be: it is not in the list */
+    abti_pool_lock(abti_es_self, pool);
+    settle(p, pool);
+    abti_pool_unlock(abti_es_self, pool);
+}
+
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
     struct abti_parking_list *list = &pool->parked;
     p->sleeper = s;
     p->next = NULL;
     abti_pool_lock(abti_es_self, pool);
+    settle(p, pool);
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;
     if (p->prev)
@@ -114,17 +133,36 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
     p->linked = false;
 }
 
+/* When somebody whose place to sleep was claimed comes is not up to a hook of the user's. */
+static bool comes_soon(abti_wakeup wakeup)
+{
+    return ((uintptr_t)wakeup & 1) == 0;
+}
+
 /* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
 static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
-    abti_wakeup wakeup = NULL;
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next)
-        wakeup = p->own == own ? sleeper_claim(p->sleeper) : NULL;
-    return wakeup;
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
+        abti_wakeup wakeup = p->own == own ? sleeper_claim(p->sleeper) : NULL;
+        if (!wakeup)
+            continue;
+        p->coming = comes_soon(wakeup);
+        pool->num_coming += p->coming;
+        return wakeup;
+    }
+    return NULL;
+}
+
+/* How many are in a user-defined pool is the user's to know. */
+static bool has_surplus(abti_pool *pool)
+{
+    return pool->user_defined || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
 abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 {
+    if (!has_surplus(pool))
+        return NULL;
     abti_wakeup owner = claim_among(pool, true);
     return owner ? owner : claim_among(pool, false);
 }
@@ -167,6 +205,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
             woken = abti_sleeper_cancel(sleeper);
         }
         abti_parking_leave(&parking, pool);
+        abti_parking_settle(&parking, pool);
     }
 }
 

@@ -70,6 +70,7 @@ struct abti_parking {
     struct abti_sleeper *sleeper;
     bool own; /* the pool is the sleeper's own, the others only steal from it. Constant */
     bool linked;
+    bool coming; /* it was woken for the pool and has neither found a unit nor gone to sleep again */
 };
 
 /* Longest sleeper first: a unit that is offered again and again gets around to everybody. */
@@ -85,6 +86,13 @@ struct abti_parking_list {
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 
+/*
+ * Who was woken for a pool is expected there: as long as there are no more units than sleepers coming, a push wakes
+ * nobody. It is so until it enters the list again, or this, which it calls when it has found a unit, here or elsewhere,
+ * or will not look.
+ */
+void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
+
 /* Several pools to sleep on at once, with an entry for each. */
 struct abti_park_set {
     int num;
@@ -95,7 +103,7 @@ struct abti_park_set {
 /* Who is to be woken, and how; NULL: nobody. */
 typedef struct abti_wakeup *abti_wakeup;
 
-/* Picks somebody who sleeps on the pool and has not been woken yet; pool lock held. */
+/* Picks somebody who sleeps on the pool and has not been woken yet, if more are needed; pool lock held. */
 abti_wakeup abti_parking_claim_slow(abti_pool *pool);
 /* The system call that goes with a claim, after the lock is released. */
 void abti_parking_wake(abti_wakeup wakeup);

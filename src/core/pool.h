@@ -83,6 +83,7 @@ struct ABT_pool_opaque {
     struct abti_blocked blocked;
     struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
                                 them. The head is glanced at */
+    size_t num_coming;       /* lock: of those who slept, how many were woken and are still to take a unit */
     ABT_pool_access access;  /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
     bool automatic;    /* freed with the last scheduler that uses it */
@@ -140,6 +141,12 @@ int abti_pool_end_push(abti_pool *pool);
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
+}
+
+/* How many are in a built-in pool whose own thread, if it is private, sleeps; the caller holds its lock. */
+ABTI_INLINE size_t abti_pool_num_locked(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
 }
 
 /* Pops that unit. */

@@ -68,8 +68,10 @@ bool abti_sched_has_to_stop(abti_sched *sched)
 
 void abti_sched_pass_wake(abti_sched *sched)
 {
-    for (int i = 0; i < sched->num_pools; i++)
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_parking_settle(&sched->parkings[i], sched->pools[i]);
         abti_parking_pass(sched->pools[i]);
+    }
 }
 
 void abti_sched_request(abti_sched *sched, unsigned request)

@@ -68,8 +68,8 @@ bool abti_sched_has_work(abti_sched *sched);
 bool abti_sched_has_to_stop(abti_sched *sched);
 
 /*
- * The ES has been woken and is now going to do something. What it was woken for may be something else: whoever sleeps
- * on pools of the scheduler that are not empty is woken in its place.
+ * The ES has been woken and is now going to do something, or to leave the scheduler. What it was woken for may be
+ * something else: whoever sleeps on pools of the scheduler that are not empty is woken in its place.
  */
 void abti_sched_pass_wake(abti_sched *sched);
 

@@ -61,8 +61,11 @@ static void basic_wait_run(abti_sched *sched)
             continue;
         es->budget = (int32_t)sched->event_freq;
         abti_es_check_events(es, sched);
-        if (abti_sched_has_to_stop(sched))
+        if (abti_sched_has_to_stop(sched)) {
+            if (es->woken)
+                abti_sched_pass_wake(sched);
             return;
+        }
     }
 }
 

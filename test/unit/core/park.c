@@ -37,37 +37,60 @@ static void test_sleeper(void)
     ok(!abti_sleeper_sleep(&s, in_ms(0)), "a sleep without an announcement does not sleep");
 }
 
+enum { SLEEPERS = 4 };
+
+static int num_woken(struct abti_sleeper *sleepers)
+{
+    int woken = 0;
+    for (int i = 0; i < SLEEPERS; i++)
+        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
+    return woken;
+}
+
 static void test_parking(void)
 {
-    struct abti_sleeper sleepers[3] = {{ABTI_AWAKE}, {ABTI_AWAKE}, {ABTI_AWAKE}};
-    struct abti_parking parkings[3] = {{.linked = false}, {.linked = false}, {.linked = false}};
+    struct abti_sleeper sleepers[SLEEPERS] = {{ABTI_AWAKE}};
+    struct abti_parking parkings[SLEEPERS] = {{.linked = false}};
     abti_pool *pool;
-    ABT_thread unit;
-    int woken = 0;
+    ABT_thread unit, more;
 
     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < SLEEPERS; i++) {
         abti_sleeper_prepare(&sleepers[i]);
         ok(abti_parking_enter(&parkings[i], pool, &sleepers[i]), "number %d may sleep", i);
     }
     abti_parking_pass(pool);
-    for (int i = 0; i < 3; i++)
-        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
-    is_int(woken, 0, "an empty pool wakes nobody");
+    is_int(num_woken(sleepers), 0, "an empty pool wakes nobody");
     ABT_task_create(pool, NULL, NULL, &unit);
-    woken = 0;
-    for (int i = 0; i < 3; i++)
-        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
-    is_int(woken, 1, "a push wakes one");
+    is_int(num_woken(sleepers), 1, "a push wakes one");
+    ok(parkings[0].coming, "who has slept longest");
     abti_parking_pass(pool);
-    woken = 0;
-    for (int i = 0; i < 3; i++)
-        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
-    is_int(woken, 2, "who passes it on wakes another one");
-    abti_parking_leave(&parkings[1], pool);
+    is_int(num_woken(sleepers), 1, "no other is needed for that unit");
+    ABT_task_create(pool, NULL, NULL, &more);
+    is_int(num_woken(sleepers), 2, "another unit wakes another one");
     abti_parking_leave(&parkings[0], pool);
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 2, "who is awake is still coming");
+    abti_parking_settle(&parkings[0], pool);
+    abti_parking_settle(&parkings[0], pool);
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 3, "until it says otherwise; then another one is woken, once");
+    abti_parking_leave(&parkings[1], pool);
+    ok(abti_park_pop(pool, 0, 0) == unit && abti_park_pop(pool, 0, 0) == more, "the units are taken");
+    abti_sleeper_prepare(&sleepers[1]);
+    ok(abti_parking_enter(&parkings[1], pool, &sleepers[1]) && !parkings[1].coming, "who sleeps again does not come");
     abti_parking_leave(&parkings[2], pool);
-    abti_parking_leave(&parkings[2], pool);
+    abti_parking_settle(&parkings[2], pool);
+    is_int((int)pool->num_coming, 0, "nobody comes any more");
+    ABT_pool_push(pool, abti_unit_handle(more));
+    is_int(num_woken(sleepers), 3, "and a push wakes one again");
+    ok(abti_park_pop(pool, 0, 0) == more, "whose unit is taken");
+    abti_discard(abti_es_self, more);
+    ABT_task_free(&more);
+    abti_parking_leave(&parkings[1], pool);
+    abti_parking_leave(&parkings[3], pool);
+    abti_parking_leave(&parkings[3], pool);
+    ABT_pool_push(pool, abti_unit_handle(unit));
     ok(!abti_pool_has_parked(pool), "all have left");
     ok(!abti_parking_enter(&parkings[0], pool, &sleepers[0]), "nobody sleeps on a pool with a unit");
     abti_parking_leave(&parkings[0], pool);
