@@ -20,48 +20,54 @@ enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 enum { COURTESY_LOOKS = 8, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 1000 };
 
 struct courtesy {
-    const void *next; /* what the last look found; NULL: nothing. Only to be compared */
-    unsigned seen;    /* looks in a row that found it */
+    const void *seen; /* what the last look found, see glance. Only to be compared */
+    unsigned looks;   /* looks in a row that found it */
     unsigned gap;     /* pauses between two looks that find none */
     unsigned misses;  /* units that others have taken meanwhile */
 };
 
 static const struct courtesy no_courtesy = {.gap = 1};
 
-/* The unit that is next in the pools of others, or one of these pools, with more than one in it or none that may be
- * told from another. NULL: there is none, or one in a pool of its own. */
-static const void *others_next(abti_sched *sched)
+/* Stands for more units than one, or for one that cannot be told from the next. */
+static const char several = 0;
+
+/*
+ * What there is to run: a unit in a pool that others serve, too, or `several` of these. The scheduler itself: perhaps
+ * one that nobody else would run. NULL: nothing.
+ */
+static const void *glance(abti_sched *sched)
 {
-    const void *next = NULL;
+    const void *seen = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (pool->user_defined || pool->ops->is_empty(pool))
+        if (pool->user_defined)
+            return sched;
+        if (pool->ops->is_empty(pool))
             continue;
         /* relaxed: a glance */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
-            return NULL;
-        if (pool->shared_fifo && abti_queue_size(&pool->queue) < 2)
-            next = abti_load_relaxed(&pool->queue.head);
-        else
-            next = pool;
+            return sched;
+        bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
+        seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &several;
     }
-    return next;
+    return seen;
 }
 
-/* An idle ES looks. True: it sees a unit but leaves it to others yet. */
-static bool leaves_unit(struct courtesy *c, abti_es *es, abti_sched *sched)
+/* An ES that has found nothing looks again. True: it may take what it sees. */
+static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_rt_runs_at_once(2))
-        return false;
-    const void *next = others_next(sched);
-    if (next != c->next && c->next) {
+        return true;
+    const void *seen = glance(sched), *before = c->seen;
+    bool still = seen == before || (seen && before && (seen == &several || before == &several));
+    if (before && !still) {
         c->misses++;
         if (c->gap < COURTESY_MAX_GAP)
             c->gap *= 2;
     }
-    c->seen = next == c->next ? c->seen + 1 : 1;
-    c->next = next;
-    return next && c->misses < COURTESY_MISSES && c->seen < COURTESY_LOOKS;
+    c->looks = still ? c->looks + 1 : 1;
+    c->seen = seen;
+    return seen && (seen == sched || c->looks >= COURTESY_LOOKS || c->misses >= COURTESY_MISSES);
 }
 
 /*
@@ -173,8 +179,8 @@ void abti_sched_loop(abti_sched *sched)
     struct courtesy courtesy = no_courtesy;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
-        bool leaves = looks > 0 && leaves_unit(&courtesy, es, sched);
-        bool ran = !leaves && run_units(es, sched, es->cur);
+        bool takes = looks == 0 || may_take(&courtesy, es, sched);
+        bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
@@ -186,8 +192,8 @@ void abti_sched_loop(abti_sched *sched)
             looks = 0;
             courtesy = no_courtesy;
             offer_to_sleepers(es, sched);
-        } else if (leaves) {
-            abti_cpu_relax();
+        } else if (!takes && courtesy.seen) {
+            abti_cpu_relax(); /* it leaves what it sees to others yet */
         } else {
             looks += courtesy.gap;
             /* What it was woken for others may be faster to take, again and again. */
