@@ -23,8 +23,12 @@
 
 #define ABTI_CACHE_LINE 64
 
-/* A function that begins a cache line, so that what it costs does not change with what stands before it. */
-#define ABTI_HOT ABTI_ALIGNED(ABTI_CACHE_LINE)
+/*
+ * A function that begins a cache line, so that what it costs does not change with what stands before it, and that
+ * stands next to all others of this kind (in .text.hot), so that they do not compete for the same sets of the
+ * processor's caches of code: how fast they were depended on where the linker had put them, by 30 % and more.
+ */
+#define ABTI_HOT ABTI_ALIGNED(ABTI_CACHE_LINE) __attribute__((hot))
 
 #define ABTI_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -16,13 +16,15 @@
 #define SYM(name) _##name
 #define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name):
 #define END(name)
+#define TEXT .text
 #else
 #define SYM(name) name
 #define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name:
 #define END(name) .size name, . - name
+#define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
 #endif
 
-.text
+TEXT
 
 /* Assembler macros differ between the two formats, so these are the preprocessor's. */
 
@@ -119,7 +121,7 @@
 last_return: /* as in a frame */
     .long 0x1f80
     .long 0x037f
-.text
+TEXT
 #endif
 
 #endif
