@@ -474,6 +474,71 @@ static void test_removal(void)
 
 /* --- Who may call --- */
 
+/* --- A stream ends in a poller --- */
+
+static atomic_bool exits;
+
+static int exit_if_asked(void *arg)
+{
+    (void)arg;
+    if (atomic_exchange(&exits, false))
+        must(ABT_xstream_exit());
+    return 0;
+}
+
+static ABT_pool snatched;
+static atomic_bool snatching;
+
+/* Whoever was woken for the unit comes too late, as a rule. */
+static void *snatch(void *arg)
+{
+    ABT_thread *unit = arg;
+
+    snatching = true;
+    while (snatching && *unit == ABT_THREAD_NULL)
+        must(ABT_pool_pop_thread(snatched, unit));
+    return NULL;
+}
+
+/* It was woken for a unit that others took: they hear of those that come later. */
+static void test_poller_exits(void)
+{
+    enum { PUSHES = 6 };
+    ABT_pool pool;
+    ABT_xstream es[2];
+    atomic_int ran = 0;
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es[i]));
+    must(ABTX_poller_add(es[0], exit_if_asked, NULL, -1));
+    nap_ms(20);
+    must(ABTX_xstream_wake(es[1])); /* so that the other one has slept longer */
+    nap_ms(20);
+    exits = true;
+    ABT_thread first = ABT_THREAD_NULL;
+    pthread_t snatcher;
+    snatched = pool;
+    snatching = false;
+    must(pthread_create(&snatcher, NULL, snatch, &first));
+    wait_for(snatching);
+    must(ABT_task_create(pool, count_up, &ran, NULL));
+    wait_for(!exits);
+    snatching = false;
+    must(pthread_join(snatcher, NULL));
+    if (first != ABT_THREAD_NULL)
+        must(ABT_pool_push_thread(pool, first));
+    for (int i = 0; i < PUSHES; i++) {
+        wait_for(ran == i + 1);
+        nap_ms(1); /* it sleeps again */
+        must(ABT_task_create(pool, count_up, &ran, NULL));
+    }
+    wait_for(ran == PUSHES + 1);
+    pass("%d pushes were noticed, though a stream ended when it was woken for the first", PUSHES + 1);
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&es[i]));
+}
+
 static void test_callers(enum caller who, void *arg)
 {
     ABT_xstream es = arg;
@@ -546,6 +611,7 @@ int main(void)
     test_poller_finds();
     test_poller_changes();
     test_removal();
+    test_poller_exits();
     ABT_xstream es = new_xstream();
     call_as_each(test_callers, es);
     must(ABT_xstream_free(&es));
