@@ -26,11 +26,8 @@ static void pass_surplus(const struct abti_park_set *set)
         size_t many = pool->ops->is_empty(pool) ? 0 : 2; /* if it does not tell */
         units += pool->ops->size ? pool->ops->size(pool) : many;
     }
-    for (int i = 0; i < set->num; i++) {
-        abti_parking_settle(&set->parkings[i], set->pools[i]);
-        if (units >= 2)
-            abti_parking_pass(set->pools[i]);
-    }
+    for (int i = 0; i < set->num && units >= 2; i++)
+        abti_parking_pass(set->pools[i]);
 }
 
 static int park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, double deadline)

@@ -146,25 +146,28 @@ static abti_wakeup claim_among(abti_pool *pool, bool own)
         abti_wakeup wakeup = p->own == own ? sleeper_claim(p->sleeper) : NULL;
         if (!wakeup)
             continue;
-        p->coming = comes_soon(wakeup);
+        p->coming = p->seeks && !pool->user_defined && comes_soon(wakeup);
         pool->num_coming += p->coming;
         return wakeup;
     }
     return NULL;
 }
 
-/* How many are in a user-defined pool is the user's to know. */
+/* How many are in a user-defined pool is the user's to know: nobody counts as coming to it. */
 static bool has_surplus(abti_pool *pool)
 {
     return pool->user_defined || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
-abti_wakeup abti_parking_claim_slow(abti_pool *pool)
+static abti_wakeup claim_any(abti_pool *pool)
 {
-    if (!has_surplus(pool))
-        return NULL;
     abti_wakeup owner = claim_among(pool, true);
     return owner ? owner : claim_among(pool, false);
+}
+
+abti_wakeup abti_parking_claim_slow(abti_pool *pool)
+{
+    return has_surplus(pool) ? claim_any(pool) : NULL;
 }
 
 void abti_parking_unlock_and_wake(abti_pool *pool)
@@ -182,6 +185,14 @@ void abti_parking_pass(abti_pool *pool)
     abti_parking_unlock_and_wake(pool);
 }
 
+void abti_parking_offer(abti_pool *pool)
+{
+    abti_pool_lock(abti_es_self, pool);
+    abti_wakeup wakeup = claim_any(pool);
+    abti_pool_unlock(abti_es_self, pool);
+    abti_parking_wake(wakeup);
+}
+
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
 {
     struct abti_sleeper own = {ABTI_AWAKE};
@@ -195,7 +206,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
             abti_parking_pass(pool); /* there may have been two, one that we were woken for and one found before */
         if (unit || !in_time)
             return unit;
-        struct abti_parking parking = {.linked = false};
+        struct abti_parking parking = {.seeks = true};
         abti_sleeper_prepare(sleeper);
         if (abti_parking_enter(&parking, pool, sleeper)) {
             uint64_t limit = es ? abti_timer_next(es) : ABTI_CLOCK_NEVER;

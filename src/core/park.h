@@ -68,9 +68,10 @@ bool abti_sleeper_wake(struct abti_sleeper *s);
 struct abti_parking {
     struct abti_parking *next, *prev;
     struct abti_sleeper *sleeper;
-    bool own; /* the pool is the sleeper's own, the others only steal from it. Constant */
+    bool own;   /* the pool is the sleeper's own, the others only steal from it. Constant */
+    bool seeks; /* when woken its thread looks at the pool for a unit, and tells when it does no longer. Constant */
     bool linked;
-    bool coming; /* it was woken for the pool and has neither found a unit nor gone to sleep again */
+    bool coming; /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
 };
 
 /* Longest sleeper first: a unit that is offered again and again gets around to everybody. */
@@ -87,9 +88,9 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 
 /*
- * Who was woken for a pool is expected there: as long as there are no more units than sleepers coming, a push wakes
- * nobody. It is so until it enters the list again, or this, which it calls when it has found a unit, here or elsewhere,
- * or will not look.
+ * Who seeks and was woken for a pool is expected there: as long as there are no more units than sleepers coming, a push
+ * wakes nobody. It is so until it enters the list again, or this, which it calls when it has found a unit, here or
+ * elsewhere, or will not look.
  */
 void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
 
@@ -116,6 +117,9 @@ void abti_parking_unlock_and_wake(abti_pool *pool);
  * and takes none from it. Who enters the list meanwhile sees that the pool is not empty.
  */
 void abti_parking_pass(abti_pool *pool);
+
+/* Wakes who has slept longest on the pool, whoever else is coming. */
+void abti_parking_offer(abti_pool *pool);
 
 /*
  * Waits for a unit in one pool, on behalf of a native thread, with the pool's own pop. The deadline is monotonic.

@@ -50,7 +50,7 @@ static int num_woken(struct abti_sleeper *sleepers)
 static void test_parking(void)
 {
     struct abti_sleeper sleepers[SLEEPERS] = {{ABTI_AWAKE}};
-    struct abti_parking parkings[SLEEPERS] = {{.linked = false}};
+    struct abti_parking parkings[SLEEPERS] = {{.seeks = true}, {.seeks = true}, {.seeks = true}, {.seeks = true}};
     abti_pool *pool;
     ABT_thread unit, more;
 
@@ -85,11 +85,32 @@ static void test_parking(void)
     ABT_pool_push(pool, abti_unit_handle(more));
     is_int(num_woken(sleepers), 3, "and a push wakes one again");
     ok(abti_park_pop(pool, 0, 0) == more, "whose unit is taken");
-    abti_discard(abti_es_self, more);
-    ABT_task_free(&more);
     abti_parking_leave(&parkings[1], pool);
     abti_parking_leave(&parkings[3], pool);
     abti_parking_leave(&parkings[3], pool);
+    abti_parking_settle(&parkings[3], pool);
+
+    parkings[0].seeks = false;
+    for (int i = 0; i < SLEEPERS; i++) {
+        abti_sleeper_prepare(&sleepers[i]);
+        ok(abti_parking_enter(&parkings[i], pool, &sleepers[i]), "number %d sleeps again", i);
+    }
+    ABT_pool_push(pool, abti_unit_handle(more));
+    ok(num_woken(sleepers) == 1 && !parkings[0].coming, "who does not seek is woken, but not expected");
+    abti_parking_pass(pool);
+    ok(num_woken(sleepers) == 2 && parkings[1].coming, "so another one may be");
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 2, "who is");
+    abti_parking_offer(pool);
+    ok(num_woken(sleepers) == 3 && parkings[2].coming, "an offer wakes the next one all the same");
+    for (int i = 0; i < SLEEPERS; i++) {
+        abti_parking_leave(&parkings[i], pool);
+        abti_parking_settle(&parkings[i], pool);
+    }
+    is_int((int)pool->num_coming, 0, "all is settled");
+    ok(abti_park_pop(pool, 0, 0) == more, "and the unit taken");
+    abti_discard(abti_es_self, more);
+    ABT_task_free(&more);
     ABT_pool_push(pool, abti_unit_handle(unit));
     ok(!abti_pool_has_parked(pool), "all have left");
     ok(!abti_parking_enter(&parkings[0], pool, &sleepers[0]), "nobody sleeps on a pool with a unit");
