@@ -53,11 +53,9 @@ static const void *glance(abti_sched *sched)
     return seen;
 }
 
-/* An ES that has found nothing looks again. True: it may take what it sees. */
-static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
+/* One look. True: the ES may take what it sees. */
+static bool may_take_now(struct courtesy *c, abti_sched *sched)
 {
-    if (es->parent || !abti_rt_runs_at_once(2))
-        return true;
     const void *seen = glance(sched), *before = c->seen;
     bool still = seen == before || (seen && before && (seen == &several || before == &several));
     if (before && !still) {
@@ -68,6 +66,21 @@ static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
     c->looks = still ? c->looks + 1 : 1;
     c->seen = seen;
     return seen && (seen == sched || c->looks >= COURTESY_LOOKS || c->misses >= COURTESY_MISSES);
+}
+
+/* An ES that has found nothing looks again, as often as it sees something; between two calls it may have pollers. */
+static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
+{
+    if (es->parent || !abti_rt_runs_at_once(2))
+        return true;
+    for (int i = 0; i < COURTESY_LOOKS; i++) {
+        if (may_take_now(c, sched))
+            return true;
+        if (!c->seen)
+            return false;
+        abti_cpu_relax();
+    }
+    return false;
 }
 
 /*
@@ -165,7 +178,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
         if (now < es->offered_ns + EVERY_NS)
             return;
         es->offered_ns = now;
-        abti_parking_pass(pool);
+        abti_parking_offer(pool);
         while (!pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
             abti_cpu_relax();
         return;
@@ -192,9 +205,7 @@ void abti_sched_loop(abti_sched *sched)
             looks = 0;
             courtesy = no_courtesy;
             offer_to_sleepers(es, sched);
-        } else if (!takes && courtesy.seen) {
-            abti_cpu_relax(); /* it leaves what it sees to others yet */
-        } else {
+        } else if (takes || !courtesy.seen) { /* else it leaves what it sees to others yet */
             looks += courtesy.gap;
             /* What it was woken for others may be faster to take, again and again. */
             if (idle(es, sched, looks, courtesy.gap))
