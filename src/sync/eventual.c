@@ -21,16 +21,33 @@ void abti_eventual_destroy(ABT_eventual eventual)
     free(eventual);
 }
 
-int abti_eventual_set(ABT_eventual eventual, const void *value, int size)
+/* With the lock held, which is released. */
+static ABTI_NOINLINE int set_with_value(ABT_eventual eventual, const void *value, int size)
 {
-    abti_spin_lock(&eventual->gate.lock);
+    memcpy(eventual->value, value, (size_t)size);
+    return abti_gate_open_locked(&eventual->gate);
+}
+
+ABTI_INLINE int set_locked(ABT_eventual eventual, const void *value, int size)
+{
     /* relaxed: under the lock */
     if (abti_load_relaxed(&eventual->gate.open)) {
         abti_spin_unlock(&eventual->gate.lock);
         return ABT_ERR_EVENTUAL;
     }
-    if (size > 0)
-        memcpy(eventual->value, value, (size_t)size);
-    abti_gate_open_locked(&eventual->gate);
-    return ABT_SUCCESS;
+    return size > 0 ? set_with_value(eventual, value, size) : abti_gate_open_locked(&eventual->gate);
+}
+
+/* By itself, like that with a value, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE int set_slow(ABT_eventual eventual, const void *value, int size)
+{
+    abti_spin_lock(&eventual->gate.lock);
+    return set_locked(eventual, value, size);
+}
+
+ABTI_HOT int abti_eventual_set(ABT_eventual eventual, const void *value, int size)
+{
+    if (ABTI_UNLIKELY(!abti_spin_trylock(&eventual->gate.lock)))
+        return set_slow(eventual, value, size);
+    return set_locked(eventual, value, size);
 }

@@ -35,8 +35,7 @@ int abti_future_set(ABT_future future, void *value)
     if (future->callback)
         future->callback(future->values);
     abti_spin_lock(&future->gate.lock);
-    abti_gate_open_locked(&future->gate);
-    return ABT_SUCCESS;
+    return abti_gate_open_locked(&future->gate);
 }
 
 void abti_future_reset(ABT_future future)

@@ -1,19 +1,29 @@
 #include "sync/gate.h"
 
-void abti_gate_open_locked(struct abti_gate *gate)
+/* By itself, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 {
-    /* release: pairs with abti_gate_is_open, so that what was stored before is seen by whoever finds the gate open */
-    abti_store_release(&gate->open, 1);
     struct abti_waiter *rest = abti_waitq_wake_here(&gate->waiters);
     abti_spin_unlock(&gate->lock);
     if (ABTI_UNLIKELY(rest != NULL))
         abti_waiter_wake_all(rest);
+    return ABT_SUCCESS;
 }
 
-void abti_gate_reset(struct abti_gate *gate, bool open)
+ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
 {
-    /* relaxed: nobody waits, and the user orders a reset with what comes before and after */
-    abti_store_relaxed(&gate->open, open);
+    /* release: pairs with abti_gate_is_open, so that what was stored before is seen by whoever finds the gate open */
+    abti_store_release(&gate->open, 1);
+    struct abti_waiter *w = gate->waiters.head;
+    abti_es *es = abti_es_self;
+    if (w && (w->next != w || !w->unit || !abti_may_unblock_quickly(es, w->unit)))
+        return let_all_through(gate);
+    if (ABTI_LIKELY(w != NULL)) {
+        gate->waiters.head = NULL;
+        abti_unblock_quickly(es, w->unit);
+    }
+    abti_spin_unlock(&gate->lock);
+    return ABT_SUCCESS;
 }
 
 /* Out of line, where gcc does not think that the waiter stays in the queue. */
@@ -29,7 +39,7 @@ ABTI_NOINLINE bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w
     return true;
 }
 
-abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
+ABTI_HOT abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
 {
     struct abti_gate *gate = gate_;
     struct abti_waiter *w = room;

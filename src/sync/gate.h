@@ -25,11 +25,15 @@ ABTI_INLINE bool abti_gate_is_open(struct abti_gate *gate)
     return true;
 }
 
-/* Opens the gate and lets everybody through. The caller holds the lock, which is released. */
-void abti_gate_open_locked(struct abti_gate *gate);
+/* Opens the gate and lets everybody through. The caller holds the lock, which is released. ABT_SUCCESS, always. */
+int abti_gate_open_locked(struct abti_gate *gate);
 
 /* Open or closed, with nobody waiting. */
-void abti_gate_reset(struct abti_gate *gate, bool open);
+ABTI_INLINE void abti_gate_reset(struct abti_gate *gate, bool open)
+{
+    /* relaxed: nobody waits, and the user orders a reset with what comes before and after */
+    abti_store_relaxed(&gate->open, open);
+}
 
 /* Queues a waiter, with the lock held on return. False when the gate is open, without the lock. */
 bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w);
