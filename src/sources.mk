@@ -47,6 +47,7 @@ abt_sources = \
 	src/core/overflow.c \
 	src/core/ownstack.c \
 	src/core/park.c \
+	src/core/parking.c \
 	src/core/pool.c \
 	src/core/queue.c \
 	src/core/reclaim.c \
