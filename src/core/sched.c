@@ -115,6 +115,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
         parkings[i].own = i == 0;
+        parkings[i].seeks = ops->pick != NULL; /* which unit a user-defined scheduler takes next is not known */
         sched->has_inbox = sched->has_inbox || pools[i]->priv_fifo;
     }
     abti_spin_lock(&abti_rt.lock);

@@ -85,8 +85,7 @@ void abti_xsloop_run(abti_es *es)
         run_main_scheds(es);
     } else {
         /* From a poller or another callback of the user's. */
-        if (es->woken)
-            abti_sched_pass_wake(atomic_load(&es->main_sched));
+        abti_es_pass_wake(es, atomic_load(&es->main_sched));
         install_replacement(es); /* its turn comes when the ES is revived, but nobody waits for that */
         (void)abti_timers_leave(es, true);
     }

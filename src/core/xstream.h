@@ -109,6 +109,15 @@ ABTI_INLINE void abti_pool_unlock(abti_es *es, abti_pool *pool)
     abti_bias_unlock(&pool->lock, es ? es->bias : NULL);
 }
 
+/* An ES that takes a unit, or leaves its scheduler, passes on the wake that it was woken by, if it was. */
+ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
+{
+    if (ABTI_UNLIKELY(es->woken)) {
+        es->woken = false;
+        abti_sched_pass_wake(sched);
+    }
+}
+
 /* A new unit is pushed to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
 ABTI_INLINE int abti_pool_push_new(abti_es *es, abti_pool *pool, abti_unit *unit)
 {

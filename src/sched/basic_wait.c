@@ -51,19 +51,16 @@ static void basic_wait_run(abti_sched *sched)
         bool waited = !unit;
         if (waited)
             unit = wait_for_unit(es, sched);
-        if (unit && es->woken) {
-            es->woken = false;
-            abti_sched_pass_wake(sched);
-        }
-        if (unit)
+        if (unit) {
+            abti_es_pass_wake(es, sched);
             abti_run_child(es, unit, NULL);
+        }
         if (!waited && es->budget > 0)
             continue;
         es->budget = (int32_t)sched->event_freq;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
-            if (es->woken)
-                abti_sched_pass_wake(sched);
+            abti_es_pass_wake(es, sched);
             return;
         }
     }

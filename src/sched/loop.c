@@ -134,10 +134,7 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     abti_unit *unit = abti_sched_pick(sched, NULL);
     if (!unit)
         return false;
-    if (ABTI_UNLIKELY(es->woken)) {
-        es->woken = false;
-        abti_sched_pass_wake(sched); /* what it was woken for may be another unit than this one */
-    }
+    abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     do {
@@ -197,8 +194,7 @@ void abti_sched_loop(abti_sched *sched)
         es = abti_es_self;
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
-            if (es->woken)
-                abti_sched_pass_wake(sched);
+            abti_es_pass_wake(es, sched);
             return;
         }
         if (ran) {

@@ -33,9 +33,6 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     if (sched->kind == ABT_SCHED_BASIC || sched->kind == ABT_SCHED_BASIC_WAIT)
         abti_sched_order_by_access(sched);
 
-    for (int i = 0; i < num_pools; i++)
-        sched->parkings[i].seeks = true;
-
     /* A user's pop and push expect a scheduler's stack, so its units go through the scheduler. */
     sched->direct = true;
     for (int i = 0; i < num_pools; i++)

@@ -472,8 +472,6 @@ static void test_removal(void)
     must(ABT_xstream_free(&es));
 }
 
-/* --- Who may call --- */
-
 /* --- A stream ends in a poller --- */
 
 static atomic_bool exits;
@@ -538,6 +536,8 @@ static void test_poller_exits(void)
     for (int i = 0; i < 2; i++)
         must(ABT_xstream_free(&es[i]));
 }
+
+/* --- Who may call --- */
 
 static void test_callers(enum caller who, void *arg)
 {
