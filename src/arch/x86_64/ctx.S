@@ -1,13 +1,19 @@
 /*
  * x86-64 context switch for the System V ABI; ELF and Mach-O. The contract is in arch/ctx.h.
  *
- * Frame of a suspended context, from its saved stack pointer upwards:
- *    0  MXCSR (4 bytes), x87 control word (2 bytes), 2 bytes unused
- *    8  r12  16 r13  24 r14  32 r15  40 rbx  48 rbp
- *   56  return address
+ * Frame of a suspended context, from its saved stack pointer:
+ *   -8  MXCSR (4 bytes), x87 control word (2 bytes), 2 bytes unused
+ *    0  r12  8 r13  16 r14  24 r15  32 rbx  40 rbp
+ *   48  return address
+ *
+ * The control words stand below the stack pointer so that a switch need not move it for them. That is safe while the
+ * context runs on, in the red zone, and when it is left, as nobody else uses its stack; who calls something in between
+ * moves the stack pointer first. On a Zen 3 or 4 STMXCSR lets nothing retire for 14 cycles, and then all that the switch
+ * consists of retires, eight instructions a cycle: each counts.
  *
  * The resumed address is not preceded by a call in the return predictor's view, so `ret` would mispredict: we pop it and
- * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack.
+ * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack. These
+ * functions have none either: they are hidden and called directly.
  */
 
 #include "base/build.h"
@@ -31,7 +37,6 @@ TEXT
 /* Saves the caller: its frame is at rsp and in *save (rdi). */
 #define SAVE                                                                                                           \
     .cfi_startproc;                                                                                                    \
-    endbr64;                                                                                                           \
     SAVE_REGISTERS
 
 #define SAVE_REGISTERS                                                                                                 \
@@ -43,8 +48,7 @@ TEXT
     pushq %r12; .cfi_adjust_cfa_offset 8;                                                                              \
     .cfi_rel_offset %r12, 0; .cfi_rel_offset %r13, 8; .cfi_rel_offset %r14, 16;                                        \
     .cfi_rel_offset %r15, 24; .cfi_rel_offset %rbx, 32; .cfi_rel_offset %rbp, 40;                                      \
-    subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
-    STORE_FPU((%rsp), 4(%rsp));                                                                                        \
+    STORE_FPU(-8(%rsp), -4(%rsp));                                                                                     \
     movq %rsp, (%rdi)
 
 #if !ABTI_BUILD_PRESERVE_FPU
@@ -129,25 +133,22 @@ TEXT
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
 #define FORGET(to_mxcsr, to_fcw)                                                                                       \
     .cfi_startproc;                                                                                                    \
-    endbr64;                                                                                                           \
     READ_FPU(-16(%rsp), -12(%rsp), to_mxcsr, to_fcw)
 
 /*
- * A branch that leads nowhere, on the parity of the address in rcx that is jumped to next. Some processors foresee
+ * A branch that leads nowhere, on a parity of the address in rcx that is jumped to next. Some processors foresee
  * indirect jumps by the outcomes of the conditional branches before, not by where the last indirect ones went. ULTs that
  * switch at different places of the program, one after the other, differ in nothing else there: on Zen 3 each switch was
  * mispredicted, which cost more than all the rest. Two bytes of the address count: places that lie a round number of
  * bytes apart would else be told apart by two of its bits only.
  */
 #define HINT_RCX                                                                                                       \
-    movl %ecx, %edx;                                                                                                   \
-    xorb %dh, %dl;                                                                                                     \
+    cmpb %ch, %cl;                                                                                                     \
     jp 6f;                                                                                                             \
 6:
 
 /* Resumes the context whose frame is at rsp. */
 #define RESUME                                                                                                         \
-    addq $8, %rsp; .cfi_adjust_cfa_offset -8;                                                                          \
     popq %r12; .cfi_adjust_cfa_offset -8;                                                                              \
     popq %r13; .cfi_adjust_cfa_offset -8;                                                                              \
     popq %r14; .cfi_adjust_cfa_offset -8;                                                                              \
@@ -173,7 +174,7 @@ TEXT
 /* int abti_ctx_switch(abti_ctx *save, abti_ctx to) */
 FUNCTION(abti_ctx_switch)
     SAVE
-    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
     RESUME
     .cfi_endproc
@@ -182,30 +183,35 @@ END(abti_ctx_switch)
 /* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_switch_after)
     SAVE
-    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
-    movq %rsi, %rsp
+    LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
+    leaq -8(%rsi), %rsp
     movq %rcx, %rdi
+    .cfi_adjust_cfa_offset 8
     call *%rdx
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
     RESUME
     .cfi_endproc
 END(abti_ctx_switch_after)
 
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION(abti_ctx_jump)
-    FORGET((%rdi), 4(%rdi))
+    FORGET(-8(%rdi), -4(%rdi))
     movq %rdi, %rsp
-    .cfi_def_cfa %rsp, 64
+    .cfi_def_cfa %rsp, 56
     RESUME
     .cfi_endproc
 END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_jump_after)
-    FORGET((%rdi), 4(%rdi))
-    movq %rdi, %rsp
+    FORGET(-8(%rdi), -4(%rdi))
+    leaq -8(%rdi), %rsp
     .cfi_def_cfa %rsp, 64
     movq %rdx, %rdi
     call *%rsi
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
     RESUME
     .cfi_endproc
 END(abti_ctx_jump_after)
@@ -213,7 +219,7 @@ END(abti_ctx_jump_after)
 /* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_start)
     SAVE
-    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
+    LOAD_FPU(-8(%rsp), -4(%rsp), fpu_default(%rip), 4+fpu_default(%rip))
     movq %rsi, %rsp
     movq %rdx, %rbx
     movq %r8, %rdi
@@ -226,7 +232,8 @@ END(abti_ctx_start)
 /* Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not. */
 #define NEST                                                                                                           \
     SAVE;                                                                                                              \
-    LOAD_FPU((%rsp), 4(%rsp), fpu_default(%rip), 4+fpu_default(%rip));                                                 \
+    LOAD_FPU(-8(%rsp), -4(%rsp), fpu_default(%rip), 4+fpu_default(%rip));                                              \
+    subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
     .cfi_remember_state;                                                                                               \
     .cfi_undefined %rip;                                                                                               \
     movq %rsi, %rdi;                                                                                                   \
@@ -252,19 +259,19 @@ END(abti_ctx_nest_to_end)
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))
- * From the stack pointer: the room, the frame.
+ * From the stack pointer: the room, the control words, the frame.
  */
 #define ROOM 128 /* ABTI_CTX_ROOM */
 FUNCTION(abti_ctx_leave)
     SAVE
-    subq $ROOM, %rsp
-    .cfi_adjust_cfa_offset ROOM
+    subq $(ROOM + 8), %rsp
+    .cfi_adjust_cfa_offset ROOM + 8
     movq %rsp, %rdi
     call *%rcx
     movq %rax, %rsi
-    LOAD_FPU(ROOM(%rsp), 4+ROOM(%rsp), (%rsi), 4(%rsi))
+    LOAD_FPU(ROOM(%rsp), 4+ROOM(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
-    .cfi_def_cfa %rsp, 64
+    .cfi_def_cfa %rsp, 56
     RESUME
     .cfi_endproc
 END(abti_ctx_leave)
@@ -276,7 +283,6 @@ END(abti_ctx_leave)
  */
 FUNCTION(abti_ctx_wait)
     .cfi_startproc
-    endbr64
     subq $ROOM, %rsp
     .cfi_adjust_cfa_offset ROOM
     pushq %r8
@@ -285,12 +291,14 @@ FUNCTION(abti_ctx_wait)
     pushq %rax
     .cfi_adjust_cfa_offset 8
     SAVE_REGISTERS
-    leaq 72(%rsp), %rdi
+    leaq 64(%rsp), %rdi
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
     call *%rcx
     movq %rax, %rsi
-    LOAD_FPU((%rsp), 4(%rsp), (%rsi), 4(%rsi))
+    LOAD_FPU((%rsp), 4(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
-    .cfi_def_cfa %rsp, 64
+    .cfi_def_cfa %rsp, 56
     RESUME
     .cfi_def_cfa %rsp, 16 + ROOM
     .cfi_offset %rip, -8 /* libgcc would take .cfi_restore for "as in the frame below" */
@@ -311,7 +319,7 @@ END(abti_ctx_wait)
 /* Never runs: where unwinders are to think that a suspended context stands. */
 FUNCTION(abti_ctx_suspended)
     .cfi_startproc
-    .cfi_def_cfa %rsp, 64
+    .cfi_def_cfa %rsp, 56
     .cfi_offset %r12, -56; .cfi_offset %r13, -48; .cfi_offset %r14, -40
     .cfi_offset %r15, -32; .cfi_offset %rbx, -24; .cfi_offset %rbp, -16
     ud2
@@ -343,18 +351,17 @@ END(abti_ctx_first)
 /* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
 FUNCTION(abti_ctx_make)
     .cfi_startproc
-    endbr64
-    leaq -64(%rdi), %rax
-    movl $0x1f80, (%rax)
-    movl $0x037f, 4(%rax)
+    leaq -56(%rdi), %rax
+    movl $0x1f80, -8(%rax)
+    movl $0x037f, -4(%rax)
+    movq $0, (%rax)
     movq $0, 8(%rax)
     movq $0, 16(%rax)
     movq $0, 24(%rax)
-    movq $0, 32(%rax)
-    movq %rsi, 40(%rax)
-    movq $0, 48(%rax)
+    movq %rsi, 32(%rax)
+    movq $0, 40(%rax)
     leaq 9b(%rip), %rdx
-    movq %rdx, 56(%rax)
+    movq %rdx, 48(%rax)
     ret
     .cfi_endproc
 END(abti_ctx_make)
