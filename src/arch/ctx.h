@@ -19,6 +19,7 @@
 #ifndef ABTI_ARCH_CTX_H
 #define ABTI_ARCH_CTX_H
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 typedef void *abti_ctx;
@@ -28,6 +29,9 @@ int abti_ctx_switch(abti_ctx *save, abti_ctx to);
 
 /* The same, with after(arg) on the new stack. */
 int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg);
+
+/* The same where all that after would do is one store, with release. */
+int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value);
 
 /* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry
  * never returns. */

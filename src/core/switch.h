@@ -218,24 +218,24 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 
 /*
  * Both at once by the shortest way, abti_take_blocked and abti_suspend_to, where nothing stands in it: they are two
- * ULTs, neither a main scheduler, which would have no pool, each has a pool that this ES counts for, and the next one
- * has only to be resumed.
+ * ULTs, neither a main scheduler, which would have no pool; they have the same pool, whose count stays as it is;
+ * nothing is asked of either, and nobody is to look at the stack that is left.
  */
-ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
+ABTI_INLINE bool abti_may_hand_over(abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
-    return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && self != next &&
-           ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) && ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
-           ABTI_LIKELY(abti_unit_has_started(next)) && ABTI_LIKELY(abti_pool_is_owner(es, self->pool)) &&
-           ABTI_LIKELY(abti_pool_is_owner(es, next->pool)) && !abti_stack_is_overrun(self->stack);
+    return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
+           ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
+           /* acquire: pairs with the store of who has left its stack elsewhere */
+           ABTI_LIKELY(abti_load_acquire(&next->state) == ABT_THREAD_STATE_BLOCKED) &&
+           ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY);
 }
 
 ABTI_INLINE int abti_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
-    abti_pool_owner_left(next->pool, 1);
-    abti_pool_owner_entered(self->pool);
     abti_set_running(es, next);
-    return abti_ctx_switch_after(&self->ctx, next->ctx, abti_after_suspend, self);
+    /* release: as in abti_after_suspend */
+    return abti_ctx_switch_store(&self->ctx, next->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
 }
 
 /* Ends the calling ULT. With _to, `next`, popped, runs then. */

@@ -6,7 +6,9 @@
 #include <fenv.h>
 #include <float.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 #include "arch/cpu.h"
 #include "arch/ctx.h"
@@ -273,6 +275,38 @@ static void test_made(void)
     be_normal();
 }
 
+/* A signal's frame may come between any two instructions of a switch, on either stack. */
+static _Atomic(long) signals;
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_fetch_add(&signals, 1);
+}
+
+static void test_signals(void)
+{
+    enum { SIGNALS = 2000 };
+    const struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    long lost = 0;
+
+    be_normal();
+    other_ctx = abti_ctx_make(top_of(0), partner);
+    switch_to_partner();
+    seen.mode = FE_TONEAREST;
+    atomic_store(&signals, 0);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (atomic_load(&signals) < SIGNALS) {
+        switch_to_partner();
+        lost += fegetround() != FE_TONEAREST || third() != 1.0L / 3.0L;
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    is_int(lost, 0, "control words are kept while signals come");
+    is_int(seen.mode, FE_TONEAREST, "the partner's, too");
+}
+
 /* --- after: on the new stack, when the old context is complete --- */
 
 static struct {
@@ -313,6 +347,13 @@ static void check_after(const char *how)
 static int switch_after_to_partner(void)
 {
     return abti_ctx_switch_after(&main_ctx, other_ctx, after, &after_seen);
+}
+
+static _Atomic(uint8_t) stored;
+
+static int switch_store_to_partner(void)
+{
+    return abti_ctx_switch_store(&main_ctx, other_ctx, &stored, 0xa5);
 }
 
 static int start_after(void)
@@ -379,6 +420,9 @@ static void test_after(void)
     ok(keeps_registers(switch_after_to_partner), "switch_after: the registers are kept");
     check_after("switch_after");
     ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "switch_after: the control words are kept");
+    ok(keeps_registers(switch_store_to_partner), "switch_store: the registers are kept");
+    ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "switch_store: the control words are kept");
+    is_int(stored, 0xa5, "switch_store: it has stored");
 }
 
 static void test_ends(void)
@@ -679,6 +723,7 @@ int main(void)
         test_ends();
         test_nest();
         test_leave();
+        test_signals();
     }
     if (UNDER_TSAN)
         skip(1, "TSan knows nothing of bare contexts");

@@ -194,6 +194,16 @@ FUNCTION(abti_ctx_switch_after)
     .cfi_endproc
 END(abti_ctx_switch_after)
 
+/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
+FUNCTION(abti_ctx_switch_store)
+    SAVE
+    LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
+    movq %rsi, %rsp
+    movb %cl, (%rdx)
+    RESUME
+    .cfi_endproc
+END(abti_ctx_switch_store)
+
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION(abti_ctx_jump)
     FORGET(-8(%rdi), -4(%rdi))
