@@ -100,10 +100,7 @@ ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abt
 {
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_unit *second = head->next; /* `unit`, if nobody stood in between */
-    abti_store_relaxed(&q->head, second);
-    /* Its context is needed at the next yield but lies too far apart for the processor to foresee. */
-    __builtin_prefetch(second->ctx);
+    abti_store_relaxed(&q->head, head->next); /* `unit`, if nobody stood in between */
 }
 
 /* Takes `unit` out wherever it stands; false when it is not there. Linear. */
