@@ -298,7 +298,7 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
  * The unit has perhaps not started: then it is one that can be joined. (Of main schedulers' units, which cannot, only
  * tools hear before they start.)
  */
-static ABTI_NOINLINE int thread_free_shared(abti_es *es, ABT_thread *thread)
+static ABTI_NOINLINE ABTI_HOT int thread_free_shared(abti_es *es, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     bool joinable = !ABTI_BUILD_TOOL && abti_unit_is_fresh_default(unit);

@@ -1,6 +1,13 @@
 #include "abt_team.h"
 
 struct team team;
+_Thread_local struct team_place team_place;
+
+void team_look_around(void)
+{
+    CHECK(ABT_self_get_xstream_rank(&team_place.rank));
+    team_place.team = team.number;
+}
 
 static ABT_pool make_pool(ABT_pool_kind kind, ABT_pool_access access)
 {
@@ -70,6 +77,7 @@ void team_start(enum team_layout layout)
     ABT_pool pools[SUITE_MAX_STREAMS + 1];
 
     CHECK(ABT_init(0, NULL));
+    team.number++;
     team.num = suite_streams;
     make_pools(layout);
     for (int i = 0; i < team.num; i++) {

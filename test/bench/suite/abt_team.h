@@ -29,6 +29,7 @@ enum team_layout {
 };
 
 struct team {
+    int number; /* of teams so far */
     int num;
     ABT_xstream streams[SUITE_MAX_STREAMS];
     ABT_pool pools[SUITE_MAX_STREAMS];   /* for units that a stream makes for itself */
@@ -40,12 +41,20 @@ extern struct team team;
 void team_start(enum team_layout layout);
 void team_stop(void);
 
+/* What a runtime on top of libabt keeps of where it is: by native thread, and not to be remembered across a switch. */
+struct team_place {
+    int team, rank;
+};
+extern _Thread_local struct team_place team_place;
+
+void team_look_around(void);
+
 /* The rank of the calling stream. */
 static inline int team_rank(void)
 {
-    int rank = 0;
-    ABT_self_get_xstream_rank(&rank);
-    return rank;
+    if (team_place.team != team.number)
+        team_look_around();
+    return team_place.rank;
 }
 
 /* Runs body(its argument) as a ULT in the inbox of each stream but the caller's, and as a call on the caller's. The
