@@ -278,7 +278,8 @@ int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code;
-    if (es && !abti_thread_is_null(thread) && abti_join_in_place(es, thread, NULL, &code))
+    if (es && !abti_thread_is_null(thread) && abti_unit_is_fresh_default(thread) &&
+        abti_join_in_place(es, thread, NULL, &code))
         return code;
     if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
         return abti_error(ABT_ERR_INV_THREAD);
@@ -294,17 +295,6 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
     return abti_join(es, *thread, thread);
 }
 
-/*
- * The unit has perhaps not started: then it is one that can be joined. (Of main schedulers' units, which cannot, only
- * tools hear before they start.)
- */
-static ABTI_NOINLINE ABTI_HOT int thread_free_shared(abti_es *es, ABT_thread *thread)
-{
-    abti_unit *unit = *thread;
-    bool joinable = !ABTI_BUILD_TOOL && abti_unit_is_fresh_default(unit);
-    return joinable ? abti_join_shared(es, unit, thread) : thread_free_checked(es, thread);
-}
-
 /* Of a unit that has ended, if it is nothing but its descriptor. */
 ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 {
@@ -315,6 +305,10 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
     return true;
 }
 
+/*
+ * A unit that has not been touched, at a glance, is one that can be joined. (Of main schedulers' units, which cannot,
+ * only tools hear before they start.)
+ */
 ABTI_HOT int ABT_thread_free(ABT_thread *thread)
 {
     abti_unit *unit = *thread;
@@ -322,9 +316,12 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
     int code;
     if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
         return thread_free_checked(es, thread);
-    if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
-        return code;
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_shared(es, thread);
+    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit))) {
+        if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
+            return code;
+        return ABTI_BUILD_TOOL ? thread_free_checked(es, thread) : abti_join_shared(es, unit, thread);
+    }
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)

@@ -55,27 +55,33 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 }
 
 /*
- * A unit may run in place for `self`, a ULT which runs: it stands next in `queue`, the stream's own, and has not been
- * touched, and there is enough of self's stack left. That it stands there also says that it is a unit which can be
+ * A unit that has not been touched may run in place for `self`, a ULT which runs: it stands next in `queue`, the
+ * stream's own, and there is enough of self's stack left. That it stands there also says that it is a unit which can be
  * joined.
  */
-ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
+ABTI_INLINE bool abti_may_nest(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
     return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
-           ABTI_LIKELY(abti_unit_is_fresh_default(unit)) &&
            ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->nest_limit)) &&
            ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
 }
 
+/* The same for one that may have been touched. */
+ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
+{
+    return abti_may_nest(self, queue, unit) && ABTI_LIKELY(abti_unit_is_fresh_default(unit));
+}
+
 /*
- * Join in place, if that may be: the unit is registered, it runs on the rest of the joiner's stack, and its end resumes
- * the joiner. True: done, with *code to be returned at once. On an ES; who has no ULT there has no queue.
+ * Join in place, if that may be, a unit that has not been touched: it is registered, it runs on the rest of the
+ * joiner's stack, and its end resumes the joiner. True: done, with *code to be returned at once. On an ES; who has no
+ * ULT there has no queue.
  */
 ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = es->fast;
-    if (ABTI_UNLIKELY(!abti_may_run_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
+    if (ABTI_UNLIKELY(!abti_may_nest(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
         ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)))
         return false;
     if (ABTI_UNLIKELY(!abti_pool_owner_nests(pool))) {
