@@ -72,13 +72,18 @@ static ABT_sched make_sched(enum team_layout layout, int num, ABT_pool *pools)
     return sched;
 }
 
+void team_begin(void)
+{
+    CHECK(ABT_init(0, NULL));
+    team.number++;
+    team.num = suite_streams;
+}
+
 void team_start(enum team_layout layout)
 {
     ABT_pool pools[SUITE_MAX_STREAMS + 1];
 
-    CHECK(ABT_init(0, NULL));
-    team.number++;
-    team.num = suite_streams;
+    team_begin();
     make_pools(layout);
     for (int i = 0; i < team.num; i++) {
         int num = 0;

@@ -39,6 +39,7 @@ struct team {
 extern struct team team;
 
 void team_start(enum team_layout layout);
+void team_begin(void); /* the same, but pools and streams are the caller's to make */
 void team_stop(void);
 
 /* What a runtime on top of libabt keeps of where it is: by native thread, and not to be remembered across a switch. */

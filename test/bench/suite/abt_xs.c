@@ -149,8 +149,7 @@ static void start_by_energy(void)
     ABT_pool_config pool_config;
     ABT_sched_config sched_config;
 
-    CHECK(ABT_init(0, NULL));
-    team.num = suite_streams;
+    team_begin();
     CHECK(ABT_pool_user_def_create(pool_create_unit, pool_free_unit, pool_is_empty, pool_pop, pool_push, &def));
     CHECK(ABT_pool_user_def_set_init(def, pool_init));
     CHECK(ABT_pool_user_def_set_free(def, pool_free));
