@@ -62,24 +62,26 @@ typedef uint16_t __attribute__((may_alias)) abti_cpu_quarter;
 typedef uint32_t __attribute__((may_alias)) abti_cpu_half;
 typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
 
+/* With a register, even for 0: AMD's processors make one operation of a comparison and the branch behind it, but not of
+ * one with memory and a constant. */
 ABTI_INLINE bool abti_cpu_is_set(const void *byte)
 {
     bool set;
-    __asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_byte *)byte));
+    __asm__ volatile("cmpb %b2, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_byte *)byte), "q"(0));
     return set;
 }
 
 ABTI_INLINE bool abti_cpu_is_set_2(const void *bytes)
 {
     bool set;
-    __asm__ volatile("cmpw $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_quarter *)bytes));
+    __asm__ volatile("cmpw %w2, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_quarter *)bytes), "r"(0));
     return set;
 }
 
 ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
 {
     bool equal;
-    __asm__ volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(*(const abti_cpu_word *)word), "re"(value));
+    __asm__ volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(*(const abti_cpu_word *)word), "r"(value));
     return equal;
 }
 
