@@ -2,7 +2,7 @@
  * Machine contexts: what an architecture provides in <arch>/ctx.S.
  *
  * A context is a stack pointer. A suspended context keeps everything it needs in a frame on its own stack; the word
- * `*save` then points to that frame. Switching goes in this order:
+ * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes lie below it. Switching goes in this order:
  *
  *   1. the callee-saved registers and the floating-point control words go to a frame on the old stack;
  *   2. `*save` is set and the stack pointer moves to the new stack;
@@ -23,6 +23,8 @@
 #include "base/compiler.h"
 
 typedef void *abti_ctx;
+
+enum { ABTI_CTX_BELOW = 8 };
 
 /* Saves the caller in *save and resumes `to`. Returns 0 when the caller is resumed. */
 int abti_ctx_switch(abti_ctx *save, abti_ctx to);

@@ -132,7 +132,8 @@ static char *default_stack_end(abti_unit *unit)
         char *end = started ? (char *)stack_of(unit) : NULL;
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-            end = __atomic_load_n(&joiner->ctx, __ATOMIC_ACQUIRE); /* acquire: before the next look */
+            /* acquire: before the next look */
+            end = (char *)__atomic_load_n(&joiner->ctx, __ATOMIC_ACQUIRE) - ABTI_CTX_BELOW;
         }
         if (abti_load_relaxed(&unit->join) == join)
             return join == ABTI_JOIN_DONE ? NULL : end;

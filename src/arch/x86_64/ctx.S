@@ -185,8 +185,8 @@ FUNCTION(abti_ctx_switch_after)
     SAVE
     LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
     leaq -8(%rsi), %rsp
-    movq %rcx, %rdi
     .cfi_adjust_cfa_offset 8
+    movq %rcx, %rdi
     call *%rdx
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
