@@ -145,11 +145,21 @@ static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
     return abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias);
 }
 
+/*
+ * After so many yields as there is a budget for. A ULT that is the only one of a pool which others look at, too, is
+ * never in there while it yields: now and then they find it there.
+ */
+static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
+{
+    bool alone = !pool->priv_fifo && !pool->user_defined && pool->ops->is_empty(pool);
+    return !alone && abti_renew_budget(es, sched);
+}
+
 static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !abti_renew_budget(es, sched)))
+    if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !may_yield_on(es, self->pool, sched)))
         return yield_slow(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es, self);

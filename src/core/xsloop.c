@@ -152,11 +152,8 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (abti_pool_has_parked(pool) || !abti_queue_is_empty(&pool->inbox))
-            return false;
-        /* The unit that runs may be the only one of a pool that others look at, too: now and then they find it there.
-         */
-        if (!pool->priv_fifo && pool->ops->is_empty(pool))
+        /* Of a pool that other ESs work on, nothing is looked at that they write all the time. */
+        if (abti_pool_has_parked(pool) || (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
             return false;
     }
     return true;
