@@ -56,6 +56,7 @@ abt_sources = \
 	src/core/sched.c \
 	src/core/slot.c \
 	src/core/stackuse.c \
+	src/core/steal.c \
 	src/core/switch.c \
 	src/core/tool.c \
 	src/core/timer.c \

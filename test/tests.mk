@@ -14,6 +14,7 @@ unit_tests = \
 	test/unit/core/ring \
 	test/unit/core/switch \
 	test/unit/core/shortage \
+	test/unit/core/steal \
 	test/unit/core/timer \
 	test/unit/core/unitmap \
 	test/unit/ext/unwind \
@@ -190,6 +191,7 @@ stress_tests = \
 	test/stress/stacked \
 	test/stress/producer \
 	test/stress/rendezvous \
+	test/stress/steals \
 	test/stress/sync_mix \
 	test/stress/timeouts \
 	test/stress/tool \

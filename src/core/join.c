@@ -128,18 +128,23 @@ static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thre
     }
     abti_pool_count_entered(es, es->cur->pool);
     abti_pool_pop_head_locked(front, unit);
+    abti_pool_answer_locked(front);
     abti_pool_unlock(es, front);
     return abti_run_in_place(es, es->cur, unit);
 }
 
-/* The lock's bias is the ES's, the counts of the joiner's pool are, too, and no look at events is due. */
+/*
+ * The lock's bias is the ES's, the counts of the joiner's pool are, too, no look at events is due, and nobody asks for
+ * a unit.
+ */
 ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_pool *front = es->dsched ? es->dsched->front : NULL;
     abti_pool *own = es->cur->pool;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || es->budget <= 1 || !abti_bias_enter(&front->lock, es->bias)))
+    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || es->budget <= 1 || abti_pool_is_asked(front) ||
+                      !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
         abti_bias_leave(es->bias);

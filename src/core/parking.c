@@ -92,6 +92,11 @@ void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
     struct abti_parking_list *list = &pool->parked;
+    /* A glance first, not to disturb for nothing who is busy with the pool. */
+    if (!pool->user_defined && !pool->ops->is_empty(pool)) {
+        abti_parking_settle(p, pool);
+        return false;
+    }
     p->sleeper = s;
     p->next = NULL;
     abti_pool_lock(abti_es_self, pool);

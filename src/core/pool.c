@@ -148,6 +148,7 @@ int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit)
 
 int abti_pool_end_push(abti_pool *pool)
 {
+    abti_pool_answer_locked(pool);
     abti_parking_unlock_and_wake(pool);
     return ABT_SUCCESS;
 }

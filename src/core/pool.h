@@ -42,6 +42,8 @@ struct abti_pool_ops {
     void (*free_unit)(abti_pool *pool, ABT_unit handle);
     /* Though the operation is not NULL, the pool cannot do it. NULL: it can. */
     bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
+    /* Those who push and pop call abti_pool_answer_locked. */
+    bool answers;
 };
 
 /*
@@ -69,18 +71,25 @@ struct abti_blocked {
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
 
+/* Of one who would steal a unit, see core/steal.h. */
+struct abti_wish {
+    _Atomic(abti_unit *) unit;
+};
+
 struct ABT_pool_opaque {
-    struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
-    bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
-    bool shared_fifo;                /* a FIFO under the lock. Constant */
-    _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
-    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
-    struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
-    const struct abti_pool_ops *ops; /* constant */
-    struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */
-    struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
+    struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
+    bool priv_fifo;                   /* a private FIFO: push and pop are inline. Constant */
+    bool shared_fifo;                 /* a FIFO under the lock. Constant */
+    _Atomic(bool) quick_create;       /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
+    _Atomic(bool) quick_shared;       /* rt->lock: another built-in kind, and new units inherit no slots. The same */
+    struct abti_parking_list parked;  /* lock: who sleeps until a unit comes */
+    _Atomic(struct abti_wish *) wish; /* of who asks for a unit of the ring. See core/steal.h */
+    const struct abti_pool_ops *ops;  /* constant */
+    struct abti_bias lock;            /* queue, ring, parked. See abti_pool_lock */
+    struct abti_ring ring;            /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
 
     struct abti_blocked blocked;
+    _Atomic(struct abti_bias_user *) server; /* of those that answer: of an ES that runs units out of it, a hint */
     struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
                                 them. The head is glanced at */
     size_t num_coming;       /* lock: of those who slept, how many were woken and are still to take a unit */
@@ -100,6 +109,22 @@ ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&pool->parked.first) != NULL);
 }
+
+/* Somebody sleeps until a unit comes, or asks for one. relaxed: the same */
+ABTI_INLINE bool abti_pool_is_awaited(abti_pool *pool)
+{
+    uintptr_t parked = (uintptr_t)abti_load_relaxed(&pool->parked.first);
+    return ABTI_UNLIKELY((parked | (uintptr_t)abti_load_relaxed(&pool->wish)) != 0);
+}
+
+/* Somebody asks. relaxed: a hint */
+ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != NULL);
+}
+
+/* By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left. */
+void abti_pool_answer_locked(abti_pool *pool);
 
 ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
 {
@@ -131,6 +156,14 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
         return abti_queue_pop(&pool->queue);
     }
     return pool->ops->pop(pool, context);
+}
+
+/* An ES runs units out of the pool, which it has in front. */
+ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
+{
+    /* relaxed: a hint. Not stored without need, to others that look at it */
+    if (pool->ops->answers && abti_load_relaxed(&pool->server) != server)
+        abti_store_relaxed(&pool->server, server);
 }
 
 /* Parts of abti_pool_push_new: the whole of it, and with the lock held what follows the push. */

@@ -33,13 +33,15 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-/* By who has not got the bias. By itself, so that it is not for this that the other saves registers. */
+/* By who has not got the bias, or is asked for a unit. By itself, so that it is not for this that the other saves
+ * registers. */
 static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched, abti_unit *self)
 {
     abti_pool *front = sched->front;
-    abti_bias_lock_slow(&front->lock, es->bias);
+    abti_pool_lock(es, front);
     abti_unit *unit = abti_pool_take_head_locked(front);
-    abti_spin_unlock(&front->lock.spin);
+    abti_pool_answer_locked(front);
+    abti_pool_unlock(es, front);
     return unit ? unit : sched->ops->pick(sched, self);
 }
 
@@ -50,7 +52,7 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
     /* A glance first: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(front))
         return sched->ops->pick(sched, self);
-    if (ABTI_UNLIKELY(!abti_bias_enter(&front->lock, es->bias)))
+    if (ABTI_UNLIKELY(abti_pool_is_asked(front) || !abti_bias_enter(&front->lock, es->bias)))
         return pick_shared_slow(es, sched, self);
     abti_unit *unit = abti_pool_take_head_locked(front);
     abti_bias_leave(es->bias);

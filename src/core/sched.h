@@ -4,6 +4,7 @@
 
 #include "core/park.h"
 #include "core/pool.h"
+#include "core/steal.h"
 
 /* Requests to a scheduler: when has-to-stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
@@ -37,6 +38,7 @@ struct ABT_sched_opaque {
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
+    struct abti_thief thief;       /* RANDWS; its own ES */
     uint32_t random;               /* state of RANDWS's choice; its own ES */
     unsigned turn;                 /* counts pools that were looked at for want of memory (run_another); its own ES */
     int id;

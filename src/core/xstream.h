@@ -131,7 +131,7 @@ ABTI_INLINE int abti_pool_push_new(abti_es *es, abti_pool *pool, abti_unit *unit
         abti_bias_leave(es->bias);
         return abti_pool_push_new_slow(pool, unit);
     }
-    if (abti_pool_has_parked(pool))
+    if (abti_pool_is_awaited(pool))
         return abti_pool_end_push(pool);
     abti_bias_leave(es->bias);
     return ABT_SUCCESS;

@@ -51,8 +51,8 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
 /* spin is held. */
 static void count(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    if (lock->last != me) {
-        lock->last = me;
+    if (abti_load_relaxed(&lock->last) != me) {
+        abti_store_relaxed(&lock->last, me);
         lock->streak = 0;
     }
     if (++lock->streak < lock->need || lock->streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))

@@ -35,10 +35,10 @@ struct abti_bias_user {
 struct abti_bias {
     _Atomic(struct abti_bias_user *) owner; /* see above; NULL is nobody */
     struct abti_spin spin;
-    uint32_t streak;             /* spin: how often `last` has come one after the other */
-    uint32_t need;               /* spin: how often it must */
-    struct abti_bias_user *last; /* spin: who came last */
-    uint64_t since_ns;           /* spin: when the bias was given last */
+    uint32_t streak;                       /* spin: how often `last` has come one after the other */
+    uint32_t need;                         /* spin: how often it must */
+    _Atomic(struct abti_bias_user *) last; /* spin: who came last; others glance at it */
+    uint64_t since_ns;                     /* spin: when the bias was given last */
 };
 
 /* Whether there is any bias: asks the system what it needs. Once, with no lock in use. */

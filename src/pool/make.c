@@ -29,8 +29,8 @@ void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool
 {
     abti_bias_lock_slow(&pool->lock, es ? es->bias : NULL);
     pool->ops->push_locked(pool, unit, context);
-    if (abti_pool_has_parked(pool))
-        abti_parking_unlock_and_wake(pool);
+    if (abti_pool_is_awaited(pool))
+        abti_pool_end_push(pool);
     else
         abti_spin_unlock(&pool->lock.spin);
 }

@@ -57,8 +57,8 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
         return;
     }
     push_locked(pool, unit, context);
-    if (abti_pool_has_parked(pool))
-        abti_parking_unlock_and_wake(pool);
+    if (abti_pool_is_awaited(pool))
+        abti_pool_end_push(pool);
     else
         abti_bias_leave(es->bias);
 }
@@ -69,6 +69,7 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
         return NULL;
     abti_pool_lock(abti_es_self, pool);
     abti_unit *unit = pop_locked(pool, context);
+    abti_pool_answer_locked(pool);
     abti_pool_unlock(abti_es_self, pool);
     return unit;
 }
@@ -109,4 +110,5 @@ const struct abti_pool_ops abti_pool_randws_ops = {
     .remove = randws_remove,
     .print_all = randws_print_all,
     .fini = randws_fini,
+    .answers = true,
 };

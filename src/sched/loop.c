@@ -42,6 +42,8 @@ static const void *glance(abti_sched *sched)
         abti_pool *pool = sched->pools[i];
         if (pool->user_defined)
             return sched;
+        if (i > 0 && abti_thief_avoids(&sched->thief, pool))
+            continue;
         if (pool->ops->is_empty(pool))
             continue;
         /* relaxed: a glance */
@@ -135,6 +137,8 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     if (!unit)
         return false;
     abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
+    if (sched->front)
+        abti_pool_note_server(sched->front, es->bias);
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     do {

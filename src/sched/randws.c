@@ -26,7 +26,7 @@ static abti_unit *randws_pick(abti_sched *sched, abti_unit *self)
         return NULL;
     uint32_t others = (uint32_t)sched->num_pools - 1;
     abti_pool *victim = sched->pools[1 + next_random(sched) % others];
-    unit = abti_pool_pop(victim, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    unit = abti_steal(&sched->thief, victim);
     if (!unit && self && self->pool == victim)
         return self;
     return unit;

@@ -1,0 +1,120 @@
+#include "core/steal.h"
+
+#include "core/pool.h"
+#include "core/rt.h"
+#include "core/xstream.h"
+
+/*
+ * How long a thief waits to be granted its wish. Who is busy with small units answers at once; from others a unit is
+ * taken, with the bias, and the next ones are cheap.
+ */
+enum { PATIENCE_NS = 1000 };
+
+/*
+ * A stolen unit costs both streams some hundred nanoseconds: the lines of its descriptor, its argument and its results
+ * go there and back. One that takes no longer than that was better left to the ES that is busy with its pool. A thief
+ * that gets such units only therefore rests after each, longer each time, and does not look at others' pools meanwhile:
+ * each look would cost them a cache miss.
+ */
+enum { SMALL_NS = 200, ENOUGH_SMALLS = 4, REST_MIN_NS = 256, REST_DOUBLINGS = 6 };
+
+void abti_pool_answer_locked(abti_pool *pool)
+{
+    /* The last one is left to who has the lock, and is likely to take it soon. */
+    if (!abti_pool_is_asked(pool) || abti_ring_size(&pool->ring) < 2)
+        return;
+    /* acquire: the wish is as its thief has made it */
+    struct abti_wish *wish = abti_exchange_acquire(&pool->wish, NULL);
+    if (wish)
+        /* release: publishes the unit, and with it what the lock has ordered so far */
+        abti_store_release(&wish->unit, abti_ring_pop(&pool->ring, true));
+}
+
+static bool may_be_granted(abti_pool *pool, uint64_t asked_ns)
+{
+    /* relaxed: a glance */
+    return abti_load_relaxed(&pool->lock.owner) && !abti_pool_looks_empty(pool) &&
+           abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
+}
+
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
+{
+    struct abti_wish wish = {NULL}, *none = NULL, *mine = &wish;
+    *unit = NULL;
+    /* release: publishes the wish */
+    if (!abti_cas_acq_rel(&pool->wish, &none, &wish))
+        return false;
+    uint64_t asked_ns = abti_clock_mono_ns();
+    /* acquire: pairs with abti_pool_answer_locked */
+    while (!(*unit = abti_load_acquire(&wish.unit)) && may_be_granted(pool, asked_ns))
+        abti_cpu_relax();
+    if (*unit || abti_cas_acq_rel(&pool->wish, &mine, NULL))
+        return true;
+    for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
+        abti_backoff(step);
+    return true;
+}
+
+static bool rests(struct abti_thief *thief)
+{
+    if (ABTI_LIKELY(thief->got_ns == 0 && thief->rest_ns == 0))
+        return false;
+    uint64_t now = abti_clock_mono_ns();
+    if (thief->got_ns != 0) {
+        thief->smalls = now - thief->got_ns < SMALL_NS ? thief->smalls + 1 : 0;
+        thief->got_ns = 0;
+        if (thief->smalls >= ENOUGH_SMALLS) {
+            uint32_t more = thief->smalls - ENOUGH_SMALLS;
+            thief->rest_ns = now + ((uint64_t)REST_MIN_NS << (more < REST_DOUBLINGS ? more : REST_DOUBLINGS));
+        }
+    }
+    if (now < thief->rest_ns)
+        return true;
+    thief->rest_ns = 0;
+    return false;
+}
+
+/* Where one native thread runs at a time, nobody could answer. */
+static bool may_ask(abti_pool *pool)
+{
+    return pool->ops->answers && abti_rt_runs_at_once(2);
+}
+
+bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
+{
+    return rests(thief) && may_ask(pool);
+}
+
+/* What has been got, NULL: nothing, from a pool with which `busy` was busy last, NULL: nobody. */
+static abti_unit *got(struct abti_thief *thief, abti_pool *pool, abti_unit *unit, const struct abti_bias_user *busy)
+{
+    /* relaxed: a hint */
+    if (unit && busy && busy == abti_load_relaxed(&pool->server))
+        thief->got_ns = abti_clock_mono_ns();
+    else
+        thief->smalls = 0;
+    return unit;
+}
+
+abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
+{
+    struct abti_bias_user *me = abti_es_self->bias;
+    abti_unit *unit;
+    if (!may_ask(pool))
+        return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    /* A glance before all else: an empty pool costs no access that others would notice. */
+    if (rests(thief) || abti_pool_looks_empty(pool))
+        return NULL;
+    /* relaxed: hints */
+    struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
+    if (!busy) {
+        busy = abti_load_relaxed(&pool->lock.last);
+    } else if (busy != me) {
+        if (!abti_pool_ask(pool, &unit))
+            return NULL;
+        if (unit)
+            return got(thief, pool, unit, busy);
+        busy = NULL;
+    }
+    return got(thief, pool, abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY), busy);
+}

@@ -1,0 +1,41 @@
+/*
+ * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
+ * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first, and whoever
+ * next has the pool's lock, for a push or a pop of its own, hands a unit out. Only if nobody does for a while is it
+ * taken.
+ *
+ * The wish lies on its thief's stack, until it is granted or taken back:
+ *
+ *   pool->wish   NULL -> a wish   by its thief
+ *                a wish -> NULL   by its thief, who takes it back; or by who has the pool's lock, and then grants it
+ *   wish->unit   NULL -> a unit   by that one; a thief that cannot take its wish back waits for it
+ *
+ * A unit that was handed out is out of the pool, as if the thief had popped it.
+ */
+#ifndef ABTI_CORE_STEAL_H
+#define ABTI_CORE_STEAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/compiler.h"
+#include "core/unit.h"
+
+/* What a scheduler that steals remembers. Of zeros at first; of its own ES, as are the functions. */
+struct abti_thief {
+    uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */
+    uint64_t rest_ns; /* it rests until then; 0: it does not */
+    uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
+};
+
+/*
+ * A unit from the far end of a pool; NULL: it is empty, or is to be left alone for now. May take some microseconds.
+ */
+abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool);
+
+/* The thief had better not even look at the pool now. */
+bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool);
+
+/* Part of abti_steal. *unit is NULL when nobody has granted it one. False: somebody else asks. */
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit) ABTI_MUST_CHECK;
+
+#endif

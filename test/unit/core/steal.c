@@ -1,0 +1,208 @@
+/* Asking for a unit of a pool that somebody is busy with: granted, not granted, taken back, and who may not ask. */
+#include <abt.h>
+#include <pthread.h>
+
+#include "core/pool.h"
+#include "core/rt.h"
+#include "core/steal.h"
+#include "core/xstream.h"
+#include "tap.h"
+
+enum { UNITS = 3, ROUNDS = 2000 };
+
+static abti_pool *pool;
+static abti_unit *units[UNITS];
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+static abti_unit *pop(void)
+{
+    return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_PRIMARY);
+}
+
+static void push(abti_unit *unit)
+{
+    abti_pool_push_new(abti_es_self, pool, unit);
+}
+
+/* By the bias, as the pool's owner does all the time. */
+static void answer(void)
+{
+    abti_pool_lock(abti_es_self, pool);
+    abti_pool_answer_locked(pool);
+    abti_pool_unlock(abti_es_self, pool);
+}
+
+static abti_unit *ask(void)
+{
+    abti_unit *unit = NULL;
+    ok(abti_pool_ask(pool, &unit), "nobody else asks");
+    ok(!abti_load_relaxed(&pool->wish), "the wish does not stay");
+    return unit;
+}
+
+/* Nobody is there to grant anything. */
+static void test_alone(void)
+{
+    ok(!ask(), "nothing from a pool without a bias, which is open to be taken from");
+    struct abti_bias_user somebody = {NULL};
+    abti_store_relaxed(&pool->lock.owner, &somebody);
+    uint64_t start = abti_clock_mono_ns();
+    ok(!ask(), "nothing if nobody answers");
+    ok(abti_clock_mono_ns() - start < 1000000000, "and soon");
+    abti_store_relaxed(&pool->lock.owner, NULL);
+    is_int(pool->ops->size(pool), UNITS, "all units are still there");
+
+    struct abti_wish other = {NULL};
+    abti_store_relaxed(&pool->wish, &other);
+    abti_unit *unit = units[0];
+    ok(!abti_pool_ask(pool, &unit) && !unit, "who finds another wish there goes without");
+    ok(abti_load_relaxed(&pool->wish) == &other, "and leaves it");
+    answer();
+    ok(abti_load_relaxed(&other.unit) == units[0], "granted is what stands at the tail");
+    is_int(pool->ops->size(pool), UNITS - 1, "and is in the pool no longer");
+
+    abti_unit *head = pop();
+    ok(head == units[UNITS - 1], "the newest is at the head");
+    abti_store_relaxed(&other.unit, NULL);
+    abti_store_relaxed(&pool->wish, &other);
+    answer();
+    ok(!abti_load_relaxed(&other.unit), "the last one is not granted");
+    push(head);
+    ok(abti_load_relaxed(&other.unit) == units[1], "a push grants the one that was there before");
+    ok(!abti_load_relaxed(&pool->wish), "and its wish is over");
+    push(units[0]);
+    push(units[1]);
+
+    abti_store_relaxed(&other.unit, NULL);
+    abti_store_relaxed(&pool->wish, &other);
+    head = pop();
+    ok(abti_load_relaxed(&other.unit) == units[2], "a pop grants, too");
+    push(units[2]);
+    push(head);
+    is_int(pool->ops->size(pool), UNITS, "all are there again");
+}
+
+/* --- When a thief rests --- */
+
+enum { MANY = 12 };
+
+/* Steals so many, puts each back at once, and returns how many it got. The ES `busy` has had the lock before each. */
+static int steal_some(struct abti_thief *thief, struct abti_bias_user *busy)
+{
+    int num = 0;
+    for (int i = 0; i < MANY; i++) {
+        abti_store_relaxed(&pool->lock.last, busy);
+        abti_unit *unit = abti_steal(thief, pool);
+        if (!unit)
+            continue;
+        num++;
+        push(unit);
+    }
+    return num;
+}
+
+static void test_rests(void)
+{
+    struct abti_bias_user server = {NULL}, other = {NULL};
+    struct abti_thief thief = {0};
+
+    if (!abti_rt_runs_at_once(2)) {
+        skip(6, "nobody else runs at the same time");
+        return;
+    }
+    abti_store_relaxed(&pool->server, &server);
+    is_int(steal_some(&thief, &other), MANY, "small units that nobody is busy with are stolen one after the other");
+    is_int(steal_some(&thief, abti_es_self->bias), MANY, "those that only the thief has come for, too");
+    ok(!abti_thief_avoids(&thief, pool), "it does not rest");
+    ok(steal_some(&thief, &server) < MANY, "of those that their own stream is busy with not all: the thief rests");
+    uint64_t start = abti_clock_mono_ns();
+    while (abti_thief_avoids(&thief, pool))
+        ;
+    ok(abti_clock_mono_ns() - start < 1000000000, "not for long");
+    is_int(steal_some(&thief, &other), MANY, "and then steals again");
+    abti_store_relaxed(&pool->server, NULL);
+}
+
+/* --- Asking and granting at the same time --- */
+
+static _Atomic(int) started;
+static _Atomic(bool) stop;
+static atomic_long num_granted, num_denied;
+
+/* Puts back what it gets, so that there is always something. */
+static void *thief(void *arg)
+{
+    atomic_fetch_add(&started, 1);
+    while (!atomic_load(&stop)) {
+        abti_unit *unit;
+        if (!abti_pool_ask(pool, &unit))
+            continue;
+        if (unit) {
+            atomic_fetch_add(&num_granted, 1);
+            pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+        } else {
+            atomic_fetch_add(&num_denied, 1);
+        }
+    }
+    return arg;
+}
+
+static void test_with_thief(void)
+{
+    pthread_t thread;
+    bool lost = false;
+
+    pthread_create(&thread, NULL, thief, NULL);
+    while (!atomic_load(&started))
+        ;
+    uint64_t end = abti_clock_mono_ns() + 2 * ABTI_NS_PER_SEC;
+    for (int i = 0; i < ROUNDS || (atomic_load(&num_granted) < ROUNDS && abti_clock_mono_ns() < end); i++) {
+        abti_unit *mine = pop();
+        /* It may be that the thief has the others just now. */
+        if (mine)
+            push(mine);
+        lost |= pool->ops->size(pool) > UNITS;
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    diag("%ld times granted, %ld times not", atomic_load(&num_granted), atomic_load(&num_denied));
+    ok(!lost, "never too many");
+    is_int(pool->ops->size(pool), UNITS, "none is lost");
+    int found = 0;
+    for (abti_unit *unit; (unit = pop()) != NULL;)
+        for (int i = 0; i < UNITS; i++)
+            found |= (unit == units[i]) << i;
+    is_int(found, (1 << UNITS) - 1, "and each is there once");
+}
+
+int main(void)
+{
+    if (ABT_init(0, NULL) != ABT_SUCCESS ||
+        ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool) != ABT_SUCCESS)
+        bail_out("ABT_init");
+    for (int i = 0; i < UNITS; i++)
+        if (ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &units[i]) != ABT_SUCCESS)
+            bail_out("ABT_thread_create");
+    test_alone();
+    test_rests();
+    test_with_thief();
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
+    ABT_xstream xstream;
+    ABT_xstream_self(&xstream);
+    ABT_pool pools[2];
+    if (ABT_xstream_get_main_pools(xstream, 1, pools) != ABT_SUCCESS)
+        bail_out("ABT_xstream_get_main_pools");
+    for (int i = 0; i < UNITS; i++) {
+        abti_unit *unit = pop();
+        ABT_pool_push_thread(pools[0], unit);
+        ABT_thread_free(&unit);
+    }
+    ABT_pool_free(&pool);
+    ABT_finalize();
+    return done_testing();
+}
