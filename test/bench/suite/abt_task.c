@@ -306,33 +306,63 @@ static void run_queens(const struct suite_work *work)
     team_stop();
 }
 
-/* ---- UTS: a unit for each node that has children; nobody joins it, the last one to end tells ---- */
+/* ---- UTS: a unit for each node that has children. A ULT joins those that it makes; of tasklets, which cannot, the
+ * last one to end tells ---- */
+
+struct branch {
+    struct kernel_node node;
+    ABT_thread unit;
+    struct branch *next; /* of the same node */
+};
 
 static enum kernel_tree tree;
 static struct {
     _Alignas(64) long nodes;
 } tallies[SUITE_MAX_STREAMS];
-static atomic_long outstanding;
+static atomic_long outstanding; /* tasklets */
 static ABT_eventual all_done;
+
+static struct branch *new_branch(void)
+{
+    struct branch *branch = malloc(sizeof(*branch));
+    if (!branch)
+        exit(1);
+    return branch;
+}
+
+/* Makes the units for the children that have some, and returns their branches, the last one first. */
+static struct branch *grow(struct branch *self, void (*search)(void *))
+{
+    struct branch *grown = NULL, *child = new_branch();
+    for (int i = 0; i < self->node.num_children; i++) {
+        kernel_uts_child(tree, &self->node, i, &child->node);
+        if (child->node.num_children == 0)
+            continue;
+        child->next = grown;
+        grown = child;
+        if (use_tasklets)
+            atomic_fetch_add_explicit(&outstanding, 1, memory_order_relaxed);
+        create(own_pool(), search, child, use_tasklets ? NULL : &child->unit);
+        child = new_branch();
+    }
+    free(child);
+    tallies[team_rank()].nodes += self->node.num_children; /* no switch: a stream's units run one after the other */
+    return grown;
+}
 
 static void search(void *arg)
 {
-    struct kernel_node *node = arg, *child = NULL;
-    long found = 0;
-    for (int i = 0; i < node->num_children; i++) {
-        if (!child && !(child = malloc(sizeof(*child))))
-            exit(1);
-        kernel_uts_child(tree, node, i, child);
-        found++;
-        if (child->num_children > 0) {
-            atomic_fetch_add_explicit(&outstanding, 1, memory_order_relaxed);
-            create(own_pool(), search, child, NULL);
-            child = NULL;
-        }
+    for (struct branch *branch = grow(arg, search), *next; branch; branch = next) {
+        CHECK(ABT_thread_free(&branch->unit));
+        next = branch->next;
+        free(branch);
     }
-    free(child);
-    free(node);
-    tallies[team_rank()].nodes += found; /* no switch since: this stream's units run one after the other */
+}
+
+static void search_by_tasklets(void *arg)
+{
+    grow(arg, search_by_tasklets);
+    free(arg);
     if (atomic_fetch_sub(&outstanding, 1) == 1)
         CHECK(ABT_eventual_set(all_done, NULL, 0));
 }
@@ -348,27 +378,33 @@ static long search_sequentially(const struct kernel_node *node)
     return found;
 }
 
+static void run_tasklets(struct branch *root)
+{
+    CHECK(ABT_eventual_create(0, &all_done));
+    atomic_store(&outstanding, 1);
+    create(team.pools[0], search_by_tasklets, root, NULL);
+    CHECK(ABT_eventual_wait(all_done, NULL));
+    CHECK(ABT_eventual_free(&all_done));
+}
+
 static void uts_batch(void *arg)
 {
     const struct suite_work *work = arg;
-    struct kernel_node *root = malloc(sizeof(*root));
+    struct branch *root = new_branch();
     long nodes = 1;
-    if (!root)
-        exit(1);
-    kernel_uts_root(tree, root);
-    if (work->variant & SEQUENTIAL) {
-        nodes += search_sequentially(root);
-        free(root);
+    kernel_uts_root(tree, &root->node);
+    if (use_tasklets) {
+        run_tasklets(root);
     } else {
-        CHECK(ABT_eventual_create(0, &all_done));
-        atomic_store(&outstanding, 1);
-        create(team.pools[0], search, root, NULL);
-        CHECK(ABT_eventual_wait(all_done, NULL));
-        CHECK(ABT_eventual_free(&all_done));
-        for (int s = 0; s < team.num; s++) {
-            nodes += tallies[s].nodes;
-            tallies[s].nodes = 0;
-        }
+        if (work->variant & SEQUENTIAL)
+            nodes += search_sequentially(&root->node);
+        else
+            run_root(search, root);
+        free(root);
+    }
+    for (int s = 0; s < team.num; s++) {
+        nodes += tallies[s].nodes;
+        tallies[s].nodes = 0;
     }
     suite_expect(nodes, kernel_uts_nodes(tree), "the number of nodes");
 }
