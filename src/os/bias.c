@@ -8,7 +8,7 @@
  * A bias that is taken away soon was given too early: who comes alone must do so for longer then. What taking it away
  * costs is worth some hundred locked instructions.
  */
-enum { NEED_MIN = 256, NEED_MAX = 16384, SOON_NS = 200000 };
+enum { NEED_MIN = 256, NEED_MAX = 2048, SOON_NS = 200000 };
 
 static _Atomic(bool) have_membarrier;
 
