@@ -77,6 +77,7 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept)
                 .map = abti_chunk_map,
             },
         .run = 8,
+        .spares = 1,
         .batch = batch < MOST_BATCH ? (unsigned)batch : MOST_BATCH,
         .release = release_blocks,
     };

@@ -26,9 +26,11 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 
 static void unmake_objects(struct abti_slab *slab)
 {
-    for (struct abti_magazine *magazine = slab->full; magazine; magazine = magazine->slots[0]) {
-        for (unsigned i = 1; i <= magazine->count; i++)
-            slab->spec.unmake(magazine->slots[i]);
+    for (unsigned shelf = 0; shelf < ABTI_SLAB_SHELVES; shelf++) {
+        for (struct abti_magazine *magazine = slab->full[shelf]; magazine; magazine = magazine->slots[0]) {
+            for (unsigned i = 1; i <= magazine->count; i++)
+                slab->spec.unmake(magazine->slots[i]);
+        }
     }
     for (struct abti_node *node = slab->loose; node; node = node->next)
         slab->spec.unmake(node);
@@ -58,15 +60,18 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
     return magazine;
 }
 
-static void push_full(struct abti_slab *slab, struct abti_magazine *magazine)
+static void push_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
 {
-    push_magazine(&slab->full, magazine);
+    push_magazine(&slab->full[shelf], magazine);
     slab->num_full++;
 }
 
-static struct abti_magazine *pop_full(struct abti_slab *slab)
+/* From that shelf, or else from another one. */
+static struct abti_magazine *pop_full(struct abti_slab *slab, unsigned shelf)
 {
-    struct abti_magazine *magazine = pop_magazine(&slab->full);
+    struct abti_magazine *magazine = NULL;
+    for (unsigned i = 0; !magazine && i < ABTI_SLAB_SHELVES && slab->num_full > 0; i++)
+        magazine = pop_magazine(&slab->full[(shelf + i) % ABTI_SLAB_SHELVES]);
     if (magazine && --slab->num_full < slab->low_full)
         slab->low_full = slab->num_full;
     return magazine;
@@ -123,6 +128,14 @@ static struct abti_magazine *empty_magazine(struct abti_slab *slab)
 
 /* --- Caches --- */
 
+static struct abti_magazine *get_empty(struct abti_slab *slab)
+{
+    abti_spin_lock(&slab->lock);
+    struct abti_magazine *empty = empty_magazine(slab);
+    abti_spin_unlock(&slab->lock);
+    return empty;
+}
+
 static unsigned magazine_count(const struct abti_cache *cache)
 {
     return (unsigned)(cache->top - cache->magazine->slots);
@@ -138,11 +151,11 @@ static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazin
 }
 
 /* A magazine that need not be full, whose count is right, comes to the depot. */
-static void depot_put(struct abti_slab *slab, struct abti_magazine *magazine)
+static void depot_put(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
 {
     abti_spin_lock(&slab->lock);
     if (magazine->count > 0)
-        push_full(slab, magazine);
+        push_full(slab, shelf, magazine);
     else
         push_magazine(&slab->empty, magazine);
     bool crowded = is_crowded(slab);
@@ -156,23 +169,33 @@ int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
     *cache = (struct abti_cache){.slab = slab};
     abti_spin_lock(&slab->lock);
     struct abti_magazine *magazine = empty_magazine(slab);
-    cache->spare = magazine ? empty_magazine(slab) : NULL;
+    cache->shelf = slab->next_shelf++ % ABTI_SLAB_SHELVES;
     abti_spin_unlock(&slab->lock);
-    if (cache->spare) {
-        use_magazine(cache, magazine);
-        return 0;
-    }
-    if (magazine)
-        depot_put(slab, magazine);
-    return -ENOMEM;
+    if (!magazine)
+        return -ENOMEM;
+    use_magazine(cache, magazine);
+    return 0;
 }
 
-static void swap_magazines(struct abti_cache *cache)
+static void keep_full(struct abti_cache *cache, struct abti_magazine *magazine)
 {
-    struct abti_magazine *magazine = cache->magazine;
-    magazine->count = magazine_count(cache);
-    use_magazine(cache, cache->spare);
-    cache->spare = magazine;
+    push_magazine(&cache->full, magazine);
+    cache->num_full++;
+}
+
+static struct abti_magazine *take_full(struct abti_cache *cache)
+{
+    struct abti_magazine *magazine = pop_magazine(&cache->full);
+    cache->num_full -= magazine != NULL;
+    return magazine;
+}
+
+/* What is in use has become empty. */
+static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
+{
+    cache->magazine->count = 0;
+    push_magazine(&cache->empty, cache->magazine);
+    use_magazine(cache, full);
 }
 
 /* An object of an unused slot; NULL when the run is used up, or nothing can be made of its next slot now. */
@@ -195,8 +218,11 @@ void abti_cache_fini(struct abti_cache *cache)
     for (void *object; (object = cache_from_run(cache)) != NULL;)
         abti_cache_put(cache, object);
     cache->magazine->count = magazine_count(cache);
-    depot_put(cache->slab, cache->magazine);
-    depot_put(cache->slab, cache->spare);
+    depot_put(cache->slab, cache->shelf, cache->magazine);
+    for (struct abti_magazine *magazine; (magazine = take_full(cache)) != NULL;)
+        depot_put(cache->slab, cache->shelf, magazine);
+    for (struct abti_magazine *magazine; (magazine = pop_magazine(&cache->empty)) != NULL;)
+        depot_put(cache->slab, cache->shelf, magazine);
 }
 
 /* Gives the cache a run of slots; false when there is no memory. */
@@ -222,17 +248,16 @@ static void *refill_from_slab(struct abti_cache *cache)
     struct abti_slab *slab = cache->slab;
     abti_spin_lock(&slab->lock);
     void *object = pop_loose(slab);
-    struct abti_magazine *full = object ? NULL : pop_full(slab);
+    struct abti_magazine *full = object ? NULL : pop_full(slab, cache->shelf);
     bool got_run = false;
-    if (full) {
-        cache->magazine->count = 0;
-        push_magazine(&slab->empty, cache->magazine);
-    }
+    struct abti_magazine *empty = full ? pop_magazine(&cache->empty) : NULL;
+    if (empty)
+        push_magazine(&slab->empty, empty);
     if (!full && !object && cache->run == cache->run_end)
         got_run = slab_take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
     if (full) {
-        use_magazine(cache, full);
+        replace_empty(cache, full);
         return abti_cache_get_quick(cache);
     }
     return got_run ? cache_from_run(cache) : object;
@@ -240,8 +265,9 @@ static void *refill_from_slab(struct abti_cache *cache)
 
 void *abti_cache_refill(struct abti_cache *cache)
 {
-    if (cache->spare->count > 0) {
-        swap_magazines(cache);
+    struct abti_magazine *full = take_full(cache);
+    if (full) {
+        replace_empty(cache, full);
         return abti_cache_get_quick(cache);
     }
     void *object = cache_from_run(cache);
@@ -269,29 +295,48 @@ void abti_cache_flush(struct abti_cache *cache)
     cache->magazine->count = magazine_count(cache);
     abti_spin_lock(&cache->slab->lock);
     push_all_loose(cache->slab, cache->magazine);
-    push_all_loose(cache->slab, cache->spare);
+    for (struct abti_magazine *magazine; (magazine = take_full(cache)) != NULL;) {
+        push_all_loose(cache->slab, magazine);
+        push_magazine(&cache->empty, magazine);
+    }
     abti_spin_unlock(&cache->slab->lock);
     use_magazine(cache, cache->magazine);
 }
 
-void abti_cache_spill(struct abti_cache *cache)
+/* A full magazine for an empty one. For want of memory that is the same, emptied. */
+static struct abti_magazine *exchange_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *full)
 {
-    struct abti_slab *slab = cache->slab;
-    struct abti_magazine *full = cache->spare;
-    swap_magazines(cache);
-    if (full->count == 0)
-        return;
     abti_spin_lock(&slab->lock);
     struct abti_magazine *empty = empty_magazine(slab);
     if (empty)
-        push_full(slab, full);
+        push_full(slab, shelf, full);
     else
-        push_all_loose(slab, full); /* for want of memory */
+        push_all_loose(slab, full);
     bool crowded = empty && is_crowded(slab);
     abti_spin_unlock(&slab->lock);
-    use_magazine(cache, empty ? empty : full);
     if (ABTI_UNLIKELY(crowded))
         slab->spec.crowded();
+    return empty ? empty : full;
+}
+
+void abti_cache_spill(struct abti_cache *cache)
+{
+    struct abti_magazine *full = cache->magazine, *empty = NULL;
+    full->count = magazine_count(cache);
+    if (cache->num_full < cache->slab->spec.spares) {
+        empty = pop_magazine(&cache->empty);
+        if (!empty)
+            empty = get_empty(cache->slab);
+    }
+    if (!empty) {
+        /* Another one, if there is one: what is in this one was used last. */
+        struct abti_magazine *other = take_full(cache);
+        empty = exchange_full(cache->slab, cache->shelf, other ? other : full);
+        full = other ? full : NULL;
+    }
+    if (full)
+        keep_full(cache, full);
+    use_magazine(cache, empty);
 }
 
 /* --- Giving back --- */
@@ -375,7 +420,7 @@ bool abti_slab_give_back(struct abti_slab *slab)
     abti_spin_lock(&slab->lock);
     if (slab->idle_full > 0) {
         slab->idle_full--;
-        magazine = pop_full(slab);
+        magazine = pop_full(slab, 0);
     } else if (slab->idle_loose > 0) {
         slab->idle_loose--;
         object = pop_loose(slab);

@@ -2,13 +2,14 @@
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *
  *   abti_slab      one per kind of object: its slots and the depot of magazines (guarded by its lock)
- *   abti_cache     one per execution stream: two magazines and a run of never used memory (private)
+ *   abti_cache     one per execution stream: some magazines and a run of never used memory (private)
  *   abti_magazine  an array of free objects
  *
  * A cache gives the depot full magazines and takes full ones for empty ones, so that objects made here and freed there
- * come back at 1/batch of the lock's cost, and the work of a refill is bounded. Memory never used before is handed out
- * in address order without being touched. Arrays, rather than lists through the objects, make allocations independent
- * of one another: a list's head is known only when the object before it has been loaded.
+ * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself: what
+ * comes from the depot may have been another stream's, whose processor then has the objects' lines. Memory never used
+ * before is handed out in address order without being touched. Arrays, rather than lists through the objects, make
+ * allocations independent of one another: a list's head is known only when the object before it has been loaded.
  *
  * Giving back: what has lain in the depot for some time is taken out of its magazine and becomes slots again, without
  * memory.
@@ -38,6 +39,7 @@ struct abti_slab_spec {
     struct abti_arena_spec arena; /* where its slots lie */
     unsigned run;                 /* slots handed to a cache at a time, at most */
     unsigned batch;               /* objects in a magazine */
+    unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
     /*
      * Makes an object of a slot that is nobody's, the index-th that is handed out; NULL: not now, it is tried again. No
      * function: the object is the slot.
@@ -52,26 +54,32 @@ struct abti_slab_spec {
     void (*crowded)(void);       /* called when there are, without the lock; any thread that frees something */
 };
 
+/* The full magazines in the depot, by who brought them: a cache takes its own first. */
+enum { ABTI_SLAB_SHELVES = 16 };
+
 struct abti_slab {
     struct abti_slab_spec spec;
     struct abti_spin lock;
-    struct abti_magazine *full, *empty; /* lock: the depot */
-    struct abti_node *loose;            /* lock: objects without a magazine */
-    size_t num_full, num_loose;         /* lock: how many */
-    size_t low_full, low_loose;         /* lock: and the least since abti_slab_look */
-    size_t idle_full, idle_loose;       /* lock: how many are to be given back */
-    struct abti_arena slots;            /* lock */
-    struct abti_arena magazines;        /* lock: where they lie */
-    size_t made;                        /* lock: slots handed out so far */
+    struct abti_magazine *full[ABTI_SLAB_SHELVES], *empty; /* lock: the depot */
+    struct abti_node *loose;                               /* lock: objects without a magazine */
+    unsigned next_shelf;                                   /* lock: of the next cache */
+    size_t num_full, num_loose;                            /* lock: how many */
+    size_t low_full, low_loose;                            /* lock: and the least since abti_slab_look */
+    size_t idle_full, idle_loose;                          /* lock: how many are to be given back */
+    struct abti_arena slots;                               /* lock */
+    struct abti_arena magazines;                           /* lock: where they lie */
+    size_t made;                                           /* lock: slots handed out so far */
 };
 
 struct abti_cache {
     void **top, **end;              /* the slot of the uppermost object, [0] if there is none; that when it is full */
     struct abti_magazine *magazine; /* where these lie: being filled and emptied */
-    struct abti_magazine *spare;    /* full or empty */
-    char *run, *run_end;            /* slots never used */
-    size_t run_index;               /* index of the slot at run */
-    enum abti_chunk_source source;  /* of the run */
+    struct abti_magazine *full, *empty;
+    unsigned num_full;
+    unsigned shelf;                /* in the depot, several caches may have the same */
+    char *run, *run_end;           /* slots never used */
+    size_t run_index;              /* index of the slot at run */
+    enum abti_chunk_source source; /* of the run */
     struct abti_slab *slab;
 };
 

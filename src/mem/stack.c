@@ -113,6 +113,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
     size_t rounded = abti_round_up(size, page);
     *spec = (struct abti_slab_spec){
         .run = 8,
+        .spares = 1,
         .batch = 4, /* what lies in magazines has been touched, a page at least each */
         .retire = stack_retire,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */

@@ -16,6 +16,7 @@ static const struct abti_slab_spec spec = {
     .arena = {.slot = SLOT, .block = SLOT * SLOTS, .span = SLOT * SLOTS, .chunk = SLOT * SLOTS, .map = map},
     .run = RUN,
     .batch = BATCH,
+    .spares = 1,
 };
 
 static int by_address(const void *a, const void *b)
@@ -91,6 +92,38 @@ static void test_put_keeps(void)
     }
     ok(kept, "what was put last is still in the cache");
     abti_cache_fini(&cache);
+    abti_slab_fini(&slab);
+}
+
+/* Two streams that each take and free as many at a time: each gets back what it had, though the depot has it, too. */
+static void test_own_come_back(unsigned spares, int num)
+{
+    enum { MOST = 20 * BATCH };
+    struct abti_slab_spec keeping = spec;
+    struct abti_slab slab;
+    struct abti_cache caches[2];
+    void *objects[2][MOST], *first[2][MOST];
+
+    keeping.spares = spares;
+    abti_slab_init(&slab, &keeping);
+    ok(!abti_cache_init(&caches[0], &slab) && !abti_cache_init(&caches[1], &slab), "two caches");
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 2 * num; i++)
+            objects[i & 1][i / 2] = abti_cache_get(&caches[i & 1]);
+        for (int k = 0; k < 2; k++) {
+            if (round == 0)
+                memcpy(first[k], objects[k], (size_t)num * sizeof(void *));
+            for (int i = 0; i < num; i++)
+                abti_cache_put(&caches[k], objects[k][i]);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        qsort(first[k], (size_t)num, sizeof(void *), by_address);
+        qsort(objects[k], (size_t)num, sizeof(void *), by_address);
+        ok(!memcmp(first[k], objects[k], (size_t)num * sizeof(void *)), "%d objects, %u spare magazines: one's own",
+           num, spares);
+        abti_cache_fini(&caches[k]);
+    }
     abti_slab_fini(&slab);
 }
 
@@ -274,6 +307,15 @@ static unsigned count_magazines(const struct abti_magazine *magazine)
     return num;
 }
 
+static unsigned count_full(const struct abti_slab *slab)
+{
+    unsigned num = 0;
+
+    for (int shelf = 0; shelf < ABTI_SLAB_SHELVES; shelf++)
+        num += count_magazines(slab->full[shelf]);
+    return num;
+}
+
 /* Streams come and go: what one had serves the next. */
 static void test_caches_come_and_go(void)
 {
@@ -289,7 +331,7 @@ static void test_caches_come_and_go(void)
         abti_cache_put(&cache, object);
         abti_cache_fini(&cache);
     }
-    ok(count_magazines(slab.full) + count_magazines(slab.empty) < 8, "caches that come and go share their magazines");
+    ok(count_full(&slab) + count_magazines(slab.empty) < 8, "caches that come and go share their magazines");
     is_int(slab.made, RUN, "and their objects");
     abti_slab_fini(&slab);
 }
@@ -356,7 +398,7 @@ static void test_give_back(bool words)
     ok(retired >= NUM - IN_CACHE, "the others with the next look");
     if (words)
         is_int(released, (NUM - IN_CACHE) / ABTI_ARENA_WORD, "in whole words of slots");
-    is_int(count_magazines(slab.full), 0, "the depot is empty");
+    is_int(count_full(&slab), 0, "the depot is empty");
     maps_left = 0;
     for (n = 0; n < NUM && (objects[n] = abti_cache_get(&cache)) != NULL; n++)
         ;
@@ -445,6 +487,8 @@ int main(void)
 {
     test_one_cache();
     test_put_keeps();
+    test_own_come_back(3, 3 * BATCH);
+    test_own_come_back(1, 20 * BATCH);
     test_make();
     test_no_memory();
     test_trade();
