@@ -10,6 +10,9 @@
  */
 enum { PATIENCE_NS = 1000 };
 
+/* One who asks may have lost its CPU: how often another one lets it have its turn first. Some microseconds in all. */
+enum { MOST_REFUSED = 16 };
+
 /*
  * A stolen unit costs both streams some hundred nanoseconds: the lines of its descriptor, its argument and its results
  * go there and back. One that takes no longer than that was better left to the ES that is busy with its pool. A thief
@@ -110,8 +113,9 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
     if (!busy) {
         busy = abti_load_relaxed(&pool->lock.last);
     } else if (busy != me) {
-        if (!abti_pool_ask(pool, &unit))
+        if (!abti_pool_ask(pool, &unit) && ++thief->refused < MOST_REFUSED)
             return NULL;
+        thief->refused = 0;
         if (unit)
             return got(thief, pool, unit, busy);
         busy = NULL;

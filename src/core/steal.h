@@ -25,6 +25,7 @@ struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
+    uint32_t refused; /* so often in a row it could not ask, since others did */
 };
 
 /*

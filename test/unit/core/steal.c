@@ -111,7 +111,7 @@ static void test_rests(void)
     struct abti_thief thief = {0};
 
     if (!abti_rt_runs_at_once(2)) {
-        skip(6, "nobody else runs at the same time");
+        skip(8, "nobody else runs at the same time");
         return;
     }
     abti_store_relaxed(&pool->server, &server);
@@ -136,6 +136,22 @@ static void test_rests(void)
     ok(abti_clock_mono_ns() - start < 1000000000, "not for long");
     is_int(steal_some(&thief, &other), MANY, "and then steals again");
     abti_store_relaxed(&pool->server, NULL);
+
+    /* Who asks has lost its CPU. */
+    struct abti_wish wish = {NULL};
+    abti_unit *unit = NULL;
+    int tries = 0;
+    abti_store_relaxed(&pool->wish, &wish);
+    abti_store_relaxed(&pool->lock.owner, &other);
+    for (; !unit && tries < 1000; tries++)
+        unit = abti_steal(&thief, pool);
+    ok(unit && tries > 1, "others let who asks have its turn, but not for ever (%d times)", tries);
+    ok(abti_load_relaxed(&wish.unit), "who then takes a unit grants one, too");
+    abti_store_relaxed(&pool->wish, NULL);
+    if (unit)
+        push(unit);
+    if (abti_load_relaxed(&wish.unit))
+        push(abti_load_relaxed(&wish.unit));
 }
 
 /* --- Asking and granting at the same time --- */
