@@ -6,11 +6,11 @@
 
 /*
  * How long a thief waits to be granted its wish. Who is busy with small units answers at once; from others a unit is
- * taken, with the bias, and the next ones are cheap.
+ * taken, with the bias, and then the next ones are cheap.
  */
 enum { PATIENCE_NS = 1000 };
 
-/* One who asks may have lost its CPU: how often another one lets it have its turn first. Some microseconds in all. */
+/* How often in a row a thief goes without: another one asks, which may have lost its CPU, or nothing is left. */
 enum { MOST_REFUSED = 16 };
 
 /*
@@ -33,26 +33,29 @@ void abti_pool_answer_locked(abti_pool *pool)
         abti_store_release(&wish->unit, abti_ring_pop(&pool->ring, true));
 }
 
-static bool may_be_granted(abti_pool *pool, uint64_t asked_ns)
+/* Whether it is worth while to wait on. relaxed: glances */
+static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 {
-    /* relaxed: a glance */
-    return abti_load_relaxed(&pool->lock.owner) && !abti_pool_looks_empty(pool) &&
-           abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
+    return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
 }
 
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 {
     struct abti_wish wish = {NULL}, *none = NULL, *mine = &wish;
+    bool empty = false;
     *unit = NULL;
     /* release: publishes the wish */
     if (!abti_cas_acq_rel(&pool->wish, &none, &wish))
         return false;
     uint64_t asked_ns = abti_clock_mono_ns();
     /* acquire: pairs with abti_pool_answer_locked */
-    while (!(*unit = abti_load_acquire(&wish.unit)) && may_be_granted(pool, asked_ns))
+    while (!(*unit = abti_load_acquire(&wish.unit)) && !(empty = abti_pool_looks_empty(pool)) &&
+           is_busy(pool, asked_ns))
         abti_cpu_relax();
-    if (*unit || abti_cas_acq_rel(&pool->wish, &mine, NULL))
+    if (*unit)
         return true;
+    if (abti_cas_acq_rel(&pool->wish, &mine, NULL))
+        return !empty;
     for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
         abti_backoff(step);
     return true;

@@ -1,7 +1,7 @@
 /*
  * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
  * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first, and whoever
- * next has the pool's lock, for a push or a pop of its own, hands a unit out. Only if nobody does for a while is it
+ * next has the pool's lock, for a push, a join or a pick, hands a unit out. Only if nobody does for a while is it
  * taken.
  *
  * The wish lies on its thief's stack, until it is granted or taken back:
@@ -25,7 +25,7 @@ struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
-    uint32_t refused; /* so often in a row it could not ask, since others did */
+    uint32_t refused; /* so often in a row it went without, since others asked or nothing was left */
 };
 
 /*
@@ -36,7 +36,10 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool);
 /* The thief had better not even look at the pool now. */
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool);
 
-/* Part of abti_steal. *unit is NULL when nobody has granted it one. False: somebody else asks. */
+/*
+ * Part of abti_steal. *unit is NULL when nobody has granted it one. False: nor is one to be taken, since somebody else
+ * asks, or the pool was empty meanwhile.
+ */
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit) ABTI_MUST_CHECK;
 
 #endif

@@ -84,6 +84,15 @@ static void test_alone(void)
     push(units[2]);
     push(head);
     is_int(pool->ops->size(pool), UNITS, "all are there again");
+
+    while (pop())
+        ;
+    unit = units[0];
+    abti_store_relaxed(&pool->lock.owner, &somebody);
+    ok(!abti_pool_ask(pool, &unit) && !unit, "when the pool has become empty, there is nothing to take either");
+    abti_store_relaxed(&pool->lock.owner, NULL);
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
 }
 
 /* --- When a thief rests --- */
