@@ -3,6 +3,7 @@
 
 #include "core/rt.h"
 #include "core/stackuse.h"
+#include "core/steal.h"
 
 /* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)

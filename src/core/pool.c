@@ -4,6 +4,7 @@
 #include "base/round.h"
 #include "core/halt.h"
 #include "core/rt.h"
+#include "core/steal.h"
 
 void abti_pool_count_entered_slow(abti_pool *pool)
 {

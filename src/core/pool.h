@@ -71,10 +71,7 @@ struct abti_blocked {
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
 
-/* Of one who would steal a unit, see core/steal.h. */
-struct abti_wish {
-    _Atomic(abti_unit *) unit;
-};
+struct abti_wish;
 
 struct ABT_pool_opaque {
     struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
@@ -122,9 +119,6 @@ ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != NULL);
 }
-
-/* By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left. */
-void abti_pool_answer_locked(abti_pool *pool);
 
 ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
 {

@@ -33,8 +33,7 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-/* By who has not got the bias, or is asked for a unit. By itself, so that it is not for this that the other saves
- * registers. */
+/* By who has no bias, or is asked for a unit. By itself, so that it is not for this that the other saves registers. */
 static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched, abti_unit *self)
 {
     abti_pool *front = sched->front;

@@ -20,6 +20,13 @@
 #include "base/compiler.h"
 #include "core/unit.h"
 
+struct abti_wish {
+    _Atomic(abti_unit *) unit;
+};
+
+/* By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left. */
+void abti_pool_answer_locked(abti_pool *pool);
+
 /* What a scheduler that steals remembers. Of zeros at first; of its own ES, as are the functions. */
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */

@@ -30,8 +30,8 @@ struct abti_node {
 };
 
 struct abti_magazine {
-    unsigned count; /* objects, of batch; stale in a cache's first magazine, see `top` */
-    void *slots[];  /* [0], below the objects: in a cache NULL, in the depot the next magazine */
+    unsigned count; /* objects, of batch; stale in the one in use, see `top` */
+    void *slots[];  /* [0], below the objects: NULL in the one in use, else the next magazine */
 };
 
 /* What a slab of some kind of object differs in. Constant after abti_slab_init. */
@@ -74,12 +74,12 @@ struct abti_slab {
 struct abti_cache {
     void **top, **end;              /* the slot of the uppermost object, [0] if there is none; that when it is full */
     struct abti_magazine *magazine; /* where these lie: being filled and emptied */
-    struct abti_magazine *full, *empty;
-    unsigned num_full;
-    unsigned shelf;                /* in the depot, several caches may have the same */
-    char *run, *run_end;           /* slots never used */
-    size_t run_index;              /* index of the slot at run */
-    enum abti_chunk_source source; /* of the run */
+    struct abti_magazine *full, *empty; /* kept besides it */
+    unsigned num_full;                  /* how many */
+    unsigned shelf;                     /* in the depot, several caches may have the same */
+    char *run, *run_end;                /* slots never used */
+    size_t run_index;                   /* index of the slot at run */
+    enum abti_chunk_source source;      /* of the run */
     struct abti_slab *slab;
 };
 

@@ -7,6 +7,8 @@
  */
 #include "pool/pool_impl.h"
 
+#include "core/steal.h"
+
 enum {
     TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |
               ABT_POOL_CONTEXT_OP_THREAD_REVIVE | ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO
