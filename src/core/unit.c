@@ -20,8 +20,7 @@ static void release_units(char *word)
 
 void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
 {
-    enum { MAX_BATCH = 62, MAX_SPARES = 15 }; /* the magazine has 512 bytes */
-    unsigned batch = kept / 2 < MAX_BATCH ? kept / 2 : MAX_BATCH, spares = kept / batch - 1;
+    enum { MAX_BATCH = 62 }; /* the magazine has 512 bytes */
     *spec = (struct abti_slab_spec){
         .arena =
             {
@@ -34,8 +33,8 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
                 .map = abti_chunk_map,
             },
         .run = 64,
-        .batch = batch,
-        .spares = spares < MAX_SPARES ? spares : MAX_SPARES,
+        .spares = 1,
+        .batch = kept / 2 < MAX_BATCH ? kept / 2 : MAX_BATCH, /* a cache has two magazines */
         .release = release_units,
     };
 }
