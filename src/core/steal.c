@@ -21,6 +21,13 @@ enum { MOST_REFUSED = 16 };
  */
 enum { SMALL_NS = 200, ENOUGH_SMALLS = 4, REST_MIN_NS = 256, REST_DOUBLINGS = 6 };
 
+/*
+ * Where a line takes long from one processor to the other, a unit has to be larger to be worth it. Taking one from the
+ * pool tells: three in four such steals took less than `cost_ns`, which goes up three steps for each that took longer
+ * and down one for each that did not.
+ */
+enum { COST_STEP_NS = 16, COST_UP = 3 };
+
 void abti_pool_answer_locked(abti_pool *pool)
 {
     /* The last one is left to who has the lock, and is likely to take it soon. */
@@ -61,13 +68,26 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
     return true;
 }
 
+static bool is_small(const struct abti_thief *thief, uint64_t ns)
+{
+    return ns < SMALL_NS || ns < thief->cost_ns;
+}
+
+static void learn_cost(struct abti_thief *thief, uint64_t ns)
+{
+    if (ns > thief->cost_ns)
+        thief->cost_ns += COST_UP * COST_STEP_NS;
+    else if (thief->cost_ns > 0)
+        thief->cost_ns -= COST_STEP_NS;
+}
+
 static bool rests(struct abti_thief *thief)
 {
     if (ABTI_LIKELY(thief->got_ns == 0 && thief->rest_ns == 0))
         return false;
     uint64_t now = abti_clock_mono_ns();
     if (thief->got_ns != 0) {
-        thief->smalls = now - thief->got_ns < SMALL_NS ? thief->smalls + 1 : 0;
+        thief->smalls = is_small(thief, now - thief->got_ns) ? thief->smalls + 1 : 0;
         thief->got_ns = 0;
         if (thief->smalls >= ENOUGH_SMALLS) {
             uint32_t more = thief->smalls - ENOUGH_SMALLS;
@@ -83,7 +103,7 @@ static bool rests(struct abti_thief *thief)
 /* Where one native thread runs at a time, nobody could answer. */
 static bool may_ask(abti_pool *pool)
 {
-    return pool->ops->answers && abti_rt_runs_at_once(2);
+    return pool->ops->steal && abti_rt_runs_at_once(2);
 }
 
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
@@ -99,6 +119,21 @@ static abti_unit *got(struct abti_thief *thief, abti_pool *pool, abti_unit *unit
         thief->got_ns = abti_clock_mono_ns();
     else
         thief->smalls = 0;
+    return unit;
+}
+
+/* Without having asked. */
+static abti_unit *take(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
+{
+    uint64_t start_ns = abti_clock_mono_ns();
+    bool rested = thief->smalls >= ENOUGH_SMALLS;
+    /* After a rest, and before it has taken two units one right after the other, all that it touches has moved. */
+    bool tells_cost = thief->smalls > 0 && !rested;
+    /* Where units are small, who is busy with them is to get the bias in spite of a thief that comes now and then: then
+       the thief asks. As long as it takes them, each visit to the pool costs a locked instruction. */
+    abti_unit *unit = got(thief, pool, pool->ops->steal(pool, rested), busy);
+    if (tells_cost && thief->got_ns != 0)
+        learn_cost(thief, thief->got_ns - start_ns);
     return unit;
 }
 
@@ -123,5 +158,5 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
             return got(thief, pool, unit, busy);
         busy = NULL;
     }
-    return got(thief, pool, abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY), busy);
+    return take(thief, pool, busy);
 }

@@ -31,6 +31,7 @@ void abti_pool_answer_locked(abti_pool *pool);
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
+    uint64_t cost_ns; /* what it takes to get a unit that nobody grants; 0: that is not known */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
     uint32_t refused; /* so often in a row it went without, since others asked or nothing was left */
 };

@@ -65,15 +65,30 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
         abti_bias_leave(es->bias);
 }
 
+static abti_unit *pop_and_unlock(abti_pool *pool, ABT_pool_context context)
+{
+    abti_unit *unit = pop_locked(pool, context);
+    abti_pool_answer_locked(pool);
+    abti_pool_unlock(abti_es_self, pool);
+    return unit;
+}
+
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
 {
     if (randws_is_empty(pool))
         return NULL;
     abti_pool_lock(abti_es_self, pool);
-    abti_unit *unit = pop_locked(pool, context);
-    abti_pool_answer_locked(pool);
-    abti_pool_unlock(abti_es_self, pool);
-    return unit;
+    return pop_and_unlock(pool, context);
+}
+
+static abti_unit *randws_steal(abti_pool *pool, bool unseen)
+{
+    if (!unseen)
+        return randws_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    if (randws_is_empty(pool))
+        return NULL;
+    abti_pool_lock_long(abti_es_self, pool);
+    return pop_and_unlock(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
 }
 
 static int randws_remove(abti_pool *pool, abti_unit *unit)
@@ -112,5 +127,5 @@ const struct abti_pool_ops abti_pool_randws_ops = {
     .remove = randws_remove,
     .print_all = randws_print_all,
     .fini = randws_fini,
-    .answers = true,
+    .steal = randws_steal,
 };

@@ -163,6 +163,78 @@ static void test_rests(void)
         push(abti_load_relaxed(&wish.unit));
 }
 
+/* Steals one that `server` is busy with, which takes so long, and says whether the thief rests then. */
+static bool rests_after(struct abti_thief *thief, struct abti_bias_user *server, uint64_t ns)
+{
+    abti_store_relaxed(&pool->lock.last, server);
+    abti_unit *unit = abti_steal(thief, pool);
+    if (!unit)
+        return false;
+    for (uint64_t end = abti_clock_mono_ns() + ns; abti_clock_mono_ns() < end;)
+        ;
+    bool rests = abti_thief_avoids(thief, pool);
+    push(unit);
+    return rests;
+}
+
+/* What is small depends on what it costs to steal it. */
+static void test_costs(void)
+{
+    enum { LONG_NS = 100000, OFTEN = 3 }; /* with one more, the thief rests */
+    struct abti_bias_user server = {NULL};
+    struct abti_thief thief = {.smalls = OFTEN, .cost_ns = 0};
+
+    if (!abti_rt_runs_at_once(2)) {
+        skip(6, "nobody else runs at the same time");
+        return;
+    }
+    abti_store_relaxed(&pool->server, &server);
+    ok(!rests_after(&thief, &server, LONG_NS), "no rest after what takes 100 us");
+    is_int(thief.smalls, 0, "which is not small");
+    thief = (struct abti_thief){.smalls = OFTEN, .cost_ns = ABTI_NS_PER_SEC};
+    ok(rests_after(&thief, &server, LONG_NS), "but where a unit that nobody grants costs still more");
+    ok(thief.cost_ns < ABTI_NS_PER_SEC, "that it has cost less is noticed");
+    thief = (struct abti_thief){.smalls = 1, .cost_ns = 0};
+    rests_after(&thief, &server, 0);
+    ok(thief.cost_ns > 0, "and that it costs more");
+    thief = (struct abti_thief){.smalls = 0, .cost_ns = 0};
+    rests_after(&thief, &server, 0);
+    is_int(thief.cost_ns, 0, "the first one after a long time tells nothing");
+    abti_store_relaxed(&pool->server, NULL);
+}
+
+/* Who is busy with small units is to get the bias, though others steal. */
+static void test_unseen(void)
+{
+    enum { STREAK = 100 };
+    struct abti_bias_user server = {NULL};
+    struct abti_thief thief = {0};
+
+    if (!abti_rt_runs_at_once(2)) {
+        skip(5, "nobody else runs at the same time");
+        return;
+    }
+    abti_store_relaxed(&pool->server, &server);
+    abti_store_relaxed(&pool->lock.owner, NULL);
+    pool->lock.streak = STREAK;
+    abti_store_relaxed(&pool->lock.last, &server);
+    abti_unit *unit = abti_steal(&thief, pool);
+    ok(unit && pool->lock.streak == 1 && abti_load_relaxed(&pool->lock.last) == abti_es_self->bias,
+       "who steals is one that comes");
+    push(unit);
+
+    thief = (struct abti_thief){.smalls = MANY};
+    pool->lock.streak = STREAK;
+    abti_store_relaxed(&pool->lock.last, &server);
+    unit = abti_steal(&thief, pool);
+    ok(unit != NULL, "one of small units steals, too");
+    is_int(pool->lock.streak, STREAK, "but does not count");
+    ok(!abti_load_relaxed(&pool->lock.last), "that somebody came is to be seen");
+    push(unit);
+    is_int(pool->lock.streak, STREAK + 1, "and the next visit does, as if nobody had come in between");
+    abti_store_relaxed(&pool->server, NULL);
+}
+
 /* --- Asking and granting at the same time --- */
 
 static _Atomic(int) started;
@@ -225,6 +297,8 @@ int main(void)
             bail_out("ABT_thread_create");
     test_alone();
     test_rests();
+    test_costs();
+    test_unseen();
     test_with_thief();
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
