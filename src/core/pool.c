@@ -130,6 +130,8 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
         abti_pool_count_left(es, pool);
         return;
     }
+    if (pool->ops->steal && abti_pool_give(es, pool, unit, context))
+        return;
     abti_pool_lock(abti_es_self, pool);
     if (inbox)
         abti_queue_push(&pool->inbox, unit); /* it blocked on the pool's thread, which therefore is the owner */

@@ -74,19 +74,17 @@ struct abti_blocked {
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
 
-struct abti_wish;
-
 struct ABT_pool_opaque {
-    struct abti_queue queue;          /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
-    bool priv_fifo;                   /* a private FIFO: push and pop are inline. Constant */
-    bool shared_fifo;                 /* a FIFO under the lock. Constant */
-    _Atomic(bool) quick_create;       /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
-    _Atomic(bool) quick_shared;       /* rt->lock: another built-in kind, and new units inherit no slots. The same */
-    struct abti_parking_list parked;  /* lock: who sleeps until a unit comes */
-    _Atomic(struct abti_wish *) wish; /* of who asks for a unit of the ring. See core/steal.h */
-    const struct abti_pool_ops *ops;  /* constant */
-    struct abti_bias lock;            /* queue, ring, parked. See abti_pool_lock */
-    struct abti_ring ring;            /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
+    struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
+    bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    bool shared_fifo;                /* a FIFO under the lock. Constant */
+    _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
+    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
+    struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
+    _Atomic(uintptr_t) wish;         /* of who asks for a unit of the ring, or offers one. See core/steal.h */
+    const struct abti_pool_ops *ops; /* constant */
+    struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */
+    struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
 
     struct abti_blocked blocked;
     _Atomic(struct abti_bias_user *) server; /* of those with steal: of an ES that runs units out of it, a hint */
@@ -110,17 +108,17 @@ ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
     return ABTI_UNLIKELY(abti_load_relaxed(&pool->parked.first) != NULL);
 }
 
-/* Somebody sleeps until a unit comes, or asks for one. relaxed: the same */
+/* Somebody sleeps until a unit comes, asks for one or offers one. relaxed: the same */
 ABTI_INLINE bool abti_pool_is_awaited(abti_pool *pool)
 {
     uintptr_t parked = (uintptr_t)abti_load_relaxed(&pool->parked.first);
-    return ABTI_UNLIKELY((parked | (uintptr_t)abti_load_relaxed(&pool->wish)) != 0);
+    return ABTI_UNLIKELY((parked | abti_load_relaxed(&pool->wish)) != 0);
 }
 
-/* Somebody asks. relaxed: a hint */
+/* Somebody asks or offers. relaxed: a hint */
 ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
 {
-    return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != NULL);
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != 0);
 }
 
 ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)

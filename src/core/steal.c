@@ -28,16 +28,32 @@ enum { SMALL_NS = 200, ENOUGH_SMALLS = 4, REST_MIN_NS = 256, REST_DOUBLINGS = 6 
  */
 enum { COST_STEP_NS = 16, COST_UP = 3 };
 
+static void accept_gift(abti_pool *pool, struct abti_gift *gift)
+{
+    pool->ops->push_locked(pool, gift->unit, gift->context);
+    abti_pool_count_left(abti_es_self, pool);
+    /* release: the gift goes with its giver's frame */
+    abti_store_release(&gift->taken, true);
+}
+
 void abti_pool_answer_locked(abti_pool *pool)
 {
-    /* The last one is left to who has the lock, and is likely to take it soon. */
-    if (!abti_pool_is_asked(pool) || abti_ring_size(&pool->ring) < 2)
+    uintptr_t word = abti_load_relaxed(&pool->wish);
+    if (ABTI_LIKELY(word == 0))
         return;
-    /* acquire: the wish is as its thief has made it */
-    struct abti_wish *wish = abti_exchange_acquire(&pool->wish, NULL);
-    if (wish)
+    bool is_gift = word & ABTI_WISH_GIFT;
+    /* The last one is left to who has the lock, and is likely to take it soon. A gift that somebody sleeps for is not
+       for us: its giver wakes him. */
+    if (is_gift ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
+        return;
+    /* acquire: what is taken off is as its owner has made it */
+    if (!abti_cas_acq_rel(&pool->wish, &word, 0))
+        return;
+    if (is_gift)
+        accept_gift(pool, (struct abti_gift *)(word - ABTI_WISH_GIFT));
+    else
         /* release: publishes the unit, and with it what the lock has ordered so far */
-        abti_store_release(&wish->unit, abti_ring_pop(&pool->ring, true));
+        abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
 }
 
 /* Whether it is worth while to wait on. relaxed: glances */
@@ -48,11 +64,12 @@ static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 {
-    struct abti_wish wish = {NULL}, *none = NULL, *mine = &wish;
+    struct abti_wish wish = {NULL};
+    uintptr_t none = 0, mine = (uintptr_t)&wish;
     bool empty = false;
     *unit = NULL;
     /* release: publishes the wish */
-    if (!abti_cas_acq_rel(&pool->wish, &none, &wish))
+    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
         return false;
     uint64_t asked_ns = abti_clock_mono_ns();
     /* acquire: pairs with abti_pool_answer_locked */
@@ -61,9 +78,36 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
         abti_cpu_relax();
     if (*unit)
         return true;
-    if (abti_cas_acq_rel(&pool->wish, &mine, NULL))
+    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
         return !empty;
     for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
+        abti_backoff(step);
+    return true;
+}
+
+/* Where one native thread runs at a time, nobody could answer. */
+static bool may_ask(abti_pool *pool)
+{
+    return pool->ops->steal && abti_rt_runs_at_once(2);
+}
+
+bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    struct abti_gift gift = {.unit = unit, .context = context};
+    uintptr_t none = 0, mine = (uintptr_t)&gift | ABTI_WISH_GIFT;
+    struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner); /* relaxed: a hint */
+    if (!owner || (es && owner == es->bias) || !may_ask(pool) || abti_pool_has_parked(pool))
+        return false;
+    /* release: publishes the gift, and the unit */
+    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
+        return false;
+    uint64_t offered_ns = abti_clock_mono_ns();
+    /* acquire: pairs with abti_pool_answer_locked */
+    while (!abti_load_acquire(&gift.taken) && is_busy(pool, offered_ns))
+        abti_cpu_relax();
+    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
+        return false;
+    for (unsigned step = 0; !abti_load_acquire(&gift.taken); step++)
         abti_backoff(step);
     return true;
 }
@@ -100,12 +144,6 @@ static bool rests(struct abti_thief *thief)
     return false;
 }
 
-/* Where one native thread runs at a time, nobody could answer. */
-static bool may_ask(abti_pool *pool)
-{
-    return pool->ops->steal && abti_rt_runs_at_once(2);
-}
-
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
 {
     return rests(thief) && may_ask(pool);
@@ -122,8 +160,7 @@ static abti_unit *got(struct abti_thief *thief, abti_pool *pool, abti_unit *unit
     return unit;
 }
 
-/* Without having asked. */
-static abti_unit *take(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
+static abti_unit *take_unasked(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
 {
     uint64_t start_ns = abti_clock_mono_ns();
     bool rested = thief->smalls >= ENOUGH_SMALLS;
@@ -158,5 +195,5 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
             return got(thief, pool, unit, busy);
         busy = NULL;
     }
-    return take(thief, pool, busy);
+    return take_unasked(thief, pool, busy);
 }

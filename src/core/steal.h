@@ -11,6 +11,15 @@
  *   wish->unit   NULL -> a unit   by that one; a thief that cannot take its wish back waits for it
  *
  * A unit that was handed out is out of the pool, as if the thief had popped it.
+ *
+ * Likewise, who wakes a unit of such a pool offers it first, and whoever next has the lock pushes it:
+ *
+ *   pool->wish   NULL -> a gift    by its giver
+ *                a gift -> NULL    by its giver, who takes it back; or by who has the pool's lock, and then accepts it
+ *   gift->taken  false -> true     by that one, when it has pushed the unit; a giver that cannot take it back waits for
+ * it
+ *
+ * A pool has one wish or gift at a time. Bit 0 of the word says which.
  */
 #ifndef ABTI_CORE_STEAL_H
 #define ABTI_CORE_STEAL_H
@@ -24,8 +33,25 @@ struct abti_wish {
     _Atomic(abti_unit *) unit;
 };
 
-/* By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left. */
+struct abti_gift {
+    abti_unit *unit;
+    ABT_pool_context context; /* of its push */
+    _Atomic(bool) taken;
+};
+
+enum { ABTI_WISH_GIFT = 1 };
+
+/*
+ * By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left, or
+ * pushes one that is offered.
+ */
 void abti_pool_answer_locked(abti_pool *pool);
+
+/*
+ * Offers a unit that was blocked to the stream that is busy with its pool. True: it has been pushed, and counts as
+ * left; false: it is still the caller's. Takes a microsecond at most, or as long as the other has no CPU.
+ */
+bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context) ABTI_MUST_CHECK;
 
 /* What a scheduler that steals remembers. Of zeros at first; of its own ES, as are the functions. */
 struct abti_thief {

@@ -43,7 +43,8 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 
 static bool randws_is_empty(abti_pool *pool)
 {
-    return abti_pool_looks_empty(pool);
+    /* relaxed: glances */
+    return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT);
 }
 
 static size_t randws_size(abti_pool *pool)
@@ -65,10 +66,11 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
         abti_bias_leave(es->bias);
 }
 
+/* What is offered may be the only one. */
 static abti_unit *pop_and_unlock(abti_pool *pool, ABT_pool_context context)
 {
-    abti_unit *unit = pop_locked(pool, context);
     abti_pool_answer_locked(pool);
+    abti_unit *unit = pop_locked(pool, context);
     abti_pool_unlock(abti_es_self, pool);
     return unit;
 }

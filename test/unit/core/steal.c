@@ -1,4 +1,7 @@
-/* Asking for a unit of a pool that somebody is busy with: granted, not granted, taken back, and who may not ask. */
+/*
+ * Asking for a unit of a pool that somebody is busy with: granted, not granted, taken back, and who may not ask.
+ * Offering one: accepted, not accepted, taken back.
+ */
 #include <abt.h>
 #include <pthread.h>
 
@@ -57,10 +60,10 @@ static void test_alone(void)
     is_int(pool->ops->size(pool), UNITS, "all units are still there");
 
     struct abti_wish other = {NULL};
-    abti_store_relaxed(&pool->wish, &other);
+    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
     abti_unit *unit = units[0];
     ok(!abti_pool_ask(pool, &unit) && !unit, "who finds another wish there goes without");
-    ok(abti_load_relaxed(&pool->wish) == &other, "and leaves it");
+    ok(abti_load_relaxed(&pool->wish) == (uintptr_t)&other, "and leaves it");
     answer();
     ok(abti_load_relaxed(&other.unit) == units[0], "granted is what stands at the tail");
     is_int(pool->ops->size(pool), UNITS - 1, "and is in the pool no longer");
@@ -68,7 +71,7 @@ static void test_alone(void)
     abti_unit *head = pop();
     ok(head == units[UNITS - 1], "the newest is at the head");
     abti_store_relaxed(&other.unit, NULL);
-    abti_store_relaxed(&pool->wish, &other);
+    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
     answer();
     ok(!abti_load_relaxed(&other.unit), "the last one is not granted");
     push(head);
@@ -78,7 +81,7 @@ static void test_alone(void)
     push(units[1]);
 
     abti_store_relaxed(&other.unit, NULL);
-    abti_store_relaxed(&pool->wish, &other);
+    abti_store_relaxed(&pool->wish, (uintptr_t)&other);
     head = pop();
     ok(abti_load_relaxed(&other.unit) == units[2], "a pop grants, too");
     push(units[2]);
@@ -150,13 +153,13 @@ static void test_rests(void)
     struct abti_wish wish = {NULL};
     abti_unit *unit = NULL;
     int tries = 0;
-    abti_store_relaxed(&pool->wish, &wish);
+    abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
     abti_store_relaxed(&pool->lock.owner, &other);
     for (; !unit && tries < 1000; tries++)
         unit = abti_steal(&thief, pool);
     ok(unit && tries > 1, "others let who asks have its turn, but not for ever (%d times)", tries);
     ok(abti_load_relaxed(&wish.unit), "who then takes a unit grants one, too");
-    abti_store_relaxed(&pool->wish, NULL);
+    abti_store_relaxed(&pool->wish, 0);
     if (unit)
         push(unit);
     if (abti_load_relaxed(&wish.unit))
@@ -235,6 +238,135 @@ static void test_unseen(void)
     abti_store_relaxed(&pool->server, NULL);
 }
 
+/* --- Offering --- */
+
+/* The pool as one that somebody else is busy with, who does not come to look at the gift. */
+static bool give(abti_unit *unit)
+{
+    static struct abti_bias_user somebody;
+    abti_store_relaxed(&pool->lock.owner, &somebody);
+    bool given = abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+    abti_store_relaxed(&pool->lock.owner, NULL);
+    ok(!abti_load_relaxed(&pool->wish), "the gift does not stay");
+    return given;
+}
+
+/* As if its giver waited. */
+static void offer(struct abti_gift *gift, abti_unit *unit)
+{
+    *gift = (struct abti_gift){.unit = unit, .context = ABT_POOL_CONTEXT_OP_THREAD_RESUME};
+    abti_store_relaxed(&pool->wish, (uintptr_t)gift | ABTI_WISH_GIFT);
+}
+
+static void test_gifts(void)
+{
+    struct abti_gift gift;
+    abti_unit *unit = pop();
+
+    uint64_t start = abti_clock_mono_ns();
+    ok(!give(unit), "nobody accepts it");
+    ok(abti_clock_mono_ns() - start < 1000000000, "as is soon known");
+    ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "nobody is busy with the pool");
+    is_int(pool->ops->size(pool), UNITS - 1, "the unit is still the giver's");
+    struct abti_wish wish = {NULL};
+    abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
+    abti_store_relaxed(&pool->lock.owner, (struct abti_bias_user *)&gift);
+    ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "somebody asks");
+    abti_store_relaxed(&pool->lock.owner, NULL);
+    ok(abti_load_relaxed(&pool->wish) == (uintptr_t)&wish, "and goes on asking");
+    abti_store_relaxed(&pool->wish, 0);
+
+    abti_pool_count_entered(abti_es_self, pool);
+    offer(&gift, unit);
+    struct abti_parking sleeper = {.linked = false};
+    abti_store_relaxed(&pool->parked.first, &sleeper);
+    answer();
+    abti_store_relaxed(&pool->parked.first, NULL);
+    ok(!abti_load_relaxed(&gift.taken), "not accepted while somebody sleeps, who is to be woken");
+    is_int(abti_pool_total_size(pool), UNITS, "in the total size it is");
+    answer();
+    ok(abti_load_relaxed(&gift.taken) && !abti_load_relaxed(&pool->wish), "accepted");
+    is_int(pool->ops->size(pool), UNITS, "it is in the pool");
+    is_int(abti_pool_num_blocked(pool), 0, "and blocked no longer");
+    ok(abti_steal(&(struct abti_thief){0}, pool) == unit, "at the tail");
+
+    for (abti_unit *other; (other = pop()) != NULL;)
+        ;
+    ok(pool->ops->is_empty(pool), "an empty pool");
+    abti_pool_count_entered(abti_es_self, pool);
+    offer(&gift, unit);
+    ok(!pool->ops->is_empty(pool), "to which a unit is offered is not empty");
+    ok(pop() == unit && abti_load_relaxed(&gift.taken), "who pops gets it");
+    ok(!pop() && pool->ops->is_empty(pool), "once");
+    is_int(abti_pool_total_size(pool), 0, "and then the pool is empty");
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
+}
+
+static _Atomic(abti_unit *) handed;
+static _Atomic(int) ready;
+static _Atomic(bool) enough;
+static atomic_long num_given, num_refused;
+
+/* Wakes what it is handed. */
+static void *giver(void *arg)
+{
+    atomic_fetch_add(&ready, 1);
+    while (!atomic_load(&enough)) {
+        abti_unit *unit = atomic_exchange(&handed, NULL);
+        if (!unit)
+            continue;
+        if (abti_pool_give(NULL, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME)) {
+            atomic_fetch_add(&num_given, 1);
+        } else {
+            atomic_fetch_add(&num_refused, 1);
+            abti_pool_push_unblocked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+        }
+    }
+    return arg;
+}
+
+static void test_with_givers(void)
+{
+    enum { GIVERS = 2 };
+    pthread_t threads[GIVERS];
+    bool wrong = false;
+
+    for (int i = 0; i < GIVERS; i++)
+        pthread_create(&threads[i], NULL, giver, NULL);
+    while (atomic_load(&ready) < GIVERS)
+        ;
+    uint64_t end = abti_clock_mono_ns() + 2 * ABTI_NS_PER_SEC;
+    for (long i = 0; i < ROUNDS || (atomic_load(&num_given) < ROUNDS && abti_clock_mono_ns() < end); i++) {
+        abti_unit *unit = pop();
+        if (unit && i % 500 == 0 && !atomic_load(&handed)) {
+            abti_pool_count_entered(abti_es_self, pool);
+            atomic_store(&handed, unit);
+            /* Until about when the giver loses its patience. */
+            for (uint64_t later = abti_clock_mono_ns() + (uint64_t)(i / 500 % 100 * 20); abti_clock_mono_ns() < later;)
+                ;
+        } else if (unit) {
+            push(unit);
+        }
+        wrong |= abti_pool_total_size(pool) != UNITS;
+    }
+    while (abti_pool_num_blocked(pool) > 0)
+        answer();
+    atomic_store(&enough, true);
+    for (int i = 0; i < GIVERS; i++)
+        pthread_join(threads[i], NULL);
+    diag("%ld times accepted, %ld times not", atomic_load(&num_given), atomic_load(&num_refused));
+    ok(!wrong, "the total size is what it is all the time");
+    int found = 0, num = 0;
+    for (abti_unit *unit; (unit = pop()) != NULL; num++)
+        for (int i = 0; i < UNITS; i++)
+            found |= (unit == units[i]) << i;
+    is_int(found, (1 << UNITS) - 1, "all units are there");
+    is_int(num, UNITS, "once each");
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
+}
+
 /* --- Asking and granting at the same time --- */
 
 static _Atomic(int) started;
@@ -299,6 +431,8 @@ int main(void)
     test_rests();
     test_costs();
     test_unseen();
+    test_gifts();
+    test_with_givers();
     test_with_thief();
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
