@@ -130,7 +130,7 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
         abti_pool_count_left(es, pool);
         return;
     }
-    if (pool->ops->steal && abti_pool_give(es, pool, unit, context))
+    if (pool->ops->answers && abti_pool_give(es, pool, unit, context))
         return;
     abti_pool_lock(abti_es_self, pool);
     if (inbox)

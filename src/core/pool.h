@@ -42,11 +42,8 @@ struct abti_pool_ops {
     void (*free_unit)(abti_pool *pool, ABT_unit handle);
     /* Though the operation is not NULL, the pool cannot do it. NULL: it can. */
     bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
-    /*
-     * For a thief: a pop from the far end. `unseen`: it does not stand in the way of who may get the bias. Not NULL
-     * only where those who push and pop call abti_pool_answer_locked.
-     */
-    abti_unit *(*steal)(abti_pool *pool, bool unseen);
+    /* Those who push and pop call abti_pool_answer_locked. */
+    bool answers;
 };
 
 /*
@@ -87,7 +84,7 @@ struct ABT_pool_opaque {
     struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
 
     struct abti_blocked blocked;
-    _Atomic(struct abti_bias_user *) server; /* of those with steal: of an ES that runs units out of it, a hint */
+    _Atomic(struct abti_bias_user *) server; /* of those that answer: of an ES that runs units out of it, a hint */
     struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
                                 them. The head is glanced at */
     size_t num_coming;       /* lock: of those who slept, how many were woken and are still to take a unit */
@@ -157,7 +154,7 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
 {
     /* relaxed: a hint. Not stored without need, to others that look at it */
-    if (pool->ops->steal && abti_load_relaxed(&pool->server) != server)
+    if (pool->ops->answers && abti_load_relaxed(&pool->server) != server)
         abti_store_relaxed(&pool->server, server);
 }
 

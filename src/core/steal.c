@@ -88,7 +88,7 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 /* Where one native thread runs at a time, nobody could answer. */
 static bool may_ask(abti_pool *pool)
 {
-    return pool->ops->steal && abti_rt_runs_at_once(2);
+    return pool->ops->answers && abti_rt_runs_at_once(2);
 }
 
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
@@ -163,12 +163,9 @@ static abti_unit *got(struct abti_thief *thief, abti_pool *pool, abti_unit *unit
 static abti_unit *take_unasked(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
 {
     uint64_t start_ns = abti_clock_mono_ns();
-    bool rested = thief->smalls >= ENOUGH_SMALLS;
     /* After a rest, and before it has taken two units one right after the other, all that it touches has moved. */
-    bool tells_cost = thief->smalls > 0 && !rested;
-    /* Where units are small, who is busy with them is to get the bias in spite of a thief that comes now and then: then
-       the thief asks. As long as it takes them, each visit to the pool costs a locked instruction. */
-    abti_unit *unit = got(thief, pool, pool->ops->steal(pool, rested), busy);
+    bool tells_cost = thief->smalls > 0 && thief->smalls < ENOUGH_SMALLS;
+    abti_unit *unit = got(thief, pool, abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY), busy);
     if (tells_cost && thief->got_ns != 0)
         learn_cost(thief, thief->got_ns - start_ns);
     return unit;

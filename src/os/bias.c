@@ -48,15 +48,13 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
     lock->need = need;
 }
 
-/* spin is held. Who comes after somebody unseen goes on from where the one before was: nearly always that is himself.
- */
+/* spin is held. */
 static void count(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    struct abti_bias_user *before = abti_load_relaxed(&lock->last);
-    if (before != me)
+    if (abti_load_relaxed(&lock->last) != me) {
         abti_store_relaxed(&lock->last, me);
-    if (!me || (before && before != me))
         lock->streak = 0;
+    }
     if (++lock->streak < lock->need || lock->streak < NEED_MIN || !me || !abti_load_relaxed(&have_membarrier))
         return;
     lock->streak = 0;
@@ -64,7 +62,7 @@ static void count(struct abti_bias *lock, struct abti_bias_user *me)
     abti_store_relaxed(&lock->owner, me);
 }
 
-static void lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
+void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_spin_lock(&lock->spin);
     struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
@@ -74,14 +72,8 @@ static void lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
         abti_store_relaxed(&lock->owner, NULL);
 }
 
-void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
-{
-    lock_by_spin(lock, me);
-    abti_store_relaxed(&lock->last, NULL);
-}
-
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    lock_by_spin(lock, me);
+    abti_bias_lock_long(lock, me);
     count(lock, me);
 }

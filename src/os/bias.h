@@ -37,7 +37,7 @@ struct abti_bias {
     struct abti_spin spin;
     uint32_t streak;                       /* spin: how often `last` has come one after the other */
     uint32_t need;                         /* spin: how often it must */
-    _Atomic(struct abti_bias_user *) last; /* spin: who came last, NULL: somebody unseen; others glance at it */
+    _Atomic(struct abti_bias_user *) last; /* spin: who came last; others glance at it */
     uint64_t since_ns;                     /* spin: when the bias was given last */
 };
 
@@ -68,8 +68,7 @@ ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *
 /* Locks by spin, for who may get the bias at that, or NULL. */
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
 
-/* The same for who may take other locks meanwhile. Who comes in this way is unseen: it does not get the bias, nor does
-   it keep from it who comes all the time. */
+/* The same for who may take other locks meanwhile. */
 void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me);
 
 ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *me)

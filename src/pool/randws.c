@@ -66,31 +66,15 @@ static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
         abti_bias_leave(es->bias);
 }
 
-/* What is offered may be the only one. */
-static abti_unit *pop_and_unlock(abti_pool *pool, ABT_pool_context context)
-{
-    abti_pool_answer_locked(pool);
-    abti_unit *unit = pop_locked(pool, context);
-    abti_pool_unlock(abti_es_self, pool);
-    return unit;
-}
-
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
 {
     if (randws_is_empty(pool))
         return NULL;
     abti_pool_lock(abti_es_self, pool);
-    return pop_and_unlock(pool, context);
-}
-
-static abti_unit *randws_steal(abti_pool *pool, bool unseen)
-{
-    if (!unseen)
-        return randws_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
-    if (randws_is_empty(pool))
-        return NULL;
-    abti_pool_lock_long(abti_es_self, pool);
-    return pop_and_unlock(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    abti_pool_answer_locked(pool); /* first: what is offered may be the only one */
+    abti_unit *unit = pop_locked(pool, context);
+    abti_pool_unlock(abti_es_self, pool);
+    return unit;
 }
 
 static int randws_remove(abti_pool *pool, abti_unit *unit)
@@ -129,5 +113,5 @@ const struct abti_pool_ops abti_pool_randws_ops = {
     .remove = randws_remove,
     .print_all = randws_print_all,
     .fini = randws_fini,
-    .steal = randws_steal,
+    .answers = true,
 };

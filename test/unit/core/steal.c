@@ -206,38 +206,6 @@ static void test_costs(void)
     abti_store_relaxed(&pool->server, NULL);
 }
 
-/* Who is busy with small units is to get the bias, though others steal. */
-static void test_unseen(void)
-{
-    enum { STREAK = 100 };
-    struct abti_bias_user server = {NULL};
-    struct abti_thief thief = {0};
-
-    if (!abti_rt_runs_at_once(2)) {
-        skip(5, "nobody else runs at the same time");
-        return;
-    }
-    abti_store_relaxed(&pool->server, &server);
-    abti_store_relaxed(&pool->lock.owner, NULL);
-    pool->lock.streak = STREAK;
-    abti_store_relaxed(&pool->lock.last, &server);
-    abti_unit *unit = abti_steal(&thief, pool);
-    ok(unit && pool->lock.streak == 1 && abti_load_relaxed(&pool->lock.last) == abti_es_self->bias,
-       "who steals is one that comes");
-    push(unit);
-
-    thief = (struct abti_thief){.smalls = MANY};
-    pool->lock.streak = STREAK;
-    abti_store_relaxed(&pool->lock.last, &server);
-    unit = abti_steal(&thief, pool);
-    ok(unit != NULL, "one of small units steals, too");
-    is_int(pool->lock.streak, STREAK, "but does not count");
-    ok(!abti_load_relaxed(&pool->lock.last), "that somebody came is to be seen");
-    push(unit);
-    is_int(pool->lock.streak, STREAK + 1, "and the next visit does, as if nobody had come in between");
-    abti_store_relaxed(&pool->server, NULL);
-}
-
 /* --- Offering --- */
 
 /* The pool as one that somebody else is busy with, who does not come to look at the gift. */
@@ -430,7 +398,6 @@ int main(void)
     test_alone();
     test_rests();
     test_costs();
-    test_unseen();
     test_gifts();
     test_with_givers();
     test_with_thief();
