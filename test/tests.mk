@@ -163,6 +163,7 @@ regress_tests = \
 	test/regress/join_idle \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
+	test/regress/odd_deadlines \
 	test/regress/private_resume \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \

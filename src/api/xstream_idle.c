@@ -116,7 +116,8 @@ int ABTX_xstream_set_idle_hook(ABT_xstream xstream, ABTX_idle_hook_fn hook, void
 static uint64_t period_ns(double period)
 {
     double ns = period * ABTI_NS_PER_SEC;
-    return period < 0 || ns > 9.0e18 ? ABTI_CLOCK_NEVER : (uint64_t)ns;
+    /* As in abti_clock_deadline_in; without checks of arguments it may be no number. */
+    return ns >= 0 && ns < 9.0e18 ? (uint64_t)ns : ABTI_CLOCK_NEVER;
 }
 
 int ABTX_poller_add(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, double period)

@@ -16,25 +16,22 @@ uint64_t abti_clock_mono_ns(void)
     return (uint64_t)ts.tv_sec * ABTI_NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+/* Differences of any two times that a timespec can hold, be its tv_nsec out of bounds, fit in. */
+typedef __int128 wide;
+
 /* now + diff, at most ABTI_CLOCK_NEVER; 0 if it is over */
-static uint64_t deadline_from(uint64_t now, int64_t diff)
+static uint64_t deadline_from(uint64_t now, wide diff)
 {
-    uint64_t distance = (uint64_t)diff;
     if (diff <= 0)
         return 0;
-    return distance > ABTI_CLOCK_NEVER - now ? ABTI_CLOCK_NEVER : now + distance;
+    return diff > ABTI_CLOCK_NEVER - now ? ABTI_CLOCK_NEVER : now + (uint64_t)diff;
 }
 
 uint64_t abti_clock_deadline(const struct timespec *realtime)
 {
     struct timespec now;
-    int64_t sec, diff;
-
     clock_gettime(CLOCK_REALTIME, &now);
-    if (__builtin_sub_overflow((int64_t)realtime->tv_sec, (int64_t)now.tv_sec, &sec) ||
-        __builtin_mul_overflow(sec, ABTI_NS_PER_SEC, &diff) ||
-        __builtin_add_overflow(diff, (int64_t)realtime->tv_nsec - (int64_t)now.tv_nsec, &diff))
-        return realtime->tv_sec < now.tv_sec ? 0 : ABTI_CLOCK_NEVER;
+    wide diff = ((wide)realtime->tv_sec - now.tv_sec) * ABTI_NS_PER_SEC + realtime->tv_nsec - now.tv_nsec;
     return deadline_from(abti_clock_mono_ns(), diff);
 }
 

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 
 #include "os/clock.h"
@@ -49,6 +50,34 @@ static void test_timespec(void)
     ok(deadline <= abti_clock_mono_ns(), "now has come");
 }
 
+/* Nanoseconds that are more than a second, or less than none, are added to the seconds. */
+static void test_odd_nanoseconds(void)
+{
+    struct timespec now, at;
+    uint64_t begin = abti_clock_mono_ns();
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    at = (struct timespec){.tv_sec = now.tv_sec + 100, .tv_nsec = now.tv_nsec + 5000000000};
+    ok(is_in(105, abti_clock_deadline(&at), begin), "five seconds of nanoseconds");
+    at.tv_nsec = now.tv_nsec - 5000000000;
+    ok(is_in(95, abti_clock_deadline(&at), begin), "five seconds less");
+    at = (struct timespec){.tv_sec = now.tv_sec + 100, .tv_nsec = LONG_MIN};
+    is_int(abti_clock_deadline(&at), 0, "292 years less are over");
+    at = (struct timespec){.tv_sec = INT64_MIN, .tv_nsec = LONG_MIN};
+    is_int(abti_clock_deadline(&at), 0, "as is the least of both");
+    at.tv_nsec = LONG_MAX;
+    is_int(abti_clock_deadline(&at), 0, "and the least second with the most nanoseconds");
+    at = (struct timespec){.tv_sec = INT64_MAX, .tv_nsec = LONG_MIN};
+    ok(abti_clock_deadline(&at) == ABTI_CLOCK_NEVER, "the greatest second does not come, with the least nanoseconds");
+    at.tv_nsec = LONG_MAX;
+    ok(abti_clock_deadline(&at) == ABTI_CLOCK_NEVER, "nor with the most");
+    clock_gettime(CLOCK_REALTIME, &now);
+    begin = abti_clock_mono_ns();
+    at = (struct timespec){.tv_sec = now.tv_sec - 9223372036, .tv_nsec = LONG_MAX};
+    uint64_t deadline = abti_clock_deadline(&at);
+    ok(deadline < begin + 2 * SEC, "what is centuries ago plus centuries is now");
+}
+
 static void test_seconds(void)
 {
     uint64_t now = abti_clock_mono_ns();
@@ -69,6 +98,7 @@ int main(void)
 {
     test_clocks();
     test_timespec();
+    test_odd_nanoseconds();
     test_seconds();
     return done_testing();
 }
