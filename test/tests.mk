@@ -164,6 +164,7 @@ regress_tests = \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/odd_deadlines \
+	test/regress/pop_threads_tail \
 	test/regress/private_resume \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \

@@ -73,8 +73,12 @@ void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, A
 size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
 {
     size_t n = 0;
-    while (n < len && (units[n] = abti_pool_pop(pool, context)) != NULL)
-        n++;
+    for (; n < len; n++) {
+        abti_unit *unit = abti_pool_pop(pool, context);
+        if (!unit)
+            break; /* what lies behind the last one is left alone */
+        units[n] = unit;
+    }
     return n;
 }
 
