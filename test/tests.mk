@@ -156,6 +156,8 @@ regress_tests = \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
 	test/regress/dump_again \
+	test/regress/fault_handlers \
+	test/regress/fault_unloaded \
 	test/regress/finalize_reclaim \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
@@ -171,6 +173,9 @@ regress_tests = \
 	test/regress/sched_reuse \
 	test/regress/wake_handover \
 	test/regress/yield_events
+
+# It loads the library by itself.
+test_regress_fault_unloaded_LDADD =
 
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
 stress_tests = \

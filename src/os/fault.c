@@ -11,56 +11,121 @@
 /* What a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector units. */
 enum { FAULT_STACK = 64 * 1024 };
 
-static const int signals[] = {SIGSEGV, SIGBUS};
+/*
+ * One of the signals. All but `spent` is written by abti_fault_watch and _unwatch, which do not run at the same time,
+ * and before our handler is installed, or while it passes everything on as it did.
+ */
+static struct watched {
+    int sig;
+    bool below; /* at the last _unwatch another handler stood in our place: it may pass faults on to ours */
+    struct sigaction before; /* what our handler has replaced */
+    _Atomic(bool) spent;     /* by a signal, which SA_RESETHAND allows `before` one of */
+} signals[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 
-/* Written by abti_fault_watch and _unwatch, which do not run at the same time; read by the handler. */
-static struct sigaction before[ABTI_ARRAY_LEN(signals)];
-static void (*watcher)(void *addr);
+static _Atomic(abti_fault_look) watcher;
 
-/* Lets the signal do what it would have done. */
-static void pass_on(int sig, siginfo_t *info, void *context)
+static bool is_function(const struct sigaction *action)
 {
-    struct sigaction *old = &before[sig == signals[0] ? 0 : 1];
-    if (old->sa_flags & SA_SIGINFO) {
-        old->sa_sigaction(sig, info, context);
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/* A fault cannot be ignored: it comes again when the handler returns. A signal of kill or raise does not. */
+static void take_course(int sig, bool ignored, bool sent)
+{
+    if (sent && ignored)
         return;
-    }
-    bool sent = info->si_code <= 0; /* by kill or raise: it does not come again when we return */
-    if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-        old->sa_handler(sig);
-    } else if (!sent || old->sa_handler == SIG_DFL) {
-        signal(sig, SIG_DFL); /* a fault cannot be ignored */
-        if (sent)
-            raise(sig);
-    }
+    signal(sig, SIG_DFL);
+    if (sent)
+        raise(sig);
+}
+
+/* What the kernel would have done without us. The mask and SA_NODEFER it has seen to, see handler_for. */
+static void pass_on(struct watched *w, siginfo_t *info, void *context)
+{
+    const struct sigaction *old = &w->before;
+    bool sent = info->si_code <= 0;
+    if (!is_function(old))
+        take_course(w->sig, old->sa_handler == SIG_IGN, sent);
+    else if (old->sa_flags & (int)SA_RESETHAND && abti_exchange_acq_rel(&w->spent, true))
+        take_course(w->sig, false, sent);
+    else if (old->sa_flags & SA_SIGINFO)
+        old->sa_sigaction(w->sig, info, context);
+    else
+        old->sa_handler(w->sig);
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
-    if (info->si_code > 0 && watcher)
-        watcher(info->si_addr);
+    /* acquire: pairs with the release in abti_fault_watch */
+    abti_fault_look look = abti_load_acquire(&watcher);
+    if (info->si_code > 0 && look)
+        look(info->si_addr);
     errno = saved_errno;
-    pass_on(sig, info, context);
+    pass_on(sig == signals[0].sig ? &signals[0] : &signals[1], info, context);
 }
 
-void abti_fault_watch(void (*look)(void *addr))
+/* Our handler, which the kernel calls as it would call the old one, but on the signal stack. */
+static struct sigaction handler_for(const struct sigaction *old)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
-    watcher = look;
+    if (is_function(old)) {
+        action.sa_mask = old->sa_mask;
+        action.sa_flags |= old->sa_flags & (SA_NODEFER | SA_RESTART);
+    } else {
+        action.sa_flags |= SA_RESTART; /* as if an ignored signal had not come */
+    }
+    return action;
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
+}
+
+/*
+ * Ours is not installed above a handler that passes faults on to it, or puts it back for the next one: they would go
+ * round and round. If it turns out that such a handler does not do so we hear of no faults, as before _unwatch.
+ */
+static void watch(struct watched *w)
+{
+    struct sigaction now;
+    if (sigaction(w->sig, NULL, &now) != 0 || is_ours(&now) || (w->below && is_function(&now)))
+        return;
+    struct sigaction action = handler_for(&now);
+    w->before = now;
+    abti_store_relaxed(&w->spent, false); /* no handler of ours is installed that would look at it */
+    sigaction(w->sig, &action, NULL);
+}
+
+static void unwatch(struct watched *w)
+{
+    struct sigaction now;
+    if (sigaction(w->sig, NULL, &now) != 0)
+        return;
+    w->below = !is_ours(&now);
+    if (w->below)
+        return;
+    struct sigaction old = w->before;
+    if (abti_load_acquire(&w->spent)) /* pairs with the exchange in pass_on */
+        old.sa_handler = SIG_DFL;
+    sigaction(w->sig, &old, NULL);
+}
+
+void abti_fault_watch(abti_fault_look look)
+{
     for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
-        sigaction(signals[i], &action, &before[i]);
+        watch(&signals[i]);
+    /* release: who hears of it sees what it needs */
+    abti_store_release(&watcher, look);
 }
 
 void abti_fault_unwatch(void)
 {
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++) {
-        struct sigaction now;
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
-            sigaction(signals[i], &before[i], NULL);
-    }
-    watcher = NULL;
+    abti_store_release(&watcher, NULL);
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
+        unwatch(&signals[i]);
 }
 
 /* One that nobody uses: threads come and go. */

@@ -7,12 +7,20 @@
 
 #include <stdbool.h>
 
+/* It only says something about the fault at that address. Called in the signal handler. */
+typedef void (*abti_fault_look)(void *addr);
+
 /*
- * From now on `look` is called, in the signal handler, with the address of every fault. It only says something about
- * it: then the signal does what it would have done, a handler that was there before included.
+ * From now on `look` is called at every fault. Then the signal does what it would have done: a handler that was there
+ * before is called with the signals blocked, and as often, as it asked for; though on the signal stack of the thread if
+ * that has one, whether it asked for that or not, since it would not get far on a stack that is at its end.
  */
-void abti_fault_watch(void (*look)(void *addr));
-/* Undoes it, unless somebody has put another handler in our place. */
+void abti_fault_watch(abti_fault_look look);
+
+/*
+ * Undoes it. If somebody has put another handler in our place, that one stays, and may go on to pass faults on to ours,
+ * also after the next abti_fault_watch; and then nothing but it tells ours of faults.
+ */
 void abti_fault_unwatch(void);
 
 /* Memory for signal handlers to run on. NULL: there is none. */
