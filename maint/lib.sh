@@ -25,6 +25,11 @@ can_install() {
     command -v sudo > /dev/null && sudo -n true 2> /dev/null && SUDO="sudo -n"
 }
 
+# apt_get ARGUMENT...: which waits while somebody else installs something.
+apt_get() {
+    $SUDO env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@" > /dev/null
+}
+
 # missing THING:PACKAGE...: the packages of those things that are not there. A thing is a command, or a header if it ends
 # in .h, looked for by the compiler.
 missing() {
@@ -44,9 +49,7 @@ need() {
     if can_install; then
         say "installing: $packages"
         # shellcheck disable=SC2086
-        if $SUDO apt-get update -qq &&
-            $SUDO env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages > /dev/null
-        then
+        if apt_get update && apt_get install -y --no-install-recommends $packages; then
             packages=$(missing "$@")
             [ -n "$packages" ] || return 0
         fi

@@ -198,8 +198,9 @@ def install():
               and not (p == "cargo" and shutil.which("cargo"))]
     print("installing:", " ".join(wanted), flush=True)
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    subprocess.run([*sudo, "apt-get", "update", "-qq"], check=False)
-    done = subprocess.run([*sudo, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted], env=env,
+    apt = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq"]
+    subprocess.run([*apt, "update"], check=False)
+    done = subprocess.run([*apt, "install", "-y", "--no-install-recommends", *wanted], env=env,
                           stdout=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
         print("could not install all; please run: sudo apt-get install -y", " ".join(wanted))
