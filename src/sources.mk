@@ -81,6 +81,7 @@ abt_sources = \
 	src/os/spin.c \
 	src/os/symbol.c \
 	src/os/vm.c \
+	src/os/wakefd.c \
 	src/pool/fifo.c \
 	src/pool/make.c \
 	src/pool/randws.c \
@@ -125,7 +126,7 @@ endif
 if HAVE_EVENTFD
 abt_sources += src/os/wakefd_eventfd.c
 else
-abt_sources += src/os/wakefd_pipe.c
+abt_sources += src/os/wakefd_none.c
 endif
 
 if HAVE_HWLOC

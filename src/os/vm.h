@@ -33,7 +33,7 @@ void abti_vm_unmap(void *ptr, size_t size);
 
 /*
  * Gives the memory behind the pages that lie wholly in [ptr, ptr + size) back to the system; the address range stays
- * and reads as zero afterwards. Pages that are only partly covered are left alone.
+ * and reads as zero afterwards, unless the system refuses. Pages that are only partly covered are left alone.
  */
 void abti_vm_release(void *ptr, size_t size);
 
