@@ -155,6 +155,7 @@ regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
+	test/regress/denied_calls \
 	test/regress/dump_again \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
