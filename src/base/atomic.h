@@ -1,6 +1,7 @@
 /*
  * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and
- * a missing one stands out. Every acquire names its release in a comment at the place of use.
+ * a missing one stands out. Every acquire names its release in a comment at the place of use. The standard's names
+ * without an order (atomic_load and others) are sequentially consistent.
  */
 #ifndef ABTI_BASE_ATOMIC_H
 #define ABTI_BASE_ATOMIC_H
@@ -17,14 +18,23 @@
 #define abti_exchange_acquire(p, v) atomic_exchange_explicit(p, v, memory_order_acquire)
 #define abti_exchange_release(p, v) atomic_exchange_explicit(p, v, memory_order_release)
 #define abti_fetch_add_relaxed(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define abti_fetch_add_release(p, v) atomic_fetch_add_explicit(p, v, memory_order_release)
 #define abti_fetch_add_acq_rel(p, v) atomic_fetch_add_explicit(p, v, memory_order_acq_rel)
 #define abti_fetch_sub_acq_rel(p, v) atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
+#define abti_fetch_or_relaxed(p, v) atomic_fetch_or_explicit(p, v, memory_order_relaxed)
 #define abti_fetch_or_acq_rel(p, v) atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
 #define abti_fetch_and_acq_rel(p, v) atomic_fetch_and_explicit(p, v, memory_order_acq_rel)
 #define abti_cas_acq_rel(p, expected, desired)                                                                         \
     atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire)
 #define abti_cas_relaxed(p, expected, desired)                                                                         \
     atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed)
+#define abti_fence_acquire() atomic_thread_fence(memory_order_acquire)
 #define abti_fence_seq_cst() atomic_thread_fence(memory_order_seq_cst)
+
+/* Of fields that are not _Atomic, since their own thread reads them plainly. */
+#define abti_plain_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define abti_plain_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define abti_plain_store_relaxed(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define abti_plain_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
 #endif

@@ -12,7 +12,7 @@ bool abti_migrate_serve(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
     abti_fetch_and_acq_rel(&unit->requests, (uint8_t)~ABTI_REQ_MIGRATE);
-    abti_pool *pool = atomic_exchange_explicit(&cold->migrate_to, NULL, memory_order_acq_rel);
+    abti_pool *pool = abti_exchange_acq_rel(&cold->migrate_to, NULL);
     if (!pool || pool == unit->pool || abti_unit_associate(unit, pool) != ABT_SUCCESS)
         return false;
     struct abti_migrated migrated = abti_unit_migrated(unit);

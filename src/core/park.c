@@ -85,7 +85,7 @@ static struct crowd *crowd_of(const void *object)
 static void wake_crowd(struct crowd *crowd)
 {
     /* release: who sees the count sees who was woken before */
-    atomic_fetch_add_explicit(&crowd->wakes, 1, memory_order_release);
+    abti_fetch_add_release(&crowd->wakes, 1);
     abti_word_wake_all(&crowd->wakes);
 }
 

@@ -14,12 +14,12 @@ void abti_pool_count_entered_slow(abti_pool *pool)
     if (es && !abti_load_relaxed(&b->owner) && abti_cas_acq_rel(&b->owner, &none, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
-        atomic_fetch_add_explicit(&b->shared_entered, 1, memory_order_release);
+        abti_fetch_add_release(&b->shared_entered, 1);
 }
 
 void abti_pool_count_left_slow(abti_pool *pool)
 {
-    atomic_fetch_add_explicit(&pool->blocked.shared_left, 1, memory_order_release);
+    abti_fetch_add_release(&pool->blocked.shared_left, 1);
 }
 
 /*
@@ -85,7 +85,7 @@ static size_t take_sum(abti_pool *pool, bool *exact)
     uint32_t left = blocked_left(b);
     uint32_t entered = blocked_entered(pool);
     size_t size = pool->ops->size(pool);
-    atomic_thread_fence(memory_order_acquire);
+    abti_fence_acquire();
     *exact = blocked_left(b) == left && blocked_entered(pool) == entered && abti_load_relaxed(&b->moves) == moves;
     return size + blocked(entered, left);
 }

@@ -108,7 +108,7 @@ ABT_thread_state abti_unit_state(abti_unit *unit)
 /* acquire: pairs with abti_unit_set_stack */
 static struct abti_stack *stack_of(abti_unit *unit)
 {
-    return __atomic_load_n(&unit->stack, __ATOMIC_ACQUIRE);
+    return abti_plain_load_acquire(&unit->stack);
 }
 
 /* It keeps its stack for life; what the header says is constant. */
@@ -134,7 +134,7 @@ static char *default_stack_end(abti_unit *unit)
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
             /* acquire: before the next look */
-            end = (char *)__atomic_load_n(&joiner->ctx, __ATOMIC_ACQUIRE) - ABTI_CTX_BELOW;
+            end = (char *)abti_plain_load_acquire(&joiner->ctx) - ABTI_CTX_BELOW;
         }
         if (abti_load_relaxed(&unit->join) == join)
             return join == ABTI_JOIN_DONE ? NULL : end;

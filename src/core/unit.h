@@ -193,18 +193,18 @@ ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)
 /* For who neither runs nor has popped the unit: it may be on its way to another pool. */
 ABTI_INLINE abti_pool *abti_unit_last_pool(abti_unit *unit)
 {
-    return __atomic_load_n(&unit->pool, __ATOMIC_RELAXED); /* relaxed: pairs with abti_unit_set_pool, orders nothing */
+    return abti_plain_load_relaxed(&unit->pool); /* pairs with abti_unit_set_pool, orders nothing */
 }
 
 ABTI_INLINE void abti_unit_set_pool(abti_unit *unit, abti_pool *pool)
 {
-    __atomic_store_n(&unit->pool, pool, __ATOMIC_RELAXED);
+    abti_plain_store_relaxed(&unit->pool, pool);
 }
 
 /* release: who asks for the stack of a unit that starts elsewhere, see abti_unit_stack_end, sees it as it was made. */
 ABTI_INLINE void abti_unit_set_stack(abti_unit *unit, struct abti_stack *stack)
 {
-    __atomic_store_n(&unit->stack, stack, __ATOMIC_RELEASE);
+    abti_plain_store_release(&unit->stack, stack);
 }
 
 /*

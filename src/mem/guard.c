@@ -40,7 +40,7 @@ unsigned abti_guard_kinds(void)
 static void note_kind(unsigned kind)
 {
     if (!(abti_load_relaxed(&guard_kinds) & kind))
-        atomic_fetch_or_explicit(&guard_kinds, kind, memory_order_relaxed);
+        abti_fetch_or_relaxed(&guard_kinds, kind);
 }
 
 size_t abti_guard_room(void)

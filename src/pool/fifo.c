@@ -92,7 +92,7 @@ static size_t priv_size(abti_pool *pool)
     do {
         before = nested;
         with_nested = (uint32_t)abti_queue_size(&pool->queue);
-        atomic_thread_fence(memory_order_acquire);
+        abti_fence_acquire();
         nested = abti_pool_num_nested(pool);
     } while (ABTI_UNLIKELY(nested != before) && ++tries < TRIES);
     int32_t size = (int32_t)(with_nested - nested);
