@@ -145,3 +145,7 @@ endif
 else
 abt_sources += src/ext/unwind_none.c
 endif
+
+if DELAYS
+abt_sources += src/os/delay.c
+endif

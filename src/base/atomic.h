@@ -7,34 +7,37 @@
 #define ABTI_BASE_ATOMIC_H
 
 #include <stdatomic.h>
+#include "base/delay.h"
 
-#define abti_load_relaxed(p) atomic_load_explicit(p, memory_order_relaxed)
-#define abti_load_acquire(p) atomic_load_explicit(p, memory_order_acquire)
-#define abti_load_seq_cst(p) atomic_load_explicit(p, memory_order_seq_cst)
-#define abti_store_relaxed(p, v) atomic_store_explicit(p, v, memory_order_relaxed)
-#define abti_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
-#define abti_store_seq_cst(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
-#define abti_exchange_acq_rel(p, v) atomic_exchange_explicit(p, v, memory_order_acq_rel)
-#define abti_exchange_acquire(p, v) atomic_exchange_explicit(p, v, memory_order_acquire)
-#define abti_exchange_release(p, v) atomic_exchange_explicit(p, v, memory_order_release)
-#define abti_fetch_add_relaxed(p, v) atomic_fetch_add_explicit(p, v, memory_order_relaxed)
-#define abti_fetch_add_release(p, v) atomic_fetch_add_explicit(p, v, memory_order_release)
-#define abti_fetch_add_acq_rel(p, v) atomic_fetch_add_explicit(p, v, memory_order_acq_rel)
-#define abti_fetch_sub_acq_rel(p, v) atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
-#define abti_fetch_or_relaxed(p, v) atomic_fetch_or_explicit(p, v, memory_order_relaxed)
-#define abti_fetch_or_acq_rel(p, v) atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
-#define abti_fetch_and_acq_rel(p, v) atomic_fetch_and_explicit(p, v, memory_order_acq_rel)
+#define abti_load_relaxed(p) ABTI_DELAYED(atomic_load_explicit(p, memory_order_relaxed))
+#define abti_load_acquire(p) ABTI_DELAYED(atomic_load_explicit(p, memory_order_acquire))
+#define abti_load_seq_cst(p) ABTI_DELAYED(atomic_load_explicit(p, memory_order_seq_cst))
+#define abti_store_relaxed(p, v) ABTI_DELAYED_VOID(atomic_store_explicit(p, v, memory_order_relaxed))
+#define abti_store_release(p, v) ABTI_DELAYED_VOID(atomic_store_explicit(p, v, memory_order_release))
+#define abti_store_seq_cst(p, v) ABTI_DELAYED_VOID(atomic_store_explicit(p, v, memory_order_seq_cst))
+#define abti_exchange_acq_rel(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_acq_rel))
+#define abti_exchange_acquire(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_acquire))
+#define abti_exchange_release(p, v) ABTI_DELAYED(atomic_exchange_explicit(p, v, memory_order_release))
+#define abti_fetch_add_relaxed(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_relaxed))
+#define abti_fetch_add_release(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_release))
+#define abti_fetch_add_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_add_explicit(p, v, memory_order_acq_rel))
+#define abti_fetch_sub_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_sub_explicit(p, v, memory_order_acq_rel))
+#define abti_fetch_or_relaxed(p, v) ABTI_DELAYED(atomic_fetch_or_explicit(p, v, memory_order_relaxed))
+#define abti_fetch_or_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_or_explicit(p, v, memory_order_acq_rel))
+#define abti_fetch_and_acq_rel(p, v) ABTI_DELAYED(atomic_fetch_and_explicit(p, v, memory_order_acq_rel))
 #define abti_cas_acq_rel(p, expected, desired)                                                                         \
-    atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire)
+    ABTI_DELAYED(                                                                                                      \
+        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire))
 #define abti_cas_relaxed(p, expected, desired)                                                                         \
-    atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed)
-#define abti_fence_acquire() atomic_thread_fence(memory_order_acquire)
-#define abti_fence_seq_cst() atomic_thread_fence(memory_order_seq_cst)
+    ABTI_DELAYED(                                                                                                      \
+        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed))
+#define abti_fence_acquire() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_acquire))
+#define abti_fence_seq_cst() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_seq_cst))
 
 /* Of fields that are not _Atomic, since their own thread reads them plainly. */
-#define abti_plain_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
-#define abti_plain_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define abti_plain_store_relaxed(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
-#define abti_plain_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define abti_plain_load_relaxed(p) ABTI_DELAYED(__atomic_load_n(p, __ATOMIC_RELAXED))
+#define abti_plain_load_acquire(p) ABTI_DELAYED(__atomic_load_n(p, __ATOMIC_ACQUIRE))
+#define abti_plain_store_relaxed(p, v) ABTI_DELAYED_VOID(__atomic_store_n(p, v, __ATOMIC_RELAXED))
+#define abti_plain_store_release(p, v) ABTI_DELAYED_VOID(__atomic_store_n(p, v, __ATOMIC_RELEASE))
 
 #endif

@@ -75,6 +75,11 @@
 #define ABTI_BUILD_ASSERT 0
 #endif
 
+/* Random delays around atomic operations. --enable-debug=delays */
+#ifndef ABTI_BUILD_DELAYS
+#define ABTI_BUILD_DELAYS 0
+#endif
+
 /* Every error code that is produced is reported on stderr. --enable-debug=err */
 #ifndef ABTI_BUILD_PRINT_ERRNO
 #define ABTI_BUILD_PRINT_ERRNO 0

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include "base/build.h"
 #include "base/compiler.h"
+#include "base/delay.h"
 
 /* The state of a new thread by the System V ABI: all exceptions masked, round to nearest, extended x87 precision. */
 #define ABTI_X86_MXCSR_DEFAULT 0x1f80u
@@ -53,7 +54,9 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 /* Compilers do not make one instruction of an atomic load, an addition and an atomic store; the machine has one. */
 ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
 {
+    abti_delay();
     __asm__ volatile("addq %1, %0" : "+m"(*p) : "re"(n) : "memory", "cc");
+    abti_delay();
 }
 
 /* Nor do they compare an atomic load in memory, or take the sign of a difference from the subtraction. */
@@ -67,35 +70,45 @@ typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
 ABTI_INLINE bool abti_cpu_is_set(const void *byte)
 {
     bool set;
+    abti_delay();
     __asm__ volatile("cmpb %b2, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_byte *)byte), "q"(0));
+    abti_delay();
     return set;
 }
 
 ABTI_INLINE bool abti_cpu_is_set_2(const void *bytes)
 {
     bool set;
+    abti_delay();
     __asm__ volatile("cmpw %w2, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_quarter *)bytes), "r"(0));
+    abti_delay();
     return set;
 }
 
 ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
 {
     bool equal;
+    abti_delay();
     __asm__ volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(*(const abti_cpu_word *)word), "r"(value));
+    abti_delay();
     return equal;
 }
 
 ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
 {
     bool any;
+    abti_delay();
     __asm__ volatile("testl %2, %1" : "=@ccne"(any) : "m"(*(const abti_cpu_half *)half), "ri"(bits));
+    abti_delay();
     return any;
 }
 
 ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
     bool positive;
+    abti_delay();
     __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*(abti_cpu_half *)half));
+    abti_delay();
     return positive;
 }
 
