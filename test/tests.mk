@@ -204,6 +204,7 @@ stress_tests = \
 	test/stress/timeouts \
 	test/stress/tool \
 	test/stress/uts_matrix \
+	test/stress/wakeups \
 	test/stress/xstreams
 
 # Some compilers call ceil.
