@@ -1,6 +1,8 @@
-/* Which sanitizer a test has been compiled with, if any. */
+/* Which sanitizer a test has been compiled with, if any, or for which build that takes long, too. */
 #ifndef TEST_SANITIZERS_H
 #define TEST_SANITIZERS_H
+
+#include "base/build.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -24,5 +26,8 @@
 #ifndef UNDER_TSAN
 #define UNDER_TSAN 0
 #endif
+
+/* --enable-debug=delays */
+#define UNDER_DELAYS ABTI_BUILD_DELAYS
 
 #endif

@@ -9,7 +9,7 @@
 #include "sanitizers.h"
 
 /* Far more than any program takes, on a machine that is busy and slow: a hang is what does not end. */
-enum { WATCHDOG_SECONDS = UNDER_ASAN || UNDER_TSAN ? 280 : 110 };
+enum { WATCHDOG_SECONDS = UNDER_ASAN || UNDER_TSAN || UNDER_DELAYS ? 280 : 110 };
 
 static inline void watchdog_bites(int sig)
 {

@@ -14,7 +14,7 @@
  *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
  *   bool abti_cpu_count_down(p)     --*p > 0, 4 bytes, signed; otherwise as abti_cpu_add
  *
- * Relaxed loads, compared:
+ * What reads or writes memory of others has abti_delay() before and behind it (base/delay.h). Relaxed loads, compared:
  *   bool abti_cpu_is_set(p)         *p != 0, one byte
  *   bool abti_cpu_is_set_2(p)       the same for two bytes
  *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes

@@ -15,8 +15,8 @@
 #include "sanitizers.h"
 #include "watchdog.h"
 
-/* plain, or less where a sanitizer's own limits and speed say so. */
-#define SCALED(plain, asan, tsan) (UNDER_TSAN ? (tsan) : UNDER_ASAN ? (asan) : (plain))
+/* plain, or less where the limits and the speed of a sanitizer, or delays, say so. */
+#define SCALED(plain, asan, tsan) (UNDER_TSAN ? (tsan) : UNDER_ASAN || UNDER_DELAYS ? (asan) : (plain))
 
 /* --- Time --- */
 
