@@ -43,6 +43,7 @@ abt_sources = \
 	src/core/join.c \
 	src/core/key.c \
 	src/core/kvconf.c \
+	src/core/leftover.c \
 	src/core/migrate.c \
 	src/core/overflow.c \
 	src/core/ownstack.c \

@@ -168,6 +168,7 @@ regress_tests = \
 	test/regress/many_exits \
 	test/regress/odd_deadlines \
 	test/regress/pop_threads_tail \
+	test/regress/key_destructor_stack \
 	test/regress/private_resume \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \

@@ -1,6 +1,7 @@
 /* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
 #include "core/annotated.h"
 #include "core/join.h"
+#include "core/leftover.h"
 #include "core/overflow.h"
 #include "core/rt.h"
 #include "core/stackuse.h"
@@ -26,16 +27,37 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 
 /* --- Publishing an end --- */
 
+/* A unit that is more than its descriptor: the joiner frees it itself when that calls the user's functions. */
+static ABTI_NOINLINE void free_for_joiner(abti_unit *unit, abti_unit *joiner)
+{
+    if (abti_unit_calls_back(unit)) {
+        abti_leftover_leave(unit, joiner);
+    } else {
+        abti_null_handle(joiner);
+        abti_unit_free(unit);
+    }
+}
+
+/* For a joiner in ABT_thread_free. */
+ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
+{
+    /* relaxed: the unit has ended, its last user synchronised by the join word */
+    if (ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
+        free_for_joiner(unit, joiner);
+        return;
+    }
+    abti_null_handle(joiner);
+    abti_unit_release(es, unit);
+}
+
 /* A unit that a joiner waits for, whose registration is `join`. */
 ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t join)
 {
     /* One joiner has registered, and no other can: a plain store ends the unit. */
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_null_handle((abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
-        abti_unit_dispose(es, unit);
-    } else {
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+        free_joined(es, unit, (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+    else
         abti_store_release(&unit->join, ABTI_JOIN_DONE);
-    }
     if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
         abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
         return NULL;
@@ -114,8 +136,20 @@ ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*af
     jump(es->parent, after, arg);
 }
 
-ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_es *es, abti_unit *unit)
+/*
+ * A unit that keeps its stack and frees itself does so when it has left the stack, on another one: the user's functions
+ * are called before that.
+ */
+static void call_back_on_own_stack(abti_unit *unit)
 {
+    if (!(unit->flags & ABTI_UNIT_NAMED))
+        abti_unit_call_back(unit);
+}
+
+ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_unit *unit)
+{
+    call_back_on_own_stack(unit);
+    abti_es *es = abti_es_self;
     leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
 }
 
@@ -239,7 +273,7 @@ static ABTI_HOT void finish(void)
     if (abti_stack_is_overrun(stack))
         abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
-        finish_own_stack(es, unit);
+        finish_own_stack(unit);
     abti_unit *joiner = terminate(es, unit);
     if (joiner) {
         if (can_continue_joiner(es, joiner)) {
@@ -324,8 +358,10 @@ void abti_ult_exit_to(abti_unit *next)
         abti_overflow_abort(unit);
     abti_stackuse_left(unit);
     abti_tool_event_finish(es, unit);
-    if (unit->flags & ABTI_UNIT_OWN_STACK)
-        leave_for_good(es, next, after_end_own_stack, unit);
+    if (unit->flags & ABTI_UNIT_OWN_STACK) {
+        call_back_on_own_stack(unit);
+        leave_for_good(abti_es_self, next, after_end_own_stack, unit);
+    }
     bool in_place = abti_unit_runs_in_place(unit);
     struct abti_stack *stack = unit->stack;
     abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */

@@ -238,15 +238,34 @@ void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaq
     return slot ? abti_load_acquire(&slot->value) : NULL;
 }
 
+/* From `slot` on, along its bucket: the first whose value is to be destroyed, or NULL. */
+static struct key_slot *next_to_destroy(struct key_slot *slot)
+{
+    while (slot && !(slot->destructor && abti_load_acquire(&slot->value)))
+        slot = abti_load_acquire(&slot->next);
+    return slot;
+}
+
+static struct key_slot *first_to_destroy(const struct abti_ktable *table, uint32_t bucket)
+{
+    return next_to_destroy(abti_load_acquire(&table->buckets[bucket]));
+}
+
+bool abti_ktable_has_destructors(const struct abti_ktable *table)
+{
+    for (uint32_t i = 0; table && i <= table->mask; i++) {
+        if (first_to_destroy(table, i))
+            return true;
+    }
+    return false;
+}
+
 static void run_destructors(struct abti_ktable *table)
 {
     for (uint32_t i = 0; i <= table->mask; i++) {
-        struct key_slot *slot = abti_load_acquire(&table->buckets[i]);
-        for (; slot; slot = abti_load_acquire(&slot->next)) {
-            void *value = abti_load_acquire(&slot->value);
-            if (value && slot->destructor)
-                slot->destructor(value);
-        }
+        struct key_slot *slot = first_to_destroy(table, i);
+        for (; slot; slot = next_to_destroy(abti_load_acquire(&slot->next)))
+            slot->destructor(abti_load_acquire(&slot->value));
     }
 }
 

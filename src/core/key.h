@@ -5,6 +5,7 @@
 #ifndef ABTI_CORE_KEY_H
 #define ABTI_CORE_KEY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "abt.h"
@@ -40,6 +41,9 @@ int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key,
 
 /* The value of key, NULL when there is none. A NULL table is empty. */
 void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaque *key);
+
+/* The table, unless NULL, has a value that is not NULL and has a destructor. */
+bool abti_ktable_has_destructors(const struct abti_ktable *table);
 
 /*
  * Runs the destructor of each value that is not NULL, bucket by bucket and in each bucket in the order of the first

@@ -1,6 +1,7 @@
 #include "core/switch.h"
 
 #include <limits.h>
+#include "core/leftover.h"
 #include "core/overflow.h"
 #include "core/rt.h"
 #include "core/stackuse.h"
@@ -288,11 +289,13 @@ void abti_discard(abti_es *es, abti_unit *unit)
     abti_finish_simply(es, unit);
 }
 
-/* A popped unit with requests. False when it is not to run now. */
-static bool serve_requests(abti_es *es, abti_unit *unit)
+/* A popped unit with requests. False when it is not to run now, or has run. */
+static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
     if (abti_unit_is_cancelled(unit)) {
+        if (requests & ABTI_REQ_FREE)
+            abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which goes now */
         abti_tool_event_cancel_popped(es, unit);
         abti_discard(es, unit);
         abti_tool_after_cancel(es);
@@ -300,6 +303,12 @@ static bool serve_requests(abti_es *es, abti_unit *unit)
     }
     if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
         abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
+        return false;
+    }
+    if (requests & ABTI_REQ_FREE) {
+        abti_unit *left = abti_leftover_take(unit);
+        abti_set_running(es, unit);
+        abti_switch(parent, unit, abti_leftover_free, left);
         return false;
     }
     return true;
@@ -336,7 +345,7 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
 
 static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
 {
-    if (abti_has_requests(unit) && !serve_requests(es, unit))
+    if (abti_has_requests(unit) && !serve_requests(es, parent, unit))
         return;
     if (unit->flags & ABTI_UNIT_TASKLET) {
         abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */

@@ -192,15 +192,29 @@ static void unit_drop_handle(abti_unit *unit)
     unit->pool->ops->free_unit(unit->pool, handle);
 }
 
-void abti_unit_free(abti_unit *unit)
+void abti_unit_call_back(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    if (cold) {
-        /* relaxed: the unit has ended, nobody else sets values any more */
-        abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
-        unit_drop_handle(unit);
-        free(migrated_of(unit));
-    }
+    if (!cold)
+        return;
+    /* relaxed: the unit has ended, nobody else sets values any more */
+    abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
+    abti_store_relaxed(&cold->keys, NULL);
+    unit_drop_handle(unit);
+}
+
+bool abti_unit_calls_back(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    /* relaxed: as above */
+    return cold && (abti_ktable_has_destructors(abti_load_relaxed(&cold->keys)) ||
+                    (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
+}
+
+void abti_unit_free(abti_unit *unit)
+{
+    abti_unit_call_back(unit);
+    free(migrated_of(unit));
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         if (abti_annotate_on)
             abti_stack_forget(unit->stack);

@@ -36,7 +36,11 @@ enum {
 };
 
 /* Requests to a unit, honoured when it is next taken for running or yields. */
-enum { ABTI_REQ_CANCEL = 1, ABTI_REQ_MIGRATE = 2 };
+enum {
+    ABTI_REQ_CANCEL = 1,
+    ABTI_REQ_MIGRATE = 2,
+    ABTI_REQ_FREE = 4, /* a unit that it waited for is left to it, see core/leftover.h: only when taken for running */
+};
 
 /*
  * The join word. Written by the joiner that registers (0 -> joiner, by compare-and-swap) and by the stream that ends
@@ -49,7 +53,8 @@ enum { ABTI_REQ_CANCEL = 1, ABTI_REQ_MIGRATE = 2 };
 enum {
     ABTI_JOIN_DONE = 1,
     ABTI_JOIN_EXTERNAL = 2,
-    ABTI_JOIN_FREE = 4,     /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf */
+    ABTI_JOIN_FREE = 4,     /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf, unless
+                               core/leftover.h says otherwise */
     ABTI_JOIN_IN_PLACE = 8, /* the unit runs on the rest of the joiner's stack */
     ABTI_JOIN_TAGS = 15,
 };
@@ -107,7 +112,10 @@ _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 struct abti_unit_cold {
     _Atomic(struct abti_ktable *) keys; /* work-unit specific data; created on first set */
     _Atomic(uint64_t) id;               /* id + 1, given at the first query */
-    _Atomic(abti_pool *) migrate_to;    /* target of the pending migration request */
+    union {
+        _Atomic(abti_pool *) migrate_to; /* target of the pending migration request */
+        ABT_thread *handle;              /* terminated, in core/leftover: of the joiner, to be nulled */
+    };
     union {
         struct abti_migrated *migrated; /* called after a migration; NULL: nothing is. The unit's */
         abti_sched *sched;              /* MAIN_SCHED, SCHED, which never migrate: what it runs */
@@ -261,8 +269,18 @@ ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *ar
     abti_store_release(&unit->join, 0);    /* pairs with abti_unit_stack_end: the stack is the last life's no more */
 }
 
-/* Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. */
+/*
+ * Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. Calls the destructors of
+ * keys and the pool's free_unit, unless abti_unit_call_back has done so before.
+ */
 void abti_unit_free(abti_unit *unit);
+void abti_unit_call_back(abti_unit *unit);
+
+/*
+ * There are such functions to be called that must not run wherever the unit happens to be freed. For free_unit any
+ * place will do where the unit, or its joiner, still stands on its stack.
+ */
+bool abti_unit_calls_back(abti_unit *unit);
 
 /* Makes `pool` the unit's pool; with user-defined pools on either side their units are made and freed. ABT code. */
 int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;

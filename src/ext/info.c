@@ -362,8 +362,9 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
     fprintf(fp, "  argument: %p\n", unit->arg);
     fprintf(fp, "  pool: %p\n", (void *)abti_unit_last_pool(unit));
     fprintf(fp, "  named: %s\n", yes_no(unit->flags & ABTI_UNIT_NAMED));
-    fprintf(fp, "  requests:%s%s%s\n", requests & ABTI_REQ_CANCEL ? " CANCEL" : "",
-            requests & ABTI_REQ_MIGRATE ? " MIGRATE" : "", requests ? "" : " none");
+    fprintf(fp, "  requests:%s%s%s%s\n", requests & ABTI_REQ_CANCEL ? " CANCEL" : "",
+            requests & ABTI_REQ_MIGRATE ? " MIGRATE" : "", requests & ABTI_REQ_FREE ? " FREE" : "",
+            requests ? "" : " none");
     print_cold(fp, unit);
     print_stack(fp, unit);
     fflush(fp);
