@@ -163,6 +163,7 @@ regress_tests = \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
 	test/regress/in_place_counts \
+	test/regress/fork_child \
 	test/regress/join_idle \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \

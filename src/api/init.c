@@ -37,6 +37,7 @@ static int memory_init(void)
     const struct abti_config *config = &abti_rt.config;
     size_t kept = config->mem_max_num_stacks * config->thread_stacksize; /* bytes in free objects of a kind */
     struct abti_slab_spec spec;
+    abti_reclaim_init();
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
     abti_guard_init(config->stack_guard);
     abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);

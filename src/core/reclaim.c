@@ -16,6 +16,7 @@
  *   AWAKE -> ASLEEP     by the thread, when there was nothing to do in a whole period
  *   ASLEEP -> AWAKE     by who finds a depot crowded, and then makes the system call; by the thread, likewise
  *   AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize
+ *   any -> NONE         in the child of a fork, which does not have the thread: it makes one when it needs one
  *
  * No wake is lost: who frees fills the depot under its lock and looks at the state after that, and the thread stores
  * ASLEEP and then looks at the depots, each under its lock. Whichever has the lock second sees what the other did.
@@ -27,6 +28,12 @@ enum { PERIOD_NS = 100 * 1000 * 1000 };
 
 static _Atomic(uint32_t) reclaim_state;
 static pthread_t reclaim_thread; /* written by who has left NONE, read by ABT_finalize */
+
+/*
+ * Held by the thread while it has other locks, or memory that it is giving back. A fork waits for it: else the child
+ * would have these locks held for ever.
+ */
+static struct abti_spin working;
 
 static bool is_ending(void)
 {
@@ -45,14 +52,24 @@ static struct abti_slab *slab_at(unsigned i)
     }
 }
 
+/* In small steps, since a fork may wait. */
+static bool give_back(struct abti_slab *slab)
+{
+    abti_spin_lock(&working);
+    bool given = abti_slab_give_back(slab);
+    abti_spin_unlock(&working);
+    return given;
+}
+
 /* One look at everything. False when there was nothing to give back and no depot is crowded. */
 static bool reclaim(void)
 {
     bool more = false;
     for (unsigned i = 0; i < NUM_SLABS; i++) {
-        if (abti_slab_look(slab_at(i)))
-            more = true;
-        while (!is_ending() && abti_slab_give_back(slab_at(i)))
+        abti_spin_lock(&working);
+        more |= abti_slab_look(slab_at(i));
+        abti_spin_unlock(&working);
+        while (!is_ending() && give_back(slab_at(i)))
             more = true;
     }
     return more;
@@ -60,11 +77,19 @@ static bool reclaim(void)
 
 static bool any_is_crowded(void)
 {
-    for (unsigned i = 0; i < NUM_SLABS; i++) {
-        if (abti_slab_is_crowded(slab_at(i)))
-            return true;
-    }
-    return false;
+    bool any = false;
+    abti_spin_lock(&working);
+    for (unsigned i = 0; i < NUM_SLABS && !any; i++)
+        any = abti_slab_is_crowded(slab_at(i));
+    abti_spin_unlock(&working);
+    return any;
+}
+
+static void ask_for_stacks(void)
+{
+    abti_spin_lock(&working);
+    abti_es_ask_all_for_stacks(NULL);
+    abti_spin_unlock(&working);
 }
 
 /* relaxed: the locks of the depots order it, see above */
@@ -99,7 +124,7 @@ static void *reclaim_main(void *arg)
             ;
         quiet = reclaim() ? 0 : quiet + 1;
         if (quiet == 1 && !asked)
-            abti_es_ask_all_for_stacks(NULL);
+            ask_for_stacks();
         asked |= quiet == 1;
         if (quiet < QUIET)
             continue;
@@ -135,6 +160,48 @@ static void reclaim_start(void)
         abti_futex_wake(&reclaim_state);
     else if (state == NONE && change_state(NONE, AWAKE) && make_thread())
         abti_store_relaxed(&reclaim_state, REFUSED);
+}
+
+/* --- Fork --- */
+
+/*
+ * Not for ever: a signal handler that forks may have interrupted a holder of the very lock that the thread waits for.
+ * Its child can do as much as any child could without us.
+ */
+static _Thread_local bool fork_has_lock;
+
+static void before_fork(void)
+{
+    enum { STEPS = 20000 }; /* a second or more */
+    fork_has_lock = false;
+    for (unsigned step = 0; step < STEPS && !fork_has_lock; step++) {
+        fork_has_lock = abti_spin_trylock(&working);
+        if (!fork_has_lock)
+            abti_backoff(step);
+    }
+}
+
+static void after_fork(void)
+{
+    if (fork_has_lock)
+        abti_spin_unlock(&working);
+}
+
+static void after_fork_in_child(void)
+{
+    abti_futex_forget_sleepers();
+    /* relaxed: there is no other thread */
+    abti_store_relaxed(&reclaim_state, NONE);
+    abti_spin_unlock(&working);
+}
+
+void abti_reclaim_init(void)
+{
+    static bool registered; /* for as long as the library is loaded */
+    if (!registered)
+        registered = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    /* relaxed: there is no other thread yet that looks */
+    abti_store_relaxed(&reclaim_state, registered ? NONE : REFUSED);
 }
 
 void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)

@@ -139,3 +139,11 @@ void abti_futex_wake_all(_Atomic uint32_t *word)
 {
     wake(word, true);
 }
+
+void abti_futex_forget_sleepers(void)
+{
+    if (inside) /* the caller is a signal handler that has interrupted this very code: its thread is in a list itself */
+        return;
+    for (int i = 0; i < NUM_BUCKETS; i++)
+        buckets[i] = (struct bucket){.mutex = PTHREAD_MUTEX_INITIALIZER};
+}
