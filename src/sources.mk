@@ -45,6 +45,7 @@ abt_sources = \
 	src/core/kvconf.c \
 	src/core/leftover.c \
 	src/core/migrate.c \
+	src/core/native.c \
 	src/core/overflow.c \
 	src/core/ownstack.c \
 	src/core/park.c \

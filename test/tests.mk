@@ -156,15 +156,17 @@ regress_tests = \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
 	test/regress/denied_calls \
+	test/regress/deep_main \
 	test/regress/dump_again \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
 	test/regress/finalize_reclaim \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
-	test/regress/in_place_counts \
 	test/regress/fork_child \
+	test/regress/in_place_counts \
 	test/regress/join_idle \
+	test/regress/key_destructor_stack \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/odd_deadlines \
@@ -174,6 +176,7 @@ regress_tests = \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
 	test/regress/sched_reuse \
+	test/regress/sched_stack_tls \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

@@ -182,11 +182,11 @@ static void runtime_fini(abti_es *es)
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);
 
-    abti_sched *sched = atomic_load(&es->main_sched);
     /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */
     abti_unit_call_back(es->cur);
     abti_unit_call_back(es->main_unit);
 
+    abti_sched *sched = atomic_load(&es->main_sched);
     abti_store_release(&abti_rt.up, false);
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);

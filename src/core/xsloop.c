@@ -1,6 +1,7 @@
 #include "core/xsloop.h"
 
 #include "core/halt.h"
+#include "core/native.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/timer.h"
@@ -101,6 +102,10 @@ void abti_xsloop_primary_main(void)
 {
     abti_es *es = abti_es_self;
     abti_annotate_arrival();
+    /* The primary ULT waits for the first time. Nothing runs in place before this; when it is for the end, nothing
+     * will. */
+    if (!may_finish(es))
+        abti_native_measure(&es->native);
     abti_xsloop_run(es);
     abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
     abti_main_exit(es);

@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include "base/round.h"
 #include "core/esaffinity.h"
 #include "core/halt.h"
 #include "core/join.h"
+#include "core/native.h"
 #include "core/rt.h"
 #include "core/switch.h"
 #include "core/timer.h"
@@ -215,51 +214,6 @@ static void es_dispose(abti_es *es)
     free(es);
 }
 
-enum { NATIVE_SLACK = 256 * 1024 }; /* what of a native stack may be in use already, by the C library and by guards */
-
-/* Of the process's first thread it is what the limit says, as far as we know that. */
-static size_t main_stack_size(void)
-{
-    struct rlimit limit;
-    enum { USUAL = 8 << 20 };
-    return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > USUAL ? USUAL : limit.rlim_cur;
-}
-
-/* Asking libc would read /proc/self/maps for the first thread, and allocate for others. */
-static void estimate_native_stack(struct abti_stack *stack, size_t size)
-{
-    stack->end = abti_cpu_sp();
-    stack->base = stack->end - (size > 2 * NATIVE_SLACK ? size - NATIVE_SLACK : 0);
-}
-
-static void ask_for_native_stack(struct abti_stack *stack)
-{
-    pthread_attr_t attr;
-    void *base = abti_cpu_sp();
-    size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        pthread_attr_getstack(&attr, &base, &size);
-        pthread_attr_destroy(&attr);
-    }
-    stack->base = base;
-    stack->end = (char *)base + size;
-}
-
-/*
- * The bounds of the calling native thread's stack, for the room it has and for the sanitizers. `size`: it is known to
- * have about so much; 0: nothing is known.
- */
-static void describe_native_stack(struct abti_stack *stack, size_t size)
-{
-    *stack = (struct abti_stack){.kind = ABTI_STACK_USER, .tsan_fiber = abti_annotate_fiber_current()};
-    if (size > 0 && !abti_annotate_on)
-        estimate_native_stack(stack, size);
-    else
-        ask_for_native_stack(stack);
-    stack->size = (size_t)(stack->end - stack->base);
-    abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
-}
-
 /* A stream that has been joined is freed or revived soon, as a rule: it looks for a while before it sleeps. */
 static void await_control(abti_es *es)
 {
@@ -277,7 +231,7 @@ static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
-    describe_native_stack(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
+    abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
     /* Of native threads' stacks valgrind knows the first one's; a switch from a unit's to this is no huge return. */
     if (abti_annotate_on)
         es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
@@ -377,7 +331,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->thread = pthread_self();
     abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es);
-    describe_native_stack(&es->native, getpid() == gettid() ? main_stack_size() : 0);
+    abti_native_describe_primary(&es->native);
     abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);

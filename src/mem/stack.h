@@ -54,6 +54,12 @@ ABTI_INLINE void abti_stack_set_nest_limit(struct abti_stack *stack, size_t defa
     stack->nest_limit = stack->base + default_size + MARGIN;
 }
 
+/* The same where none may: a limit that no address of a program's is above. */
+ABTI_INLINE void abti_stack_forbid_nest(struct abti_stack *stack)
+{
+    stack->nest_limit = (char *)(UINTPTR_MAX >> 1);
+}
+
 /*
  * A stack is watched while it is to be seen how much of it its unit uses. So that no other one runs in place there
  * meanwhile, the limit is out of reach, by a bit that is in no address of a program's.

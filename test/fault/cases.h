@@ -11,6 +11,7 @@ enum {
     FAULT_HELPS = 2,    /* the call may succeed although something failed: the library helps itself */
     FAULT_EXTERNAL = 4, /* the call is made by an external thread, too */
     FAULT_BRIEF = 8,    /* the call takes long, so it is made less often */
+    FAULT_WAITS = 16,   /* the call waits: where the stack of the primary ULT lies is asked for before, and not in it */
 
     /* The call binds a stream: where hwloc is short of memory, the kernel does. */
     FAULT_BINDS = ABTI_BUILD_HWLOC ? FAULT_HELPS : 0,
@@ -173,6 +174,8 @@ static inline bool fault_live_once(struct fault_try t, bool *right)
 
     if (!(c->flags & FAULT_BARE))
         must(ABT_init(0, NULL));
+    if (c->flags & FAULT_WAITS)
+        must(ABT_self_yield());
     if (c->begin)
         c->begin();
     *right = fault_try(&t);

@@ -501,7 +501,8 @@ static const struct fault_case units[] = {
     {"ABT_thread_create in an old one", FAULT_EXTERNAL, create, no_unit, run_and_free, begin_create_old, end_create},
     {"ABT_task_create in a user-defined pool", FAULT_EXTERNAL, create_task, no_unit, run_and_free, begin_create,
      end_create},
-    {"ABT_thread_create_to in a user-defined pool", 0, create_to, no_unit, free_created, begin_create, end_create},
+    {"ABT_thread_create_to in a user-defined pool", FAULT_WAITS, create_to, no_unit, free_created, begin_create,
+     end_create},
     {"ABT_thread_revive", FAULT_EXTERNAL, revive, is_terminated, run_revived, begin_revive, end_revive},
     {"ABT_thread_revive_to", FAULT_HELPS, revive_to, is_terminated, check_revived, begin_revive, end_revive},
 };

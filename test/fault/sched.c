@@ -271,10 +271,10 @@ static void end_main(void)
 }
 
 static const struct fault_case replacing[] = {
-    {"ABT_xstream_set_main_sched, user-defined pool", 0, set_main_sched, old_one_runs, new_one_runs, begin_main,
-     end_main},
-    {"ABT_xstream_set_main_sched_basic, user-defined pool", 0, set_main_sched_basic, old_one_runs, new_one_runs,
+    {"ABT_xstream_set_main_sched, user-defined pool", FAULT_WAITS, set_main_sched, old_one_runs, new_one_runs,
      begin_main, end_main},
+    {"ABT_xstream_set_main_sched_basic, user-defined pool", FAULT_WAITS, set_main_sched_basic, old_one_runs,
+     new_one_runs, begin_main, end_main},
 };
 
 int main(void)

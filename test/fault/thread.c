@@ -278,10 +278,11 @@ static const struct fault_case cases[] = {
     {"ABTX_stack_usage_sample", FAULT_EXTERNAL, sample_stacks, NULL, sample_no_stacks, NULL, NULL},
     {"ABT_thread_create_many", 0, create_many, free_first, free_first, begin_many, end},
     {"ABT_thread_create_many, some", 0, create_many, free_first, free_first, begin_some, end},
-    {"ABT_thread_create_to", 0, create_to, no_thread, free_started, begin, end},
+    {"ABT_thread_create_to", FAULT_WAITS, create_to, no_thread, free_started, begin, end},
     {"ABT_thread_create_to, large stack", FAULT_HELPS, create_to_with_attr, no_thread, free_started, begin_big,
      end_attr},
-    {"ABT_thread_create_to, user's stack", 0, create_to_with_attr, no_thread, free_started, begin_user_stack, end_attr},
+    {"ABT_thread_create_to, user's stack", FAULT_WAITS, create_to_with_attr, no_thread, free_started, begin_user_stack,
+     end_attr},
 };
 
 static const struct fault_case callback_cases[] = {

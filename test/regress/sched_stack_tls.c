@@ -1,0 +1,61 @@
+/*
+ * A main scheduler runs on its native thread's stack, of which the program's thread-local variables take a part: what
+ * ABT_thread_get_stack says of it lies within the thread's stack nevertheless.
+ */
+#include <errno.h>
+
+#include "regress.h"
+
+/* More than the library leaves aside for such things. */
+static _Thread_local volatile char large[3 << 20];
+
+static bool is_within;
+
+static void run(ABT_sched sched)
+{
+    ABT_bool stop;
+    ABT_thread self;
+    pthread_attr_t attr;
+    void *addr, *low;
+    size_t size, all;
+
+    if (pthread_getattr_np(pthread_self(), &attr) || pthread_attr_getstack(&attr, &low, &all))
+        bail_out("pthread_getattr_np: %s", strerror(errno));
+    pthread_attr_destroy(&attr);
+    must(ABT_self_get_thread(&self));
+    must(ABT_thread_get_stack(self, &addr, &size));
+    is_within = (char *)addr >= (char *)low && (char *)addr + size <= (char *)low + all;
+    diag("%zu bytes at %p, of %zu at %p", size, addr, all, low);
+    large[0] = 1;
+    do {
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    } while (!stop);
+}
+
+static int init(ABT_sched sched, ABT_sched_config config)
+{
+    (void)sched;
+    (void)config;
+    return ABT_SUCCESS;
+}
+
+int main(void)
+{
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = init, .run = run};
+    ABT_pool pool;
+    ABT_sched sched;
+    ABT_xstream es;
+
+    regress_begin();
+    must(setenv("ABT_SCHED_STACKSIZE", "4194304", 1));
+    must(ABT_init(0, NULL));
+    pool = make_pool(ABT_POOL_ACCESS_MPMC);
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &es));
+    must(ABT_xstream_free(&es));
+    must(ABT_sched_free(&sched));
+    ok(is_within, "the stack of a main scheduler lies within its thread's");
+    must(ABT_finalize());
+    return done_testing();
+}
