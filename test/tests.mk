@@ -177,6 +177,7 @@ regress_tests = \
 	test/regress/resume_pool_free \
 	test/regress/sched_reuse \
 	test/regress/sched_stack_tls \
+	test/regress/stack_guard \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

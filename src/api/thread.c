@@ -11,13 +11,23 @@ static bool asks_for_default_size(const struct ABT_thread_attr_opaque *attr)
     return attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize;
 }
 
+/* The user's memory as a stack. ABT code. */
+static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
+{
+    *stack = abti_stack_adopt(addr, size);
+    if (!*stack)
+        return ABT_ERR_INV_THREAD_ATTR;
+    if (!abti_guard_needs_page() || abti_stack_guard_by_name(*stack))
+        return ABT_SUCCESS;
+    abti_stack_destroy(*stack);
+    return ABT_ERR_MEM;
+}
+
 /* The stack that an attribute asks for: *stack stays NULL when a default one will do. ABT code. */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
 {
-    if (attr->stackaddr) {
-        *stack = abti_stack_adopt(attr->stackaddr, attr->stacksize);
-        return *stack ? ABT_SUCCESS : ABT_ERR_INV_THREAD_ATTR;
-    }
+    if (attr->stackaddr)
+        return stack_of_user(attr->stackaddr, attr->stacksize, stack);
     if (asks_for_default_size(attr))
         return ABT_SUCCESS;
     *stack = abti_ownstack_take(abti_es_self, attr->stacksize);

@@ -131,7 +131,7 @@ static void get_stack(abti_unit *unit, void **addr, size_t *size)
     char *end = has_stack(unit) ? abti_unit_stack_end(unit) : NULL;
     *size = get_stacksize(unit);
     if (end && unit->flags & ABTI_UNIT_OWN_STACK && unit->stack->kind == ABTI_STACK_USER)
-        *addr = unit->stack->base;
+        *addr = unit->stack->low;
     else
         *addr = end ? end - *size : NULL;
 }

@@ -3,9 +3,15 @@
 
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {
+    bool has_own = ABTI_UNLIKELY(abti_guard_needs_page()) && unit->flags & ABTI_UNIT_OWN_STACK;
+    if (has_own && !abti_stack_guard_by_name(unit->stack))
+        return ABT_ERR_MEM;
     int code = abti_unit_associate(unit, pool);
-    if (code != ABT_SUCCESS)
+    if (code != ABT_SUCCESS) {
+        if (has_own && unit->stack->kind == ABTI_STACK_USER)
+            abti_stack_open(unit->stack);
         return code;
+    }
     abti_unit_renew(unit, func, arg);
     abti_tool_event_revive(unit);
     return ABT_SUCCESS;

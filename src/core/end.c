@@ -101,8 +101,11 @@ static void after_end_in_place(void *joiner)
 }
 
 /* A unit that keeps its stack ends when it has left it: the stack may go with it. */
-static void after_end_own_stack(void *unit)
+static void after_end_own_stack(void *arg)
 {
+    abti_unit *unit = arg;
+    if (unit->stack->kind == ABTI_STACK_USER)
+        abti_stack_open(unit->stack);
     abti_unit *joiner = abti_terminate(abti_es_self, unit);
     if (joiner)
         abti_resume_joiner(joiner);

@@ -109,6 +109,6 @@ void abti_native_measure(struct abti_stack *stack)
     bool has_room = ask_for_room(&bounds) && contain(&bounds, stack->end);
     stack->base = has_room ? bounds.low : stack->end;
     stack->size = (size_t)(stack->end - stack->base);
-    if (has_room)
+    if (has_room && !abti_guard_needs_page()) /* there each unit has a guard of its own */
         abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
 }

@@ -43,11 +43,18 @@ static void add_entry_function(struct message *m, abti_unit *unit)
     add_number(m, (uintptr_t)unit->func, 16);
 }
 
+/* Units may get stacks of default size when they are created, see abti_guard_is_strict. */
+static bool has_special_stack(const abti_unit *unit)
+{
+    return unit->flags & ABTI_UNIT_OWN_STACK &&
+           (unit->stack->kind == ABTI_STACK_USER || unit->stack->size != abti_rt.config.thread_stacksize);
+}
+
 static void add_remedy(struct message *m, abti_unit *unit)
 {
     if (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
         add(m, "; ABT_SCHED_STACKSIZE raises it");
-    else if (unit->flags & ABTI_UNIT_OWN_STACK)
+    else if (has_special_stack(unit))
         add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
     else
         add(m, "; ABT_THREAD_STACKSIZE raises it");
@@ -86,7 +93,9 @@ static void look(void *addr)
         return;
     abti_unit *unit = abti_unit_is_tasklet(es->cur) ? es->main_unit : es->cur; /* it is on its scheduler's stack */
     const struct abti_stack *stack = unit->stack;
-    if (stack->guard == ABTI_GUARD_PAGE && (char *)addr >= stack->low && (char *)addr < stack->base)
+    size_t room = abti_guard_room();
+    if (stack->guard == ABTI_GUARD_PAGE && (uintptr_t)addr >= (uintptr_t)stack->base - room &&
+        (uintptr_t)addr < (uintptr_t)stack->base)
         report(unit, stack);
 }
 

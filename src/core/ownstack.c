@@ -55,6 +55,10 @@ struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
     stack->size = size;
     if (abti_annotate_on)
         abti_stack_alive(stack);
+    if (ABTI_UNLIKELY(abti_guard_needs_page()) && !abti_stack_guard_by_name(stack)) {
+        abti_ownstack_give(es, stack);
+        return NULL;
+    }
     return stack;
 }
 

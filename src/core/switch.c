@@ -286,6 +286,8 @@ void abti_discard(abti_es *es, abti_unit *unit)
         if (!(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
             abti_cache_put(&es->stacks, unit->stack);
     }
+    if (unit->flags & ABTI_UNIT_OWN_STACK && unit->stack->kind == ABTI_STACK_USER)
+        abti_stack_open(unit->stack);
     abti_finish_simply(es, unit);
 }
 

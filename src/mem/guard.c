@@ -31,6 +31,11 @@ bool abti_guard_needs_page(void)
     return guard_wish == ABTI_STACK_GUARD_MPROTECT || guard_wish == ABTI_STACK_GUARD_MPROTECT_STRICT;
 }
 
+bool abti_guard_is_strict(void)
+{
+    return guard_wish == ABTI_STACK_GUARD_MPROTECT_STRICT;
+}
+
 unsigned abti_guard_kinds(void)
 {
     return abti_load_relaxed(&guard_kinds);
@@ -59,11 +64,11 @@ static bool guard_page(char *low)
         }
         abti_store_relaxed(&guard_by_madvise, false);
     }
-    if (guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
+    if (!abti_guard_is_strict() && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
         return false;
-    abti_fetch_add_relaxed(&guard_protected, 1);
     if (!abti_vm_protect(low, page))
         return false;
+    abti_fetch_add_relaxed(&guard_protected, 1);
     note_kind(ABTI_GUARDED_BY_MPROTECT);
     return true;
 }
@@ -75,30 +80,35 @@ static enum abti_guard guard_canary(char *low)
     return ABTI_GUARD_CANARY;
 }
 
-bool abti_guard_install(char *low, bool page, enum abti_guard *guard)
+bool abti_guard_install(char *at, bool page, enum abti_guard *guard)
 {
     *guard = ABTI_GUARD_NONE;
     if (guard_wish == ABTI_STACK_GUARD_NONE)
         return true;
     if (guard_wish == ABTI_STACK_GUARD_CANARY || (guard_wish == ABTI_STACK_GUARD_AUTO && !page)) {
-        *guard = guard_canary(low);
+        *guard = guard_canary(at);
         return true;
     }
-    if (guard_page(low)) {
+    if (guard_page(at)) {
         *guard = ABTI_GUARD_PAGE;
         return true;
     }
     if (guard_wish == ABTI_STACK_GUARD_AUTO)
-        *guard = guard_canary(low);
-    return guard_wish != ABTI_STACK_GUARD_MPROTECT_STRICT;
+        *guard = guard_canary(at);
+    return !abti_guard_is_strict();
 }
 
-void abti_guard_remove(char *low, enum abti_guard guard)
+void abti_guard_remove(char *at, enum abti_guard guard)
 {
     if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
         return;
-    abti_vm_unguard(low, abti_vm_page_size());
+    abti_vm_unguard(at, abti_vm_page_size());
     abti_fetch_add_relaxed(&guard_protected, -1);
+}
+
+bool abti_guard_renew(char *at)
+{
+    return abti_vm_protect(at, abti_vm_page_size());
 }
 
 enum abti_guard abti_guard_install_user(char *low)

@@ -31,20 +31,29 @@ void abti_guard_init(enum abti_stack_guard wish);
 /* Bytes at the low end of a mapped stack that are set aside for a guard page. */
 size_t abti_guard_room(void);
 
-/* A page is asked for by name: memory that cannot have single pages guarded, or better not, is out of the question. */
+/*
+ * A page is asked for by name: memory that cannot have single pages guarded, or better not, is out of the question. The
+ * page is one that mprotect has made, at the first page boundary of what the user hears of the stack.
+ */
 bool abti_guard_needs_page(void);
 
+/* A stack without its page is an error. */
+bool abti_guard_is_strict(void);
+
 /*
- * Guards a mapped stack: `low` is the begin of that room, at a page boundary; without `page` it gets a canary where it
- * would have had a page. *guard says what it got. False when a page is a must and cannot be had.
+ * Guards a stack: `at` is the begin of the page, at a page boundary; without `page` it gets a canary where it would
+ * have had a page. *guard says what it got. False when a page is a must and cannot be had.
  */
-bool abti_guard_install(char *low, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
+bool abti_guard_install(char *at, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
 
 /* Undoes it: the stack is to be no stack any more, with its memory mapped on. A page that was guarded by mprotect is
  * open again. */
-void abti_guard_remove(char *low, enum abti_guard guard);
+void abti_guard_remove(char *at, enum abti_guard guard);
 
-/* The same for memory of the user's, of which no page is taken. */
+/* A page that mprotect has made, and that somebody may have opened, is protected again. False when that is refused. */
+bool abti_guard_renew(char *at) ABTI_MUST_CHECK;
+
+/* The same as install for memory of the user's, of which no page is taken unless one is asked for by name. */
 enum abti_guard abti_guard_install_user(char *low);
 
 /* What has been made so far: bits by enum abti_guard_kind. */

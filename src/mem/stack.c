@@ -24,16 +24,63 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
     return stack;
 }
 
-/* Guards a mapped stack, whose usable part then begins behind the guard. */
+/*
+ * Where the guard page of a stack lies: at its low end; if it is asked for by name, where programs look for it, at the
+ * first page boundary of what they hear of, unless hardly anything would be left of a stack as small as that. Then it
+ * lies below, or nowhere (NULL) in the user's memory.
+ */
+static char *guard_place(const struct abti_stack *stack)
+{
+    if (!abti_guard_needs_page())
+        return stack->low;
+    bool is_users = stack->kind == ABTI_STACK_USER;
+    size_t page = abti_vm_page_size();
+    uintptr_t begin = (uintptr_t)(is_users ? stack->low : stack->end - stack->size), at = abti_round_up(begin, page);
+    if (at + 2 * page <= (uintptr_t)stack->end)
+        return (char *)at;
+    return is_users ? NULL : (char *)abti_round_up(begin - 2 * page + 1, page);
+}
+
+/* Guards a stack, whose usable part then begins behind the guard. */
 static bool stack_guard(struct abti_stack *stack, enum abti_chunk_source source)
 {
     enum abti_guard guard;
     bool page = source == ABTI_CHUNK_MALLOC || source == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
-    if (!abti_guard_install(stack->low, page, &guard))
+    char *at = guard_place(stack);
+    if (!abti_guard_install(at, page, &guard))
         return false;
     stack->guard = (uint8_t)guard;
-    stack->base = stack->low + abti_guard_room();
+    stack->base = at + abti_guard_room();
     return true;
+}
+
+static char *guard_of(const struct abti_stack *stack)
+{
+    return stack->base - abti_guard_room();
+}
+
+static void stack_unguard(struct abti_stack *stack)
+{
+    abti_guard_remove(guard_of(stack), (enum abti_guard)stack->guard);
+    stack->guard = ABTI_GUARD_NONE;
+    stack->base = stack->low;
+}
+
+bool abti_stack_guard_by_name(struct abti_stack *stack)
+{
+    char *at = guard_place(stack);
+    if (!at)
+        return true;
+    if (stack->guard == ABTI_GUARD_PAGE && guard_of(stack) == at && abti_guard_renew(at))
+        return true;
+    stack_unguard(stack);
+    return stack_guard(stack, ABTI_CHUNK_NORMAL);
+}
+
+void abti_stack_open(struct abti_stack *stack)
+{
+    if (stack->guard == ABTI_GUARD_PAGE)
+        stack_unguard(stack);
 }
 
 /* The tools are told of a stack that is ready. To valgrind the first stack pointer, past what is written, belongs to
@@ -55,13 +102,17 @@ static void stack_unknown(struct abti_stack *stack)
     abti_annotate_stack_unregister(stack->valgrind_id);
 }
 
-/* In a slot of an arena. Consecutive ones begin at different colours. NULL when it cannot be guarded. */
+/*
+ * In a slot of an arena. Consecutive ones begin at different colours. NULL when it cannot be guarded. Where the guard
+ * that is asked for by name belongs in one of a class is known when it is taken.
+ */
 static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, char *slot, size_t index,
                                         enum abti_chunk_source source, enum abti_stack_kind kind)
 {
     size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
     struct abti_stack *stack = stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, kind);
-    return stack_guard(stack, source) ? stack_known(stack) : NULL;
+    bool later = kind == ABTI_STACK_CLASS && abti_guard_needs_page();
+    return later || stack_guard(stack, source) ? stack_known(stack) : NULL;
 }
 
 static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
@@ -101,7 +152,7 @@ static void stack_retire(void *object)
     char *low = stack->low, *header_end = (char *)stack + STACK_HEADER;
     size_t page = abti_vm_page_size();
     stack_unknown(stack);
-    abti_guard_remove(low, (enum abti_guard)stack->guard);
+    stack_unguard(stack);
     abti_vm_release(low, abti_round_up((size_t)(header_end - low), page));
 }
 
@@ -128,7 +179,8 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
-    stack_spec(spec, size, ABTI_STACK_ROOM, chunk);
+    /* A guard asked for by name lies where the nominal size begins. */
+    stack_spec(spec, size, abti_guard_needs_page() ? 0 : ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
     spec->arena.huge = !abti_guard_needs_page();
 }
@@ -182,9 +234,11 @@ struct abti_stack *abti_stack_map(size_t size)
 struct abti_stack *abti_stack_adopt(void *addr, size_t size)
 {
     enum { SMALLEST = STACK_HEADER + 64 + 512 };
-    if (size < SMALLEST)
+    if (size < SMALLEST || (uintptr_t)addr + size < size)
         return NULL;
     struct abti_stack *stack = stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
+    if (abti_guard_is_strict() && !guard_place(stack))
+        return NULL;
     stack->guard = (uint8_t)abti_guard_install_user(addr);
     return stack_known(stack);
 }
@@ -192,6 +246,7 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size)
 void abti_stack_destroy(struct abti_stack *stack)
 {
     stack_unknown(stack);
+    abti_stack_open(stack);
     if (stack->kind == ABTI_STACK_MAPPED)
         abti_vm_unmap(stack->low, (size_t)((char *)stack + STACK_HEADER - stack->low));
 }

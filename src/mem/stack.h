@@ -5,6 +5,9 @@
  *           base                                    limit        top                 end
  *   | guard | room for joinees run in place  ...    | nominal    | header | colour   |
  *
+ * A guard page that is asked for by name (mprotect) lies where programs look for it, at the first page boundary of the
+ * nominal size, and there is no room below.
+ *
  * Default stacks come from a slab. They are mapped with untouched address space beyond their nominal size, which units
  * that a joiner runs in place on the rest of its own stack may use; it costs no memory. Colours spread the headers over
  * the cache sets, since equal offsets in equal pages would make the stacks of many ULTs compete for the same few.
@@ -105,8 +108,19 @@ ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
     return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY) && abti_guard_is_broken(stack->low);
 }
 
-/* Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame. */
+/*
+ * Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame, and a guard where
+ * none may be missing, or when it would be beyond all addresses.
+ */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
+
+/*
+ * With abti_guard_needs_page, for a stack of other kinds than DEFAULT, whose size is set: its guard page is where it
+ * belongs, and protected, whatever a handler of the user's has done to it. False when one is a must and cannot be had.
+ */
+bool abti_stack_guard_by_name(struct abti_stack *stack) ABTI_MUST_CHECK;
+/* The guard page of a stack in the user's memory is open again: the unit has ended, and the user may want that. */
+void abti_stack_open(struct abti_stack *stack);
 /* The tools are told that the stack has a unit again, or none: who looks at it then makes a mistake. */
 void abti_stack_alive(const struct abti_stack *stack) ABTI_NO_SANITIZE;
 void abti_stack_dead(const struct abti_stack *stack) ABTI_NO_SANITIZE;

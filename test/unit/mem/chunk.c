@@ -74,7 +74,8 @@ static void overflow(void *arg)
 {
     (void)arg;
     struct abti_stack *stack = abti_es_self->cur->stack;
-    *(volatile uint64_t *)stack->low = 1;
+    char *guard = stack->guard == ABTI_GUARD_PAGE ? stack->base - sizeof(uint64_t) : stack->low;
+    *(volatile uint64_t *)guard = 1;
     must(ABT_self_yield());
 }
 
