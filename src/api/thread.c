@@ -23,14 +23,19 @@ static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
     return ABT_ERR_MEM;
 }
 
-/* The stack that an attribute asks for: *stack stays NULL when a default one will do. ABT code. */
+/*
+ * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is had when the unit
+ * starts; but where a stack without a guard is an error, it is had now, while there is somebody to hear of it. ABT
+ * code.
+ */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
 {
     if (attr->stackaddr)
         return stack_of_user(attr->stackaddr, attr->stacksize, stack);
-    if (asks_for_default_size(attr))
+    bool is_default = asks_for_default_size(attr);
+    if (is_default && !abti_guard_is_strict())
         return ABT_SUCCESS;
-    *stack = abti_ownstack_take(abti_es_self, attr->stacksize);
+    *stack = abti_ownstack_take(abti_es_self, is_default ? abti_rt.config.thread_stacksize : attr->stacksize);
     return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
@@ -61,10 +66,13 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
 static int thread_make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, bool named,
                        abti_unit **unit)
 {
+    static const struct ABT_thread_attr_opaque plain = {.migratable = true};
     unsigned flags = named ? ABTI_UNIT_NAMED : 0;
     int code = ABT_SUCCESS;
     if (!ABTI_ATTR_IS_NULL(attr))
         return thread_create_with_attr(pool, func, arg, attr, flags, unit);
+    if (ABTI_UNLIKELY(abti_rt.config.stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT))
+        return thread_create_with_attr(pool, func, arg, &plain, flags, unit);
     *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
     return *unit ? ABT_SUCCESS : code;
 }

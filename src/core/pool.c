@@ -166,8 +166,9 @@ void abti_pool_collect(abti_pool *pool)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    abti_store_relaxed(&pool->quick_create, pool->priv_fifo && inherited_slots == 0);
-    abti_store_relaxed(&pool->quick_shared, pool->ops->push_locked && inherited_slots == 0);
+    bool quick = inherited_slots == 0 && !abti_guard_is_strict(); /* else new ULTs take their stacks at once */
+    abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
+    abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
 }
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
