@@ -32,6 +32,16 @@ static void slabs_fini(void)
         abti_slab_fini(&abti_rt.class_slabs[size_class]);
 }
 
+/* Without memory for a single chunk no ULT would ever start, and there would be nobody to tell. */
+static bool can_map_chunk(const struct abti_arena_spec *spec)
+{
+    struct abti_chunk trial;
+    if (!spec->map(&trial, spec->chunk, spec->huge))
+        return false;
+    abti_chunk_unmap(&trial);
+    return true;
+}
+
 static int memory_init(void)
 {
     const struct abti_config *config = &abti_rt.config;
@@ -48,9 +58,10 @@ static int memory_init(void)
         spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
     abti_reclaim_watch(&spec, config->mem_max_num_stacks);
     abti_slab_init(&abti_rt.stack_slab, &spec);
+    bool has_stacks = can_map_chunk(&spec.arena);
     abti_ownstacks_init(kept);
     abti_ktables_init(config->key_table_size, kept);
-    if (abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
+    if (has_stacks && abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
         return ABT_SUCCESS;
     slabs_fini();
     return ABT_ERR_MEM;
