@@ -56,6 +56,7 @@ abt_sources = \
 	src/core/ring.c \
 	src/core/rt.c \
 	src/core/sched.c \
+	src/core/shortage.c \
 	src/core/slot.c \
 	src/core/stackuse.c \
 	src/core/steal.c \
@@ -80,6 +81,7 @@ abt_sources = \
 	src/os/clock.c \
 	src/os/env.c \
 	src/os/fault.c \
+	src/os/limits.c \
 	src/os/spin.c \
 	src/os/symbol.c \
 	src/os/vm.c \

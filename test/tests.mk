@@ -178,6 +178,7 @@ regress_tests = \
 	test/regress/sched_reuse \
 	test/regress/sched_stack_tls \
 	test/regress/stack_guard \
+	test/regress/stack_shortage \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

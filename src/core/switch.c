@@ -4,6 +4,7 @@
 #include "core/leftover.h"
 #include "core/overflow.h"
 #include "core/rt.h"
+#include "core/shortage.h"
 #include "core/stackuse.h"
 
 _Thread_local abti_es *abti_es_self;
@@ -316,28 +317,29 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
     return true;
 }
 
-/* The scheduler that runs in the ULT, if it is a predefined one; else NULL. */
-static abti_sched *predefined_sched(abti_unit *unit)
+/* The scheduler that runs in the ULT; NULL: none. */
+static abti_sched *sched_in(abti_unit *unit)
 {
-    if (!(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)))
-        return NULL;
-    abti_sched *sched = abti_unit_cold_get(unit)->sched;
-    return sched->ops->pick ? sched : NULL;
+    return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(unit)->sched : NULL;
 }
 
 /*
  * There is no memory for the unit's stack: it goes back to its pool as if it had yielded. A predefined scheduler then
  * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
  * keep those from running that have stacks to give back. Before it looks at events, the other ESs are asked for the
- * stacks they have at hand, and others in the system, who may free memory, get the processor.
+ * stacks they have at hand, and others in the system, who may free memory, get the processor; and when that has been
+ * in vain for long, it is told.
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
-    abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    abti_sched *sched = predefined_sched(parent);
-    if (!sched || es->budget <= 0) {
+    abti_pool *pool = unit->pool;
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_sched *sched = sched_in(parent);
+    bool is_ours = sched && sched->ops->pick; /* a predefined one */
+    if (!is_ours || es->budget <= 0) {
         abti_es_ask_for_stacks(es);
-        if (sched)
+        abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);
+        if (is_ours)
             abti_backoff(UINT_MAX);
         return;
     }

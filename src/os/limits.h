@@ -1,0 +1,11 @@
+/* Why the system gives no more memory. */
+#ifndef ABTI_OS_LIMITS_H
+#define ABTI_OS_LIMITS_H
+
+#include <stddef.h>
+
+/* What most likely keeps the process from mapping `size` bytes more, in words. Takes its time; asks for no memory but
+ * that, for a moment. */
+const char *abti_limits_blame(size_t size);
+
+#endif
