@@ -2,6 +2,7 @@
 #include "core/xstream.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include "base/round.h"
@@ -68,6 +69,13 @@ static int smallest_free_rank(void)
     return rank;
 }
 
+/* The limit is a soft one. */
+static void note_rank(int rank)
+{
+    if (rank >= abti_rt.config.max_num_xstreams)
+        abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
+}
+
 static int free_index(void)
 {
     int i = 1; /* 0 is ABTI_ES_NONE */
@@ -95,8 +103,7 @@ static int list_enter(abti_es *es, int rank)
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_rt.num_xstreams++;
-        if (es->rank >= abti_rt.config.max_num_xstreams)
-            abti_rt.config.max_num_xstreams = es->rank + 1;
+        note_rank(es->rank);
     }
     abti_spin_unlock(&abti_rt.lock);
     return code;
@@ -131,8 +138,7 @@ int abti_es_set_rank(abti_es *es, int rank)
             list_remove(es);
             es->rank = rank;
             list_insert(es);
-            if (rank >= abti_rt.config.max_num_xstreams)
-                abti_rt.config.max_num_xstreams = rank + 1;
+            note_rank(rank);
         }
     }
     abti_spin_unlock(&abti_rt.lock);
