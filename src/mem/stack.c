@@ -24,21 +24,24 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
     return stack;
 }
 
+/* Without room for a guard page at the begin, wherever that lies, and for a page or more above it. */
+static bool is_small(size_t size)
+{
+    return size < 3 * abti_vm_page_size();
+}
+
 /*
  * Where the guard page of a stack lies: at its low end; if it is asked for by name, where programs look for it, at the
- * first page boundary of what they hear of, unless hardly anything would be left of a stack as small as that. Then it
- * lies below, or nowhere (NULL) in the user's memory.
+ * first page boundary of what they hear of, unless that is small. Then it is as else; in the user's memory there is
+ * none (NULL).
  */
 static char *guard_place(const struct abti_stack *stack)
 {
-    if (!abti_guard_needs_page())
-        return stack->low;
     bool is_users = stack->kind == ABTI_STACK_USER;
-    size_t page = abti_vm_page_size();
-    uintptr_t begin = (uintptr_t)(is_users ? stack->low : stack->end - stack->size), at = abti_round_up(begin, page);
-    if (at + 2 * page <= (uintptr_t)stack->end)
-        return (char *)at;
-    return is_users ? NULL : (char *)abti_round_up(begin - 2 * page + 1, page);
+    if (!abti_guard_needs_page() || is_small(stack->size))
+        return is_users ? NULL : stack->low;
+    char *begin = is_users ? stack->low : stack->end - stack->size;
+    return (char *)abti_round_up((uintptr_t)begin, abti_vm_page_size());
 }
 
 /* Guards a stack, whose usable part then begins behind the guard. */
@@ -180,7 +183,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
     /* A guard asked for by name lies where the nominal size begins. */
-    stack_spec(spec, size, abti_guard_needs_page() ? 0 : ABTI_STACK_ROOM, chunk);
+    stack_spec(spec, size, abti_guard_needs_page() && !is_small(size) ? 0 : ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
     spec->arena.huge = !abti_guard_needs_page();
 }
@@ -233,10 +236,11 @@ struct abti_stack *abti_stack_map(size_t size)
 
 struct abti_stack *abti_stack_adopt(void *addr, size_t size)
 {
-    enum { SMALLEST = STACK_HEADER + 64 + 512 };
-    if (size < SMALLEST || (uintptr_t)addr + size < size)
+    enum { SMALLEST = STACK_HEADER + 64 + 512, CREDIBLE = 1 << 30 };
+    char *end = (char *)((uintptr_t)addr + size);
+    if (size < SMALLEST || end < (char *)addr || (size > CREDIBLE && !abti_vm_is_mapped(end - 1)))
         return NULL;
-    struct abti_stack *stack = stack_place(addr, (char *)addr + size, STACK_HEADER, size, ABTI_STACK_USER);
+    struct abti_stack *stack = stack_place(addr, end, STACK_HEADER, size, ABTI_STACK_USER);
     if (abti_guard_is_strict() && !guard_place(stack))
         return NULL;
     stack->guard = (uint8_t)abti_guard_install_user(addr);

@@ -110,7 +110,7 @@ ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 
 /*
  * Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame, and a guard where
- * none may be missing, or when it would be beyond all addresses.
+ * none may be missing, or when it is so large that it cannot be, and is not.
  */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 

@@ -17,6 +17,12 @@ size_t abti_vm_page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+uint64_t abti_vm_total(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? (uint64_t)pages * abti_vm_page_size() : 0;
+}
+
 void *abti_vm_map(size_t size)
 {
     int saved_errno = errno;
@@ -54,6 +60,16 @@ bool abti_vm_advise_huge(void *ptr, size_t size, bool huge)
     bool done = madvise(ptr, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
     errno = saved_errno;
     return done;
+}
+
+bool abti_vm_is_mapped(void *ptr)
+{
+    int saved_errno = errno;
+    size_t page = abti_vm_page_size();
+    unsigned char resident;
+    bool mapped = mincore((void *)((uintptr_t)ptr & ~(uintptr_t)(page - 1)), page, &resident) == 0;
+    errno = saved_errno;
+    return mapped;
 }
 
 void abti_vm_unmap(void *ptr, size_t size)

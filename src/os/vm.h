@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/compiler.h"
 
 /* Bytes in a page; asked of the system at every call, which is cheap (libc keeps it). */
 size_t abti_vm_page_size(void);
+
+/* Bytes of memory that the machine has. */
+uint64_t abti_vm_total(void);
 
 /*
  * Private zeroed memory at a page boundary, of size rounded up to whole pages. No swap space is set aside for it: what
@@ -27,6 +31,9 @@ void *abti_vm_map_aligned(size_t size, size_t alignment) ABTI_MUST_CHECK;
 
 /* Whether the system is to put these pages into huge ones by itself. False when it cannot. */
 bool abti_vm_advise_huge(void *ptr, size_t size, bool huge);
+
+/* There is memory at this address. */
+bool abti_vm_is_mapped(void *ptr) ABTI_MUST_CHECK;
 
 /* Undoes any of these, of the same size. NULL is allowed. */
 void abti_vm_unmap(void *ptr, size_t size);
