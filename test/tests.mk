@@ -160,6 +160,7 @@ regress_tests = \
 	test/regress/dump_again \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
+	test/regress/extremes \
 	test/regress/finalize_reclaim \
 	test/regress/finish_primary \
 	test/regress/first_handoff \

@@ -75,7 +75,7 @@ static int query(ABT_info_query_kind kind, const struct abti_config *config, voi
 static int query_environment(ABT_info_query_kind kind, void *val)
 {
     struct abti_config config;
-    int code = abti_config_load(&config);
+    int code = abti_config_load(&config, false);
     if (code != ABT_SUCCESS)
         return code;
     code = query(kind, &config, val);

@@ -45,7 +45,9 @@ static bool can_map_chunk(const struct abti_arena_spec *spec)
 static int memory_init(void)
 {
     const struct abti_config *config = &abti_rt.config;
-    size_t kept = config->mem_max_num_stacks * config->thread_stacksize; /* bytes in free objects of a kind */
+    size_t kept; /* bytes in free objects of a kind */
+    if (__builtin_mul_overflow(config->mem_max_num_stacks, config->thread_stacksize, &kept))
+        kept = SIZE_MAX;
     struct abti_slab_spec spec;
     abti_reclaim_init();
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
@@ -111,7 +113,7 @@ static int memory_and_primary_init(void)
 
 static int runtime_init(void)
 {
-    int code = abti_config_load(&abti_rt.config);
+    int code = abti_config_load(&abti_rt.config, true);
     if (code != ABT_SUCCESS)
         return code;
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;

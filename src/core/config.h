@@ -47,8 +47,11 @@ struct abti_config {
     enum abti_lp_alloc mem_lp_alloc; /* ABT_MEM_LP_ALLOC */
 };
 
-/* Reads the environment anew. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo. */
-int abti_config_load(struct abti_config *config) ABTI_MUST_CHECK;
+/*
+ * Reads the environment anew; `tells`: says on stderr which values are more than the machine can have or the contract
+ * allows, and what is used instead. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo.
+ */
+int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
 
 /* Frees what abti_config_load allocated. */
 void abti_config_fini(struct abti_config *config);
