@@ -280,6 +280,15 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
     sleep_native(w, ABTI_CLOCK_NEVER);
 }
 
+void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
+{
+    abti_es *es = abti_es_self;
+    abti_tool_event_suspend(es, w->reason, w->object);
+    w->lock = lock;
+    w->other = NULL;
+    abti_block_to(es, w->unit, next, after_park, w);
+}
+
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {

@@ -188,6 +188,11 @@ _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
 /*
+ * The same for a ULT, which leaves to `next`: that goes on at once, whatever is asked of it. See abti_take_next.
+ */
+void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next);
+
+/*
  * The same for the waiters of an object that wakes all of them at once, by abti_waiter_wake_all: native threads among
  * them sleep on one word, so that one system call wakes them. Their `object` is the same. `num` says how many wait for
  * each other, 0 if that is not known: more than there are CPUs do not spin first but give way to others a few times.

@@ -99,6 +99,12 @@ struct ABT_pool_opaque {
     abti_pool *next, *prev;      /* rt->lock: all pools */
 };
 
+/* First in, first out, and nobody else's code. */
+ABTI_INLINE bool abti_pool_is_fifo(const abti_pool *pool)
+{
+    return pool->priv_fifo || pool->shared_fifo;
+}
+
 /* relaxed: a hint, or the caller holds the lock, or has made a fence */
 ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
 {

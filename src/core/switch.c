@@ -214,6 +214,29 @@ int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after, arg);
 }
 
+bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
+{
+    abti_pool *pool = self->pool;
+    if (!abti_serves_only(es, pool) || !abti_may_pick(es))
+        return false;
+    abti_pool_lock(es, pool);
+    abti_unit *head = abti_pool_head_locked(pool);
+    bool is_next = head && head == unit && abti_is_resumable(head);
+    if (is_next)
+        abti_pool_pop_head_locked(pool, head);
+    abti_pool_unlock(es, pool);
+    return is_next;
+}
+
+int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
+{
+    abti_pool_count_entered(es, self->pool);
+    if (abti_stack_is_overrun(self->stack))
+        abti_overflow_abort(self);
+    abti_set_running(es, next);
+    return abti_switch(self, next, after, arg);
+}
+
 void abti_after_suspend(void *arg)
 {
     abti_unit *self = arg;
@@ -321,6 +344,21 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 static abti_sched *sched_in(abti_unit *unit)
 {
     return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(unit)->sched : NULL;
+}
+
+bool abti_serves_only(abti_es *es, abti_pool *pool)
+{
+    abti_sched *sched = es->parent ? sched_in(es->parent) : NULL;
+    if (!sched || !sched->ops->pick)
+        return false; /* a user-defined one */
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *first = sched->order[i];
+        if (first == pool)
+            return abti_pool_is_fifo(pool);
+        if (first->user_defined || !first->ops->is_empty(first))
+            return false;
+    }
+    return false;
 }
 
 /*

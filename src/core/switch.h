@@ -164,6 +164,22 @@ ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
     return next->ctx;
 }
 
+/*
+ * Units of the pool, a FIFO, are the next ones to run on this ES, each in its turn: a predefined scheduler runs here,
+ * and has nothing in the pools that it looks at before.
+ */
+bool abti_serves_only(abti_es *es, abti_pool *pool);
+
+/*
+ * For a ULT that is about to block: takes `unit` out of the ULT's own pool if it is the very next one to run on this
+ * ES, and has only to be resumed. True: the caller owns it, and leaves to it. `unit` is only compared, and may be no
+ * more.
+ */
+bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit) ABTI_MUST_CHECK;
+
+/* The calling ULT blocks and `next`, which was taken so, goes on. `after` as above. */
+int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
+
 /* A blocked ULT, found by its one waker, goes to its pool. Any thread. */
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context);
 
