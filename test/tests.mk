@@ -165,6 +165,7 @@ regress_tests = \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
 	test/regress/fork_child \
+	test/regress/free_mutex \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/key_destructor_stack \

@@ -9,16 +9,16 @@ enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };
 /* How often waiters of the pool that has the mutex pass over the one who has waited longest. */
 enum { MUTEX_PASSES = 128 };
 
-/* How often an external thread comes in vain before the mutex is reserved for it. */
-enum { MUTEX_PATIENCE = 16 };
+/* All that the word says of the heir. */
+enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
 
-/* Takes the mutex if none of the bits `barred` is set, and clears RESERVED and `mine`. */
+/* Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. */
 static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     /* relaxed: the compare-and-swap acquires; it pairs with every release of the word */
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (word & ~(HEIR_BITS | mine)) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -32,7 +32,7 @@ static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     for (;;) {
         bool is_free = !(word & barred);
         uint32_t next =
-            is_free ? (word & ~(ABTI_MUTEX_RESERVED | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
+            is_free ? (word & ~(HEIR_BITS | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
         if (next == word || abti_cas_word(&mutex->word, &word, next))
             return is_free;
     }
@@ -65,7 +65,8 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     abti_waiter_init(&w->base, reason, object);
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
-    w->rounds = 0;
+    w->in_vain = false;
+    w->passes = 0;
 }
 
 static bool is_of_home(ABT_mutex mutex, const struct abti_waiter *w)
@@ -90,7 +91,7 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
             abti_spin_unlock(&mutex->lock);
             break;
         }
-        w->rounds++;
+        w->in_vain = true;
         atomic_init(&w->base.word, ABTI_AWAKE);
         abti_waitq_push_front(queue_of(mutex, w), &w->base);
         abti_waiter_hold(&w->base);
@@ -122,24 +123,75 @@ static int mutex_then(void *room)
 
 _Static_assert(sizeof(struct abti_mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
 
+/* With `lock` held: the heir, which the caller takes out of its own pool, to leave to it; NULL: it is not next there.
+ */
+static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
+{
+    /* relaxed: HEIR is set under `lock` */
+    if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR) || !abti_take_next(abti_es_self, self, mutex->heir))
+        return NULL;
+    /* Whatever has become of the mutex: the heir is about to come, takes it or finds it locked. */
+    abti_fetch_or_acq_rel(&mutex->word, ABTI_MUTEX_WAITERS);
+    return mutex->heir;
+}
+
+/* With `lock` held: the heir has come in vain before, and a yield of the caller is likely to let it run. */
+static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
+{
+    return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE && mutex->home == self->pool &&
+           abti_serves_only(abti_es_self, self->pool);
+}
+
+static void queue_and_park(ABT_mutex mutex, struct abti_mutex_waiter *w, abti_unit *next)
+{
+    abti_waitq_push(queue_of(mutex, w), &w->base);
+    abti_waiter_hold(&w->base);
+    if (next)
+        abti_waiter_park_to(&w->base, &mutex->lock, next);
+    else
+        abti_waiter_park(&w->base, &mutex->lock, NULL);
+}
+
+static bool lock_native(ABT_mutex mutex)
+{
+    if (spin_take(mutex, ABTI_MUTEX_LOCKED, 0))
+        return true;
+    abti_spin_lock(&mutex->lock);
+    if (!take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
+        return false;
+    abti_spin_unlock(&mutex->lock);
+    return true;
+}
+
+/* With `lock` held if it returns false. *next: the heir, to leave to. */
+static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
+{
+    if (take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, 0))
+        return true;
+    abti_spin_lock(&mutex->lock);
+    *next = take_heir(mutex, self);
+    if (!*next && is_heir_overdue(mutex, self)) {
+        abti_spin_unlock(&mutex->lock);
+        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_spin_lock(&mutex->lock); /* once: from now on whatever is free is taken */
+    }
+    if (*next || !take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
+        return false;
+    abti_spin_unlock(&mutex->lock);
+    return true;
+}
+
 static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
+    abti_unit *next = NULL;
     /* With many threads one is COMING nearly all the time, and the mutex none the less free. */
-    if (!abti_es_self && take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED, 0))
+    if (!abti_es_self && take(mutex, ABTI_MUTEX_LOCKED, 0))
         return ABT_SUCCESS;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    uint32_t barred = w.es_native ? ABTI_MUTEX_LOCKED : ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED;
-    if (try_to_take(mutex, &w, barred, 0))
+    if (w.base.unit ? lock_ult(mutex, w.base.unit, &next) : lock_native(mutex))
         return ABT_SUCCESS;
-    abti_spin_lock(&mutex->lock);
-    if (take_or_announce(mutex, barred, 0)) {
-        abti_spin_unlock(&mutex->lock);
-        return ABT_SUCCESS;
-    }
-    abti_waitq_push(queue_of(mutex, &w), &w.base);
-    abti_waiter_hold(&w.base);
-    abti_waiter_park(&w.base, &mutex->lock, NULL);
+    queue_and_park(mutex, &w, next);
     return abti_mutex_come(mutex, &w);
 }
 
@@ -148,22 +200,34 @@ static int lock_plain(ABT_mutex mutex)
     abti_es *es = abti_es_self;
     if (!abti_may_block_quickly(es) || !abti_spin_trylock(&mutex->lock))
         return lock_plain_any(mutex);
-    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED, 0)) {
+    /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: OVERDUE is set under `lock` */
+    bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
+    if (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE) {
+        abti_spin_unlock(&mutex->lock);
+        return lock_plain_any(mutex);
+    }
+    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), 0)) {
         abti_spin_unlock(&mutex->lock);
         return ABT_SUCCESS;
     }
     return abti_ctx_wait(&es->cur->ctx, mutex, NULL, mutex_leave, mutex_then);
 }
 
-/* What the word says of a waiter that is woken. */
-static uint32_t mark_of(const struct abti_mutex_waiter *w)
+/* What the word says of a waiter that is woken. `lock` is held. */
+static uint32_t mark_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
 {
+    abti_unit *unit = w->base.unit;
     if (w->external)
-        return ABTI_MUTEX_COMING | (w->rounds >= MUTEX_PATIENCE ? ABTI_MUTEX_RESERVED : 0);
-    /* The user's push, which makes the ULT ready, may want this mutex: it must be able to get it. */
-    if (w->base.unit && !w->base.unit->pool->user_defined)
-        return ABTI_MUTEX_RESERVED;
-    return 0;
+        return ABTI_MUTEX_COMING;
+    if (!unit || !abti_pool_is_fifo(unit->pool))
+        return 0;
+    mutex->heir = unit;
+    return w->in_vain ? HEIR_BITS : ABTI_MUTEX_HEIR;
+}
+
+static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
+{
+    return !is_of_home(mutex, head) && ((struct abti_mutex_waiter *)head)->passes++ < MUTEX_PASSES;
 }
 
 /*
@@ -177,13 +241,9 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex)
     struct abti_waiter *head = mutex->waiters.head;
     if (ABTI_UNLIKELY(!abti_waitq_is_empty(&mutex->natives)))
         return abti_waitq_pop(&mutex->natives);
-    if (!abti_waitq_is_empty(&mutex->near) &&
-        (!head || (mutex->passed_over < MUTEX_PASSES && !is_of_home(mutex, head)))) {
-        mutex->passed_over += head != NULL;
+    if (!abti_waitq_is_empty(&mutex->near) && (!head || is_passed_over(mutex, head)))
         return abti_waitq_pop(&mutex->near);
-    }
     abti_waitq_pop(&mutex->waiters);
-    mutex->passed_over = 0;
     if (head->unit && !is_of_home(mutex, head)) {
         abti_waitq_append(&mutex->waiters, &mutex->near);
         mutex->home = head->unit->pool;
@@ -207,7 +267,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
     abti_spin_lock(&mutex->lock);
     struct abti_waiter *w = next_waiter(mutex);
-    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of((struct abti_mutex_waiter *)w) |
+    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /* release: pairs with whoever takes the mutex */
     abti_store_release(&mutex->word, next);
@@ -215,16 +275,15 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     return w;
 }
 
-/* Somebody who holds the mutex, or was woken to take it, will wake one of those that are queued. `lock` is held. */
-static bool announce_to_others(ABT_mutex mutex)
+/* With `lock` held: somebody holds the mutex, and will wake one of those that are queued. False: nobody does. */
+static bool announce_to_holder(ABT_mutex mutex)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
-    for (;;) {
-        bool others = word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_RESERVED | ABTI_MUTEX_COMING);
-        uint32_t next = word | ABTI_MUTEX_WAITERS | (others ? 0u : ABTI_MUTEX_LOCKED);
-        if (abti_cas_word(&mutex->word, &word, next))
-            return others;
+    while (word & ABTI_MUTEX_LOCKED) {
+        if (abti_cas_word(&mutex->word, &word, word | ABTI_MUTEX_WAITERS))
+            return true;
     }
+    return false;
 }
 
 /*
@@ -248,10 +307,11 @@ struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
     if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex) || !can_queue(w)))
         return w;
     abti_spin_lock(&mutex->lock);
-    admit_locked(mutex, w);
-    bool others = announce_to_others(mutex);
+    bool queues = announce_to_holder(mutex);
+    if (queues)
+        admit_locked(mutex, w);
     abti_spin_unlock(&mutex->lock);
-    return others ? NULL : release_plain(mutex); /* it was free, and we have taken it only to hand it on */
+    return queues ? NULL : w;
 }
 
 struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list)
@@ -259,23 +319,18 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     if (!list || abti_mutex_is_recursive(mutex))
         return list;
     struct abti_waiter *to_wake = NULL, **last = &to_wake;
-    bool queued = false;
     abti_spin_lock(&mutex->lock);
     for (struct abti_waiter *w = list, *next; w; w = next) {
         next = w->next;
         w->next = NULL;
-        if (can_queue(w)) {
+        if (can_queue(w) && announce_to_holder(mutex)) {
             admit_locked(mutex, w);
-            queued = true;
         } else {
             *last = w;
             last = &w->next;
         }
     }
-    bool others = !queued || announce_to_others(mutex);
     abti_spin_unlock(&mutex->lock);
-    if (!others)
-        *last = release_plain(mutex); /* as above */
     return to_wake;
 }
 

@@ -1,44 +1,48 @@
 /*
- * Mutexes. Whoever unlocks one that is waited for hands it to one waiter. What that means depends on who it is:
+ * Mutexes. A mutex that nobody holds is taken by the first who runs and wants it. The unlock of one that is waited for
+ * wakes one waiter, which competes like all others:
  *
- * - A ULT, one of the same pool as long as there are any, within limits: the mutex is reserved for it until it runs,
- *   and other ULTs queue behind it. Not so trylock and the native threads of ESs (spinlock; tasklets and main
- *   schedulers, which cannot wait otherwise): they take a mutex that is reserved, since the ULT may need the very ES
- *   that they would not give away.
- * - An external thread: it is woken and competes, since a mutex that waits for the system to run a thread is a mutex
- *   that nobody uses. While it is coming nobody else is woken. After a few vain attempts the mutex is reserved for it.
- * - The native thread of an ES: it is woken and competes, before all others. While it sleeps no ULT of its ES can take
- *   what it is handed.
+ * - The native thread of an ES before all others. While it sleeps no ULT of its ES can take what it is woken for.
+ * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or whoever has waited
+ *   longest. While an external thread that was woken is coming nobody else is woken.
+ *
+ * Nobody is kept from a free mutex for the sake of one who was woken, since that one may not run for long: its ES is
+ * busy, waits for the very one who wants the mutex, or is no more. But when the next unit to run on the caller's ES is
+ * the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs at
+ * once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and switch
+ * once for each. If the heir has come in vain before (OVERDUE) and stands further behind in that pool, the ULT yields,
+ * once, and then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it for ever.
  *
  * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
  * with the others 0 the mutex is free and nobody waits.
  *
  *   LOCKED    somebody holds it. Set by who takes it, cleared by who unlocks it.
  *   WAITERS   a queue is not empty. Written under `lock`.
- *   RESERVED  a waiter was woken to take it. Set under `lock` by who unlocks it, cleared by who takes it.
+ *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
+ *             under `lock` by who unlocks it, cleared by who takes it. Never together with LOCKED.
+ *   OVERDUE   with HEIR: it has come in vain before.
  *   COMING    an external thread was woken and has not come. Set under `lock` by who unlocks it, cleared by that thread
  *             when it takes the mutex or queues again.
  *
  *   from                         to                                   by
  *   0                            LOCKED                               lock, trylock
  *   LOCKED                       0                                    unlock
- *   LOCKED or RESERVED, x        the same, WAITERS, x                 lock, which queues
- *   LOCKED, WAITERS              RESERVED, COMING, both or none, and  unlock, which takes one waiter out and wakes it
- *                                WAITERS if there are more
+ *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
+ *                                                                     its waiters
+ *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
+ *   LOCKED, WAITERS              HEIR (and OVERDUE) or COMING or      unlock, which takes one waiter out and wakes it
+ *                                none, and WAITERS if there are more
  *   LOCKED, COMING, x            COMING, x                            unlock
- *   x without LOCKED, RESERVED   LOCKED, x                            lock
- *   x without LOCKED             LOCKED, x without RESERVED           a woken waiter, trylock, a native thread of an ES
- *   x                            x, WAITERS                           a cond's signal, which queues its waiters; from 0
- *                                                                     LOCKED, too, and then as unlock
+ *   x without LOCKED             LOCKED, x without HEIR, OVERDUE      lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
- * out of a queue and has not come yet. For lock queues only while the mutex is locked, or reserved, which implies such
- * a waiter; unlock wakes one, unless one is COMING; and a woken waiter takes the mutex or finds it locked and queues
- * again.
+ * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the heir, which is
+ * such a waiter and runs next; unlock wakes one, unless one is COMING; and a woken waiter takes the mutex or finds it
+ * locked and queues again. Those who are still queued wait for the one who was woken, though.
  *
  * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
  * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and who is woken has not returned from
- * lock.
+ * lock. Who yields to the heir has not returned either.
  */
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
@@ -50,8 +54,9 @@ enum {
     ABTI_MUTEX_RECURSIVE = 1 << 0,
     ABTI_MUTEX_LOCKED = 1 << 1,
     ABTI_MUTEX_WAITERS = 1 << 2,
-    ABTI_MUTEX_RESERVED = 1 << 3,
+    ABTI_MUTEX_HEIR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
+    ABTI_MUTEX_OVERDUE = 1 << 5,
 };
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
@@ -63,9 +68,9 @@ struct ABT_mutex_opaque {
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the others */
-    abti_pool_p4 home;         /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared: it may
-                                  be no more */
-    uint32_t passed_over;      /* lock: how often the first of them was */
+    abti_pool_p4 home;         /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared, as
+                                  `heir`: they may be no more */
+    abti_unit_p4 heir;         /* lock: the last ULT of a FIFO pool that was woken */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
@@ -81,7 +86,8 @@ struct abti_mutex_waiter {
     struct abti_waiter base;
     bool external;   /* a thread that is no ES */
     bool es_native;  /* the native thread of an ES */
-    unsigned rounds; /* how often it has come in vain */
+    bool in_vain;    /* it has been woken, and has found the mutex locked */
+    unsigned passes; /* how often others were woken while it was the first of `waiters` */
 };
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
@@ -91,17 +97,17 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
                                             const void *object)
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = false;
-    w->rounds = 0;
+    w->external = w->es_native = w->in_vain = false;
+    w->passes = 0;
 }
 
 /*
- * A waiter (claimed, in no queue) wants the mutex next: it queues for it, without being woken, and comes when it is.
- * Not who waits with a deadline, and nobody for a recursive mutex: they take it by themselves. Returns who is to be
- * woken now, if the mutex is free or the waiter does not queue; NULL: nobody.
+ * A waiter (claimed, in no queue) wants the mutex next: if that is locked, it queues for it, without being woken, and
+ * comes when it is. Not who waits with a deadline, and nobody for a recursive mutex: they take it by themselves.
+ * Returns the waiter if it does not queue, to be woken now; NULL: it queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
-/* The same for several (NULL: none), each a struct abti_mutex_waiter. */
+/* The same for several (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
 struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
 /* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
@@ -133,7 +139,7 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
     /* relaxed: the compare-and-swap acquires */
     uint32_t word = abti_load_relaxed(&mutex->word);
-    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_RESERVED) | ABTI_MUTEX_LOCKED;
+    uint32_t taken = (word & ~(uint32_t)(ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE)) | ABTI_MUTEX_LOCKED;
     if (ABTI_LIKELY(!(word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING))) && abti_cas_word(&mutex->word, &word, taken))
         return ABT_SUCCESS;
     return abti_mutex_come_slow(mutex, w);

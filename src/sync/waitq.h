@@ -13,6 +13,7 @@
 
 typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
 typedef abti_pool *abti_pool_p4 __attribute__((aligned(4)));
+typedef abti_unit *abti_unit_p4 __attribute__((aligned(4)));
 
 /* A ring; zeroed memory is an empty queue. A waiter that is in no queue has no `next`. */
 struct abti_waitq {
