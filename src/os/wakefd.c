@@ -25,12 +25,17 @@ static int open_pipe(struct abti_wakefd *w)
     return -err;
 }
 
-/* A kernel that has eventfd may be told to refuse it. */
+static bool is_shortage(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOMEM;
+}
+
+/* A kernel that has eventfd may be told to refuse it; a pipe needs twice as many descriptors. */
 int abti_wakefd_open(struct abti_wakefd *w)
 {
     int fd = abti_wakefd_eventfd();
     if (fd < 0)
-        return open_pipe(w);
+        return is_shortage(-fd) ? fd : open_pipe(w);
     w->wait_fd = w->signal_fd = fd;
     return 0;
 }

@@ -26,7 +26,7 @@ uint64_t abti_wakefd_drain(struct abti_wakefd *w);
 /* Blocks until it is readable, or for so long at most. */
 void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds);
 
-/* For abti_wakefd_open: an eventfd, closed by exec and never blocking, or below 0. */
+/* For abti_wakefd_open: an eventfd, closed by exec and never blocking, or -errno. */
 int abti_wakefd_eventfd(void);
 
 #endif

@@ -1,8 +1,10 @@
 #include "os/wakefd.h"
 
+#include <errno.h>
 #include <sys/eventfd.h>
 
 int abti_wakefd_eventfd(void)
 {
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fd < 0 ? -errno : fd;
 }

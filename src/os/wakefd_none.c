@@ -1,6 +1,8 @@
 #include "os/wakefd.h"
 
+#include <errno.h>
+
 int abti_wakefd_eventfd(void)
 {
-    return -1;
+    return -ENOSYS;
 }
