@@ -34,39 +34,6 @@ abt_sources = \
 	src/api/xstream_idle.c \
 	src/base/heap.c \
 	src/base/parse.c \
-	src/core/annotated.c \
-	src/core/config.c \
-	src/core/end.c \
-	src/core/esaffinity.c \
-	src/core/halt.c \
-	src/core/idle.c \
-	src/core/join.c \
-	src/core/key.c \
-	src/core/kvconf.c \
-	src/core/leftover.c \
-	src/core/migrate.c \
-	src/core/native.c \
-	src/core/overflow.c \
-	src/core/ownstack.c \
-	src/core/park.c \
-	src/core/parking.c \
-	src/core/pool.c \
-	src/core/queue.c \
-	src/core/reclaim.c \
-	src/core/ring.c \
-	src/core/rt.c \
-	src/core/sched.c \
-	src/core/shortage.c \
-	src/core/slot.c \
-	src/core/stackuse.c \
-	src/core/steal.c \
-	src/core/switch.c \
-	src/core/tool.c \
-	src/core/timer.c \
-	src/core/unit.c \
-	src/core/unitmap.c \
-	src/core/xsloop.c \
-	src/core/xstream.c \
 	src/ext/info.c \
 	src/ext/stackdump.c \
 	src/mem/arena.c \
@@ -88,14 +55,41 @@ abt_sources = \
 	src/os/wakefd.c \
 	src/pool/fifo.c \
 	src/pool/make.c \
+	src/pool/parking.c \
+	src/pool/pool.c \
+	src/pool/queue.c \
 	src/pool/randws.c \
+	src/pool/ring.c \
+	src/pool/slot.c \
+	src/pool/steal.c \
 	src/pool/user.c \
-	src/sched/basic.c \
-	src/sched/basic_wait.c \
-	src/sched/loop.c \
-	src/sched/make.c \
-	src/sched/randws.c \
-	src/sched/user.c \
+	src/rt/config.c \
+	src/rt/kvconf.c \
+	src/rt/rt.c \
+	src/rt/tool.c \
+	src/run/annotated.c \
+	src/run/end.c \
+	src/run/join.c \
+	src/run/leftover.c \
+	src/run/migrate.c \
+	src/run/overflow.c \
+	src/run/sched.c \
+	src/run/shortage.c \
+	src/run/stackuse.c \
+	src/run/switch.c \
+	src/stream/affinity.c \
+	src/stream/halt.c \
+	src/stream/idle.c \
+	src/stream/main.c \
+	src/stream/native.c \
+	src/stream/reclaim.c \
+	src/stream/sched_basic.c \
+	src/stream/sched_basic_wait.c \
+	src/stream/sched_loop.c \
+	src/stream/sched_make.c \
+	src/stream/sched_randws.c \
+	src/stream/sched_user.c \
+	src/stream/xstream.c \
 	src/sync/barrier.c \
 	src/sync/cond.c \
 	src/sync/eventual.c \
@@ -104,7 +98,13 @@ abt_sources = \
 	src/sync/gate.c \
 	src/sync/mutex.c \
 	src/sync/rwlock.c \
-	src/sync/xbarrier.c
+	src/sync/timer.c \
+	src/sync/waiter.c \
+	src/sync/xbarrier.c \
+	src/unit/key.c \
+	src/unit/ownstack.c \
+	src/unit/unit.c \
+	src/unit/unitmap.c
 
 abt_asm_sources =
 

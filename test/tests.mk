@@ -5,18 +5,18 @@ unit_tests = \
 	test/unit/api/error \
 	test/unit/base/heap \
 	test/unit/base/parse \
-	test/unit/core/config \
-	test/unit/core/key \
-	test/unit/core/kvconf \
-	test/unit/core/park \
-	test/unit/core/pool \
-	test/unit/core/queue \
-	test/unit/core/ring \
-	test/unit/core/switch \
-	test/unit/core/shortage \
-	test/unit/core/steal \
-	test/unit/core/timer \
-	test/unit/core/unitmap \
+	test/unit/rt/config \
+	test/unit/unit/key \
+	test/unit/rt/kvconf \
+	test/unit/pool/parking \
+	test/unit/pool/pool \
+	test/unit/pool/queue \
+	test/unit/pool/ring \
+	test/unit/run/switch \
+	test/unit/run/shortage \
+	test/unit/pool/steal \
+	test/unit/sync/timer \
+	test/unit/unit/unitmap \
 	test/unit/ext/unwind \
 	test/unit/mem/chunk \
 	test/unit/mem/slab \

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
-#include "core/esaffinity.h"
+#include "stream/affinity.h"
 
 static int code_of(int err)
 {

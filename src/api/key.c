@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "api/check.h"
-#include "core/key.h"
-#include "core/rt.h"
+#include "unit/key.h"
+#include "rt/rt.h"
 
 int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
 {

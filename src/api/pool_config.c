@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "api/check.h"
-#include "core/kvconf.h"
+#include "rt/kvconf.h"
 
 const ABT_pool_config_var ABT_pool_config_automatic = {ABTI_POOL_CONFIG_AUTOMATIC, ABT_POOL_CONFIG_INT};
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "api/check.h"
-#include "core/user_def.h"
+#include "pool/user_def.h"
 
 /* The object to set a callback in; NULL for a null handle and for a struct ABT_pool_def, which has its own members. */
 static struct abti_pool_user_def *get_user_def(ABT_pool_user_def def)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include "pool/pool_impl.h"
-#include "sched/sched_impl.h"
+#include "stream/sched_impl.h"
 
 /* --- Making --- */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "api/check.h"
-#include "core/kvconf.h"
+#include "rt/kvconf.h"
 
 ABT_sched_config_var ABT_sched_config_var_end = {ABTI_SCHED_CONFIG_END, ABT_SCHED_CONFIG_INT};
 ABT_sched_config_var ABT_sched_config_access = {ABTI_SCHED_CONFIG_ACCESS, ABT_SCHED_CONFIG_INT};

@@ -1,7 +1,7 @@
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"
-#include "core/xsloop.h"
+#include "stream/main.h"
 
 /* --- Who am I --- */
 

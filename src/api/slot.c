@@ -1,6 +1,6 @@
 /* ABTX_*_slot*: words of a runtime's own per work unit. */
 #include "api/handles.h"
-#include "core/slot.h"
+#include "pool/slot.h"
 
 ABTI_INLINE bool is_no_slot(int slot)
 {

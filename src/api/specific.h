@@ -2,7 +2,7 @@
 #ifndef ABTI_API_SPECIFIC_H
 #define ABTI_API_SPECIFIC_H
 
-#include "core/unit.h"
+#include "unit/unit.h"
 
 /* ABT code. */
 int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value) ABTI_MUST_CHECK;

@@ -1,7 +1,7 @@
 /* How much stack the functions of ULTs use. */
 #include "api/check.h"
-#include "core/rt.h"
-#include "core/stackuse.h"
+#include "rt/rt.h"
+#include "run/stackuse.h"
 #include "ext/info.h"
 #include "os/annotate.h"
 

@@ -1,6 +1,6 @@
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
-#include "core/slot.h"
+#include "pool/slot.h"
 
 static int as_task(int code)
 {

@@ -1,8 +1,8 @@
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/attr.h"
 #include "api/handles.h"
-#include "core/slot.h"
-#include "core/timer.h"
+#include "pool/slot.h"
+#include "sync/timer.h"
 
 /* --- Creating --- */
 

@@ -1,4 +1,4 @@
-/* ABT_thread_migrate*, and who may be migrated. A request is recorded here and carried out by core/migrate.c. */
+/* ABT_thread_migrate*, and who may be migrated. A request is recorded here and carried out by run/migrate.c. */
 #include "api/handles.h"
 
 static bool sched_has_pool(abti_sched *sched, abti_pool *pool)

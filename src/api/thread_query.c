@@ -4,7 +4,7 @@
 #include "api/specific.h"
 
 #include <stdlib.h>
-#include "core/key.h"
+#include "unit/key.h"
 
 static ABT_bool to_bool(bool b)
 {

@@ -2,7 +2,7 @@
 #include <sched.h>
 
 #include "api/check.h"
-#include "core/switch.h"
+#include "run/switch.h"
 #include "sync/gate.h"
 
 /* What is shorter would be over before the caller is asleep: a loop of such sleeps would never let others run. */

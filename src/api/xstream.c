@@ -1,7 +1,7 @@
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include "api/handles.h"
-#include "core/xsloop.h"
-#include "sched/sched_impl.h"
+#include "stream/main.h"
+#include "stream/sched_impl.h"
 #include "api/sched_make.h"
 
 /* A scheduler as the user gives it, made ready to be a main scheduler: a null one becomes a new default one. */

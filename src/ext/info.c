@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/build.h"
-#include "core/esaffinity.h"
-#include "core/rt.h"
-#include "core/stackuse.h"
+#include "stream/affinity.h"
+#include "rt/rt.h"
+#include "run/stackuse.h"
 #include "os/symbol.h"
 
 static const char *yes_no(bool b)

@@ -3,7 +3,7 @@
 #define ABTI_EXT_INFO_H
 
 #include <stdio.h>
-#include "core/xstream.h"
+#include "stream/xstream.h"
 
 void abti_info_print_config(FILE *fp);
 /* ABT code. */

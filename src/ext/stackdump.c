@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include "core/rt.h"
+#include "rt/rt.h"
 #include "ext/unwind.h"
 
 /* --- One unit --- */

@@ -3,7 +3,7 @@
 #define ABTI_EXT_STACKDUMP_H
 
 #include <stdio.h>
-#include "core/halt.h"
+#include "stream/halt.h"
 
 /*
  * One unit: where it goes on, the bounds of its stack, a back-trace if the build has them, and the memory in use unless

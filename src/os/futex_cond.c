@@ -5,7 +5,7 @@
  * So either the sleeper sees the change, or the waker finds the sleeper. A waker's last access to a sleeper is made
  * under the mutex, which the sleeper takes before it returns.
  *
- * Wakes may come from signal handlers (core/halt), also from one that has interrupted this very code with the mutex
+ * Wakes may come from signal handlers (stream/halt), also from one that has interrupted this very code with the mutex
  * held, or in the middle of a wait. Such a wake is left out: a sleeper looks at its word every now and then.
  */
 #include "os/futex.h"

@@ -1,7 +1,7 @@
 /*
  * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or
  * atomic read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the
- * lock, for units that other threads wake (core/pool.h).
+ * lock, for units that other threads wake (pool/pool.h).
  */
 #include "pool/pool_impl.h"
 
@@ -66,7 +66,7 @@ static size_t fifo_size(abti_pool *pool)
     return abti_queue_size(&pool->queue);
 }
 
-/* --- Of one native thread, but for the inbox. Push and pop are inline, see core/pool.h. --- */
+/* --- Of one native thread, but for the inbox. Push and pop are inline, see pool/pool.h. --- */
 
 static int priv_remove(abti_pool *pool, abti_unit *unit)
 {

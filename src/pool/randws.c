@@ -7,7 +7,7 @@
  */
 #include "pool/pool_impl.h"
 
-#include "core/steal.h"
+#include "pool/steal.h"
 
 enum {
     TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |

@@ -2,7 +2,7 @@
 #include "pool/pool_impl.h"
 
 #include <stdlib.h>
-#include "core/user_def.h"
+#include "pool/user_def.h"
 
 /* The operations of one pool: what its definition leaves out is NULL in them. */
 struct user_pool {

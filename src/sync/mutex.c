@@ -1,7 +1,7 @@
 #include "sync/mutex.h"
 
-#include "core/pool.h"
-#include "core/xstream.h"
+#include "pool/pool.h"
+#include "stream/xstream.h"
 
 /* How often a native thread looks before it queues: when others are queued the holder does not run, most likely. */
 enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };

@@ -1,6 +1,6 @@
 #include "sync/xbarrier.h"
 
-#include "core/park.h"
+#include "sync/waiter.h"
 
 /* How often a thread looks before it sleeps. */
 enum { XBARRIER_LOOKS = 100 };

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "bench.h"
-#include "core/park.h"
-#include "core/timer.h"
+#include "sync/waiter.h"
+#include "sync/timer.h"
 
 enum { THOUSAND = 1000, ARMED = 100000, ROUNDS = 15 };
 

@@ -1,6 +1,6 @@
 /* x86-64: see arch/cpu.h for the contract. */
-#ifndef ABTI_ARCH_X86_64_CPU_H
-#define ABTI_ARCH_X86_64_CPU_H
+#ifndef ABTI_ARCH_X86_64_ARCH_CPU_H
+#define ABTI_ARCH_X86_64_ARCH_CPU_H
 
 #include <cpuid.h>
 #include <stdbool.h>

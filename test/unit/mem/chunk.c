@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/rt.h"
+#include "rt/rt.h"
 #include "must.h"
 
 #if defined(__has_feature)

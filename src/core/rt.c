@@ -1,3 +1,0 @@
-#include "core/rt.h"
-
-struct abti_rt abti_rt;

@@ -1,0 +1,315 @@
+/*
+ * Pools as the core sees them: the part every pool has, the operations a kind of pool fills in, and the one kind that
+ * is served without a call: a private FIFO.
+ */
+#ifndef ABTI_POOL_POOL_H
+#define ABTI_POOL_POOL_H
+
+#include "sync/waiter.h"
+#include "pool/queue.h"
+#include "pool/ring.h"
+#include "os/bias.h"
+
+/* What a pool may not be able to do, and what is not known before it is asked for. */
+enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
+
+/*
+ * One implementation of pools. What a user-defined pool does not offer is NULL, except where said otherwise; the
+ * operations of enum abti_pool_option are called only after abti_pool_can.
+ */
+struct abti_pool_ops {
+    /* NULL in a private FIFO only, like pop: see abti_pool_push. */
+    void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+    /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
+    void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+    abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
+    bool (*is_empty)(abti_pool *pool);
+    size_t (*size)(abti_pool *pool);
+    /* Several at once; pop_many returns how many it got. */
+    void (*push_many)(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
+    size_t (*pop_many)(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);
+    /* Wait for a unit: so many seconds, or until a time on the scale of ABT_get_wtime. Block the native thread. */
+    abti_unit *(*pop_wait)(abti_pool *pool, double secs, ABT_pool_context context);
+    abti_unit *(*pop_timedwait)(abti_pool *pool, double wtime);
+    /* Takes a given unit out; ABT_ERR_POOL when it is not there or the pool cannot. Never NULL. */
+    int (*remove)(abti_pool *pool, abti_unit *unit);
+    /* *in_pool: the unit is stored in the pool; ABT_ERR_POOL when it cannot tell. NULL: a remove tells. */
+    int (*is_in_pool)(abti_pool *pool, abti_unit *unit, bool *in_pool);
+    void (*print_all)(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
+    void (*fini)(abti_pool *pool);
+    /* User-defined pools: a unit is associated with the pool, and no longer. NULL handle: it could not be made. */
+    ABT_unit (*create_unit)(abti_pool *pool, abti_unit *unit);
+    void (*free_unit)(abti_pool *pool, ABT_unit handle);
+    /* Though the operation is not NULL, the pool cannot do it. NULL: it can. */
+    bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
+    /* Those who push and pop call abti_pool_answer_locked. */
+    bool answers;
+};
+
+/*
+ * Counts of ULTs that are blocked with this pool as theirs. Both only grow; entered - left are blocked now. The owner,
+ * the first ES that counts, adds with plain stores to its own pair; everybody else to the shared pair by
+ * read-modify-write. The counts of an ES that goes are moved to the shared pair.
+ *
+ * A ULT of a private pool that joins the next unit in it takes that out, is blocked itself, and uses up one of so many
+ * that may do so before a look at events is due. All this is one subtraction: as many have nested as were `granted` and
+ * do not `remain`, which counts as entered, and is more in the queue's size than is in the queue.
+ *
+ * All counts are good modulo 2^32, more than there can be units.
+ */
+struct abti_blocked {
+    _Atomic(abti_es *) owner;
+    _Atomic(uint64_t) own_entered, own_left; /* stores: owner */
+    union {                                  /* the same */
+        struct {
+            _Atomic(int32_t) remain;
+            _Atomic(uint32_t) granted;
+        };
+        _Atomic(uint64_t) nests; /* both, for one load or store (little endians) */
+    };
+    _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
+    _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
+};
+
+struct ABT_pool_opaque {
+    struct abti_queue queue;         /* built-in FIFO kinds. PRIV: of its one native thread; else guarded by lock */
+    bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    bool shared_fifo;                /* a FIFO under the lock. Constant */
+    _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
+    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
+    struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
+    _Atomic(uintptr_t) wish;         /* of who asks for a unit of the ring, or offers one. See pool/steal.h */
+    const struct abti_pool_ops *ops; /* constant */
+    struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */
+    struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
+
+    struct abti_blocked blocked;
+    _Atomic(struct abti_bias_user *) server; /* of those that answer: of an ES that runs units out of it, a hint */
+    struct abti_queue inbox; /* lock: private FIFO: units woken by other native threads, until its own collects
+                                them. The head is glanced at */
+    size_t num_coming;       /* lock: of those who slept, how many were woken and are still to take a unit */
+    ABT_pool_access access;  /* constant from here on, unless said otherwise */
+    ABT_pool_kind kind;
+    bool automatic;    /* freed with the last scheduler that uses it */
+    bool user_defined; /* units may appear in it without a push of ours */
+    int id;
+    _Atomic(int32_t) num_scheds; /* schedulers that use it */
+    void *data;                  /* what ABT_pool_set_data stores */
+    void *impl;                  /* of the implementation */
+    abti_pool *next, *prev;      /* rt->lock: all pools */
+};
+
+/* First in, first out, and nobody else's code. */
+ABTI_INLINE bool abti_pool_is_fifo(const abti_pool *pool)
+{
+    return pool->priv_fifo || pool->shared_fifo;
+}
+
+/* relaxed: a hint, or the caller holds the lock, or has made a fence */
+ABTI_INLINE bool abti_pool_has_parked(abti_pool *pool)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->parked.first) != NULL);
+}
+
+/* Somebody sleeps until a unit comes, asks for one or offers one. relaxed: the same */
+ABTI_INLINE bool abti_pool_is_awaited(abti_pool *pool)
+{
+    uintptr_t parked = (uintptr_t)abti_load_relaxed(&pool->parked.first);
+    return ABTI_UNLIKELY((parked | abti_load_relaxed(&pool->wish)) != 0);
+}
+
+/* Somebody asks or offers. relaxed: a hint */
+ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != 0);
+}
+
+ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
+{
+    return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
+}
+
+/*
+ * A private pool is pushed to and popped from by one native thread only. But who wakes a unit of it may be any thread,
+ * and cannot know: such a unit goes through the inbox, which the pool's own thread empties when the queue is empty and
+ * when it looks at events.
+ */
+void abti_pool_collect(abti_pool *pool);
+
+ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    if (ABTI_LIKELY(pool->priv_fifo))
+        abti_queue_push(&pool->queue, unit);
+    else
+        pool->ops->push(pool, unit, context);
+}
+
+ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
+{
+    if (ABTI_LIKELY(pool->priv_fifo)) {
+        abti_unit *unit = abti_queue_pop(&pool->queue);
+        if (ABTI_LIKELY(unit != NULL) || abti_queue_is_empty(&pool->inbox))
+            return unit;
+        abti_pool_collect(pool);
+        return abti_queue_pop(&pool->queue);
+    }
+    return pool->ops->pop(pool, context);
+}
+
+/* An ES runs units out of the pool, which it has in front. */
+ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
+{
+    /* relaxed: a hint. Not stored without need, to others that look at it */
+    if (pool->ops->answers && abti_load_relaxed(&pool->server) != server)
+        abti_store_relaxed(&pool->server, server);
+}
+
+/* Parts of abti_pool_push_new: the whole of it, and with the lock held what follows the push. */
+int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit);
+int abti_pool_end_push(abti_pool *pool);
+
+/* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
+ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
+}
+
+/* How many are in a built-in pool whose own thread, if it is private, sleeps; the caller holds its lock. */
+ABTI_INLINE size_t abti_pool_num_locked(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
+}
+
+/* Pops that unit. */
+ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
+{
+    if (abti_ring_size(&pool->ring) > 0)
+        abti_ring_pop(&pool->ring, false);
+    else
+        abti_queue_pop_head(&pool->queue, head);
+}
+
+/*
+ * Whether there is none, without the lock, as a glance. Of a FIFO this touches the queue's cache line only: others may
+ * be busy with the lock's.
+ */
+ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
+{
+    return (pool->shared_fifo || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
+}
+
+/* The unit that is next, taken out; NULL: none. */
+ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
+{
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
+}
+
+/* Pops it and pushes one that yields: in a RANDWS pool to the tail. */
+ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
+{
+    if (ABTI_LIKELY(pool->shared_fifo)) {
+        abti_queue_rotate_to(&pool->queue, unit, head);
+        return;
+    }
+    abti_pool_pop_head_locked(pool, head);
+    if (ABTI_LIKELY(abti_queue_is_empty(&pool->queue)))
+        abti_ring_push(&pool->ring, unit, false); /* there is room: the ring has just lost one, or is empty */
+    else
+        abti_queue_push(&pool->queue, unit);
+}
+
+/* The pool has the operation. */
+bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
+
+/* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
+void abti_pool_count_entered_slow(abti_pool *pool);
+void abti_pool_count_left_slow(abti_pool *pool);
+
+/* The owner's halves, for who has asked abti_pool_is_owner. */
+ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
+{
+    /* relaxed: only the owner itself ever finds itself here */
+    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.owner, (uintptr_t)es));
+}
+
+ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
+{
+    abti_cpu_add(&pool->blocked.own_entered, 1);
+}
+
+/*
+ * One more nests, if one more may. If not, or if it does not come to that, it is to be taken back; and the unit is
+ * taken out of the queue, but not out of its size.
+ */
+ABTI_INLINE bool abti_pool_owner_nests(abti_pool *pool)
+{
+    return abti_cpu_count_down(&pool->blocked.remain);
+}
+
+ABTI_INLINE void abti_pool_owner_nests_not(abti_pool *pool)
+{
+    abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
+}
+
+/* No more may: abti_pool_owner_nests leaves the last one. */
+ABTI_INLINE bool abti_pool_nests_no_more(abti_pool *pool)
+{
+    return abti_load_relaxed(&pool->blocked.remain) <= 1;
+}
+
+/* By the owner, or for one that is no more: so many may from now on, however many there were left. */
+void abti_pool_grant_nests(abti_pool *pool, int32_t num);
+
+/* How many have. */
+ABTI_INLINE uint32_t abti_pool_num_nested(abti_pool *pool)
+{
+    uint64_t nests = abti_load_acquire(&pool->blocked.nests);
+    return (uint32_t)(nests >> 32) - (uint32_t)nests;
+}
+
+ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
+{
+    abti_cpu_add(&pool->blocked.own_left, num);
+}
+
+ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
+{
+    if (abti_pool_is_owner(es, pool))
+        abti_pool_owner_entered(pool);
+    else
+        abti_pool_count_entered_slow(pool);
+}
+
+ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
+{
+    if (abti_pool_is_owner(es, pool))
+        abti_pool_owner_left(pool, 1);
+    else
+        abti_pool_count_left_slow(pool);
+}
+
+/*
+ * Pushes a unit that was blocked, from any thread, and counts it as left: both at once for who looks at the total size
+ * of a built-in pool.
+ */
+void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+
+/* Units blocked out of the pool, and together with those in it. */
+size_t abti_pool_num_blocked(abti_pool *pool);
+size_t abti_pool_total_size(abti_pool *pool);
+
+/* An ES ends: what it counted as owner goes to the shared pairs. Called on that ES, or when it is no more. */
+void abti_pool_disown(abti_pool *pool, abti_es *es);
+
+/* What creators of units glance at is set for that many inherited slots; under rt.lock. */
+void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
+
+/* Makes the common part and links the pool into rt; NULL when there is no memory. */
+abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;
+void abti_pool_destroy(abti_pool *pool);
+
+/* Schedulers take and drop their pools; the last drop destroys an automatic pool. */
+void abti_pool_retain(abti_pool *pool);
+void abti_pool_drop(abti_pool *pool);
+
+#endif

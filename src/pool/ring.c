@@ -1,0 +1,44 @@
+#include "pool/ring.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 256 };
+
+bool abti_ring_init(struct abti_ring *ring)
+{
+    *ring = (struct abti_ring){.slots = malloc(FIRST_CAPACITY * sizeof(*ring->slots)), .mask = FIRST_CAPACITY - 1};
+    return ring->slots != NULL;
+}
+
+void abti_ring_fini(struct abti_ring *ring)
+{
+    free(ring->slots);
+}
+
+bool abti_ring_grow(struct abti_ring *ring)
+{
+    size_t capacity = ring->mask + 1, size = abti_ring_size(ring);
+    abti_unit **slots = malloc(capacity * 2 * sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        slots[i] = abti_ring_at(ring, i);
+    free(ring->slots);
+    ring->slots = slots;
+    ring->mask = capacity * 2 - 1;
+    ring->head = 0;
+    return true;
+}
+
+bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit)
+{
+    size_t size = abti_ring_size(ring), i = 0;
+    while (i < size && abti_ring_at(ring, i) != unit)
+        i++;
+    if (i == size)
+        return false;
+    for (; i + 1 < size; i++)
+        ring->slots[(ring->head + i) & ring->mask] = abti_ring_at(ring, i + 1);
+    abti_store_relaxed(&ring->size, size - 1);
+    return true;
+}

@@ -1,0 +1,61 @@
+/*
+ * Double-ended queue of units: a ring of pointers, which doubles when it is full. Guarded by whatever guards its pool;
+ * `size` is atomic only so that others may glance at it.
+ */
+#ifndef ABTI_POOL_RING_H
+#define ABTI_POOL_RING_H
+
+#include "unit/unit.h"
+
+struct abti_ring {
+    abti_unit **slots;
+    size_t mask; /* capacity - 1, a power of two less one */
+    size_t head; /* index of the head modulo capacity */
+    _Atomic(size_t) size;
+};
+
+/* Memory for the first units; false when there is none. A ring that only consists of zeros has no memory. */
+bool abti_ring_init(struct abti_ring *ring) ABTI_MUST_CHECK;
+void abti_ring_fini(struct abti_ring *ring);
+
+/* Makes room for more; false when there is no memory, and nothing has changed. */
+bool abti_ring_grow(struct abti_ring *ring) ABTI_MUST_CHECK;
+
+/* Takes `unit` out wherever it stands; false when it is not there. Linear. */
+bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit);
+
+ABTI_INLINE size_t abti_ring_size(struct abti_ring *ring)
+{
+    return abti_load_relaxed(&ring->size);
+}
+
+ABTI_INLINE bool abti_ring_is_full(struct abti_ring *ring)
+{
+    return abti_ring_size(ring) > ring->mask;
+}
+
+/* Counted from the head; it is there. */
+ABTI_INLINE abti_unit *abti_ring_at(struct abti_ring *ring, size_t i)
+{
+    return ring->slots[(ring->head + i) & ring->mask];
+}
+
+/* To either end of a ring that is not full. */
+ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to_head)
+{
+    size_t size = abti_ring_size(ring);
+    size_t at = to_head ? --ring->head : ring->head + size;
+    ring->slots[at & ring->mask] = unit;
+    abti_store_relaxed(&ring->size, size + 1);
+}
+
+/* From either end of a ring that is not empty. */
+ABTI_INLINE abti_unit *abti_ring_pop(struct abti_ring *ring, bool from_tail)
+{
+    size_t size = abti_ring_size(ring) - 1;
+    size_t at = from_tail ? ring->head + size : ring->head++;
+    abti_store_relaxed(&ring->size, size);
+    return ring->slots[at & ring->mask];
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* Run-time settings: every environment variable with its default, clamp and rounding applied. */
+#ifndef ABTI_RT_CONFIG_H
+#define ABTI_RT_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/parse.h"
+#include "mem/chunk.h"
+#include "mem/guard.h"
+
+/*
+ * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its
+ * owner raises when more streams are made.
+ */
+struct abti_config {
+    /* ABT_SET_AFFINITY */
+    bool affinity;                  /* built in and not switched off */
+    struct abti_cpu_list *cpu_list; /* NULL: round robin over the CPUs allowed at init */
+    /* output */
+    bool use_log;         /* ABT_USE_LOG */
+    bool use_debug;       /* ABT_USE_DEBUG */
+    bool print_config;    /* ABT_PRINT_CONFIG */
+    bool print_raw_stack; /* ABT_PRINT_RAW_STACK */
+    /* streams and schedulers */
+    int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
+    uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */
+    uint64_t sched_sleep_nsec; /* ABT_SCHED_SLEEP_NSEC */
+    /* work units */
+    uint32_t key_table_size;      /* ABT_KEY_TABLE_SIZE: a power of two */
+    uint32_t mutex_max_handovers; /* ABT_MUTEX_MAX_HANDOVERS: kept, not used */
+    uint32_t mutex_max_wakeups;   /* ABT_MUTEX_MAX_WAKEUPS: kept, not used */
+    /* stacks */
+    enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
+    size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
+    size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
+    uint32_t stack_usage;              /* ABT_STACK_USAGE: one in so many ULTs is watched, 0: none */
+    /* memory */
+    size_t sys_page_size;            /* ABT_SYS_PAGE_SIZE: a power of two */
+    size_t huge_page_size;           /* ABT_HUGE_PAGE_SIZE */
+    size_t mem_page_size;            /* ABT_MEM_PAGE_SIZE: a power of two */
+    size_t mem_stack_page_size;      /* ABT_MEM_STACK_PAGE_SIZE: a multiple of the cache line */
+    uint32_t mem_max_num_stacks;     /* ABT_MEM_MAX_NUM_STACKS: even */
+    uint32_t mem_max_num_descs;      /* ABT_MEM_MAX_NUM_DESCS: even */
+    enum abti_lp_alloc mem_lp_alloc; /* ABT_MEM_LP_ALLOC */
+};
+
+/*
+ * Reads the environment anew; `tells`: says on stderr which values are more than the machine can have or the contract
+ * allows, and what is used instead. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo.
+ */
+int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
+
+/* Frees what abti_config_load allocated. */
+void abti_config_fini(struct abti_config *config);
+
+#endif

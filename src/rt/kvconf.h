@@ -1,0 +1,76 @@
+/*
+ * Configuration objects of schedulers and pools: a small set of int keys with typed values. There is no lock: whoever
+ * sets values must be alone with the object, as the contract says.
+ */
+#ifndef ABTI_RT_KVCONF_H
+#define ABTI_RT_KVCONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
+
+/* Types of values; the numbers are those of ABT_sched_config_type and ABT_pool_config_type. */
+enum abti_kvtype {
+    ABTI_KV_INT = 0,
+    ABTI_KV_DOUBLE = 1,
+    ABTI_KV_PTR = 2,
+};
+
+/* Keys with a meaning to the library, all of them int. */
+enum {
+    ABTI_SCHED_CONFIG_END = -1,    /* ends an argument list */
+    ABTI_SCHED_CONFIG_ACCESS = -2, /* ignored */
+    ABTI_SCHED_CONFIG_AUTOMATIC = -3,
+    ABTI_SCHED_CONFIG_FREQ = -4,
+    ABTI_POOL_CONFIG_AUTOMATIC = -2,
+};
+
+struct abti_kventry {
+    int key;
+    enum abti_kvtype type;
+    union {
+        int i;
+        double d;
+        void *p;
+    } value;
+};
+
+struct abti_kvconf {
+    struct abti_kventry *entries; /* in no order; NULL when capacity is 0 */
+    size_t num;
+    size_t capacity;
+};
+
+/* What is behind the handles. */
+struct ABT_sched_config_opaque {
+    struct abti_kvconf conf;
+};
+
+struct ABT_pool_config_opaque {
+    struct abti_kvconf conf;
+};
+
+/* An empty set. Zeroed memory is one, too. */
+void abti_kvconf_init(struct abti_kvconf *conf);
+void abti_kvconf_fini(struct abti_kvconf *conf);
+
+/*
+ * Stores the value of the given type that val points to under key; NULL removes the key, if there. ABT_ERR_INV_ARG: no
+ * such type. ABT_ERR_MEM.
+ */
+int abti_kvconf_set(struct abti_kvconf *conf, int key, int type, const void *val) ABTI_MUST_CHECK;
+
+/* The entry under key or NULL. A NULL conf is empty. The entry is valid until the next set. */
+const struct abti_kventry *abti_kvconf_find(const struct abti_kvconf *conf, int key);
+
+/* The type and the value under key, each where its pointer is not NULL. ABT_ERR_INV_ARG: no such key. */
+int abti_kvconf_get(const struct abti_kvconf *conf, int key, int *type, void *val) ABTI_MUST_CHECK;
+
+/* Stores the value of an entry where val, a pointer to its type, says. */
+void abti_kventry_read(const struct abti_kventry *entry, void *val);
+
+/* The int under key, dflt when there is none or it has another type. A NULL conf is empty. */
+int abti_kvconf_get_int(const struct abti_kvconf *conf, int key, int dflt);
+
+#endif

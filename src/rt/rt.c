@@ -1,0 +1,3 @@
+#include "rt/rt.h"
+
+struct abti_rt abti_rt;

@@ -1,0 +1,57 @@
+/* The runtime: what exists once per process between ABT_init and ABT_finalize. */
+#ifndef ABTI_RT_RT_H
+#define ABTI_RT_RT_H
+
+#include "rt/config.h"
+#include "unit/ownstack.h"
+#include "pool/pool.h"
+#include "stream/xstream.h"
+#include "mem/slab.h"
+
+enum { ABTI_MAX_ES = 1 << 14 };
+
+struct abti_rt {
+    _Atomic(bool) up;           /* between the last ABT_init and its ABT_finalize */
+    struct abti_config config;  /* constant while up */
+    _Atomic(uint32_t) num_cpus; /* that the thread of ABT_init might run on; 0 before */
+    struct abti_slab unit_slab;
+    struct abti_slab stack_slab;
+    struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */
+    struct abti_slab ktable_slab;                     /* tables of values by keys, see unit/key.c */
+
+    struct abti_spin external_lock;
+    struct abti_cache external_units;      /* external_lock: descriptors for threads that are no ES */
+    struct abti_ownstacks external_stacks; /* external_lock: and stacks */
+    struct abti_cache *external_ktables;   /* external_lock: and tables of values */
+
+    struct abti_spin lock; /* everything below; taken without any other lock held */
+    abti_es *xstreams;     /* in order of rank */
+    int num_xstreams;
+    abti_pool *pools;
+    int next_pool_id, next_sched_id;
+    _Atomic(uint32_t) inherited_slots; /* a bit for each; read without it by who creates units, see pool/slot.h */
+    abti_es *primary;
+    _Atomic(uint64_t) next_unit_id;
+    /* By index: written under lock when an ES comes and goes, read by who holds a unit that ran there. */
+    _Atomic(abti_es *) by_index[ABTI_MAX_ES];
+};
+
+extern struct abti_rt abti_rt;
+
+ABTI_INLINE bool abti_rt_is_up(void)
+{
+    /* acquire: pairs with the release at the end of ABT_init */
+    return abti_load_acquire(&abti_rt.up);
+}
+
+/*
+ * Whether it may pay to look for a moment before going to sleep: so many threads, which wait for each other, run at the
+ * same time.
+ */
+ABTI_INLINE bool abti_rt_runs_at_once(uint32_t num)
+{
+    /* relaxed: a matter of time only */
+    return num <= abti_load_relaxed(&abti_rt.num_cpus);
+}
+
+#endif

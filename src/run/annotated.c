@@ -1,0 +1,90 @@
+#include "run/annotated.h"
+
+#include "run/switch.h"
+
+ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack *to)
+{
+    if (!to->tsan_fiber)
+        to->tsan_fiber = abti_annotate_fiber_create();
+    abti_annotate_asan_start(fake_save, to->base, (size_t)(to->end - to->base));
+    abti_annotate_fiber_switch_to(to->tsan_fiber);
+}
+
+/*
+ * The same to a stack on which a unit starts. Units end by leaving their stack, and so leave frames behind on TSan's
+ * shadow of it, which is limited: now and then a stack gets a fresh fiber.
+ */
+ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct abti_stack *to)
+{
+    enum { FIBER_USES = 250 };
+    void *old_fiber = NULL;
+    char *sp = abti_cpu_sp();
+    if (sp >= to->base && sp < (char *)to)
+        abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller's own: it still needs it */
+    else
+        abti_stack_alive(to);
+    if (++to->fiber_uses > FIBER_USES) {
+        old_fiber = to->tsan_fiber;
+        to->tsan_fiber = NULL;
+        to->fiber_uses = 1;
+    }
+    annotate_leave(fake_save, to);
+    abti_annotate_fiber_destroy(old_fiber); /* perhaps the one that has just been left */
+}
+
+/*
+ * Who ends has put its stack into the cache, where it lies uppermost, and leaves it: it is dead when somebody has
+ * arrived on another one. Nobody can have taken it out of the cache before that.
+ */
+ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
+{
+    char *sp = abti_cpu_sp();
+    struct abti_stack *stack = abti_cache_top(&es->stacks);
+    es->dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
+}
+
+/* Out of line: on the ES where the caller has arrived. */
+ABTI_NO_SANITIZE ABTI_NOINLINE void abti_bury_dead_stack(void)
+{
+    abti_es *es = abti_es_self;
+    if (!es || !es->dead_stack)
+        return;
+    struct abti_stack *stack = es->dead_stack;
+    es->dead_stack = NULL;
+    abti_stack_dead(stack);
+}
+
+ABTI_NO_SANITIZE void abti_depart(struct abti_stack *to)
+{
+    note_dead_stack(abti_es_self);
+    annotate_leave(NULL, to);
+}
+
+ABTI_NO_SANITIZE void abti_depart_to_start(struct abti_stack *to)
+{
+    note_dead_stack(abti_es_self);
+    annotate_leave_to_start(NULL, to);
+}
+
+ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    void *fake = NULL;
+    annotate_leave(&fake, to->stack);
+    if (after)
+        abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
+    else
+        abti_ctx_switch(&self->ctx, to->ctx);
+    abti_annotate_asan_finish(fake, NULL, NULL);
+    abti_bury_dead_stack();
+    return 0;
+}
+
+ABTI_NO_SANITIZE int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+{
+    void *fake = NULL;
+    annotate_leave_to_start(&fake, to->stack);
+    abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
+    abti_annotate_asan_finish(fake, NULL, NULL);
+    abti_bury_dead_stack();
+    return 0;
+}

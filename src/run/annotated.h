@@ -1,0 +1,31 @@
+/*
+ * Switches under a sanitizer or valgrind: the same as otherwise, with the tools told. See os/annotate.h for their
+ * rules. All of this is called only if abti_annotate_on.
+ */
+#ifndef ABTI_RUN_ANNOTATED_H
+#define ABTI_RUN_ANNOTATED_H
+
+#include "unit/unit.h"
+#include "os/annotate.h"
+
+/* `self` leaves its stack for that of `to`, which goes on or starts; after may be NULL. */
+int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+
+/* The caller is about to leave its stack for good, for one where somebody goes on or starts. */
+void abti_depart(struct abti_stack *to) ABTI_NO_SANITIZE;
+void abti_depart_to_start(struct abti_stack *to) ABTI_NO_SANITIZE;
+
+/* On the ES where the caller has arrived: the stack that was left for good is dead. */
+void abti_bury_dead_stack(void) ABTI_NO_SANITIZE;
+
+/* The first thing on a new stack. Asks abti_annotate_on itself. */
+ABTI_INLINE void abti_annotate_arrival(void)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on)) {
+        abti_annotate_asan_finish(NULL, NULL, NULL);
+        abti_bury_dead_stack();
+    }
+}
+
+#endif

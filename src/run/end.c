@@ -1,0 +1,391 @@
+/* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
+#include "run/annotated.h"
+#include "run/join.h"
+#include "run/leftover.h"
+#include "run/overflow.h"
+#include "rt/rt.h"
+#include "run/stackuse.h"
+#include "run/switch.h"
+
+/* --- Leaving for good --- */
+
+ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        abti_depart(to->stack);
+    if (after)
+        abti_ctx_jump_after(to->ctx, after, arg);
+    abti_ctx_jump(to->ctx);
+}
+
+ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
+{
+    if (ABTI_UNLIKELY(abti_annotate_on))
+        abti_depart_to_start(to->stack);
+    abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
+}
+
+/* --- Publishing an end --- */
+
+/* A unit that is more than its descriptor: the joiner frees it itself when that calls the user's functions. */
+static ABTI_NOINLINE void free_for_joiner(abti_unit *unit, abti_unit *joiner)
+{
+    if (abti_unit_calls_back(unit)) {
+        abti_leftover_leave(unit, joiner);
+    } else {
+        abti_null_handle(joiner);
+        abti_unit_free(unit);
+    }
+}
+
+/* For a joiner in ABT_thread_free. */
+ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
+{
+    /* relaxed: the unit has ended, its last user synchronised by the join word */
+    if (ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
+        free_for_joiner(unit, joiner);
+        return;
+    }
+    abti_null_handle(joiner);
+    abti_unit_release(es, unit);
+}
+
+/* A unit that a joiner waits for, whose registration is `join`. */
+ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t join)
+{
+    /* One joiner has registered, and no other can: a plain store ends the unit. */
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
+        free_joined(es, unit, (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+    else
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
+        abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
+        return NULL;
+    }
+    return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+}
+
+ABTI_INLINE abti_unit *terminate(abti_es *es, abti_unit *unit)
+{
+    /* acquire: pairs with the joiner's registration */
+    uintptr_t join = abti_load_acquire(&unit->join);
+    if (join == 0) {
+        if (!(unit->flags & ABTI_UNIT_NAMED)) {
+            abti_tool_event_free_unnamed(es, unit);
+            abti_unit_dispose(es, unit);
+            return NULL;
+        }
+        /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
+        if (ABTI_LIKELY(abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
+            return NULL;
+    }
+    return terminate_joined(es, unit, join);
+}
+
+abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
+{
+    return terminate(es, unit);
+}
+
+void abti_resume_joiner(abti_unit *joiner)
+{
+    /* acquire: pairs with abti_after_suspend */
+    for (unsigned step = 0; abti_load_acquire(&joiner->state) != ABT_THREAD_STATE_BLOCKED; step++)
+        abti_backoff(step);
+    abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
+}
+
+static void after_end_in_place(void *joiner)
+{
+    abti_resume_joiner(joiner);
+}
+
+/* A unit that keeps its stack ends when it has left it: the stack may go with it. */
+static void after_end_own_stack(void *arg)
+{
+    abti_unit *unit = arg;
+    if (unit->stack->kind == ABTI_STACK_USER)
+        abti_stack_open(unit->stack);
+    abti_unit *joiner = abti_terminate(abti_es_self, unit);
+    if (joiner)
+        abti_resume_joiner(joiner);
+}
+
+/* The joiner slept on this ES and nothing is asked of it: it goes on without a pass through its pool. */
+ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
+{
+    return joiner && abti_load_relaxed(&joiner->es) == es->index && !abti_has_requests(joiner);
+}
+
+ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
+{
+    abti_tool_event_resume(joiner);
+    abti_pool_count_left(es, joiner->pool);
+    abti_set_running(es, joiner);
+}
+
+/* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
+ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
+{
+    if (next && (abti_is_resumable(next) || (!after && abti_is_startable(next) && abti_take_stack(es, next)))) {
+        bool fresh = !abti_unit_has_started(next);
+        abti_set_running(es, next);
+        if (fresh)
+            restart(next);
+        jump(next, after, arg);
+    }
+    es->handoff = next;
+    es->cur = es->parent;
+    jump(es->parent, after, arg);
+}
+
+/*
+ * A unit that keeps its stack and frees itself does so when it has left the stack, on another one: the user's functions
+ * are called before that.
+ */
+static void call_back_on_own_stack(abti_unit *unit)
+{
+    if (!(unit->flags & ABTI_UNIT_NAMED))
+        abti_unit_call_back(unit);
+}
+
+ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_unit *unit)
+{
+    call_back_on_own_stack(unit);
+    abti_es *es = abti_es_self;
+    leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
+}
+
+/*
+ * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is
+ * to go on here and now.
+ */
+ABTI_INLINE abti_unit *finish_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
+        leave_for_good(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
+    take_joiner(es, joiner);
+    return joiner;
+}
+
+static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
+{
+    finish_in_place(es, unit);
+}
+
+/*
+ * The common case by itself, with no more than the joiner's going on left to do: it sleeps on this ES, which owns the
+ * counts of its pool (it may have got another pool meanwhile), and the unit is nothing but its descriptor. Requests to
+ * the joiner wait until it yields: it has never left its stack.
+ */
+ABTI_INLINE bool end_quickly(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
+{
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
+                      abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
+        return false;
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+        abti_cache_put_quick(&es->units, unit);
+        abti_null_handle(joiner);
+    } else {
+        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+    }
+    return true;
+}
+
+/* The joiner goes on. */
+ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
+{
+    abti_pool_owner_left(pool, 1);
+    es->cur = joiner;
+    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
+}
+
+/* What cannot be ended quickly; on the joiner's own frames, which has not gone on yet. */
+static ABTI_NOINLINE int finish_nested(abti_es *es, abti_unit *unit)
+{
+    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
+        return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
+    take_joiner(es, joiner);
+    return ABT_SUCCESS;
+}
+
+/* The function of a unit in place has returned, and nothing is left on the stack but its joiner's frames. */
+ABTI_HOT int abti_end_nested(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, join)))
+        return finish_nested(es, unit);
+    return_to_joiner(es, joiner, pool);
+    return ABT_SUCCESS;
+}
+
+/*
+ * A unit of a row has ended, and the next one is to run, on this very stack. Not when it is the joiner's turn, or the
+ * unit has come elsewhere. Out of line for the same reason as end_watch.
+ */
+static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur, *joiner = row->joiner;
+    abti_pool *pool = joiner->pool;
+    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
+        finish_in_place_any(es, unit);
+        return false;
+    }
+    if (abti_row_begin_next(es, row)) {
+        abti_cpu_fpu_reset();
+        return true;
+    }
+    return_to_joiner(es, joiner, pool);
+    return false;
+}
+
+void abti_nest_row(void *row_)
+{
+    struct abti_row *row = row_;
+    do {
+        abti_unit *unit = row->unit;
+        unit->func(unit->arg);
+    } while (go_on_in_row(row));
+}
+
+/* Out of line: it must not use what its caller knew of the ES before the unit ran. */
+static ABTI_NOINLINE void end_watch(void)
+{
+    abti_stackuse_left(abti_es_self->cur);
+}
+
+/*
+ * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
+ * otherwise it leaves the stack.
+ */
+static ABTI_HOT void finish(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    struct abti_stack *stack = unit->stack;
+
+    if (ABTI_UNLIKELY(abti_unit_runs_in_place(unit)))
+        jump(finish_in_place(es, unit), NULL, NULL);
+    if (abti_stack_is_overrun(stack))
+        abti_overflow_abort(unit);
+    if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
+        finish_own_stack(unit);
+    abti_unit *joiner = terminate(es, unit);
+    if (joiner) {
+        if (can_continue_joiner(es, joiner)) {
+            abti_cache_put(&es->stacks, stack);
+            take_joiner(es, joiner);
+            jump(joiner, NULL, NULL);
+        }
+        abti_resume_joiner(joiner);
+    }
+    abti_unit *next = abti_pick_next(es, NULL);
+    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
+        abti_unit_set_stack(next, stack);
+        abti_set_running(es, next);
+        abti_cpu_fpu_reset();
+        return;
+    }
+    abti_cache_put(&es->stacks, stack);
+    leave_for_good(es, next, NULL, NULL);
+}
+
+/* Out of line: our caller looked where it is before the unit ran, which may have come elsewhere. */
+static ABTI_NOINLINE void tell_finish(void)
+{
+    abti_es *es = abti_es_self;
+    abti_tool_event_finish(es, es->cur);
+}
+
+ABTI_INLINE void run_ults(bool watch)
+{
+    abti_annotate_arrival();
+    for (;;) {
+        abti_unit *unit = abti_es_self->cur;
+        if (watch)
+            abti_stackuse_enter();
+        unit->func(unit->arg);
+        if (watch)
+            end_watch();
+        if (ABTI_BUILD_TOOL)
+            tell_finish();
+        finish();
+    }
+}
+
+static void ult_main(void)
+{
+    run_ults(false);
+}
+
+static void ult_main_watched(void)
+{
+    run_ults(true);
+}
+
+_Atomic(void (*)(void)) abti_ult_entry = ult_main;
+
+void abti_entry_watch(void)
+{
+    abti_spin_lock(&abti_rt.lock);
+    abti_store_relaxed(&abti_ult_entry, abti_stackuse_is_on() ? ult_main_watched : ult_main);
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+void abti_ult_end(void)
+{
+    finish();
+    restart(abti_es_self->cur);
+}
+
+void abti_ult_exit(void)
+{
+    abti_stackuse_left(abti_es_self->cur);
+    if (ABTI_BUILD_TOOL)
+        tell_finish();
+    abti_ult_end();
+}
+
+void abti_ult_exit_to(abti_unit *next)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    if (abti_stack_is_overrun(unit->stack))
+        abti_overflow_abort(unit);
+    abti_stackuse_left(unit);
+    abti_tool_event_finish(es, unit);
+    if (unit->flags & ABTI_UNIT_OWN_STACK) {
+        call_back_on_own_stack(unit);
+        leave_for_good(abti_es_self, next, after_end_own_stack, unit);
+    }
+    bool in_place = abti_unit_runs_in_place(unit);
+    struct abti_stack *stack = unit->stack;
+    abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */
+    if (in_place)
+        leave_for_good(es, next, after_end_in_place, joiner);
+    if (joiner)
+        abti_resume_joiner(joiner);
+    abti_cache_put(&es->stacks, stack);
+    leave_for_good(es, next, NULL, NULL);
+}
+
+void abti_main_exit(abti_es *es)
+{
+    abti_unit *primary = abti_terminate(es, es->main_unit);
+    abti_set_running(es, primary);
+    jump(primary, NULL, NULL);
+}
+
+void abti_finish_simply(abti_es *es, abti_unit *unit)
+{
+    abti_unit *joiner = abti_terminate(es, unit);
+    if (joiner)
+        abti_resume_joiner(joiner);
+}

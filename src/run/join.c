@@ -1,0 +1,184 @@
+/* Waiting for a unit to terminate. The join word's states are in unit/unit.h. */
+#include "run/join.h"
+
+#include "rt/rt.h"
+#include "run/stackuse.h"
+#include "pool/steal.h"
+
+/* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
+static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
+{
+    uintptr_t none = 0;
+    /* release: publishes the joiner to abti_terminate; acquire: a unit found DONE is as if joined */
+    return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
+}
+
+_Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tags");
+
+static void join_native(abti_unit *unit)
+{
+    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    abti_sleeper_prepare(&sleeper);
+    if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
+        /* The ender stores DONE before it wakes: no look at the unit is needed, which may be gone. */
+        while (!abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER))
+            ;
+        return;
+    }
+    for (unsigned step = 0; !abti_unit_is_done(unit); step++)
+        abti_backoff(step);
+}
+
+int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_tool_event_join(unit);
+    if (handle) {
+        abti_tool_event_free(unit);
+        abti_unit_dispose(es, unit);
+        *handle = ABT_THREAD_NULL;
+    }
+    return ABT_SUCCESS;
+}
+
+/* Somebody else sleeps on the unit already: look at it again and again. */
+static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
+{
+    while (!abti_unit_is_done(unit)) {
+        abti_es *es = abti_es_self;
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+    }
+    return abti_free_done(abti_es_self, unit, handle);
+}
+
+/*
+ * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
+ * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
+ * the switch can go straight back to the API's user. With tools it comes back here, to tell of the join.
+ */
+static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
+{
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
+    self->next = (abti_unit *)handle;
+    if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
+        return join_poll(unit, handle);
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+    abti_pool_count_entered(es, self->pool);
+    int code = abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    return ABTI_BUILD_TOOL ? abti_free_done(abti_es_self, unit, handle) : code;
+}
+
+/*
+ * In place after all: the ULT has another pool than the one in front, or no more units were to nest before a look at
+ * events. Not while stack use is sampled: a unit has to have a stack of its own for that.
+ */
+static bool may_join_in_place(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    abti_pool *pool = self->pool;
+    if (!abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) || abti_stackuse_is_on())
+        return false;
+    if (pool == es->fast && abti_pool_nests_no_more(pool)) {
+        abti_pool_grant_nests(pool, (int32_t)es->dsched->event_freq);
+        es->budget = 0; /* now they are looked at, or, if there is something to do, when the ULT has left */
+    }
+    return abti_may_pick(es);
+}
+
+int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    if (es && may_join_in_place(es, unit) && abti_register_in_place(unit, es->cur, handle)) {
+        abti_queue_pop_head(&es->fast->queue, unit);
+        abti_pool_owner_entered(es->cur->pool);
+        return abti_run_in_place(es, es->cur, unit);
+    }
+    if (es && es->parent && !abti_unit_is_tasklet(es->cur))
+        return join_ult(es, es->cur, unit, handle);
+    join_native(unit);
+    return abti_free_done(es, unit, handle);
+}
+
+/* Before the lock is taken: glances, and the ULT may run a unit in place. */
+ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
+        return false;
+    return abti_cpu_sp_is_above(&self->stack->nest_limit) && !abti_annotate_on && !abti_has_requests(self) &&
+           !abti_stackuse_is_on();
+}
+
+/* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
+ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
+{
+    return abti_pool_head_locked(front) == unit && abti_unit_is_fresh_default(unit) &&
+           abti_load_relaxed(&unit->join) == 0 && abti_register_in_place(unit, es->cur, handle);
+}
+
+/* All that comes in between is here, so that it is not for this that the quick way saves registers. */
+static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_pool *front = es->dsched->front;
+    if (!abti_may_pick(es))
+        return abti_join_slow(es, unit, handle);
+    abti_pool_lock(es, front);
+    if (!register_locked(es, front, unit, handle)) {
+        abti_pool_unlock(es, front);
+        return abti_join_slow(es, unit, handle);
+    }
+    abti_pool_count_entered(es, es->cur->pool);
+    abti_pool_pop_head_locked(front, unit);
+    abti_pool_answer_locked(front);
+    abti_pool_unlock(es, front);
+    return abti_run_in_place(es, es->cur, unit);
+}
+
+/*
+ * The lock's bias is the ES's, the counts of the joiner's pool are, too, no look at events is due, and nobody asks for
+ * a unit.
+ */
+ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_pool *front = es->dsched ? es->dsched->front : NULL;
+    abti_pool *own = es->cur->pool;
+    if (!front || !may_join_shared(es, front, unit))
+        return abti_join_slow(es, unit, handle);
+    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || es->budget <= 1 || abti_pool_is_asked(front) ||
+                      !abti_bias_enter(&front->lock, es->bias)))
+        return join_shared_slow(es, unit, handle);
+    if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
+        abti_bias_leave(es->bias);
+        return abti_join_slow(es, unit, handle);
+    }
+    es->budget--;
+    abti_pool_owner_entered(own);
+    abti_pool_pop_head_locked(front, unit);
+    abti_bias_leave(es->bias);
+    return abti_run_in_place(es, es->cur, unit);
+}
+
+size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
+{
+    abti_es *es = abti_es_self;
+    if (!es || abti_stackuse_is_on())
+        return 0;
+    if (es->budget <= 1 && es->dsched)
+        abti_renew_budget(es, es->dsched);
+    abti_unit *self = es->cur;
+    struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
+    if (!abti_row_begin_next(es, &row))
+        return 0;
+    abti_pool_owner_entered(self->pool);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
+    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
+    return (size_t)(row.next - handles);
+}
+
+int abti_join_uncounted(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es->cur;
+    /* release: publishes the joiner to abti_terminate and may_finish. It is the only one, and the unit waits for it. */
+    abti_store_release(&unit->join, (uintptr_t)self);
+    return abti_leave_to(es, self, NULL, abti_after_suspend, self);
+}

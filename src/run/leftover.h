@@ -1,0 +1,23 @@
+/*
+ * Ended units that their joiners have to free themselves. As a rule the end of a unit frees it on behalf of a joiner in
+ * ABT_thread_free. But destructors of keys, and the free_unit of a user-defined pool, are the user's functions: they
+ * run on the joiner's stack, and what they ask about themselves is answered for the joiner.
+ */
+#ifndef ABTI_RUN_LEFTOVER_H
+#define ABTI_RUN_LEFTOVER_H
+
+#include "unit/unit.h"
+
+/*
+ * Leaves a unit to the joiner that sleeps in ABT_thread_free: it has a request, ABTI_REQ_FREE, and so runs on through
+ * its parent, which switches to it by way of abti_leftover_free. The caller still has to resume the joiner.
+ */
+void abti_leftover_leave(abti_unit *unit, abti_unit *joiner);
+
+/* The unit that was left to the joiner, for whoever serves the request. */
+abti_unit *abti_leftover_take(abti_unit *joiner);
+
+/* Frees what was taken, and nulls the handle that the joiner has given ABT_thread_free. */
+void abti_leftover_free(void *unit);
+
+#endif

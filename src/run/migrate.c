@@ -1,0 +1,22 @@
+#include "run/migrate.h"
+
+void abti_migrate_request(abti_unit *unit, abti_pool *pool)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    abti_store_release(&cold->migrate_to, pool);
+    /* release: pairs with the acquire in abti_migrate_serve, so that it sees the target */
+    abti_fetch_or_acq_rel(&unit->requests, ABTI_REQ_MIGRATE);
+}
+
+bool abti_migrate_serve(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    abti_fetch_and_acq_rel(&unit->requests, (uint8_t)~ABTI_REQ_MIGRATE);
+    abti_pool *pool = abti_exchange_acq_rel(&cold->migrate_to, NULL);
+    if (!pool || pool == unit->pool || abti_unit_associate(unit, pool) != ABT_SUCCESS)
+        return false;
+    struct abti_migrated migrated = abti_unit_migrated(unit);
+    if (migrated.func)
+        migrated.func(unit, migrated.arg);
+    return true;
+}

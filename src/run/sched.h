@@ -1,0 +1,96 @@
+/* Schedulers as the core sees them. */
+#ifndef ABTI_RUN_SCHED_H
+#define ABTI_RUN_SCHED_H
+
+#include "sync/waiter.h"
+#include "pool/pool.h"
+#include "pool/steal.h"
+
+/* Requests to a scheduler: when has-to-stop becomes true. */
+enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
+
+enum abti_sched_use { ABTI_SCHED_UNUSED, ABTI_SCHED_MAIN, ABTI_SCHED_STACKED };
+
+struct abti_sched_ops {
+    void (*run)(abti_sched *sched);
+    /*
+     * The next unit to run, NULL when there is none. `self`, if not NULL, is a unit that yields: it counts as standing
+     * at the tail of its pool, and is returned when its turn is. May be called on the stack of any ULT that the
+     * scheduler runs. NULL for user-defined schedulers.
+     */
+    abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
+};
+
+struct ABT_sched_opaque {
+    abti_pool *fast;  /* first pool in order of choice if it is a private FIFO and no tool must be told of
+                         every switch, else NULL. Constant */
+    abti_pool *front; /* the same, if it is of another built-in kind. Constant */
+    const struct abti_sched_ops *ops;
+    bool direct;               /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
+    bool automatic;            /* freed by the runtime */
+    bool has_inbox;            /* some pool is a private FIFO. Constant */
+    _Atomic(uint8_t) requests; /* set by anybody */
+    _Atomic(uint8_t) use;      /* enum abti_sched_use */
+    _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, to be woken when something is asked of it */
+    uint32_t event_freq;       /* units between two event checks; INT_MAX at most */
+    int kind;                  /* enum ABT_sched_predef, or -1 for user-defined */
+    int num_pools;
+    abti_pool **pools;             /* as given by the user */
+    abti_pool **order;             /* in order of choice */
+    struct abti_parking *parkings; /* one for each pool of `pools` */
+    struct abti_thief thief;       /* RANDWS; its own ES */
+    uint32_t random;               /* state of RANDWS's choice; its own ES */
+    unsigned turn;                 /* counts pools that were looked at for want of memory (run_another); its own ES */
+    int id;
+    void *data;
+    /* user-defined */
+    ABT_sched_def def;
+};
+
+/* Picks, first of all from the shared pool in front. */
+abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self);
+
+/* Inline part of picking: one private FIFO in front serves without a call. */
+ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
+{
+    if (ABTI_LIKELY(sched->fast != NULL)) {
+        abti_unit *unit = abti_queue_pop(&sched->fast->queue);
+        if (ABTI_LIKELY(unit != NULL))
+            return unit;
+    } else if (sched->front) {
+        return abti_sched_pick_shared(sched, self);
+    }
+    return sched->ops->pick(sched, self);
+}
+
+bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
+
+/* "Has work" and "has to stop" of the contract. */
+bool abti_sched_has_work(abti_sched *sched);
+bool abti_sched_has_to_stop(abti_sched *sched);
+
+/*
+ * The ES has been woken and is now going to do something, or to leave the scheduler. What it was woken for may be
+ * something else: whoever sleeps on pools of the scheduler that are not empty is woken in its place.
+ */
+void abti_sched_pass_wake(abti_sched *sched);
+
+/* Sets a request; wakes the ES that runs it, if any. */
+void abti_sched_request(abti_sched *sched, unsigned request);
+
+/* Common part. Pools are retained; `order` starts equal to `pools`. ABT code. */
+int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
+                     abti_sched **sched) ABTI_MUST_CHECK;
+/* Undoes abti_sched_alloc: the pools stay, even automatic ones that nobody else uses. */
+void abti_sched_unmake(abti_sched *sched);
+/* Calls the user's free, drops the pools. */
+void abti_sched_destroy(abti_sched *sched);
+/* The runtime lets go of it: destroyed if automatic, else unused again. */
+void abti_sched_release(abti_sched *sched);
+/* UNUSED -> use; false when it was in use. */
+bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
+
+/* The function of the ULT in which a scheduler stacked in a pool runs. */
+void abti_sched_stacked_main(void *sched);
+
+#endif

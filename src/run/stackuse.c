@@ -1,0 +1,146 @@
+#include "run/stackuse.h"
+
+#include <stdlib.h>
+#include "base/hash.h"
+#include "rt/rt.h"
+#include "run/switch.h"
+#include "os/vm.h"
+
+enum { MOST_FUNCTIONS = 1024, RED_ZONE = 128, BELOW_SP = 2048 };
+
+/* Nothing that a program writes often, nor the address of anything. */
+static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
+
+_Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
+
+static struct abti_spin lock;
+static struct abti_stack_use *uses; /* lock: by the hash of the function, then the next free place. NULL: none yet */
+static unsigned num_uses;           /* lock */
+
+/* --- What is known --- */
+
+static struct abti_stack_use *find_locked(void (*func)(void *))
+{
+    unsigned at = (unsigned)(abti_hash((uintptr_t)func) >> 32) % MOST_FUNCTIONS;
+    while (uses[at].func && uses[at].func != func)
+        at = (at + 1) % MOST_FUNCTIONS;
+    return &uses[at];
+}
+
+static void record(void (*func)(void *), size_t used)
+{
+    abti_spin_lock(&lock);
+    struct abti_stack_use *use = uses ? find_locked(func) : NULL;
+    if (use && !use->func && num_uses < MOST_FUNCTIONS - 1) { /* a free place ends the search */
+        use->func = func;
+        num_uses++;
+    }
+    if (use && use->func) {
+        use->samples++;
+        use->most = used > use->most ? used : use->most;
+    }
+    abti_spin_unlock(&lock);
+}
+
+struct abti_stack_use abti_stackuse_of(void (*func)(void *))
+{
+    struct abti_stack_use use = {.func = func};
+    abti_spin_lock(&lock);
+    if (uses && find_locked(func)->func)
+        use = *find_locked(func);
+    abti_spin_unlock(&lock);
+    return use;
+}
+
+bool abti_stackuse_at(unsigned index, struct abti_stack_use *use)
+{
+    abti_spin_lock(&lock);
+    bool found = index < num_uses;
+    for (unsigned at = 0; found && at < MOST_FUNCTIONS; at++) {
+        if (uses[at].func && index-- == 0) {
+            *use = uses[at];
+            break;
+        }
+    }
+    abti_spin_unlock(&lock);
+    return found;
+}
+
+int abti_stackuse_sample(uint32_t every)
+{
+    int code = ABT_SUCCESS;
+    abti_spin_lock(&lock);
+    if (!uses && every > 0)
+        uses = calloc(MOST_FUNCTIONS, sizeof(*uses));
+    if (!uses && every > 0)
+        code = ABT_ERR_MEM;
+    else
+        abti_store_relaxed(&abti_stackuse_every, every);
+    abti_spin_unlock(&lock);
+    abti_entry_watch();
+    /* None runs in place from now on; on other streams, when they look at events next. */
+    abti_es *es = abti_es_self;
+    if (es && abti_pool_is_owner(es, es->fast))
+        abti_pool_grant_nests(es->fast, 0);
+    return code;
+}
+
+void abti_stackuse_begin(void)
+{
+    if (abti_rt.config.stack_usage > 0 && !abti_annotate_on &&
+        abti_stackuse_sample(abti_rt.config.stack_usage) != ABT_SUCCESS)
+        abti_rt.config.stack_usage = 0;
+}
+
+void abti_stackuse_fini(void)
+{
+    abti_spin_lock(&lock);
+    abti_store_relaxed(&abti_stackuse_every, 0);
+    free(uses);
+    uses = NULL;
+    num_uses = 0;
+    abti_spin_unlock(&lock);
+    abti_entry_watch();
+}
+
+/* --- Watching a unit --- */
+
+/* How far down is looked. */
+static char *lowest(struct abti_stack *stack)
+{
+    char *low = stack->base + (stack->guard == ABTI_GUARD_CANARY ? sizeof(pattern) : 0);
+    return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
+}
+
+void abti_stackuse_enter(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    /* relaxed: it is a matter of statistics */
+    uint32_t every = abti_load_relaxed(&abti_stackuse_every);
+    if (every == 0 || ++es->unwatched < every || (unit->flags & ABTI_UNIT_SCHED))
+        return;
+    es->unwatched = 0;
+    abti_stack_watch(unit->stack);
+    volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
+    volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
+    while (at > low)
+        *--at = pattern;
+}
+
+void abti_stackuse_leave(abti_unit *unit)
+{
+    struct abti_stack *stack = unit->stack;
+    char *top = abti_stack_top(stack), *low = lowest(stack);
+    abti_stack_unwatch(stack);
+    const volatile uint64_t *at = (uint64_t *)low;
+    while ((char *)at < top && *at == pattern)
+        at++;
+    record(unit->func, (size_t)(top - (char *)at));
+    /* Otherwise each stack would get all its memory some time. But the caller may run on it, if it is the unit. */
+    char *sp = abti_cpu_sp(), *high = (char *)at;
+    if (sp >= low && sp < top && sp - BELOW_SP < high)
+        high = sp - BELOW_SP;
+    if (stack->kind != ABTI_STACK_USER && high > low)
+        abti_vm_release(low, (size_t)(high - low));
+}

@@ -1,0 +1,29 @@
+/*
+ * Where execution streams run by default: rank r on entry r of the ABT_SET_AFFINITY list, or on the r-th CPU that the
+ * process might use at ABT_init. Nothing happens unless config.affinity is set. What a default asks for is always
+ * within the CPUs of ABT_init; when the system has taken those away since, the stream stays where it is.
+ */
+#ifndef ABTI_STREAM_AFFINITY_H
+#define ABTI_STREAM_AFFINITY_H
+
+#include <stddef.h>
+#include "stream/xstream.h"
+#include "os/affinity.h"
+
+/* Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. ABT code. */
+int abti_esaffinity_init(void) ABTI_MUST_CHECK;
+/* Gives the native thread of the primary ES, the caller, these CPUs back. */
+void abti_esaffinity_fini(void);
+
+/*
+ * The default of a rank, an empty set where streams are not bound; found out before anything is done that could not be
+ * undone. ABT code.
+ */
+int abti_esaffinity_of(int rank, struct abti_cpuset *cpus) ABTI_MUST_CHECK;
+/* Binds the ES, whose native thread exists, to the set, and ends the set. */
+void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus);
+
+/* The CPUs noted; for who has looked at config.affinity. */
+const struct abti_cpuset *abti_esaffinity_allowed(void);
+
+#endif

@@ -1,0 +1,188 @@
+#include "stream/halt.h"
+
+#include <errno.h>
+#include "rt/rt.h"
+#include "os/futex.h"
+
+/*
+ * Phases of a request:
+ *
+ *   IDLE -> CLAIMED     by one abti_halt_post, which then fills in the request
+ *   CLAIMED -> POSTED   by the same; the ESs are told after that
+ *   POSTED -> ACTING    rt.lock: by the ES that finds that all have halted or the time is up
+ *   ACTING -> IDLE      rt.lock: by that ES, after act
+ *
+ * The callback comes after that: who hears of the end of one request, or the callback itself, may post another. The
+ * round is closing meanwhile, its ESs wait until the callback has returned. Nobody halts for the next request before
+ * that.
+ *
+ * Who posts may be a signal handler in the middle of anything: it takes no lock and waits for nobody. What it looks at,
+ * the streams in rt.by_index, is kept alive by a count of those who post: it counts itself and then looks, who frees a
+ * stream takes it out and then looks at the count. All four are sequentially consistent.
+ */
+enum { IDLE, CLAIMED, POSTED, ACTING };
+
+static struct {
+    _Atomic(int) posters;
+    _Atomic(unsigned) phase;
+    _Atomic(uint32_t) round;          /* futex word: changes under rt.lock when a round is over. Never 0 in a round */
+    struct abti_halt_request request; /* the poster's while CLAIMED, constant then until IDLE */
+    uint64_t deadline_ns;             /* rt.lock: 0 until the first ES has halted for the request */
+    bool closing;                     /* rt.lock: the round is over but for its callback */
+    _Atomic(abti_es *) actor;         /* the ES that acts */
+} halt = {.round = 1};
+
+static void tell(abti_es *es)
+{
+    /* seq_cst, before the look at the sleeper: see abti_es_park */
+    atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
+    abti_es_wake(es);
+}
+
+void abti_halt_post(const struct abti_halt_request *request)
+{
+    int saved_errno = errno;
+    unsigned idle = IDLE;
+    atomic_fetch_add(&halt.posters, 1);
+    if (abti_rt_is_up() && atomic_compare_exchange_strong(&halt.phase, &idle, CLAIMED)) {
+        halt.request = *request;
+        abti_store_seq_cst(&halt.phase, POSTED);
+        for (int i = 0; i < ABTI_MAX_ES; i++) {
+            abti_es *es = abti_load_seq_cst(&abti_rt.by_index[i]);
+            if (es)
+                tell(es);
+        }
+    }
+    atomic_fetch_sub(&halt.posters, 1);
+    errno = saved_errno;
+}
+
+void abti_halt_wait_for_posters(void)
+{
+    for (unsigned step = 0; abti_load_seq_cst(&halt.posters) != 0; step++)
+        abti_backoff(step);
+}
+
+/*
+ * Act lists pools under locks that also order the removal of their streams: who removed one before act listed it is not
+ * in the list, and who did after that sees ACTING here.
+ */
+void abti_halt_wait_for_act(void)
+{
+    for (unsigned step = 0; abti_load_acquire(&halt.phase) == ACTING; step++) {
+        if (abti_load_relaxed(&halt.actor) == abti_es_self)
+            return;
+        abti_backoff(step);
+    }
+}
+
+void abti_halt_reset(void)
+{
+    abti_halt_wait_for_posters();
+    abti_store_relaxed(&halt.phase, IDLE);
+    halt.deadline_ns = 0;
+    halt.closing = false;
+}
+
+bool abti_halt_is_still(abti_es *es)
+{
+    return es->halted == abti_load_relaxed(&halt.round) ||
+           abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED;
+}
+
+/* rt.lock held. One that was made or revived since the post has not been told. */
+static bool all_are_still(void)
+{
+    bool all = true;
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (abti_halt_is_still(es))
+            continue;
+        all = false;
+        if (!(abti_load_relaxed(&es->requests) & ABTI_ES_REQ_HALT))
+            tell(es);
+    }
+    return all;
+}
+
+/* rt.lock held; it is released meanwhile. */
+static void act(abti_es *es, bool timed_out)
+{
+    const struct abti_halt_request request = halt.request;
+    abti_store_relaxed(&halt.actor, es);
+    abti_store_seq_cst(&halt.phase, ACTING);
+    abti_spin_unlock(&abti_rt.lock);
+    request.act(&request, timed_out);
+    abti_spin_lock(&abti_rt.lock);
+    halt.closing = true;
+    halt.deadline_ns = 0;
+    abti_store_seq_cst(&halt.phase, IDLE);
+    abti_spin_unlock(&abti_rt.lock);
+    if (request.done)
+        request.done(timed_out ? ABT_TRUE : ABT_FALSE, request.arg);
+    abti_spin_lock(&abti_rt.lock);
+    halt.closing = false;
+    uint32_t next = abti_load_relaxed(&halt.round) + 1;
+    abti_store_release(&halt.round, next ? next : 1);
+    abti_futex_wake_all(&halt.round);
+}
+
+/* The first to come sets the time. */
+static uint64_t deadline(void)
+{
+    if (halt.deadline_ns == 0) {
+        double timeout = halt.request.timeout;
+        halt.deadline_ns = timeout < 0.0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_in(timeout);
+    }
+    return halt.deadline_ns;
+}
+
+/* rt.lock held; it is released meanwhile. The ES may halt: there is a request, and its round has begun. */
+static bool enter_round(abti_es *es)
+{
+    for (;;) {
+        uint32_t round = abti_load_relaxed(&halt.round);
+        if (abti_load_seq_cst(&halt.phase) < POSTED)
+            return false; /* too late */
+        if (es->halted == round) {
+            /* It runs the callback of this round: after that. */
+            atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
+            return false;
+        }
+        if (!halt.closing) {
+            es->halted = round;
+            return true;
+        }
+        abti_spin_unlock(&abti_rt.lock);
+        abti_futex_wait(&halt.round, round, ABTI_CLOCK_NEVER);
+        abti_spin_lock(&abti_rt.lock);
+    }
+}
+
+void abti_halt_arrive(abti_es *es)
+{
+    enum { LOOK_NS = 1000000 }; /* streams that come, end or are revived meanwhile are looked for */
+    /* seq_cst, before the look at the phase: a request posted after that look is told anew */
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_HALT);
+    abti_spin_lock(&abti_rt.lock);
+    if (!enter_round(es)) {
+        abti_spin_unlock(&abti_rt.lock);
+        return;
+    }
+    uint32_t round = es->halted;
+    while (abti_load_relaxed(&halt.round) == round) {
+        uint64_t now = abti_clock_mono_ns(), until = now + LOOK_NS;
+        if (abti_load_relaxed(&halt.phase) == POSTED && !halt.closing) {
+            bool all = all_are_still();
+            if (all || now >= deadline()) {
+                act(es, !all);
+                break;
+            }
+            if (deadline() < until)
+                until = deadline();
+        }
+        abti_spin_unlock(&abti_rt.lock);
+        abti_futex_wait(&halt.round, round, until);
+        abti_spin_lock(&abti_rt.lock);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+}

@@ -1,0 +1,39 @@
+/*
+ * Halting: every running ES stops at its next look at events, one of them does something meanwhile, then all go on. For
+ * dumps, which are asked for by signal handlers.
+ */
+#ifndef ABTI_STREAM_HALT_H
+#define ABTI_STREAM_HALT_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include "stream/xstream.h"
+
+struct abti_halt_request {
+    double timeout; /* seconds, counted from when the first ES halts; negative: for ever */
+    /* Called on one ES when all have halted or the time is up. No pool is destroyed before it returns. */
+    void (*act)(const struct abti_halt_request *request, bool timed_out);
+    FILE *fp;                                    /* for act */
+    void (*done)(ABT_bool timed_out, void *arg); /* called after act, while the others still wait; NULL: none */
+    void *arg;
+};
+
+/* Async-signal-safe. Dropped while an earlier request is pending, until its `done`, and when the library is not up. */
+void abti_halt_post(const struct abti_halt_request *request);
+
+/* The ES has been asked to halt: does, and returns when all may go on. */
+void abti_halt_arrive(abti_es *es);
+
+/* Whether the ES runs nothing while act does its work; rt.lock held. */
+bool abti_halt_is_still(abti_es *es);
+
+/* For who is about to destroy a pool that no ES in the list uses any more. */
+void abti_halt_wait_for_act(void);
+
+/* For who has taken an ES out of rt.by_index and is about to free it: no abti_halt_post looks at it any more. */
+void abti_halt_wait_for_posters(void);
+
+/* At ABT_init: what was asked for in an earlier life is forgotten. */
+void abti_halt_reset(void);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * What an idle ES does besides sleeping: it calls the user's hook instead, and pollers before. doc/waiting.md is the
+ * user's view, doc/memory-model.md has the argument.
+ */
+#ifndef ABTI_STREAM_IDLE_H
+#define ABTI_STREAM_IDLE_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include "base/atomic.h"
+#include "unit/unit.h"
+#include "os/spin.h"
+#include "os/wakefd.h"
+
+struct abti_poller {
+    struct abti_poller *next;
+    ABTX_poll_fn poll;
+    void *arg;
+    uint64_t period_ns; /* an idle ES calls it so often; ABTI_CLOCK_NEVER: it sleeps as if there were none */
+    bool removed;       /* while it is being called, which frees it then */
+};
+
+/* Part of an ES. */
+struct abti_idle {
+    struct abti_spin lock;
+
+    uint64_t looked_ns, step_ns; /* the ES's: when it last woke to look at user-defined pools, after how long */
+
+    /* The hook. */
+    _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Glanced at */
+    void *hook_arg;                  /* lock */
+    uint32_t settings;               /* lock: how often the hook was set */
+    _Atomic(uint32_t) in_hook;       /* the ES stores it (not 0, under the lock): it is going to call the hook of this
+                                        setting. 0: it has returned */
+    bool has_fd;                     /* lock */
+    struct abti_wakefd fd;           /* made with the first hook; constant then, until the ES is freed */
+    ABTX_idle_hook_fn current;       /* the ES's: what it calls in its present sleep; NULL: it sleeps by itself */
+    void *current_arg;               /* the ES's */
+    uint64_t owed;                   /* the ES's: wakes that it has seen and whose signals it has not yet drained */
+
+    /* The pollers. ABTI_ES_REQ_POLL is set while there are any. */
+    struct abti_poller *pollers; /* lock: in order of addition */
+    struct abti_poller *cursor;  /* lock: which comes next in the present round of calls */
+    struct abti_poller *polling; /* lock: which the ES calls now */
+    _Atomic(uint32_t) polls;     /* the ES's: calls that have returned */
+    _Atomic(uint64_t) period_ns; /* lock: the shortest period. Glanced at */
+    bool busy;                   /* the ES's: a poller has done something since the ES last was about to sleep */
+};
+
+/* --- For the ES --- */
+
+/* Announces that the ES is going to sleep, as abti_sleeper_prepare; one of the other two follows. */
+void abti_idle_prepare(abti_es *es);
+/* Sleeps until it is woken or the deadline: by itself, or in the hook, which may come back at any time. True if woken.
+ */
+bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns);
+/* Takes the announcement back. True if it was woken meanwhile. */
+bool abti_idle_cancel(abti_es *es);
+
+/* Whether there is a hook or a poller, which others that sleep in their own way leave out. */
+bool abti_idle_has_calls(abti_es *es);
+
+/* Calls the pollers. */
+void abti_idle_poll(abti_es *es);
+/* Until when the ES may sleep on account of the pollers. */
+uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
+
+/* --- For anybody --- */
+
+/* NULL: no hook. When it returns the hook before it has returned, too, unless that is where the caller is. ABT code. */
+int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
+
+/* ABT code: INV_ARG when it is there already, and when it is not there. A removed one is called no more and has
+ * returned, unless the caller is a poller of this ES. */
+int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
+int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST_CHECK;
+
+/* The ES runs no more. */
+void abti_idle_fini(abti_es *es);
+
+#endif

@@ -1,0 +1,16 @@
+/* What an ES runs: its main scheduler, again and again, until it is told to end. */
+#ifndef ABTI_STREAM_MAIN_H
+#define ABTI_STREAM_MAIN_H
+
+#include "stream/xstream.h"
+
+/* Runs the main scheduler of `es` in its main unit, on this native thread, until the ES is to terminate. */
+void abti_xsloop_run(abti_es *es);
+
+/* The main unit, which calls this, ends in the middle of its scheduler's run, and its secondary ES terminates. */
+ABTI_NORETURN void abti_xsloop_exit(abti_es *es);
+
+/* The same as the first function of the primary ES's main unit, which has a stack of its own. */
+void abti_xsloop_primary_main(void);
+
+#endif

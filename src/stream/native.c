@@ -1,0 +1,114 @@
+#include "stream/native.h"
+
+#include <pthread.h>
+#include <unistd.h>
+#include "arch/cpu.h"
+#include "rt/rt.h"
+#include "os/annotate.h"
+
+/*
+ * The first thread's stack grows, as far as its limit allows, and as long as it keeps this distance from what is mapped
+ * below it. When the program was started, the system left as much room as the limit was then. What is known to us is
+ * the limit now, and so no more is counted on than what is usual.
+ */
+enum { GROWTH_GAP = 1 << 20, USUAL = 8 << 20 };
+
+struct bounds {
+    char *low, *end;
+};
+
+/* Of the calling thread, by libc. Reads /proc/self/maps for the first thread, allocates for others. */
+static bool ask(struct bounds *bounds)
+{
+    pthread_attr_t attr;
+    void *low;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return false;
+    int err = pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    *bounds = (struct bounds){low, (char *)low + size};
+    return err == 0;
+}
+
+/* What can be counted on. */
+static bool ask_for_room(struct bounds *bounds)
+{
+    if (!ask(bounds))
+        return false;
+    if (getpid() != gettid())
+        return true;
+    if ((size_t)(bounds->end - bounds->low) > USUAL + GROWTH_GAP)
+        bounds->low = bounds->end - USUAL;
+    else
+        bounds->low += GROWTH_GAP;
+    return true;
+}
+
+static bool contain(const struct bounds *bounds, const char *sp)
+{
+    return sp >= bounds->low && sp < bounds->end;
+}
+
+/* The caller has used some, and the thread library, which keeps what is the thread's own above that, too. */
+static void estimate(struct abti_stack *stack, size_t size)
+{
+    enum { SLACK = 256 * 1024 }; /* for guards and the C library */
+    uintptr_t sp = (uintptr_t)stack->end, self = (uintptr_t)pthread_self();
+    size_t used = self > sp && self - sp < size ? self - sp : 0;
+    stack->base = stack->end - (size - used > 2 * SLACK ? size - used - SLACK : 0);
+}
+
+static void describe(struct abti_stack *stack)
+{
+    *stack = (struct abti_stack){
+        .kind = ABTI_STACK_USER,
+        .tsan_fiber = abti_annotate_fiber_current(),
+        .end = abti_cpu_sp(),
+    };
+    abti_stack_forbid_nest(stack);
+}
+
+/* For the tools, which have to know all of it. What is not the thread's own they are told nothing about. */
+static void describe_for_tools(struct abti_stack *stack)
+{
+    struct bounds bounds;
+    if (ask(&bounds) && contain(&bounds, stack->end)) {
+        stack->base = bounds.low;
+        stack->end = bounds.end;
+    } else {
+        stack->base = stack->end;
+    }
+}
+
+void abti_native_describe(struct abti_stack *stack, size_t size)
+{
+    describe(stack);
+    if (abti_annotate_on)
+        describe_for_tools(stack);
+    else
+        estimate(stack, size);
+    stack->size = (size_t)(stack->end - stack->base);
+}
+
+void abti_native_describe_primary(struct abti_stack *stack)
+{
+    describe(stack);
+    if (!abti_annotate_on)
+        return;
+    abti_native_measure(stack);
+    describe_for_tools(stack);
+    stack->size = (size_t)(stack->end - stack->base);
+}
+
+void abti_native_measure(struct abti_stack *stack)
+{
+    struct bounds bounds;
+    if (stack->base)
+        return; /* the tools had to know */
+    bool has_room = ask_for_room(&bounds) && contain(&bounds, stack->end);
+    stack->base = has_room ? bounds.low : stack->end;
+    stack->size = (size_t)(stack->end - stack->base);
+    if (has_room && !abti_guard_needs_page()) /* there each unit has a guard of its own */
+        abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
+}

@@ -1,0 +1,222 @@
+#include "stream/reclaim.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include "rt/rt.h"
+#include "os/clock.h"
+#include "os/futex.h"
+
+/*
+ * A native thread does it, which is made when a depot is crowded for the first time and sleeps while none is. Streams
+ * cannot be relied on: one that never idles would do it in the midst of its work, and one that waits in a system call
+ * (a program whose main function sleeps when all is done) not at all.
+ *
+ *   NONE -> AWAKE      by who finds a depot crowded, and then makes the thread
+ *   AWAKE -> REFUSED    by the same, when there can be no thread: nobody tries again before the next ABT_init
+ *   AWAKE -> ASLEEP     by the thread, when there was nothing to do in a whole period
+ *   ASLEEP -> AWAKE     by who finds a depot crowded, and then makes the system call; by the thread, likewise
+ *   AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize
+ *   any -> NONE         in the child of a fork, which does not have the thread: it makes one when it needs one
+ *
+ * No wake is lost: who frees fills the depot under its lock and looks at the state after that, and the thread stores
+ * ASLEEP and then looks at the depots, each under its lock. Whichever has the lock second sees what the other did.
+ */
+enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
+
+/* Memory that has not been needed for so long goes: two looks, so that it takes up to twice as long. */
+enum { PERIOD_NS = 100 * 1000 * 1000 };
+
+static _Atomic(uint32_t) reclaim_state;
+static pthread_t reclaim_thread; /* written by who has left NONE, read by ABT_finalize */
+
+/*
+ * Held by the thread while it has other locks, or memory that it is giving back. A fork waits for it: else the child
+ * would have these locks held for ever.
+ */
+static struct abti_spin working;
+
+static bool is_ending(void)
+{
+    return abti_load_acquire(&reclaim_state) == ENDING;
+}
+
+enum { NUM_SLABS = 3 + ABTI_STACK_CLASSES };
+
+static struct abti_slab *slab_at(unsigned i)
+{
+    switch (i) {
+    case 0: return &abti_rt.stack_slab;
+    case 1: return &abti_rt.unit_slab;
+    case 2: return &abti_rt.ktable_slab;
+    default: return &abti_rt.class_slabs[i - 3];
+    }
+}
+
+/* In small steps, since a fork may wait. */
+static bool give_back(struct abti_slab *slab)
+{
+    abti_spin_lock(&working);
+    bool given = abti_slab_give_back(slab);
+    abti_spin_unlock(&working);
+    return given;
+}
+
+/* One look at everything. False when there was nothing to give back and no depot is crowded. */
+static bool reclaim(void)
+{
+    bool more = false;
+    for (unsigned i = 0; i < NUM_SLABS; i++) {
+        abti_spin_lock(&working);
+        more |= abti_slab_look(slab_at(i));
+        abti_spin_unlock(&working);
+        while (!is_ending() && give_back(slab_at(i)))
+            more = true;
+    }
+    return more;
+}
+
+static bool any_is_crowded(void)
+{
+    bool any = false;
+    abti_spin_lock(&working);
+    for (unsigned i = 0; i < NUM_SLABS && !any; i++)
+        any = abti_slab_is_crowded(slab_at(i));
+    abti_spin_unlock(&working);
+    return any;
+}
+
+static void ask_for_stacks(void)
+{
+    abti_spin_lock(&working);
+    abti_es_ask_all_for_stacks(NULL);
+    abti_spin_unlock(&working);
+}
+
+/* relaxed: the locks of the depots order it, see above */
+static bool change_state(uint32_t from, uint32_t to)
+{
+    return abti_cas_relaxed(&reclaim_state, &from, to);
+}
+
+static void sleep_until_crowded(void)
+{
+    if (!change_state(AWAKE, ASLEEP))
+        return;
+    if (any_is_crowded() && change_state(ASLEEP, AWAKE))
+        return;
+    while (abti_load_acquire(&reclaim_state) == ASLEEP)
+        abti_futex_wait(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
+}
+
+/*
+ * When all is given back that lies in the depots, the ESs are asked once for the free stacks that they have at hand:
+ * idle ones have no use for them. Two looks later these are given back, too.
+ */
+static void *reclaim_main(void *arg)
+{
+    enum { QUIET = 3 };
+    int quiet = 0; /* looks in a row that have found nothing */
+    bool asked = false;
+    (void)arg;
+    while (!is_ending()) {
+        uint64_t until = abti_clock_mono_ns() + PERIOD_NS;
+        while (!is_ending() && abti_futex_wait(&reclaim_state, AWAKE, until))
+            ;
+        quiet = reclaim() ? 0 : quiet + 1;
+        if (quiet == 1 && !asked)
+            ask_for_stacks();
+        asked |= quiet == 1;
+        if (quiet < QUIET)
+            continue;
+        sleep_until_crowded();
+        quiet = 0;
+        asked = false;
+    }
+    return NULL;
+}
+
+/* The program's signals are not for it. */
+static int make_thread(void)
+{
+    enum { STACK_SIZE = 128 * 1024 };
+    pthread_attr_t attr;
+    sigset_t all, before;
+    if (pthread_attr_init(&attr))
+        return -1;
+    (void)pthread_attr_setstacksize(&attr, STACK_SIZE); /* one that is too small leaves the default */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&reclaim_thread, &attr, reclaim_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return err;
+}
+
+/* A depot is crowded: sees to it that somebody gives memory back. Any thread; takes long the first time only. */
+static void reclaim_start(void)
+{
+    uint32_t state = abti_load_relaxed(&reclaim_state);
+    if (state == ASLEEP && change_state(ASLEEP, AWAKE))
+        abti_futex_wake(&reclaim_state);
+    else if (state == NONE && change_state(NONE, AWAKE) && make_thread())
+        abti_store_relaxed(&reclaim_state, REFUSED);
+}
+
+/* --- Fork --- */
+
+/*
+ * Not for ever: a signal handler that forks may have interrupted a holder of the very lock that the thread waits for.
+ * Its child can do as much as any child could without us.
+ */
+static _Thread_local bool fork_has_lock;
+
+static void before_fork(void)
+{
+    enum { STEPS = 20000 }; /* a second or more */
+    fork_has_lock = false;
+    for (unsigned step = 0; step < STEPS && !fork_has_lock; step++) {
+        fork_has_lock = abti_spin_trylock(&working);
+        if (!fork_has_lock)
+            abti_backoff(step);
+    }
+}
+
+static void after_fork(void)
+{
+    if (fork_has_lock)
+        abti_spin_unlock(&working);
+}
+
+static void after_fork_in_child(void)
+{
+    abti_futex_forget_sleepers();
+    /* relaxed: there is no other thread */
+    abti_store_relaxed(&reclaim_state, NONE);
+    abti_spin_unlock(&working);
+}
+
+void abti_reclaim_init(void)
+{
+    static bool registered; /* for as long as the library is loaded */
+    if (!registered)
+        registered = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    /* relaxed: there is no other thread yet that looks */
+    abti_store_relaxed(&reclaim_state, registered ? NONE : REFUSED);
+}
+
+void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
+{
+    spec->kept = kept > 0 ? kept : 1;
+    spec->crowded = reclaim_start;
+}
+
+void abti_reclaim_fini(void)
+{
+    uint32_t state = abti_load_acquire(&reclaim_state);
+    if (state == AWAKE || state == ASLEEP) {
+        abti_store_release(&reclaim_state, ENDING);
+        abti_futex_wake(&reclaim_state);
+        pthread_join(reclaim_thread, NULL);
+    }
+    abti_store_relaxed(&reclaim_state, NONE);
+}

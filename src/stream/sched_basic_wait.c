@@ -1,0 +1,69 @@
+/*
+ * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined pool that is the only one sleeps in its
+ * own way, by its pop_wait; otherwise the ES sleeps, and a user-defined first pool's pop_wait is asked without waiting.
+ */
+#include "stream/sched_impl.h"
+
+#include "run/switch.h"
+#include "sync/timer.h"
+
+static const double WAIT_SECS = 0.1;
+
+/* No longer than until the next timer of the ES. */
+static double wait_secs(abti_es *es)
+{
+    uint64_t next = abti_timer_next(es);
+    if (next == ABTI_CLOCK_NEVER)
+        return WAIT_SECS;
+    uint64_t now = abti_clock_mono_ns();
+    double secs = now < next ? (double)(next - now) / ABTI_NS_PER_SEC : 0.0;
+    return secs < WAIT_SECS ? secs : WAIT_SECS;
+}
+
+static abti_unit *ask_user(abti_pool *pool, double secs)
+{
+    if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
+        return pool->ops->pop_wait(pool, secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    return pool->ops->pop_timedwait(pool, abti_clock_wtime() + secs);
+}
+
+static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
+{
+    abti_pool *pool = sched->pools[0];
+    bool others = sched->num_pools > 1 || abti_idle_has_calls(es);
+    if (es->parent || !others)
+        return ask_user(pool, wait_secs(es));
+    abti_es_park(es, sched, ABTI_CLOCK_NEVER);
+    return ask_user(pool, 0);
+}
+
+static void basic_wait_run(abti_sched *sched)
+{
+    abti_pool *first = sched->num_pools > 0 ? sched->pools[0] : NULL;
+    if (!first || !first->user_defined ||
+        !(abti_pool_can(first, ABTI_POOL_POP_WAIT) || abti_pool_can(first, ABTI_POOL_POP_TIMEDWAIT))) {
+        abti_sched_loop(sched);
+        return;
+    }
+    for (;;) {
+        abti_es *es = abti_es_self;
+        abti_unit *unit = abti_sched_pick_in_order(sched, NULL);
+        bool waited = !unit;
+        if (waited)
+            unit = wait_for_unit(es, sched);
+        if (unit) {
+            abti_es_pass_wake(es, sched);
+            abti_run_child(es, unit, NULL);
+        }
+        if (!waited && es->budget > 0)
+            continue;
+        es->budget = (int32_t)sched->event_freq;
+        abti_es_check_events(es, sched);
+        if (abti_sched_has_to_stop(sched)) {
+            abti_es_pass_wake(es, sched);
+            return;
+        }
+    }
+}
+
+const struct abti_sched_ops abti_sched_basic_wait_ops = {.run = basic_wait_run, .pick = abti_sched_pick_in_order};

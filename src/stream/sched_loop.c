@@ -1,0 +1,215 @@
+/* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
+ */
+#include "stream/sched_impl.h"
+
+#include "rt/rt.h"
+#include "run/switch.h"
+#include "stream/xstream.h"
+
+/* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns; with pollers, who
+ * may make a system call each, much longer. */
+enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
+
+/*
+ * A unit in a pool that others serve, too, is likely to be one that a unit of theirs has just woken, and is about to
+ * wait for: then they are the ones to run it, without a switch of caches on its way. So an idle ES takes it only when
+ * it is the one there at several looks in a row, and as long as it finds that others were faster, it looks less and
+ * less often: each look costs them an access to the pool. That has an end, for those who do not sleep when they are
+ * idle: a unit that yields until it runs on a certain ES is there for moments only.
+ */
+enum { COURTESY_LOOKS = 8, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 1000 };
+
+struct courtesy {
+    const void *seen; /* what the last look found, see glance. Only to be compared */
+    unsigned looks;   /* looks in a row that found it */
+    unsigned gap;     /* pauses between two looks that find none */
+    unsigned misses;  /* units that others have taken meanwhile */
+};
+
+static const struct courtesy no_courtesy = {.gap = 1};
+
+/* Stands for more units than one, or for one that cannot be told from the next. */
+static const char several = 0;
+
+/*
+ * What there is to run: a unit in a pool that others serve, too, or `several` of these. The scheduler itself: perhaps
+ * one that nobody else would run. NULL: nothing.
+ */
+static const void *glance(abti_sched *sched)
+{
+    const void *seen = NULL;
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (pool->user_defined)
+            return sched;
+        if (i > 0 && abti_thief_avoids(&sched->thief, pool))
+            continue;
+        if (pool->ops->is_empty(pool))
+            continue;
+        /* relaxed: a glance */
+        if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
+            return sched;
+        bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
+        seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &several;
+    }
+    return seen;
+}
+
+/* One look. True: the ES may take what it sees. */
+static bool may_take_now(struct courtesy *c, abti_sched *sched)
+{
+    const void *seen = glance(sched), *before = c->seen;
+    bool still = seen == before || (seen && before && (seen == &several || before == &several));
+    if (before && !still) {
+        c->misses++;
+        if (c->gap < COURTESY_MAX_GAP)
+            c->gap *= 2;
+    }
+    c->looks = still ? c->looks + 1 : 1;
+    c->seen = seen;
+    return seen && (seen == sched || c->looks >= COURTESY_LOOKS || c->misses >= COURTESY_MISSES);
+}
+
+/* An ES that has found nothing looks again, as often as it sees something; between two calls it may have pollers. */
+static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
+{
+    if (es->parent || !abti_rt_runs_at_once(2))
+        return true;
+    for (int i = 0; i < COURTESY_LOOKS; i++) {
+        if (may_take_now(c, sched))
+            return true;
+        if (!c->seen)
+            return false;
+        abti_cpu_relax();
+    }
+    return false;
+}
+
+/*
+ * Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. True: it has slept and
+ * was woken.
+ */
+static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
+{
+    /* relaxed: a glance */
+    unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
+    if (!abti_rt_runs_at_once(2) || es->sleepy)
+        enough = 0; /* nobody can bring anything meanwhile, or soon */
+    if (es->parent) {
+        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
+        for (unsigned i = 0; i < gap; i++)
+            abti_cpu_relax();
+    } else {
+        es->sleepy = false;
+        abti_es_park(es, sched, ABTI_CLOCK_NEVER);
+        return es->woken;
+    }
+    return false;
+}
+
+/*
+ * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
+ * is something else, or NULL when the queue is empty or the budget used up.
+ */
+ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit, int32_t *budget)
+{
+    while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
+        abti_run_tasklet(es, unit);
+        if (ABTI_UNLIKELY(--*budget == 0)) /* it was more than 0 */
+            return NULL;
+        unit = abti_load_relaxed(&queue->head);
+        if (ABTI_UNLIKELY(!unit))
+            return NULL;
+        abti_queue_pop_head(queue, unit);
+    }
+    return unit;
+}
+
+/*
+ * Runs picked units as long as there are some and no look at events is due. A tasklet runs right here, on the
+ * scheduler's stack, and cannot switch. False when there was nothing to run.
+ */
+ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
+{
+    int32_t budget = (int32_t)sched->event_freq;
+    abti_unit *unit = abti_sched_pick(sched, NULL);
+    if (!unit)
+        return false;
+    abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
+    if (sched->front)
+        abti_pool_note_server(sched->front, es->bias);
+    abti_sched *dsched = es->dsched;
+    abti_es_set_dsched(es, NULL);
+    do {
+        if (sched->fast) {
+            unit = run_tasklets(es, &sched->fast->queue, unit, &budget);
+        } else if (abti_unit_is_fresh_tasklet(unit)) {
+            abti_run_tasklet(es, unit);
+            budget--;
+            unit = NULL;
+        }
+        es->cur = self;
+        if (unit) {
+            es->budget = budget;
+            abti_run_child(es, unit, sched->direct ? sched : NULL);
+            budget = es->budget;
+        }
+        if (budget <= 0 && abti_es_has_no_events(es, sched))
+            budget = (int32_t)sched->event_freq;
+    } while (budget > 0 && (unit = abti_sched_pick(sched, NULL)) != NULL);
+    abti_es_set_dsched(es, dsched);
+    es->budget = (int32_t)sched->event_freq;
+    return true;
+}
+
+/*
+ * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share
+ * its pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which
+ * yields until it runs on a certain ES gets there. Seldom, because a move costs as much as thousands of yields.
+ */
+static void offer_to_sleepers(abti_es *es, abti_sched *sched)
+{
+    enum { EVERY_NS = 1000000, PATIENCE_NS = 100000 };
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
+            continue;
+        uint64_t now = abti_clock_mono_ns();
+        if (now < es->offered_ns + EVERY_NS)
+            return;
+        es->offered_ns = now;
+        abti_parking_offer(pool);
+        while (!pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
+            abti_cpu_relax();
+        return;
+    }
+}
+
+void abti_sched_loop(abti_sched *sched)
+{
+    if (sched->num_pools == 0)
+        return;
+    struct courtesy courtesy = no_courtesy;
+    for (unsigned looks = 0;;) {
+        abti_es *es = abti_es_self;
+        bool takes = looks == 0 || may_take(&courtesy, es, sched);
+        bool ran = takes && run_units(es, sched, es->cur);
+        es = abti_es_self;
+        abti_es_check_events(es, sched);
+        if (abti_sched_has_to_stop(sched)) {
+            abti_es_pass_wake(es, sched);
+            return;
+        }
+        if (ran) {
+            looks = 0;
+            courtesy = no_courtesy;
+            offer_to_sleepers(es, sched);
+        } else if (takes || !courtesy.seen) { /* else it leaves what it sees to others yet */
+            looks += courtesy.gap;
+            /* What it was woken for others may be faster to take, again and again. */
+            if (idle(es, sched, looks, courtesy.gap))
+                looks = 1;
+        }
+    }
+}

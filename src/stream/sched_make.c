@@ -1,0 +1,46 @@
+/* Making predefined schedulers. */
+#include "stream/sched_impl.h"
+
+#include "os/annotate.h"
+
+static const struct abti_sched_ops *ops_of(ABT_sched_predef predef)
+{
+    switch (predef) {
+    case ABT_SCHED_DEFAULT:
+    case ABT_SCHED_BASIC:
+    case ABT_SCHED_PRIO: return &abti_sched_basic_ops;
+    case ABT_SCHED_RANDWS: return &abti_sched_randws_ops;
+    case ABT_SCHED_BASIC_WAIT: return &abti_sched_basic_wait_ops;
+    }
+    return NULL;
+}
+
+int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **pools, const struct abti_kvconf *conf,
+                            abti_sched **out)
+{
+    const struct abti_sched_ops *ops = ops_of(predef);
+    if (!ops)
+        return ABT_ERR_INV_SCHED_PREDEF;
+    abti_sched *sched;
+    int code = abti_sched_alloc(ops, num_pools, pools, &sched);
+    if (code != ABT_SUCCESS)
+        return code;
+    sched->kind = predef == ABT_SCHED_DEFAULT ? ABT_SCHED_BASIC : (int)predef;
+    sched->automatic = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_AUTOMATIC, 1) != 0;
+    int freq = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_FREQ, 0);
+    if (freq > 0)
+        sched->event_freq = (uint32_t)freq;
+    if (sched->kind == ABT_SCHED_BASIC || sched->kind == ABT_SCHED_BASIC_WAIT)
+        abti_sched_order_by_access(sched);
+
+    /* A user's pop and push expect a scheduler's stack, so its units go through the scheduler. */
+    sched->direct = true;
+    for (int i = 0; i < num_pools; i++)
+        sched->direct = sched->direct && !pools[i]->user_defined;
+    if (sched->direct && num_pools > 0 && sched->order[0]->priv_fifo && !abti_annotate_on)
+        sched->fast = sched->order[0];
+    if (sched->direct && num_pools > 0 && !sched->order[0]->priv_fifo)
+        sched->front = sched->order[0];
+    *out = sched;
+    return ABT_SUCCESS;
+}

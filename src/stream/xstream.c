@@ -1,0 +1,447 @@
+/* Execution streams: making, joining, freeing them; their list and ranks. What they run is stream/main.c. */
+#include "stream/xstream.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include "base/round.h"
+#include "stream/affinity.h"
+#include "stream/halt.h"
+#include "run/join.h"
+#include "stream/native.h"
+#include "rt/rt.h"
+#include "run/switch.h"
+#include "sync/timer.h"
+#include "stream/main.h"
+#include "mem/lazycache.h"
+#include "os/fault.h"
+#include "os/futex.h"
+#include "os/vm.h"
+
+abti_pool abti_no_pool;
+
+/* By index. Never freed, as others may look at the word of an ES that is no more; who gets the index takes its place.
+ */
+static struct abti_bias_user bias_users[ABTI_MAX_ES];
+
+/* --- The list, in order of rank (rt.lock held) --- */
+
+static void list_insert(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link && (*link)->rank < es->rank)
+        link = &(*link)->next;
+    es->next = *link;
+    *link = es;
+}
+
+static void list_remove(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link != es)
+        link = &(*link)->next;
+    *link = es->next;
+}
+
+static bool rank_is_free(int rank)
+{
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (es->rank == rank)
+            return false;
+    }
+    return true;
+}
+
+bool abti_es_rank_is_free(int rank)
+{
+    abti_spin_lock(&abti_rt.lock);
+    bool is_free = rank_is_free(rank);
+    abti_spin_unlock(&abti_rt.lock);
+    return is_free;
+}
+
+static int smallest_free_rank(void)
+{
+    int rank = 0;
+    for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
+        rank++;
+    return rank;
+}
+
+/* The limit is a soft one. */
+static void note_rank(int rank)
+{
+    if (rank >= abti_rt.config.max_num_xstreams)
+        abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
+}
+
+static int free_index(void)
+{
+    int i = 1; /* 0 is ABTI_ES_NONE */
+    while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
+        i++;
+    return i;
+}
+
+static int list_enter(abti_es *es, int rank)
+{
+    int code = ABT_SUCCESS;
+    abti_spin_lock(&abti_rt.lock);
+    int index = free_index();
+    if (rank >= 0 && !rank_is_free(rank)) {
+        code = ABT_ERR_INV_XSTREAM_RANK;
+    } else if (index == ABTI_MAX_ES) {
+        code = ABT_ERR_MEM;
+    } else {
+        es->rank = rank >= 0 ? rank : smallest_free_rank();
+        es->index = (uint16_t)index;
+        es->running = ABTI_RUNNING_ON(index);
+        es->timers = abti_timers_of((unsigned)index);
+        es->bias = &bias_users[index];
+        /* release: pairs with abti_halt_post, which has no lock */
+        abti_store_release(&abti_rt.by_index[index], es);
+        list_insert(es);
+        abti_rt.num_xstreams++;
+        note_rank(es->rank);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return code;
+}
+
+static void list_leave(abti_es *es)
+{
+    abti_spin_lock(&abti_rt.lock);
+    list_remove(es);
+    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL); /* see abti_halt_wait_for_posters */
+    abti_rt.num_xstreams--;
+    /* What it counted as an owner of pools must outlive it; it runs no more. */
+    for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
+        abti_pool_disown(pool, es);
+    abti_spin_unlock(&abti_rt.lock);
+    abti_halt_wait_for_posters();
+}
+
+int abti_es_set_rank(abti_es *es, int rank)
+{
+    struct abti_cpuset cpus;
+    if (rank < 0)
+        return ABT_ERR_INV_XSTREAM_RANK;
+    int code = abti_esaffinity_of(rank, &cpus);
+    if (code != ABT_SUCCESS)
+        return code;
+    abti_spin_lock(&abti_rt.lock);
+    if (rank != es->rank) {
+        if (!rank_is_free(rank)) {
+            code = ABT_ERR_INV_XSTREAM_RANK;
+        } else {
+            list_remove(es);
+            es->rank = rank;
+            list_insert(es);
+            note_rank(rank);
+        }
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    if (code == ABT_SUCCESS)
+        abti_esaffinity_bind(es, &cpus);
+    else
+        abti_cpuset_fini(&cpus);
+    return code;
+}
+
+/* --- Making --- */
+
+/* Gives what the native thread cached back to the slabs, as the ES ends. */
+static void es_drain(abti_es *es)
+{
+    abti_cache_fini(&es->units);
+    abti_cache_fini(&es->stacks);
+    abti_ownstacks_fini(&es->ownstacks);
+    abti_lazycache_fini(&es->ktables);
+}
+
+/* What an ES consists of; undoes itself when there is no memory. */
+static int es_alloc_parts(abti_es *es)
+{
+    if (abti_cache_init(&es->units, &abti_rt.unit_slab))
+        return ABT_ERR_MEM;
+    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
+        abti_cache_fini(&es->units);
+        return ABT_ERR_MEM;
+    }
+    bool guarded = abti_guard_room() > 0; /* an overflow is reported on another stack */
+    es->fault_stack = guarded ? abti_fault_stack_map() : NULL;
+    es->main_unit = abti_unit_alloc(abti_es_self);
+    if (es->main_unit && (es->fault_stack || !guarded))
+        return ABT_SUCCESS;
+    if (es->main_unit)
+        abti_unit_release(abti_es_self, es->main_unit);
+    abti_fault_stack_unmap(es->fault_stack);
+    es_drain(es);
+    return ABT_ERR_MEM;
+}
+
+static int es_alloc(abti_sched *sched, int rank, abti_es **out)
+{
+    abti_es *es = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*es), ABTI_CACHE_LINE));
+    if (!es)
+        return ABT_ERR_MEM;
+    *es = (abti_es){.budget = (int32_t)sched->event_freq};
+    atomic_init(&es->main_sched, sched);
+    int code = es_alloc_parts(es);
+    if (code != ABT_SUCCESS) {
+        free(es);
+        return code;
+    }
+    abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
+    es->main_unit->stack = NULL;
+    es->main_unit->ctx = NULL; /* it may wait, as seen by abti_stackdump_unit, before it has ever switched */
+    abti_unit_set_pinned(es->main_unit, true);
+    abti_unit_cold_get(es->main_unit)->sched = sched;
+    code = list_enter(es, rank);
+    if (code != ABT_SUCCESS) {
+        abti_unit_release(abti_es_self, es->main_unit);
+        abti_fault_stack_unmap(es->fault_stack);
+        es_drain(es);
+        free(es);
+        return code;
+    }
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+static void es_dispose(abti_es *es)
+{
+    list_leave(es);
+    abti_idle_fini(es);
+    abti_tool_event_free(es->main_unit);
+    abti_unit_dispose(abti_es_self, es->main_unit);
+    abti_fault_stack_unmap(es->fault_stack);
+    free(es);
+}
+
+/* A stream that has been joined is freed or revived soon, as a rule: it looks for a while before it sleeps. */
+static void await_control(abti_es *es)
+{
+    enum { LOOKS = 200 };
+    for (int i = 0; abti_rt_runs_at_once(2) && i < LOOKS; i++) {
+        if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
+            return;
+        abti_cpu_relax();
+    }
+    while (abti_load_acquire(&es->control) == ABTI_ES_STOPPED)
+        abti_futex_wait(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
+}
+
+static void *es_thread(void *arg)
+{
+    abti_es *es = arg;
+    abti_es_self = es;
+    abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
+    /* Of native threads' stacks valgrind knows the first one's; a switch from a unit's to this is no huge return. */
+    if (abti_annotate_on)
+        es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
+    abti_unit_set_stack(es->main_unit, &es->native);
+    abti_fault_enter(es->fault_stack);
+    for (;;) {
+        abti_xsloop_run(es);
+        abti_cache_flush(&es->stacks); /* others may have use for them */
+        abti_ownstacks_flush(&es->ownstacks);
+        /* Only this thread stores STOPPED, only who has joined it stores another value. */
+        abti_store_release(&es->control, ABTI_ES_STOPPED);
+        abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
+        abti_unit *joiner = abti_terminate(es, es->main_unit);
+        if (joiner)
+            abti_resume_joiner(joiner);
+        await_control(es);
+        if (abti_load_acquire(&es->control) == ABTI_ES_EXIT)
+            break;
+    }
+    abti_fault_leave(es->fault_stack);
+    es_drain(es);
+    abti_annotate_stack_unregister(es->native.valgrind_id);
+    abti_es_self = NULL;
+    return NULL;
+}
+
+static int start_thread(abti_es *es)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr))
+        return ABT_ERR_MEM;
+    size_t size = abti_round_up(abti_rt.config.sched_stacksize, abti_vm_page_size());
+    /* A size that the system finds too small leaves its default, which is not. */
+    (void)pthread_attr_setstacksize(&attr, size);
+    int err = pthread_create(&es->thread, &attr, es_thread, es);
+    pthread_attr_destroy(&attr);
+    return err == 0 ? ABT_SUCCESS : err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
+}
+
+int abti_es_create(abti_sched *sched, int rank, abti_es **out)
+{
+    abti_es *es;
+    int code = es_alloc(sched, rank, &es);
+    if (code != ABT_SUCCESS)
+        return code;
+    struct abti_cpuset cpus;
+    atomic_store(&sched->es, es);
+    abti_tool_event_create(es, es->main_unit);
+    code = abti_esaffinity_of(es->rank, &cpus);
+    if (code == ABT_SUCCESS)
+        code = start_thread(es);
+    if (code != ABT_SUCCESS) {
+        abti_cpuset_fini(&cpus);
+        atomic_store(&sched->es, NULL);
+        (void)abti_timers_leave(es, true); /* it may have been given some */
+        es_drain(es);
+        es_dispose(es);
+        return code;
+    }
+    abti_esaffinity_bind(es, &cpus);
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+/* What the primary ES needs beside that of others. Undoes itself. */
+static int primary_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
+{
+    int code = abti_esaffinity_of(es->rank, cpus);
+    *stack = abti_stack_map(abti_rt.config.sched_stacksize);
+    *main_ult = abti_cache_get(&es->units);
+    if (code == ABT_SUCCESS && *stack && *main_ult)
+        return ABT_SUCCESS;
+    abti_cpuset_fini(cpus);
+    if (*stack)
+        abti_stack_destroy(*stack);
+    if (*main_ult)
+        abti_unit_release(es, *main_ult);
+    return ABT_ERR_MEM;
+}
+
+int abti_es_create_primary(abti_sched *sched, abti_es **out)
+{
+    abti_es *es;
+    int code = es_alloc(sched, 0, &es);
+    if (code != ABT_SUCCESS)
+        return code;
+    struct abti_stack *stack;
+    abti_unit *main_ult;
+    struct abti_cpuset cpus;
+    code = primary_alloc(es, &stack, &main_ult, &cpus);
+    if (code != ABT_SUCCESS) {
+        es_drain(es);
+        es_dispose(es);
+        return code;
+    }
+    es->is_primary = true;
+    es->thread = pthread_self();
+    abti_esaffinity_bind(es, &cpus);
+    atomic_store(&sched->es, es);
+    abti_native_describe_primary(&es->native);
+    abti_fault_enter(es->fault_stack);
+    es->main_unit->stack = stack;
+    es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
+
+    abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
+    abti_unit_set_pinned(main_ult, true);
+    main_ult->stack = &es->native;
+    es->parent = es->main_unit;
+    es->depth = 1;
+    abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
+    abti_set_running(es, main_ult);
+    abti_es_self = es;
+    *out = es;
+    return ABT_SUCCESS;
+}
+
+void abti_es_destroy_primary(abti_es *es)
+{
+    struct abti_stack *stack = es->main_unit->stack;
+    abti_unit *main_ult = es->cur;
+    abti_unit_dispose(es, main_ult);
+    abti_stack_destroy(stack);
+    abti_fault_leave(es->fault_stack);
+    abti_es_self = NULL;
+    es_drain(es);
+    es_dispose(es);
+}
+
+/* --- Requests --- */
+
+void abti_es_wake(abti_es *es)
+{
+    abti_sleeper_wake(&es->sleeper);
+}
+
+void abti_es_ask_all_for_stacks(abti_es *but)
+{
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (es != but)
+            abti_es_request(es, ABTI_ES_REQ_STACKS);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+void abti_es_ask_for_stacks(abti_es *es)
+{
+    enum { EVERY_NS = 1000000 };
+    uint64_t now = abti_clock_mono_ns();
+    if (now < es->asked_ns + EVERY_NS)
+        return;
+    es->asked_ns = now;
+    abti_es_ask_all_for_stacks(es);
+}
+
+void abti_es_request(abti_es *es, unsigned requests)
+{
+    /* seq_cst: see abti_sched_request */
+    atomic_fetch_or(&es->requests, requests);
+    if (requests & ABTI_ES_REQ_JOIN) {
+        /* The lock keeps the ES from replacing its scheduler, and freeing it, meanwhile. */
+        abti_spin_lock(&es->replace_lock);
+        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+        abti_spin_unlock(&es->replace_lock);
+    }
+    abti_es_wake(es);
+}
+
+void abti_es_join(abti_es *es)
+{
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
+        abti_es_request(es, ABTI_ES_REQ_JOIN);
+        if (abti_es_self)
+            abti_es_self->sleepy = true; /* its thread may have to start first, and may need this very CPU */
+    }
+    abti_join(abti_es_self, es->main_unit, NULL);
+}
+
+static void set_control(abti_es *es, uint32_t control)
+{
+    abti_store_release(&es->control, control);
+    abti_futex_wake_all(&es->control);
+}
+
+void abti_es_free(abti_es *es)
+{
+    abti_es_join(es);
+    set_control(es, ABTI_ES_EXIT);
+    pthread_join(es->thread, NULL);
+    abti_sched *sched = atomic_load(&es->main_sched);
+    es_dispose(es); /* first: who finds an ES in the list may look at its scheduler */
+    abti_sched_release(sched);
+}
+
+int abti_es_revive(abti_es *es)
+{
+    abti_sched *sched = atomic_load(&es->main_sched);
+    if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
+        return ABT_ERR_INV_XSTREAM;
+    abti_fetch_and_acq_rel(&es->requests, (uint32_t)ABTI_ES_REQ_POLL);
+    abti_store_relaxed(&sched->requests, 0);
+    abti_store_relaxed(&es->main_unit->join, 0);
+    abti_store_relaxed(&es->state, ABT_XSTREAM_STATE_RUNNING);
+    abti_tool_event_revive(es->main_unit);
+    set_control(es, ABTI_ES_RUN);
+    return ABT_SUCCESS;
+}

@@ -1,0 +1,254 @@
+/*
+ * Sleeping and waking: the only place in the library where anybody waits. doc/memory-model.md has the argument.
+ */
+#ifndef ABTI_SYNC_WAITER_H
+#define ABTI_SYNC_WAITER_H
+
+#include <stdbool.h>
+#include "base/atomic.h"
+#include "base/build.h"
+#include "unit/unit.h"
+#include "os/clock.h"
+#include "os/futex.h"
+#include "os/spin.h"
+
+/*
+ * How native threads wait for a word, by the policy that configure was given: asleep, or spinning, and then nobody
+ * makes a system call to wake them. The contract is os/futex.h's.
+ */
+ABTI_INLINE bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    if (ABTI_BUILD_WAIT_ACTIVE)
+        return abti_spin_on(word, expected, deadline_ns);
+    return abti_futex_wait(word, expected, deadline_ns);
+}
+
+ABTI_INLINE void abti_word_wake(_Atomic uint32_t *word)
+{
+    if (!ABTI_BUILD_WAIT_ACTIVE)
+        abti_futex_wake(word);
+}
+
+ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
+{
+    if (!ABTI_BUILD_WAIT_ACTIVE)
+        abti_futex_wake_all(word);
+}
+
+/*
+ * A native thread's sleeping place (an external thread, a tasklet's or scheduler's ES).
+ *
+ *   AWAKE -> ASLEEP, IN_LOOP   by its thread, before it looks for the last time at what it waits for
+ *   ASLEEP, IN_LOOP -> WOKEN   by one waker, who then makes the one system call: for IN_LOOP, a signal to the file
+ *                              descriptor in the upper bits
+ *   any -> AWAKE               by its thread
+ */
+enum { ABTI_AWAKE = 0, ABTI_ASLEEP = 1, ABTI_WOKEN = 2, ABTI_IN_LOOP = 3, ABTI_SLEEPER_BITS = 2 };
+
+/* Of waiters only, see struct abti_waiter. */
+enum { ABTI_IN_CROWD = 4 };
+
+struct abti_sleeper {
+    _Atomic(uint32_t) word;
+} ABTI_ALIGNED(16); /* the join word has tags in the low bits of its address */
+
+/* Announces that the thread is about to sleep; what it waits for must be looked at after this. */
+void abti_sleeper_prepare(struct abti_sleeper *s);
+/* The same for who is going to sleep in a loop of the user's; it ends with abti_sleeper_cancel. */
+void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd);
+/* Sleeps until woken or the deadline. True if woken. Leaves the sleeper AWAKE. */
+bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns);
+/* Takes the announcement back. True if it was woken meanwhile. */
+bool abti_sleeper_cancel(struct abti_sleeper *s);
+bool abti_sleeper_is_woken(struct abti_sleeper *s);
+/* Wakes it if it is asleep or about to be; true if this call did. */
+bool abti_sleeper_wake(struct abti_sleeper *s);
+
+/* One sleeper's entry in one pool's list of those who wait for a unit; guarded by the pool's lock. */
+struct abti_parking {
+    struct abti_parking *next, *prev;
+    struct abti_sleeper *sleeper;
+    bool own;   /* the pool is the sleeper's own, the others only steal from it. Constant */
+    bool seeks; /* when woken its thread looks at the pool for a unit, and tells when it does no longer. Constant */
+    bool linked;
+    bool coming; /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
+};
+
+/* Longest sleeper first: a unit that is offered again and again gets around to everybody. */
+struct abti_parking_list {
+    _Atomic(struct abti_parking *) first; /* looked at without the lock, too */
+    struct abti_parking *last;
+};
+
+/*
+ * Enters and leaves a pool's list. Entering fails when the pool is not empty. A pusher that puts its unit in before
+ * the lock was taken is seen by the emptiness test, one that comes after sees the entry.
+ */
+bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
+void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
+
+/*
+ * Who seeks and was woken for a pool is expected there: as long as there are no more units than sleepers coming, a push
+ * wakes nobody. It is so until it enters the list again, or this, which it calls when it has found a unit, here or
+ * elsewhere, or will not look.
+ */
+void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
+
+/* Several pools to sleep on at once, with an entry for each. */
+struct abti_park_set {
+    int num;
+    abti_pool **pools;
+    struct abti_parking *parkings;
+};
+
+/* Who is to be woken, and how; NULL: nobody. */
+typedef struct abti_wakeup *abti_wakeup;
+
+/* Picks somebody who sleeps on the pool and has not been woken yet, if more are needed; pool lock held. */
+abti_wakeup abti_parking_claim_slow(abti_pool *pool);
+/* The system call that goes with a claim, after the lock is released. */
+void abti_parking_wake(abti_wakeup wakeup);
+
+/* Both, for who holds the lock and has pushed a unit. */
+void abti_parking_unlock_and_wake(abti_pool *pool);
+
+/*
+ * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool,
+ * and takes none from it. Who enters the list meanwhile sees that the pool is not empty.
+ */
+void abti_parking_pass(abti_pool *pool);
+
+/* Wakes who has slept longest on the pool, whoever else is coming. */
+void abti_parking_offer(abti_pool *pool);
+
+/*
+ * Waits for a unit in one pool, on behalf of a native thread, with the pool's own pop. The deadline is monotonic.
+ */
+abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
+
+/*
+ * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock. It
+ * is woken once. A ULT that waits for one object, as long as it takes, leaves its stack with that lock held. All others
+ * agree with their waker by `word`:
+ *
+ *   AWAKE -> ASLEEP          by its thread, before the system call; by a ULT, when it has left its stack
+ *   AWAKE -> IN_CROWD        by its thread, before it sleeps on the word of its object's crowd
+ *   any -> WOKEN             by its waker, who makes the system call, or resumes the ULT, only if it was ASLEEP, and
+ *                            wakes the crowd, once for all of its waiters, if it was IN_CROWD
+ *
+ * With a deadline, or several objects, there are several who may end the wait, and `claim` says which of them does:
+ *
+ *   OPEN -> TAKEN   by a waker, under its object's lock, so that the waiter finds out under that lock whether it is
+ *                   still queued
+ *   OPEN -> OVER    by the waiter itself or the ES that has its timer, when the time is up
+ */
+struct abti_waiter {
+    struct abti_waiter *next, *prev; /* object's lock: its queue. `next` then links those that are to be woken. Of one
+                                        that waits for several: `prev` is the branch that was claimed */
+    abti_unit *unit;                 /* the blocked ULT; NULL: woken by `word` */
+    union {
+        struct abti_spin *lock; /* with a unit: what abti_waiter_park releases */
+        abti_unit *ult;         /* without: the ULT that waits; NULL: a native thread */
+    };
+    struct abti_waiter *other; /* whom it wakes after that; NULL: nobody */
+    const void *object;        /* what it waits for, and of which kind that is: for tools and dumps */
+    ABT_sync_event_type reason;
+    _Atomic(uint32_t) word;
+    _Atomic(uint32_t) claim;
+};
+
+enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2, ABTI_CLAIM_OVER = 3, ABTI_CLAIM_BRANCH = 4 };
+
+/* Stands in the queue of one of several objects for the waiter that waits for any of them. */
+struct abti_branch {
+    struct abti_waiter base;
+    struct abti_waiter *trunk;
+};
+
+/* Who is waiting: fills in the waiter for the calling ULT or native thread. */
+void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
+
+/* The same for a ULT that has no requests, in the room of abti_ctx_wait. */
+ABTI_INLINE void abti_waiter_init_ult(struct abti_waiter *w, abti_unit *self, ABT_sync_event_type reason,
+                                      const void *object)
+{
+    w->unit = self;
+    w->object = object;
+    w->reason = reason;
+    atomic_init(&w->claim, ABTI_CLAIM_NONE);
+}
+
+_Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
+
+/*
+ * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
+ * has left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is
+ * released `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
+ */
+void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
+
+/*
+ * The same for a ULT, which leaves to `next`: that goes on at once, whatever is asked of it. See abti_take_next.
+ */
+void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next);
+
+/*
+ * The same for the waiters of an object that wakes all of them at once, by abti_waiter_wake_all: native threads among
+ * them sleep on one word, so that one system call wakes them. Their `object` is the same. `num` says how many wait for
+ * each other, 0 if that is not known: more than there are CPUs do not spin first but give way to others a few times.
+ */
+void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num);
+
+/*
+ * The same until the deadline, too. False when it has passed, or when the ULT has been cancelled: the waiter is still
+ * queued, unless a waker has skipped it, and the caller takes the lock and removes it, and then calls
+ * abti_waiter_finish.
+ */
+bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
+                            uint64_t deadline_ns);
+
+/* Waiting for several objects: the waiter is to be claimed; then one branch of it for each object is queued. */
+void abti_waiter_open(struct abti_waiter *w);
+void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk);
+
+/*
+ * Sleeps until one of the branches is claimed and the waiter woken, or the deadline (0: it is over). False in the
+ * second case. In both the caller removes the branches, each under its object's lock, and calls abti_waiter_finish.
+ */
+bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns);
+
+/* After a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here. */
+void abti_waiter_finish(struct abti_waiter *w);
+
+/* Before abti_waiter_park: the waiter has something to do for others when it is woken, so it is not cancelled then. */
+ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
+{
+    if (w->unit)
+        abti_store_relaxed(&w->unit->held, 1);
+}
+
+/* The wait of one that can be claimed is over without a wake. False: a waker was faster, and is going to wake it. */
+bool abti_waiter_give_up(struct abti_waiter *w);
+
+struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
+
+/*
+ * The caller holds the object's lock and has taken w out of its queue. Whom to wake: w itself, or the one it stands
+ * for; NULL: the time of that is up, or others wake it.
+ */
+ABTI_INLINE struct abti_waiter *abti_waiter_claim(struct abti_waiter *w)
+{
+    /* relaxed: written before the waiter was queued, which the lock orders */
+    return ABTI_LIKELY(abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE) ? w : abti_waiter_claim_slow(w);
+}
+
+/*
+ * Wakes a waiter that has been taken out of its queue under the lock, and claimed. The lock need not be held any more;
+ * the waiter's memory may be gone on return.
+ */
+void abti_waiter_wake(struct abti_waiter *w);
+
+/* Wakes all of those linked by `next`. */
+void abti_waiter_wake_all(struct abti_waiter *first);
+
+#endif

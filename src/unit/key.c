@@ -1,0 +1,282 @@
+#include "unit/key.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/round.h"
+#include "stream/reclaim.h"
+#include "rt/rt.h"
+#include "mem/lazycache.h"
+#include "os/spin.h"
+#include "os/vm.h"
+
+/* The first slots come with the table: most units use very few keys. */
+#define NUM_INLINE_SLOTS 4
+
+/* One value. Only value changes after the slot was published through the link that leads to it. */
+struct key_slot {
+    _Atomic(struct key_slot *) next;
+    uint64_t id;
+    void (*destructor)(void *value);
+    /* Threads that race on one value see one of them: the table promises no more. */
+    _Atomic(void *) value;
+};
+
+/* A block of further slots. */
+struct key_slots {
+    struct key_slots *next;
+    struct key_slot slots[];
+};
+
+struct abti_ktable {
+    struct abti_spin lock;   /* guards the adding of slots */
+    uint32_t mask;           /* constant: number of buckets less one */
+    unsigned num_unused;     /* lock: how many slots are left at unused */
+    struct key_slot *unused; /* lock */
+    struct key_slots *more;  /* lock: blocks of slots that did not come with the table */
+    struct key_slot inline_slots[NUM_INLINE_SLOTS];
+    _Atomic(struct key_slot *) buckets[];
+};
+
+/* --- Memory: blocks of equal size, each a table or further slots of one --- */
+
+/* As large a table as lies in a block. Larger ones, by ABT_KEY_TABLE_SIZE, come from malloc. */
+enum { MOST_BLOCK = 4096 };
+
+static size_t table_size(uint32_t num_buckets)
+{
+    return sizeof(struct abti_ktable) + num_buckets * sizeof(_Atomic(struct key_slot *));
+}
+
+static size_t block_size(void)
+{
+    return abti_rt.ktable_slab.spec.arena.slot;
+}
+
+static void release_blocks(char *word)
+{
+    abti_vm_release(word, ABTI_ARENA_WORD * block_size());
+}
+
+void abti_ktables_init(uint32_t num_buckets, size_t kept)
+{
+    enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 29, CHUNK = 64 * 1024 };
+    size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
+    size_t block = abti_round_up(size, ABTI_CACHE_LINE);
+    size_t word = block * ABTI_ARENA_WORD, batch = CACHED / block; /* a cache has two magazines */
+    struct abti_slab_spec spec = {
+        .arena =
+            {
+                .slot = block,
+                .block = word,
+                .span = word,
+                .chunk = word < CHUNK ? CHUNK / word * word : word,
+                .words = true,
+                .map = abti_chunk_map,
+            },
+        .run = 8,
+        .spares = 1,
+        .batch = batch < MOST_BATCH ? (unsigned)batch : MOST_BATCH,
+        .release = release_blocks,
+    };
+    abti_reclaim_watch(&spec, kept / block);
+    abti_slab_init(&abti_rt.ktable_slab, &spec);
+}
+
+/* Zeroed; NULL when there is no memory. */
+static void *block_take(void)
+{
+    abti_es *es = abti_es_self;
+    void *block;
+    if (es) {
+        block = abti_lazycache_get(&es->ktables, &abti_rt.ktable_slab);
+    } else {
+        abti_spin_lock(&abti_rt.external_lock);
+        block = abti_lazycache_get(&abti_rt.external_ktables, &abti_rt.ktable_slab);
+        abti_spin_unlock(&abti_rt.external_lock);
+    }
+    return block ? memset(block, 0, block_size()) : NULL;
+}
+
+static void block_give(void *block)
+{
+    abti_es *es = abti_es_self;
+    if (es) {
+        abti_lazycache_put(&es->ktables, &abti_rt.ktable_slab, block);
+    } else {
+        abti_spin_lock(&abti_rt.external_lock);
+        abti_lazycache_put(&abti_rt.external_ktables, &abti_rt.ktable_slab, block);
+        abti_spin_unlock(&abti_rt.external_lock);
+    }
+}
+
+static void table_give(struct abti_ktable *table)
+{
+    if (table_size(table->mask + 1) <= block_size())
+        block_give(table);
+    else
+        free(table);
+}
+
+/* --- Keys and tables --- */
+
+/*
+ * Number of the next key. The first one is part of the contract, since numbers decide the order in which destructors
+ * run.
+ */
+static _Atomic uint64_t next_key_id = 2;
+
+void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value))
+{
+    key->destructor = destructor;
+    /* relaxed: numbers are only to differ */
+    key->id = abti_fetch_add_relaxed(&next_key_id, 1);
+}
+
+struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
+{
+    size_t size = table_size(num_buckets);
+    struct abti_ktable *table = size <= block_size() ? block_take() : calloc(1, size);
+    if (!table)
+        return NULL;
+    table->mask = num_buckets - 1;
+    table->num_unused = NUM_INLINE_SLOTS;
+    table->unused = table->inline_slots;
+    return table;
+}
+
+struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets)
+{
+    /* acquire: pairs with the exchange below, so that the table is seen as it was made */
+    struct abti_ktable *table = abti_load_acquire(slot);
+    if (ABTI_LIKELY(table))
+        return table;
+
+    struct abti_ktable *newtable = abti_ktable_create(num_buckets);
+    if (newtable && !abti_cas_acq_rel(slot, &table, newtable)) {
+        table_give(newtable);
+        return table;
+    }
+    return newtable;
+}
+
+/* The slot of an id in the list that starts at link, or NULL; then *end is the link that ends the list. */
+static struct key_slot *find_slot(_Atomic(struct key_slot *) *link, uint64_t id, _Atomic(struct key_slot *) **end)
+{
+    struct key_slot *slot;
+
+    /* acquire: pairs with the release in abti_ktable_set */
+    while ((slot = abti_load_acquire(link))) {
+        if (slot->id == id)
+            return slot;
+        link = &slot->next;
+    }
+    *end = link;
+    return NULL;
+}
+
+/* A zeroed one; NULL when there is no memory. */
+static struct key_slot *alloc_slot_locked(struct abti_ktable *table)
+{
+    if (table->num_unused == 0) {
+        struct key_slots *more = block_take();
+        if (!more)
+            return NULL;
+        more->next = table->more;
+        table->more = more;
+        table->unused = more->slots;
+        table->num_unused = (unsigned)((block_size() - sizeof(*more)) / sizeof(more->slots[0]));
+    }
+    table->num_unused--;
+    return table->unused++;
+}
+
+/* Looks again from link on, since somebody else may have added the slot meanwhile, and adds it when nobody did. */
+static struct key_slot *add_slot_locked(struct abti_ktable *table, _Atomic(struct key_slot *) *link,
+                                        const struct ABT_key_opaque *key)
+{
+    struct key_slot *slot = find_slot(link, key->id, &link);
+    if (slot)
+        return slot;
+    slot = alloc_slot_locked(table);
+    if (!slot)
+        return NULL;
+    slot->id = key->id;
+    slot->destructor = key->destructor;
+    /* release: pairs with the acquire in find_slot */
+    abti_store_release(link, slot);
+    return slot;
+}
+
+int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key, void *value)
+{
+    _Atomic(struct key_slot *) *link = &table->buckets[key->id & table->mask];
+    struct key_slot *slot = find_slot(link, key->id, &link);
+
+    if (!slot) {
+        abti_spin_lock(&table->lock);
+        slot = add_slot_locked(table, link, key);
+        abti_spin_unlock(&table->lock);
+        if (!slot)
+            return -ENOMEM;
+    }
+    /* release: pairs with the acquire in abti_ktable_get, for what the value points to */
+    abti_store_release(&slot->value, value);
+    return 0;
+}
+
+void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaque *key)
+{
+    if (!table)
+        return NULL;
+    /* acquire: pairs with the releases in abti_ktable_set */
+    struct key_slot *slot = abti_load_acquire(&table->buckets[key->id & table->mask]);
+    while (slot && slot->id != key->id)
+        slot = abti_load_acquire(&slot->next);
+    return slot ? abti_load_acquire(&slot->value) : NULL;
+}
+
+/* From `slot` on, along its bucket: the first whose value is to be destroyed, or NULL. */
+static struct key_slot *next_to_destroy(struct key_slot *slot)
+{
+    while (slot && !(slot->destructor && abti_load_acquire(&slot->value)))
+        slot = abti_load_acquire(&slot->next);
+    return slot;
+}
+
+static struct key_slot *first_to_destroy(const struct abti_ktable *table, uint32_t bucket)
+{
+    return next_to_destroy(abti_load_acquire(&table->buckets[bucket]));
+}
+
+bool abti_ktable_has_destructors(const struct abti_ktable *table)
+{
+    for (uint32_t i = 0; table && i <= table->mask; i++) {
+        if (first_to_destroy(table, i))
+            return true;
+    }
+    return false;
+}
+
+static void run_destructors(struct abti_ktable *table)
+{
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        struct key_slot *slot = first_to_destroy(table, i);
+        for (; slot; slot = next_to_destroy(abti_load_acquire(&slot->next)))
+            slot->destructor(abti_load_acquire(&slot->value));
+    }
+}
+
+void abti_ktable_destroy_all(struct abti_ktable *table)
+{
+    if (!table)
+        return;
+    run_destructors(table);
+    for (struct key_slots *next, *more = table->more; more; more = next) {
+        next = more->next;
+        block_give(more);
+    }
+    table_give(table);
+}

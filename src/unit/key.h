@@ -1,0 +1,55 @@
+/*
+ * Values of one's own per work unit. A unit has a table once a value was set; a table is a fixed number of buckets,
+ * each a list of slots that only grows, so that reading takes no lock.
+ */
+#ifndef ABTI_UNIT_KEY_H
+#define ABTI_UNIT_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abt.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+struct ABT_key_opaque {
+    void (*destructor)(void *value); /* may be NULL */
+    uint64_t id;                     /* counts up process-wide and decides the bucket */
+};
+
+struct abti_ktable;
+
+/*
+ * Before the first table: they have num_buckets each, as a rule, and come from caches of the ESs. `kept`: bytes in free
+ * ones.
+ */
+void abti_ktables_init(uint32_t num_buckets, size_t kept);
+
+/* Gives a new key its number. */
+void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value));
+
+/* A table of num_buckets (a power of two) or NULL. */
+struct abti_ktable *abti_ktable_create(uint32_t num_buckets) ABTI_MUST_CHECK;
+
+/*
+ * The table in *slot, made when there is none; NULL when there is no memory. Any number of threads may do this at once.
+ */
+struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets) ABTI_MUST_CHECK;
+
+/* Stores a value. Returns 0 or -ENOMEM. The key may be freed at once; its destructor stays with the value. */
+int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key, void *value) ABTI_MUST_CHECK;
+
+/* The value of key, NULL when there is none. A NULL table is empty. */
+void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaque *key);
+
+/* The table, unless NULL, has a value that is not NULL and has a destructor. */
+bool abti_ktable_has_destructors(const struct abti_ktable *table);
+
+/*
+ * Runs the destructor of each value that is not NULL, bucket by bucket and in each bucket in the order of the first
+ * set, then frees the table. A destructor may still use the table; what it sets behind the walk is not destroyed. A
+ * NULL table is nothing to do.
+ */
+void abti_ktable_destroy_all(struct abti_ktable *table);
+
+#endif

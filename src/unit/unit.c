@@ -1,0 +1,281 @@
+#include "unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/round.h"
+#include "unit/key.h"
+#include "unit/ownstack.h"
+#include "rt/rt.h"
+#include "run/switch.h"
+#include "unit/unitmap.h"
+#include "os/vm.h"
+
+/* The hot lines and the cold ones of as many descriptors as lie in a page. */
+static void release_units(char *word)
+{
+    enum { BYTES = ABTI_ARENA_WORD * sizeof(abti_unit) };
+    abti_vm_release(word, BYTES);
+    abti_vm_release(word + ABTI_UNIT_COLD_OFFSET, BYTES);
+}
+
+void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
+{
+    enum { MAX_BATCH = 62 }; /* the magazine has 512 bytes */
+    *spec = (struct abti_slab_spec){
+        .arena =
+            {
+                .slot = sizeof(abti_unit),
+                .block = ABTI_UNIT_BLOCK,
+                .span = ABTI_UNIT_COLD_OFFSET,
+                .chunk = abti_round_up(chunk, ABTI_UNIT_BLOCK),
+                .huge = true,
+                .words = true,
+                .map = abti_chunk_map,
+            },
+        .run = 64,
+        .spares = 1,
+        .batch = kept / 2 < MAX_BATCH ? kept / 2 : MAX_BATCH, /* a cache has two magazines */
+        .release = release_units,
+    };
+}
+
+struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
+    uint8_t state = abti_load_acquire(&unit->cold); /* pairs with the release below */
+    if (ABTI_LIKELY(state & ABTI_COLD_READY))
+        return cold;
+    if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
+        memset(cold, 0, sizeof(*cold));
+        abti_store_release(&unit->cold,
+                           unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
+        return cold;
+    }
+    for (unsigned step = 0; !(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); step++)
+        abti_backoff(step);
+    return cold;
+}
+
+void abti_unit_set_pinned(abti_unit *unit, bool pinned)
+{
+    (void)abti_unit_cold_get(unit); /* only in a line that is ready does the state keep still */
+    if (pinned)
+        abti_fetch_or_acq_rel(&unit->cold, ABTI_COLD_PINNED);
+    else
+        abti_fetch_and_acq_rel(&unit->cold, (uint8_t)~ABTI_COLD_PINNED);
+}
+
+/* A scheduler's unit has something else in that place. */
+static struct abti_migrated *migrated_of(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    return cold && !(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)) ? cold->migrated : NULL;
+}
+
+struct abti_migrated abti_unit_migrated(abti_unit *unit)
+{
+    const struct abti_migrated *migrated = migrated_of(unit);
+    return migrated ? *migrated : (struct abti_migrated){NULL, NULL};
+}
+
+int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    if (!cold->migrated) {
+        cold->migrated = malloc(sizeof(*cold->migrated));
+        if (!cold->migrated)
+            return ABT_ERR_MEM;
+    }
+    *cold->migrated = (struct abti_migrated){func, arg};
+    return ABT_SUCCESS;
+}
+
+abti_es *abti_unit_last_es(abti_unit *unit)
+{
+    unsigned index = abti_load_relaxed(&unit->es);
+    abti_es *es = index == ABTI_ES_NONE ? NULL : abti_load_relaxed(&abti_rt.by_index[index]);
+    return es ? es : ABT_XSTREAM_NULL;
+}
+
+ABT_thread_state abti_unit_state(abti_unit *unit)
+{
+    if (abti_unit_is_done(unit))
+        return ABT_THREAD_STATE_TERMINATED;
+    /* acquire: pairs with the store of BLOCKED, whoever sees it may resume the unit */
+    return (ABT_thread_state)abti_load_acquire(&unit->state);
+}
+
+/* acquire: pairs with abti_unit_set_stack */
+static struct abti_stack *stack_of(abti_unit *unit)
+{
+    return abti_plain_load_acquire(&unit->stack);
+}
+
+/* It keeps its stack for life; what the header says is constant. */
+static bool has_lasting_stack(const abti_unit *unit)
+{
+    return (unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY)) != 0;
+}
+
+/*
+ * A default stack may be another unit's at any time: it is not looked into, as its address, that of its header, says
+ * it all. Stored in this order: the join word IN_PLACE, the joiner's stack, who runs it; on revival nobody, then 0. So
+ * the word and what is read between two equal looks at it belong together, and the joiner whose context is read waits
+ * still. (Between the two stores and its first instruction, a unit in place may be said to begin where its joiner left
+ * that stack, or another, the last time.)
+ */
+static char *default_stack_end(abti_unit *unit)
+{
+    for (;;) {
+        uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_revive */
+        /* acquire: pairs with abti_set_running; the stack is the one that it has started on */
+        bool started = abti_load_acquire(&unit->es) != ABTI_ES_NONE;
+        char *end = started ? (char *)stack_of(unit) : NULL;
+        if (end && join & ABTI_JOIN_IN_PLACE) {
+            abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+            /* acquire: before the next look */
+            end = (char *)abti_plain_load_acquire(&joiner->ctx) - ABTI_CTX_BELOW;
+        }
+        if (abti_load_relaxed(&unit->join) == join)
+            return join == ABTI_JOIN_DONE ? NULL : end;
+    }
+}
+
+char *abti_unit_stack_end(abti_unit *unit)
+{
+    if (!has_lasting_stack(unit))
+        return default_stack_end(unit);
+    struct abti_stack *stack = stack_of(unit);
+    return stack ? stack->end : NULL;
+}
+
+size_t abti_unit_stack_size(abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_TASKLET)
+        return 0;
+    if (!has_lasting_stack(unit))
+        return abti_rt.config.thread_stacksize;
+    struct abti_stack *stack = stack_of(unit);
+    return stack ? stack->size : abti_rt.config.sched_stacksize; /* a main scheduler that has not started */
+}
+
+abti_unit *abti_unit_alloc_external(void)
+{
+    abti_spin_lock(&abti_rt.external_lock);
+    abti_unit *unit = abti_cache_get(&abti_rt.external_units);
+    abti_spin_unlock(&abti_rt.external_lock);
+    return unit;
+}
+
+void abti_unit_release_external(abti_unit *unit)
+{
+    abti_spin_lock(&abti_rt.external_lock);
+    abti_cache_put(&abti_rt.external_units, unit);
+    abti_spin_unlock(&abti_rt.external_lock);
+}
+
+/* The handle that its user-defined pool made for it, or NULL. relaxed: who asks has the unit, or gets a stale answer */
+static ABT_unit made_handle(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    return cold ? abti_load_relaxed(&cold->unit) : NULL;
+}
+
+/* Frees that handle. */
+static void unit_drop_handle(abti_unit *unit)
+{
+    ABT_unit handle = made_handle(unit);
+    if (!handle)
+        return;
+    abti_unitmap_remove(unit);
+    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, NULL);
+    unit->pool->ops->free_unit(unit->pool, handle);
+}
+
+void abti_unit_call_back(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    if (!cold)
+        return;
+    /* relaxed: the unit has ended, nobody else sets values any more */
+    abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
+    abti_store_relaxed(&cold->keys, NULL);
+    unit_drop_handle(unit);
+}
+
+bool abti_unit_calls_back(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
+    /* relaxed: as above */
+    return cold && (abti_ktable_has_destructors(abti_load_relaxed(&cold->keys)) ||
+                    (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
+}
+
+void abti_unit_free(abti_unit *unit)
+{
+    abti_unit_call_back(unit);
+    free(migrated_of(unit));
+    if (unit->flags & ABTI_UNIT_OWN_STACK) {
+        if (abti_annotate_on)
+            abti_stack_forget(unit->stack);
+        abti_ownstack_give(abti_es_self, unit->stack);
+    }
+    abti_unit_release(abti_es_self, unit);
+}
+
+static int associate_slow(abti_unit *unit, abti_pool *pool)
+{
+    if (!pool->user_defined) {
+        unit_drop_handle(unit);
+        abti_unit_set_pool(unit, pool);
+        return ABT_SUCCESS;
+    }
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    ABT_unit handle = pool->ops->create_unit(pool, unit);
+    if (handle == ABT_UNIT_NULL || !handle)
+        return ABT_ERR_OTHER;
+    unit_drop_handle(unit);
+    abti_store_relaxed(&cold->unit, handle);
+    abti_unit_set_pool(unit, pool);
+    abti_unitmap_add(unit);
+    return ABT_SUCCESS;
+}
+
+int abti_unit_associate(abti_unit *unit, abti_pool *pool)
+{
+    bool has_handle = made_handle(unit) != NULL;
+    if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
+        abti_unit_set_pool(unit, pool);
+        return ABT_SUCCESS;
+    }
+    if (has_handle && unit->pool == pool)
+        return ABT_SUCCESS;
+    return associate_slow(unit, pool);
+}
+
+/* Bit 0 tells a built-in pool's unit, the descriptor itself, from a user's, whose low bits are clear. */
+ABT_unit abti_unit_handle(abti_unit *unit)
+{
+    ABT_unit handle = made_handle(unit);
+    return handle ? handle : (ABT_unit)((uintptr_t)unit | 1);
+}
+
+abti_unit *abti_unit_from_handle(ABT_unit handle)
+{
+    if ((uintptr_t)handle & 1)
+        return (abti_unit *)((uintptr_t)handle & ~(uintptr_t)1);
+    return abti_unitmap_find(handle);
+}
+
+uint64_t abti_unit_id(abti_unit *unit)
+{
+    _Atomic(uint64_t) *slot = &abti_unit_cold_get(unit)->id;
+    uint64_t id = abti_load_relaxed(slot);
+    if (id == 0) {
+        uint64_t fresh = abti_fetch_add_relaxed(&abti_rt.next_unit_id, 1) + 1;
+        /* relaxed: an id orders nothing; a loser's number is simply not used */
+        if (abti_cas_relaxed(slot, &id, fresh))
+            id = fresh;
+    }
+    return id - 1;
+}

@@ -1,0 +1,124 @@
+#include "unit/unitmap.h"
+
+#include <stdlib.h>
+#include "base/hash.h"
+#include "os/spin.h"
+
+/* Each stripe has a lock and a table of its own, which doubles when it is full; when there is no memory it stays. */
+enum { STRIPES = 64, FIRST_BUCKETS = 8 };
+
+struct stripe {
+    struct abti_spin lock;
+    size_t count, buckets; /* lock */
+    abti_unit **table;     /* lock; NULL: `first` */
+    abti_unit *first[FIRST_BUCKETS];
+} ABTI_ALIGNED(ABTI_CACHE_LINE);
+
+static struct stripe stripes[STRIPES];
+
+static uint64_t handle_hash(ABT_unit handle)
+{
+    return abti_hash((uintptr_t)handle >> 3);
+}
+
+static struct stripe *stripe_of(ABT_unit handle)
+{
+    return &stripes[handle_hash(handle) >> 58];
+}
+
+static abti_unit **bucket_of(struct stripe *s, ABT_unit handle)
+{
+    if (!s->table) {
+        s->table = s->first;
+        s->buckets = FIRST_BUCKETS;
+    }
+    return &s->table[(handle_hash(handle) >> 20) & (s->buckets - 1)];
+}
+
+/* relaxed: the unit is in no stripe while its handle changes */
+static ABT_unit handle_of(abti_unit *unit)
+{
+    return abti_load_relaxed(&abti_unit_cold_get(unit)->unit);
+}
+
+static abti_unit **next_of(abti_unit *unit)
+{
+    return &abti_unit_cold_get(unit)->unitmap_next;
+}
+
+static void stripe_insert(struct stripe *s, abti_unit *unit)
+{
+    abti_unit **bucket = bucket_of(s, handle_of(unit));
+    *next_of(unit) = *bucket;
+    *bucket = unit;
+}
+
+static void stripe_grow(struct stripe *s)
+{
+    size_t old_buckets = s->buckets;
+    abti_unit **old = s->table, **table = calloc(old_buckets * 2, sizeof(*table));
+    if (!table)
+        return;
+    s->table = table;
+    s->buckets = old_buckets * 2;
+    for (size_t i = 0; i < old_buckets; i++) {
+        for (abti_unit *unit = old[i], *next; unit; unit = next) {
+            next = *next_of(unit);
+            stripe_insert(s, unit);
+        }
+    }
+    if (old != s->first)
+        free(old);
+}
+
+void abti_unitmap_add(abti_unit *unit)
+{
+    ABT_unit handle = handle_of(unit);
+    if ((uintptr_t)handle == (uintptr_t)unit)
+        return;
+    struct stripe *s = stripe_of(handle);
+    abti_spin_lock(&s->lock);
+    if (s->table && s->count >= s->buckets * 2)
+        stripe_grow(s);
+    stripe_insert(s, unit);
+    s->count++;
+    abti_spin_unlock(&s->lock);
+}
+
+void abti_unitmap_remove(abti_unit *unit)
+{
+    ABT_unit handle = handle_of(unit);
+    if ((uintptr_t)handle == (uintptr_t)unit)
+        return;
+    struct stripe *s = stripe_of(handle);
+    abti_spin_lock(&s->lock);
+    for (abti_unit **link = bucket_of(s, handle); *link; link = next_of(*link)) {
+        if (*link == unit) {
+            *link = *next_of(unit);
+            s->count--;
+            break;
+        }
+    }
+    abti_spin_unlock(&s->lock);
+}
+
+abti_unit *abti_unitmap_find(ABT_unit handle)
+{
+    struct stripe *s = stripe_of(handle);
+    abti_spin_lock(&s->lock);
+    abti_unit *unit = *bucket_of(s, handle);
+    while (unit && handle_of(unit) != handle)
+        unit = *next_of(unit);
+    abti_spin_unlock(&s->lock);
+    return unit ? unit : (abti_unit *)handle;
+}
+
+void abti_unitmap_fini(void)
+{
+    for (int i = 0; i < STRIPES; i++) {
+        struct stripe *s = &stripes[i];
+        if (s->table != s->first)
+            free(s->table);
+        *s = (struct stripe){.count = 0};
+    }
+}

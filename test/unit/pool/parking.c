@@ -1,0 +1,239 @@
+/* Sleepers, and sleeping on pools: every wake is seen once, none is lost, none is slept through. */
+#include <abt.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "sync/waiter.h"
+#include "pool/pool.h"
+#include "rt/rt.h"
+#include "run/switch.h"
+#include "tap.h"
+
+static uint64_t in_ms(unsigned ms)
+{
+    return abti_clock_mono_ns() + (uint64_t)ms * 1000000;
+}
+
+/* --- One thread --- */
+
+static void test_sleeper(void)
+{
+    struct abti_sleeper s = {ABTI_AWAKE};
+
+    ok(!abti_sleeper_wake(&s), "who is awake is not woken");
+    abti_sleeper_prepare(&s);
+    ok(!abti_sleeper_sleep(&s, in_ms(5)), "a sleep that nobody ends");
+    ok(!abti_sleeper_wake(&s), "leaves it awake");
+    abti_sleeper_prepare(&s);
+    ok(abti_sleeper_wake(&s), "a wake before the sleep");
+    ok(!abti_sleeper_wake(&s), "counts once");
+    ok(abti_sleeper_sleep(&s, ABTI_CLOCK_NEVER), "and ends it at once");
+    abti_sleeper_prepare(&s);
+    ok(!abti_sleeper_cancel(&s), "taken back in time");
+    abti_sleeper_prepare(&s);
+    abti_sleeper_wake(&s);
+    ok(abti_sleeper_cancel(&s), "taken back after a wake: it is told");
+    ok(!abti_sleeper_wake(&s), "and is awake");
+    ok(!abti_sleeper_sleep(&s, in_ms(0)), "a sleep without an announcement does not sleep");
+}
+
+enum { SLEEPERS = 4 };
+
+static int num_woken(struct abti_sleeper *sleepers)
+{
+    int woken = 0;
+    for (int i = 0; i < SLEEPERS; i++)
+        woken += abti_load_relaxed(&sleepers[i].word) == ABTI_WOKEN;
+    return woken;
+}
+
+static void test_parking(void)
+{
+    struct abti_sleeper sleepers[SLEEPERS] = {{ABTI_AWAKE}};
+    struct abti_parking parkings[SLEEPERS] = {{.seeks = true}, {.seeks = true}, {.seeks = true}, {.seeks = true}};
+    abti_pool *pool;
+    ABT_thread unit, more;
+
+    ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool);
+    for (int i = 0; i < SLEEPERS; i++) {
+        abti_sleeper_prepare(&sleepers[i]);
+        ok(abti_parking_enter(&parkings[i], pool, &sleepers[i]), "number %d may sleep", i);
+    }
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 0, "an empty pool wakes nobody");
+    ABT_task_create(pool, NULL, NULL, &unit);
+    is_int(num_woken(sleepers), 1, "a push wakes one");
+    ok(parkings[0].coming, "who has slept longest");
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 1, "no other is needed for that unit");
+    ABT_task_create(pool, NULL, NULL, &more);
+    is_int(num_woken(sleepers), 2, "another unit wakes another one");
+    abti_parking_leave(&parkings[0], pool);
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 2, "who is awake is still coming");
+    abti_parking_settle(&parkings[0], pool);
+    abti_parking_settle(&parkings[0], pool);
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 3, "until it says otherwise; then another one is woken, once");
+    abti_parking_leave(&parkings[1], pool);
+    ok(abti_park_pop(pool, 0, 0) == unit && abti_park_pop(pool, 0, 0) == more, "the units are taken");
+    abti_sleeper_prepare(&sleepers[1]);
+    ok(abti_parking_enter(&parkings[1], pool, &sleepers[1]) && !parkings[1].coming, "who sleeps again does not come");
+    abti_parking_leave(&parkings[2], pool);
+    abti_parking_settle(&parkings[2], pool);
+    is_int((int)pool->num_coming, 0, "nobody comes any more");
+    ABT_pool_push(pool, abti_unit_handle(more));
+    is_int(num_woken(sleepers), 3, "and a push wakes one again");
+    ok(abti_park_pop(pool, 0, 0) == more, "whose unit is taken");
+    abti_parking_leave(&parkings[1], pool);
+    abti_parking_leave(&parkings[3], pool);
+    abti_parking_leave(&parkings[3], pool);
+    abti_parking_settle(&parkings[3], pool);
+
+    parkings[0].seeks = false;
+    for (int i = 0; i < SLEEPERS; i++) {
+        abti_sleeper_prepare(&sleepers[i]);
+        ok(abti_parking_enter(&parkings[i], pool, &sleepers[i]), "number %d sleeps again", i);
+    }
+    ABT_pool_push(pool, abti_unit_handle(more));
+    ok(num_woken(sleepers) == 1 && !parkings[0].coming, "who does not seek is woken, but not expected");
+    abti_parking_pass(pool);
+    ok(num_woken(sleepers) == 2 && parkings[1].coming, "so another one may be");
+    abti_parking_pass(pool);
+    is_int(num_woken(sleepers), 2, "who is");
+    abti_parking_offer(pool);
+    ok(num_woken(sleepers) == 3 && parkings[2].coming, "an offer wakes the next one all the same");
+    for (int i = 0; i < SLEEPERS; i++) {
+        abti_parking_leave(&parkings[i], pool);
+        abti_parking_settle(&parkings[i], pool);
+    }
+    is_int((int)pool->num_coming, 0, "all is settled");
+    ok(abti_park_pop(pool, 0, 0) == more, "and the unit taken");
+    abti_discard(abti_es_self, more);
+    ABT_task_free(&more);
+    ABT_pool_push(pool, abti_unit_handle(unit));
+    ok(!abti_pool_has_parked(pool), "all have left");
+    ok(!abti_parking_enter(&parkings[0], pool, &sleepers[0]), "nobody sleeps on a pool with a unit");
+    abti_parking_leave(&parkings[0], pool);
+    ok(!abti_pool_has_parked(pool), "and it leaves again");
+    is_ptr(abti_park_pop(pool, ABTI_CLOCK_NEVER, 0), unit, "pop of what is there");
+    ok(!abti_park_pop(pool, in_ms(5), 0), "pop of nothing, until the deadline");
+    ABT_pool_push(pool, abti_unit_handle(unit));
+    unit = abti_park_pop(pool, 0, 0);
+    ok(unit, "a deadline that is over does not matter when there is a unit");
+    abti_discard(abti_es_self, unit);
+    ABT_task_free(&unit);
+    ABT_pool_free(&pool);
+}
+
+/* --- Several threads --- */
+
+enum { PASSES = 20000, POPPERS = 3, PUSHERS = 2, PUSHES = 10000 };
+
+static struct abti_sleeper ping = {ABTI_AWAKE}, pong = {ABTI_AWAKE};
+static atomic_int turn;
+
+/* Waits for its turn by the protocol: announce, look, sleep. */
+static void wait_turn(struct abti_sleeper *s, int mine)
+{
+    while (atomic_load(&turn) != mine) {
+        abti_sleeper_prepare(s);
+        if (atomic_load(&turn) != mine)
+            abti_sleeper_sleep(s, ABTI_CLOCK_NEVER);
+        else
+            abti_sleeper_cancel(s);
+    }
+}
+
+static void *play_pong(void *arg)
+{
+    for (int i = 0; i < PASSES; i++) {
+        wait_turn(&pong, 1);
+        atomic_store(&turn, 0);
+        abti_sleeper_wake(&ping);
+    }
+    return arg;
+}
+
+static void test_ping_pong(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, play_pong, NULL);
+    for (int i = 0; i < PASSES; i++) {
+        wait_turn(&ping, 0);
+        atomic_store(&turn, 1);
+        abti_sleeper_wake(&pong);
+    }
+    pthread_join(thread, NULL);
+    pass("two threads wake each other %d times", PASSES);
+}
+
+static abti_pool *shared;
+static atomic_int popped;
+
+/* Until a unit with an argument comes. Sleeps for ever when a wake is lost. */
+static void *pop_all(void *arg)
+{
+    for (bool last = false; !last;) {
+        abti_unit *unit = abti_park_pop(shared, ABTI_CLOCK_NEVER, 0);
+        last = unit->arg != NULL;
+        atomic_fetch_add(&popped, !last);
+        abti_unit_release_external(unit);
+    }
+    return arg;
+}
+
+static void push_one(void *arg)
+{
+    abti_unit *unit = abti_unit_alloc_external();
+
+    abti_unit_init(unit, NULL, arg, shared, ABTI_UNIT_NAMED);
+    abti_pool_push(shared, unit, 0);
+}
+
+static void *push_all(void *arg)
+{
+    unsigned random = (unsigned)(uintptr_t)arg;
+
+    for (int i = 0; i < PUSHES; i++) {
+        push_one(NULL);
+        random = random * 1103515245 + 12345;
+        if ((random >> 16 & 15) == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_pop_wait(ABT_pool_kind kind)
+{
+    pthread_t threads[POPPERS + PUSHERS];
+
+    ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared);
+    atomic_store(&popped, 0);
+    for (int i = 0; i < POPPERS; i++)
+        pthread_create(&threads[i], NULL, pop_all, NULL);
+    for (int i = 0; i < PUSHERS; i++)
+        pthread_create(&threads[POPPERS + i], NULL, push_all, (void *)(uintptr_t)(i + 1));
+    for (int i = 0; i < PUSHERS; i++)
+        pthread_join(threads[POPPERS + i], NULL);
+    for (int i = 0; i < POPPERS; i++)
+        push_one(shared);
+    for (int i = 0; i < POPPERS; i++)
+        pthread_join(threads[i], NULL);
+    is_int(atomic_load(&popped), PUSHERS * PUSHES, "all units are popped, the poppers sleep in between");
+    ABT_pool_free(&shared);
+}
+
+int main(void)
+{
+    if (ABT_init(0, NULL) != ABT_SUCCESS)
+        bail_out("ABT_init");
+    test_sleeper();
+    test_parking();
+    test_ping_pong();
+    test_pop_wait(ABT_POOL_FIFO);
+    test_pop_wait(ABT_POOL_RANDWS);
+    ABT_finalize();
+    return done_testing();
+}

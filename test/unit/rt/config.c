@@ -1,0 +1,209 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "abt.h"
+#include "base/build.h"
+#include "rt/config.h"
+#include "tap.h"
+
+static const char *const variables[] = {
+    "SET_AFFINITY",        "USE_LOG",
+    "USE_DEBUG",           "MAX_NUM_XSTREAMS",
+    "KEY_TABLE_SIZE",      "STACK_OVERFLOW_CHECK",
+    "SYS_PAGE_SIZE",       "THREAD_STACKSIZE",
+    "SCHED_STACKSIZE",     "SCHED_EVENT_FREQ",
+    "SCHED_SLEEP_NSEC",    "MUTEX_MAX_HANDOVERS",
+    "MUTEX_MAX_WAKEUPS",   "PRINT_RAW_STACK",
+    "HUGE_PAGE_SIZE",      "MEM_PAGE_SIZE",
+    "MEM_STACK_PAGE_SIZE", "MEM_MAX_NUM_STACKS",
+    "MEM_MAX_NUM_DESCS",   "MEM_LP_ALLOC",
+    "PRINT_CONFIG",
+};
+
+static void clear_environment(void)
+{
+    char name[64];
+
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(variables); i++) {
+        snprintf(name, sizeof(name), "ABT_%s", variables[i]);
+        unsetenv(name);
+        snprintf(name, sizeof(name), "ABT_ENV_%s", variables[i]);
+        unsetenv(name);
+    }
+}
+
+/* The configuration with one variable set, or none where name is NULL. */
+static struct abti_config load(const char *name, const char *value)
+{
+    struct abti_config config;
+
+    if (name)
+        setenv(name, value, 1);
+    memset(&config, 0xee, sizeof(config)); /* nothing may rely on what was there */
+    if (abti_config_load(&config, false) != ABT_SUCCESS)
+        bail_out("abti_config_load");
+    if (name)
+        unsetenv(name);
+    return config;
+}
+
+static void test_defaults(void)
+{
+    struct abti_config config = load(NULL, NULL);
+    size_t guard = ABTI_BUILD_STACK_GUARD == 2 || ABTI_BUILD_STACK_GUARD == 3 ? 2 * config.sys_page_size : 0;
+
+    is_int(config.affinity, ABTI_BUILD_AFFINITY, "affinity");
+    ok(!config.cpu_list, "no affinity list");
+    is_int(config.use_log, ABTI_BUILD_LOG, "use_log");
+    is_int(config.use_debug, ABTI_BUILD_LOG, "use_debug");
+    ok(!config.print_config, "print_config");
+    is_int(config.print_raw_stack, !ABTI_BUILD_UNWIND_ONLY, "print_raw_stack");
+    is_int(config.max_num_xstreams, sysconf(_SC_NPROCESSORS_ONLN), "max_num_xstreams");
+    is_int(config.sched_event_freq, 50, "sched_event_freq");
+    is_int(config.sched_sleep_nsec, 100, "sched_sleep_nsec");
+    is_int(config.key_table_size, 4, "key_table_size");
+    is_int(config.mutex_max_handovers, 64, "mutex_max_handovers");
+    is_int(config.mutex_max_wakeups, 1, "mutex_max_wakeups");
+    is_int(config.stack_guard, ABTI_BUILD_STACK_GUARD, "stack_guard");
+    is_int(config.thread_stacksize, (ABTI_BUILD_STACKSIZE + guard + 63) / 64 * 64, "thread_stacksize");
+    is_int(config.sched_stacksize, 4194304 + guard, "sched_stacksize");
+    is_int(config.sys_page_size, getpagesize(), "sys_page_size");
+    is_int(config.huge_page_size, ABTI_BUILD_HUGE_PAGE ? ABTI_BUILD_HUGE_PAGE : 2097152, "huge_page_size");
+    is_int(config.mem_page_size, 2097152, "mem_page_size");
+    is_int(config.mem_stack_page_size, 8388608, "mem_stack_page_size");
+    is_int(config.mem_max_num_descs, 4096, "mem_max_num_descs");
+    is_int(config.mem_lp_alloc, ABTI_BUILD_HUGE_PAGE ? ABTI_LP_MMAP_HP_RP : ABTI_LP_MMAP_RP, "mem_lp_alloc");
+}
+
+#define CHECK(field, name, value, want)                                                                                \
+    do {                                                                                                               \
+        struct abti_config config_ = load(name, value);                                                                \
+        is_int(config_.field, want, "%s=%s", name, value);                                                             \
+        abti_config_fini(&config_);                                                                                    \
+    } while (0)
+
+static void test_numbers(void)
+{
+    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "0", 1);
+    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "7", 7);
+    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "-7", 1);
+    CHECK(max_num_xstreams, "ABT_MAX_NUM_XSTREAMS", "99999999999", INT_MAX / 2);
+    CHECK(max_num_xstreams, "ABT_ENV_MAX_NUM_XSTREAMS", "9", 9);
+    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "0", 1);
+    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "5", 8);
+    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "8", 8);
+    CHECK(key_table_size, "ABT_KEY_TABLE_SIZE", "99999999999", 65536);
+    CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", "0", 1);
+    CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", "4294967295", UINT32_MAX / 2);
+    CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "0", 0);
+    CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "18446744073709551615", INT64_MAX);
+    CHECK(mutex_max_handovers, "ABT_MUTEX_MAX_HANDOVERS", "0", 1);
+    CHECK(mutex_max_wakeups, "ABT_MUTEX_MAX_WAKEUPS", "12", 12);
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "0", 2);
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "5", 6);
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "4294967295", 2147483648);
+}
+
+/* What a size is clamped to: all memory, if that is more than a machine may have at the least. */
+static size_t memory(void)
+{
+    size_t all = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), least = 1 << 30;
+    return all > least ? all : least;
+}
+
+static void test_sizes(void)
+{
+    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "1", 64);
+    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "5000", 8192);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "100", 512);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20001", 20032);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20032", 20032);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "99999999999999999999", memory() / 4);
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0", 512);
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "65537", 65600);
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "4611686018427387904", memory() / 4);
+    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "99999999999999999999", 1 << 30);
+    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "99999999999999999999", memory());
+    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "9223372036854775807", 1 << 30);
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "9223372036854775807", memory());
+    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "1", 4096);
+    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "5001", 5001);
+    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "1", 4096);
+    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "4097", 8192);
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "9000001", 9000064);
+}
+
+/* Settings whose default or clamp hangs on another one. */
+static void test_dependencies(void)
+{
+    setenv("ABT_THREAD_STACKSIZE", "65536", 1);
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "1", 4 * 65536);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 1024);
+    setenv("ABT_THREAD_STACKSIZE", "1048576", 1);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 64);
+    CHECK(mem_max_num_stacks, "ABT_MEM_MAX_NUM_STACKS", "3", 4);
+    setenv("ABT_THREAD_STACKSIZE", "9586980", 1);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 6);
+    setenv("ABT_THREAD_STACKSIZE", "99999999999999999999", 1);
+    CHECK(mem_max_num_stacks, "ABT_UNUSED", "", 2);
+    CHECK(mem_stack_page_size, "ABT_UNUSED", "", memory());
+    unsetenv("ABT_THREAD_STACKSIZE");
+}
+
+static void test_guard(void)
+{
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "mprotect", ABTI_STACK_GUARD_MPROTECT);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "MProtect_Strict", ABTI_STACK_GUARD_MPROTECT_STRICT);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Canary", ABTI_STACK_GUARD_CANARY);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "auto", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "none", ABTI_BUILD_STACK_GUARD == 1);
+    setenv("ABT_STACK_OVERFLOW_CHECK", "mprotect", 1);
+    CHECK(thread_stacksize, "ABT_SYS_PAGE_SIZE", "8192", ABTI_BUILD_STACKSIZE + 16384);
+    CHECK(sched_stacksize, "ABT_SYS_PAGE_SIZE", "8192", 4194304 + 16384);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "16384", 16384);
+    unsetenv("ABT_STACK_OVERFLOW_CHECK");
+}
+
+static void test_words(void)
+{
+    CHECK(use_log, "ABT_USE_LOG", ABTI_BUILD_LOG ? "no" : "yes", !ABTI_BUILD_LOG);
+    CHECK(use_debug, "ABT_USE_DEBUG", ABTI_BUILD_LOG ? "off" : "ON", !ABTI_BUILD_LOG);
+    CHECK(print_config, "ABT_PRINT_CONFIG", "1", true);
+    CHECK(print_config, "ABT_PRINT_CONFIG", "2", false);
+    CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "0", false);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_thp", ABTI_LP_MMAP_HP_THP);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "thp", ABTI_LP_THP);
+    CHECK(mem_lp_alloc, "ABT_HUGE_PAGE_SIZE", "", ABTI_LP_MMAP_HP_RP);
+    setenv("ABT_HUGE_PAGE_SIZE", "2097152", 1);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "what", ABTI_LP_MMAP_HP_RP);
+    CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
+    unsetenv("ABT_HUGE_PAGE_SIZE");
+}
+
+static void test_affinity(void)
+{
+    CHECK(affinity, "ABT_SET_AFFINITY", "no", false);
+    CHECK(affinity, "ABT_SET_AFFINITY", "0", ABTI_BUILD_AFFINITY);
+    CHECK(affinity, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_AFFINITY);
+    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "rubbish", false);
+    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "{0,1},2", ABTI_BUILD_AFFINITY);
+    CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "off", false);
+}
+
+int main(void)
+{
+    clear_environment();
+    test_defaults();
+    test_numbers();
+    test_sizes();
+    test_dependencies();
+    test_guard();
+    test_words();
+    test_affinity();
+    return done_testing();
+}
