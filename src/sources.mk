@@ -53,35 +53,46 @@ abt_sources = \
 	src/os/symbol.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
+	src/pool/blocked.c \
 	src/pool/fifo.c \
 	src/pool/make.c \
+	src/pool/member.c \
 	src/pool/parking.c \
 	src/pool/pool.c \
 	src/pool/queue.c \
 	src/pool/randws.c \
 	src/pool/ring.c \
 	src/pool/slot.c \
-	src/pool/steal.c \
+	src/pool/thief.c \
 	src/pool/user.c \
+	src/pool/wish.c \
 	src/rt/config.c \
 	src/rt/kvconf.c \
 	src/rt/rt.c \
+	src/rt/self.c \
 	src/rt/tool.c \
 	src/run/annotated.c \
+	src/run/block.c \
+	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
 	src/run/leftover.c \
 	src/run/migrate.c \
 	src/run/overflow.c \
+	src/run/row.c \
 	src/run/sched.c \
 	src/run/shortage.c \
 	src/run/stackuse.c \
 	src/run/switch.c \
+	src/run/yield.c \
 	src/stream/affinity.c \
+	src/stream/events.c \
 	src/stream/halt.c \
 	src/stream/idle.c \
+	src/stream/list.c \
 	src/stream/main.c \
 	src/stream/native.c \
+	src/stream/park.c \
 	src/stream/reclaim.c \
 	src/stream/sched_basic.c \
 	src/stream/sched_basic_wait.c \
@@ -104,7 +115,9 @@ abt_sources = \
 	src/unit/key.c \
 	src/unit/ownstack.c \
 	src/unit/unit.c \
-	src/unit/unitmap.c
+	src/unit/unitmap.c \
+	src/wait/cpus.c \
+	src/wait/sleeper.c
 
 abt_asm_sources =
 

@@ -5,7 +5,6 @@
 #ifndef ABTI_API_CHECK_H
 #define ABTI_API_CHECK_H
 
-#include "abt.h"
 #include "base/build.h"
 #include "base/compiler.h"
 

@@ -1,6 +1,6 @@
 #include <stdio.h>
 #include <string.h>
-
+#include "abt.h"
 #include "api/check.h"
 
 #define ERROR_NAME(code) [code] = #code

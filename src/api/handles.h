@@ -3,9 +3,8 @@
 #define ABTI_API_HANDLES_H
 
 #include "api/check.h"
-#include "run/join.h"
+#include "pool/pool.h"
 #include "rt/rt.h"
-#include "run/switch.h"
 
 #define ABTI_XSTREAM_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_NULL)
 #define ABTI_SCHED_IS_NULL(h) ABTI_IS_NULL(h, ABT_SCHED_NULL)

@@ -2,22 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
-#include "stream/affinity.h"
-#include "stream/halt.h"
-#include "run/join.h"
-#include "unit/key.h"
-#include "run/overflow.h"
-#include "stream/reclaim.h"
-#include "rt/rt.h"
-#include "run/stackuse.h"
-#include "run/switch.h"
-#include "rt/tool.h"
-#include "unit/unitmap.h"
 #include "ext/info.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
+#include "rt/rt.h"
+#include "run/join.h"
+#include "run/overflow.h"
+#include "run/stackuse.h"
+#include "stream/affinity.h"
+#include "stream/halt.h"
+#include "stream/reclaim.h"
 #include "stream/sched_impl.h"
+#include "stream/xstream.h"
+#include "unit/key.h"
+#include "unit/ownstack.h"
+#include "unit/unitmap.h"
+#include "wait/cpus.h"
 
 /* Guards the count of ABT_init calls and everything that the first and the last of them do. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -122,7 +123,7 @@ static int runtime_init(void)
     abti_halt_reset();
     abti_cpu_init();
     abti_bias_init();
-    abti_store_relaxed(&abti_rt.num_cpus, abti_affinity_num_allowed());
+    abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {

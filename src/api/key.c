@@ -1,8 +1,7 @@
 #include <stdlib.h>
-
 #include "api/check.h"
-#include "unit/key.h"
 #include "rt/rt.h"
+#include "unit/key.h"
 
 int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
 {

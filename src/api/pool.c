@@ -1,8 +1,12 @@
 /* ABT_pool_* and ABT_unit_*. */
-#include "api/handles.h"
-#include "pool/pool_impl.h"
-
 #include <stdlib.h>
+#include "api/handles.h"
+#include "pool/blocked.h"
+#include "pool/member.h"
+#include "pool/pool_impl.h"
+#include "run/sched.h"
+#include "run/tool_event.h"
+#include "unit/ownstack.h"
 
 /* --- Making --- */
 

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-
 #include "api/check.h"
 #include "rt/kvconf.h"
 

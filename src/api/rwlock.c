@@ -1,5 +1,4 @@
 #include <stdlib.h>
-
 #include "api/waiting.h"
 #include "sync/rwlock.h"
 

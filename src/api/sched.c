@@ -1,9 +1,10 @@
 /* ABT_sched_*. */
+#include <stdlib.h>
 #include "api/handles.h"
 #include "api/sched_make.h"
-
-#include <stdlib.h>
+#include "pool/blocked.h"
 #include "pool/pool_impl.h"
+#include "stream/events.h"
 #include "stream/sched_impl.h"
 
 /* --- Making --- */

@@ -1,6 +1,5 @@
 #include <stdarg.h>
 #include <stdlib.h>
-
 #include "api/check.h"
 #include "rt/kvconf.h"
 

@@ -1,6 +1,10 @@
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"
+#include "pool/member.h"
+#include "run/block.h"
+#include "run/end.h"
+#include "run/yield.h"
 #include "stream/main.h"
 
 /* --- Who am I --- */

@@ -2,7 +2,8 @@
 #ifndef ABTI_API_SPECIFIC_H
 #define ABTI_API_SPECIFIC_H
 
-#include "unit/unit.h"
+#include "base/compiler.h"
+#include "rt/types.h"
 
 /* ABT code. */
 int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value) ABTI_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* How much stack the functions of ULTs use. */
 #include "api/check.h"
-#include "rt/rt.h"
-#include "run/stackuse.h"
 #include "ext/info.h"
 #include "os/annotate.h"
+#include "rt/rt.h"
+#include "run/stackuse.h"
 
 int ABTX_stack_usage_sample(int every)
 {

@@ -1,6 +1,8 @@
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
 #include "pool/slot.h"
+#include "run/join.h"
+#include "run/sched.h"
 
 static int as_task(int code)
 {

@@ -2,7 +2,12 @@
 #include "api/attr.h"
 #include "api/handles.h"
 #include "pool/slot.h"
+#include "run/block.h"
+#include "run/row.h"
+#include "run/sched.h"
+#include "run/yield.h"
 #include "sync/timer.h"
+#include "unit/ownstack.h"
 
 /* --- Creating --- */
 

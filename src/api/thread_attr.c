@@ -1,8 +1,7 @@
 /* ABT_thread_attr_*. */
+#include <stdlib.h>
 #include "api/attr.h"
 #include "api/handles.h"
-
-#include <stdlib.h>
 
 int ABT_thread_attr_create(ABT_thread_attr *newattr)
 {

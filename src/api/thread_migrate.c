@@ -1,5 +1,7 @@
 /* ABT_thread_migrate*, and who may be migrated. A request is recorded here and carried out by run/migrate.c. */
 #include "api/handles.h"
+#include "run/migrate.h"
+#include "run/sched.h"
 
 static bool sched_has_pool(abti_sched *sched, abti_pool *pool)
 {

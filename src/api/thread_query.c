@@ -1,9 +1,10 @@
 /* ABT_thread_*: what can be asked of a unit, and its specific data. */
+#include <stdlib.h>
 #include "api/attr.h"
 #include "api/handles.h"
 #include "api/specific.h"
-
-#include <stdlib.h>
+#include "pool/blocked.h"
+#include "pool/member.h"
 #include "unit/key.h"
 
 static ABT_bool to_bool(bool b)

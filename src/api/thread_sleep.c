@@ -1,8 +1,8 @@
 /* ABTX_thread_sleep */
 #include <sched.h>
-
 #include "api/check.h"
-#include "run/switch.h"
+#include "os/clock.h"
+#include "run/yield.h"
 #include "sync/gate.h"
 
 /* What is shorter would be over before the caller is asleep: a loop of such sleeps would never let others run. */

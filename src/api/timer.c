@@ -1,6 +1,6 @@
 #include <stdint.h>
 #include <stdlib.h>
-
+#include "abt.h"
 #include "api/check.h"
 #include "os/clock.h"
 

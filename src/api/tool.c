@@ -1,7 +1,7 @@
 /* ABT_tool_*. The events themselves are rt/tool.h. */
-#include "rt/tool.h"
 #include "api/check.h"
 #include "rt/rt.h"
+#include "rt/tool.h"
 
 #define TOOL_CONTEXT_IS_NULL(h) ABTI_IS_NULL(h, ABT_TOOL_CONTEXT_NULL)
 

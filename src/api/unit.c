@@ -1,5 +1,7 @@
 /* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
 #include "api/handles.h"
+#include "pool/member.h"
+#include "run/tool_event.h"
 
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {

@@ -3,7 +3,7 @@
 #define ABTI_API_WAITING_H
 
 #include "api/check.h"
-#include "stream/xstream.h"
+#include "unit/unit.h"
 
 /* In the 1.x API tasklets may not wait, except for mutexes. In 2.0 they block their ES. */
 ABTI_INLINE bool abti_may_not_wait(void)

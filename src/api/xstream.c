@@ -1,8 +1,13 @@
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include "api/handles.h"
-#include "stream/main.h"
-#include "stream/sched_impl.h"
 #include "api/sched_make.h"
+#include "pool/member.h"
+#include "run/child.h"
+#include "run/sched.h"
+#include "stream/events.h"
+#include "stream/list.h"
+#include "stream/main.h"
+#include "stream/xstream.h"
 
 /* A scheduler as the user gives it, made ready to be a main scheduler: a null one becomes a new default one. */
 static int claim_main_sched(ABT_sched sched, abti_sched **out)

@@ -1,9 +1,14 @@
 /* ABTX_*: sleeping for user-defined schedulers, event loops of the user's, pollers. */
-#include "api/handles.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "api/handles.h"
+#include "os/clock.h"
+#include "run/sched.h"
+#include "run/yield.h"
+#include "stream/events.h"
+#include "stream/idle.h"
+#include "stream/park.h"
 
 /* --- Parking --- */
 

@@ -2,11 +2,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "base/build.h"
-#include "stream/affinity.h"
-#include "rt/rt.h"
-#include "run/stackuse.h"
 #include "os/symbol.h"
+#include "pool/blocked.h"
+#include "rt/rt.h"
+#include "run/sched.h"
+#include "run/stackuse.h"
+#include "stream/affinity.h"
+#include "stream/events.h"
 
 static const char *yes_no(bool b)
 {

@@ -3,7 +3,8 @@
 #define ABTI_EXT_INFO_H
 
 #include <stdio.h>
-#include "stream/xstream.h"
+#include "base/compiler.h"
+#include "rt/types.h"
 
 void abti_info_print_config(FILE *fp);
 /* ABT code. */

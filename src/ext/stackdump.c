@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include "rt/rt.h"
 #include "ext/unwind.h"
+#include "rt/rt.h"
+#include "run/sched.h"
 
 /* --- One unit --- */
 

@@ -3,7 +3,7 @@
 #define ABTI_EXT_UNWIND_H
 
 #include <stdio.h>
-#include "unit/unit.h"
+#include "arch/ctx.h"
 
 /*
  * Prints them, the innermost first, a line each; nothing in a build without back-traces. None of them lies beyond

@@ -3,6 +3,7 @@
  * atomic read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the
  * lock, for units that other threads wake (pool/pool.h).
  */
+#include "pool/blocked.h"
 #include "pool/pool_impl.h"
 
 /* --- Shared --- */

@@ -1,7 +1,8 @@
 /* Making built-in pools, and what they share. */
-#include "pool/pool_impl.h"
-
 #include <stdlib.h>
+#include "os/clock.h"
+#include "pool/pool_impl.h"
+#include "stream/park.h"
 
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
@@ -46,7 +47,7 @@ static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
         n++;
     abti_pool_unlock(es, pool);
     for (size_t i = 0; i < n; i++)
-        abti_parking_wake(wakeups[i]);
+        abti_wakeup_send(wakeups[i]);
     return n < WAKES ? 0 : num - n;
 }
 

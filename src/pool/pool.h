@@ -5,10 +5,9 @@
 #ifndef ABTI_POOL_POOL_H
 #define ABTI_POOL_POOL_H
 
-#include "sync/waiter.h"
+#include "pool/parking.h"
 #include "pool/queue.h"
 #include "pool/ring.h"
-#include "os/bias.h"
 
 /* What a pool may not be able to do, and what is not known before it is asked for. */
 enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_PRINT_ALL };
@@ -221,86 +220,6 @@ ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_
 /* The pool has the operation. */
 bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
 
-/* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
-void abti_pool_count_entered_slow(abti_pool *pool);
-void abti_pool_count_left_slow(abti_pool *pool);
-
-/* The owner's halves, for who has asked abti_pool_is_owner. */
-ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
-{
-    /* relaxed: only the owner itself ever finds itself here */
-    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.owner, (uintptr_t)es));
-}
-
-ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
-{
-    abti_cpu_add(&pool->blocked.own_entered, 1);
-}
-
-/*
- * One more nests, if one more may. If not, or if it does not come to that, it is to be taken back; and the unit is
- * taken out of the queue, but not out of its size.
- */
-ABTI_INLINE bool abti_pool_owner_nests(abti_pool *pool)
-{
-    return abti_cpu_count_down(&pool->blocked.remain);
-}
-
-ABTI_INLINE void abti_pool_owner_nests_not(abti_pool *pool)
-{
-    abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
-}
-
-/* No more may: abti_pool_owner_nests leaves the last one. */
-ABTI_INLINE bool abti_pool_nests_no_more(abti_pool *pool)
-{
-    return abti_load_relaxed(&pool->blocked.remain) <= 1;
-}
-
-/* By the owner, or for one that is no more: so many may from now on, however many there were left. */
-void abti_pool_grant_nests(abti_pool *pool, int32_t num);
-
-/* How many have. */
-ABTI_INLINE uint32_t abti_pool_num_nested(abti_pool *pool)
-{
-    uint64_t nests = abti_load_acquire(&pool->blocked.nests);
-    return (uint32_t)(nests >> 32) - (uint32_t)nests;
-}
-
-ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
-{
-    abti_cpu_add(&pool->blocked.own_left, num);
-}
-
-ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
-{
-    if (abti_pool_is_owner(es, pool))
-        abti_pool_owner_entered(pool);
-    else
-        abti_pool_count_entered_slow(pool);
-}
-
-ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
-{
-    if (abti_pool_is_owner(es, pool))
-        abti_pool_owner_left(pool, 1);
-    else
-        abti_pool_count_left_slow(pool);
-}
-
-/*
- * Pushes a unit that was blocked, from any thread, and counts it as left: both at once for who looks at the total size
- * of a built-in pool.
- */
-void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
-
-/* Units blocked out of the pool, and together with those in it. */
-size_t abti_pool_num_blocked(abti_pool *pool);
-size_t abti_pool_total_size(abti_pool *pool);
-
-/* An ES ends: what it counted as owner goes to the shared pairs. Called on that ES, or when it is no more. */
-void abti_pool_disown(abti_pool *pool, abti_es *es);
-
 /* What creators of units glance at is set for that many inherited slots; under rt.lock. */
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
 
@@ -311,5 +230,45 @@ void abti_pool_destroy(abti_pool *pool);
 /* Schedulers take and drop their pools; the last drop destroys an automatic pool. */
 void abti_pool_retain(abti_pool *pool);
 void abti_pool_drop(abti_pool *pool);
+
+extern abti_pool abti_no_pool;
+
+/*
+ * The lock of a pool, which is biased to an ES that comes alone for long. Nobody takes a second one meanwhile; who
+ * calls the user's functions under it takes it by abti_pool_lock_long, and they may. `es` is the caller's, NULL: none.
+ */
+ABTI_INLINE void abti_pool_lock(abti_es *es, abti_pool *pool)
+{
+    abti_bias_lock(&pool->lock, es ? es->bias : NULL);
+}
+
+ABTI_INLINE void abti_pool_lock_long(abti_es *es, abti_pool *pool)
+{
+    abti_bias_lock_long(&pool->lock, es ? es->bias : NULL);
+}
+
+ABTI_INLINE void abti_pool_unlock(abti_es *es, abti_pool *pool)
+{
+    abti_bias_unlock(&pool->lock, es ? es->bias : NULL);
+}
+
+/* A new unit is pushed to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
+ABTI_INLINE int abti_pool_push_new(abti_es *es, abti_pool *pool, abti_unit *unit)
+{
+    if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
+        return abti_pool_push_new_slow(pool, unit);
+    if (pool->shared_fifo) {
+        abti_queue_push(&pool->queue, unit);
+    } else if (ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue))) {
+        abti_ring_push(&pool->ring, unit, true);
+    } else {
+        abti_bias_leave(es->bias);
+        return abti_pool_push_new_slow(pool, unit);
+    }
+    if (abti_pool_is_awaited(pool))
+        return abti_pool_end_push(pool);
+    abti_bias_leave(es->bias);
+    return ABT_SUCCESS;
+}
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef ABTI_POOL_QUEUE_H
 #define ABTI_POOL_QUEUE_H
 
-#include "arch/cpu.h"
 #include "unit/unit.h"
 
 /*

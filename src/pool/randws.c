@@ -6,8 +6,7 @@
  * wait in the pool's intrusive queue, which then stands behind the ring's tail.
  */
 #include "pool/pool_impl.h"
-
-#include "pool/steal.h"
+#include "pool/wish.h"
 
 enum {
     TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |

@@ -5,7 +5,8 @@
 #ifndef ABTI_POOL_RING_H
 #define ABTI_POOL_RING_H
 
-#include "unit/unit.h"
+#include "base/atomic.h"
+#include "rt/types.h"
 
 struct abti_ring {
     abti_unit **slots;

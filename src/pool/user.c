@@ -1,8 +1,9 @@
 /* User-defined pools, from the two kinds of definition. */
-#include "pool/pool_impl.h"
-
 #include <stdlib.h>
+#include "pool/member.h"
+#include "pool/pool_impl.h"
 #include "pool/user_def.h"
+#include "rt/kvconf.h"
 
 /* The operations of one pool: what its definition leaves out is NULL in them. */
 struct user_pool {

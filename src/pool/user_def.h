@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
 #include "abt.h"
 #include "base/compiler.h"
 

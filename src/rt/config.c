@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include "abt.h"
 #include "base/build.h"
 #include "base/round.h"

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/compiler.h"
 #include "base/parse.h"
 #include "mem/chunk.h"
 #include "mem/guard.h"

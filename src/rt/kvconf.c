@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "abt.h"
-
 _Static_assert((int)ABTI_KV_INT == ABT_SCHED_CONFIG_INT && (int)ABTI_KV_INT == ABT_POOL_CONFIG_INT, "type numbers");
 _Static_assert((int)ABTI_KV_DOUBLE == ABT_SCHED_CONFIG_DOUBLE && (int)ABTI_KV_DOUBLE == ABT_POOL_CONFIG_DOUBLE,
                "type numbers");

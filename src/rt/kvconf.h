@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
+#include "abt.h"
 #include "base/compiler.h"
 
 /* Types of values; the numbers are those of ABT_sched_config_type and ABT_pool_config_type. */

@@ -3,17 +3,13 @@
 #define ABTI_RT_RT_H
 
 #include "rt/config.h"
-#include "unit/ownstack.h"
-#include "pool/pool.h"
-#include "stream/xstream.h"
-#include "mem/slab.h"
+#include "rt/self.h"
 
 enum { ABTI_MAX_ES = 1 << 14 };
 
 struct abti_rt {
-    _Atomic(bool) up;           /* between the last ABT_init and its ABT_finalize */
-    struct abti_config config;  /* constant while up */
-    _Atomic(uint32_t) num_cpus; /* that the thread of ABT_init might run on; 0 before */
+    _Atomic(bool) up;          /* between the last ABT_init and its ABT_finalize */
+    struct abti_config config; /* constant while up */
     struct abti_slab unit_slab;
     struct abti_slab stack_slab;
     struct abti_slab class_slabs[ABTI_STACK_CLASSES]; /* stacks of other than the default size */
@@ -42,16 +38,6 @@ ABTI_INLINE bool abti_rt_is_up(void)
 {
     /* acquire: pairs with the release at the end of ABT_init */
     return abti_load_acquire(&abti_rt.up);
-}
-
-/*
- * Whether it may pay to look for a moment before going to sleep: so many threads, which wait for each other, run at the
- * same time.
- */
-ABTI_INLINE bool abti_rt_runs_at_once(uint32_t num)
-{
-    /* relaxed: a matter of time only */
-    return num <= abti_load_relaxed(&abti_rt.num_cpus);
 }
 
 #endif

@@ -1,6 +1,7 @@
 #include "rt/tool.h"
 
 #include <stdlib.h>
+#include "os/spin.h"
 
 _Atomic(struct abti_tool *) abti_tool;
 

@@ -5,8 +5,9 @@
 #ifndef ABTI_RUN_ANNOTATED_H
 #define ABTI_RUN_ANNOTATED_H
 
-#include "unit/unit.h"
+#include "mem/stack.h"
 #include "os/annotate.h"
+#include "rt/types.h"
 
 /* `self` leaves its stack for that of `to`, which goes on or starts; after may be NULL. */
 int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;

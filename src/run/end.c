@@ -1,11 +1,13 @@
 /* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
-#include "run/annotated.h"
-#include "run/join.h"
+#include "run/end.h"
+
+#include "rt/rt.h"
+#include "run/block.h"
 #include "run/leftover.h"
 #include "run/overflow.h"
-#include "rt/rt.h"
+#include "run/row.h"
+#include "run/sched.h"
 #include "run/stackuse.h"
-#include "run/switch.h"
 
 /* --- Leaving for good --- */
 

@@ -1,9 +1,12 @@
 /* Waiting for a unit to terminate. The join word's states are in unit/unit.h. */
 #include "run/join.h"
 
-#include "rt/rt.h"
+#include "os/clock.h"
+#include "pool/wish.h"
+#include "run/block.h"
+#include "run/sched.h"
 #include "run/stackuse.h"
-#include "pool/steal.h"
+#include "run/yield.h"
 
 /* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
@@ -156,23 +159,6 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     abti_pool_pop_head_locked(front, unit);
     abti_bias_leave(es->bias);
     return abti_run_in_place(es, es->cur, unit);
-}
-
-size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
-{
-    abti_es *es = abti_es_self;
-    if (!es || abti_stackuse_is_on())
-        return 0;
-    if (es->budget <= 1 && es->dsched)
-        abti_renew_budget(es, es->dsched);
-    abti_unit *self = es->cur;
-    struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
-    if (!abti_row_begin_next(es, &row))
-        return 0;
-    abti_pool_owner_entered(self->pool);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
-    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
-    return (size_t)(row.next - handles);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

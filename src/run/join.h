@@ -5,6 +5,8 @@
 #ifndef ABTI_RUN_JOIN_H
 #define ABTI_RUN_JOIN_H
 
+#include "pool/blocked.h"
+#include "pool/member.h"
 #include "run/switch.h"
 
 /*
@@ -97,41 +99,6 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     *code = abti_run_in_place(es, self, unit);
     return true;
 }
-
-/*
- * Units that one after the other run in place for one joiner, who is saved once for all of them. It lies in the
- * joiner's frame; whoever goes on as the joiner finds in `next` how far they have come.
- */
-struct abti_row {
-    abti_unit *joiner;
-    ABT_thread *next, *end; /* those to come */
-    bool free;              /* they are to be freed, too */
-    abti_unit *unit;        /* that runs */
-};
-
-/* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
-ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
-{
-    abti_unit *self = row->joiner;
-    if (row->next == row->end)
-        return false;
-    abti_unit *unit = *row->next;
-    struct abti_queue *queue = &es->fast->queue;
-    /* A null handle could be taken for the head of an empty queue. */
-    if (!unit || !abti_may_run_in_place(self, queue, unit) || ABTI_UNLIKELY(!abti_pool_is_owner(es, self->pool)) ||
-        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) ||
-        ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
-        return false;
-    row->next++;
-    row->unit = unit;
-    abti_queue_pop_head(queue, unit);
-    abti_unit_set_stack(unit, self->stack);
-    abti_set_running(es, unit);
-    return true;
-}
-
-/* Joins as many of these as can run in place one after the other, and returns how many: perhaps none. */
-size_t abti_join_row(ABT_thread *handles, size_t num, bool free);
 
 /* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)

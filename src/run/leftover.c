@@ -1,6 +1,6 @@
 #include "run/leftover.h"
 
-#include "os/spin.h"
+#include "pool/member.h"
 
 /*
  * Linked by `next`, with the joiner in `ctx`: an ended unit needs neither. The first left is the first taken, as a

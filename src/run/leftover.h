@@ -6,7 +6,7 @@
 #ifndef ABTI_RUN_LEFTOVER_H
 #define ABTI_RUN_LEFTOVER_H
 
-#include "unit/unit.h"
+#include "rt/types.h"
 
 /*
  * Leaves a unit to the joiner that sleeps in ABT_thread_free: it has a request, ABTI_REQ_FREE, and so runs on through

@@ -1,5 +1,7 @@
 #include "run/migrate.h"
 
+#include "pool/member.h"
+
 void abti_migrate_request(abti_unit *unit, abti_pool *pool)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);

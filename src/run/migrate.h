@@ -2,7 +2,7 @@
 #ifndef ABTI_RUN_MIGRATE_H
 #define ABTI_RUN_MIGRATE_H
 
-#include "unit/unit.h"
+#include "rt/types.h"
 
 /* Records the request; the last one wins. Any thread. */
 void abti_migrate_request(abti_unit *unit, abti_pool *pool);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "rt/rt.h"
-#include "stream/xstream.h"
 #include "os/fault.h"
 #include "os/symbol.h"
+#include "rt/rt.h"
+#include "unit/unit.h"
 
 /* A message put together in a signal handler: no stdio, no memory. */
 struct message {

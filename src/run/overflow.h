@@ -2,7 +2,8 @@
 #ifndef ABTI_RUN_OVERFLOW_H
 #define ABTI_RUN_OVERFLOW_H
 
-#include "unit/unit.h"
+#include "base/compiler.h"
+#include "rt/types.h"
 
 /* For ABT_init and ABT_finalize: faults in guard pages are reported. Nothing is done when no stack has any. */
 void abti_overflow_watch(void);

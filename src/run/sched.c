@@ -2,27 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "os/clock.h"
+#include "pool/wish.h"
 #include "rt/rt.h"
-#include "run/switch.h"
-#include "sync/timer.h"
-
-/*
- * ULTs blocked out of a pool count as work when nobody else would wait for them: a private pool, or one that only this
- * scheduler uses.
- */
-bool abti_sched_has_work(abti_sched *sched)
-{
-    for (int i = 0; i < sched->num_pools; i++) {
-        abti_pool *pool = sched->pools[i];
-        bool counts_blocked = pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
-        /* Blocked ones first: one that is resumed in between is then found in the pool. */
-        if (counts_blocked && abti_pool_num_blocked(pool) > 0)
-            return true;
-        if (!pool->ops->is_empty(pool))
-            return true;
-    }
-    return false;
-}
+#include "rt/timers.h"
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 {
@@ -56,15 +39,6 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
     abti_unit *unit = abti_pool_take_head_locked(front);
     abti_bias_leave(es->bias);
     return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
-}
-
-bool abti_sched_has_to_stop(abti_sched *sched)
-{
-    unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */
-    if (requests & ABTI_SCHED_REQ_EXIT)
-        return true;
-    bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
-    return may_stop && !abti_sched_has_work(sched) && !abti_timers_keep(sched);
 }
 
 void abti_sched_pass_wake(abti_sched *sched)
@@ -166,4 +140,43 @@ void abti_sched_stacked_main(void *arg)
     abti_sched *sched = arg;
     sched->ops->run(sched);
     abti_sched_release(sched);
+}
+
+/*
+ * What abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. One that is stacked in
+ * a pool stops when its pools are empty, and looks itself.
+ */
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
+{
+    /* The orders are those of the functions named. */
+    if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
+        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
+        return false;
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        /* Of a pool that other ESs work on, nothing is looked at that they write all the time. */
+        if (abti_pool_has_parked(pool) || (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
+            return false;
+    }
+    return true;
+}
+
+abti_sched *abti_sched_in(abti_unit *unit)
+{
+    return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(unit)->sched : NULL;
+}
+
+bool abti_serves_only(abti_es *es, abti_pool *pool)
+{
+    abti_sched *sched = es->parent ? abti_sched_in(es->parent) : NULL;
+    if (!sched || !sched->ops->pick)
+        return false; /* a user-defined one */
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *first = sched->order[i];
+        if (first == pool)
+            return abti_pool_is_fifo(pool);
+        if (first->user_defined || !first->ops->is_empty(first))
+            return false;
+    }
+    return false;
 }

@@ -2,9 +2,8 @@
 #ifndef ABTI_RUN_SCHED_H
 #define ABTI_RUN_SCHED_H
 
-#include "sync/waiter.h"
 #include "pool/pool.h"
-#include "pool/steal.h"
+#include "pool/thief.h"
 
 /* Requests to a scheduler: when has-to-stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
@@ -65,10 +64,6 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
 
-/* "Has work" and "has to stop" of the contract. */
-bool abti_sched_has_work(abti_sched *sched);
-bool abti_sched_has_to_stop(abti_sched *sched);
-
 /*
  * The ES has been woken and is now going to do something, or to leave the scheduler. What it was woken for may be
  * something else: whoever sleeps on pools of the scheduler that are not empty is woken in its place.
@@ -92,5 +87,60 @@ bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
 
 /* The function of the ULT in which a scheduler stacked in a pool runs. */
 void abti_sched_stacked_main(void *sched);
+
+/* The scheduler, a main one of a predefined kind, would find nothing to do at a look at events, nor have to stop. */
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched);
+
+/*
+ * The budget is used up, a look at events is due: a child looks itself, and if there is nothing to do, it has a new
+ * budget without the way to its parent and back.
+ */
+ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
+{
+    if (!abti_es_has_no_events(es, sched))
+        return false;
+    es->budget = (int32_t)sched->event_freq;
+    return true;
+}
+
+/* A child that leaves may say itself who runs next. Counts that one. */
+ABTI_INLINE bool abti_may_pick(abti_es *es)
+{
+    return ABTI_LIKELY(es->dsched != NULL) &&
+           (ABTI_LIKELY(abti_cpu_count_down(&es->budget)) || abti_renew_budget(es, es->dsched));
+}
+
+/* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
+ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
+{
+    return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
+}
+
+/* Who may be asked for the next unit from now on. With tools nobody, so that all units run on the general paths. */
+ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
+{
+    if (ABTI_BUILD_TOOL)
+        dsched = NULL;
+    es->dsched = dsched;
+    es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
+}
+
+/* An ES that takes a unit, or leaves its scheduler, passes on the wake that it was woken by, if it was. */
+ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
+{
+    if (ABTI_UNLIKELY(es->woken)) {
+        es->woken = false;
+        abti_sched_pass_wake(sched);
+    }
+}
+
+/* The scheduler that runs in the ULT; NULL: none. */
+abti_sched *abti_sched_in(abti_unit *unit);
+
+/*
+ * Units of the pool, a FIFO, are the next ones to run on this ES, each in its turn: a predefined scheduler runs here,
+ * and has nothing in the pools that it looks at before.
+ */
+bool abti_serves_only(abti_es *es, abti_pool *pool);
 
 #endif

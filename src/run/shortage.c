@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 #include <unistd.h>
-#include "rt/rt.h"
 #include "os/clock.h"
 #include "os/limits.h"
-#include "os/spin.h"
+#include "pool/pool.h"
+#include "rt/rt.h"
 
 /*
  * One ES looks for all of them: the first that has no stack. Nothing changes as long as its pools are as full as

@@ -2,7 +2,7 @@
 #ifndef ABTI_RUN_SHORTAGE_H
 #define ABTI_RUN_SHORTAGE_H
 
-#include "unit/unit.h"
+#include "rt/types.h"
 
 /*
  * The ES, which runs a scheduler with these pools, has found no stack for a ULT and nothing else to run, at least in

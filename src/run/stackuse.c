@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 #include "base/hash.h"
-#include "rt/rt.h"
-#include "run/switch.h"
+#include "os/annotate.h"
 #include "os/vm.h"
+#include "pool/blocked.h"
+#include "rt/rt.h"
+#include "run/end.h"
 
 enum { MOST_FUNCTIONS = 1024, RED_ZONE = 128, BELOW_SP = 2048 };
 

@@ -7,8 +7,8 @@
 #define ABTI_STREAM_AFFINITY_H
 
 #include <stddef.h>
-#include "stream/xstream.h"
 #include "os/affinity.h"
+#include "rt/types.h"
 
 /* Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. ABT code. */
 int abti_esaffinity_init(void) ABTI_MUST_CHECK;

@@ -1,8 +1,9 @@
 #include "stream/halt.h"
 
 #include <errno.h>
-#include "rt/rt.h"
+#include "os/clock.h"
 #include "os/futex.h"
+#include "rt/rt.h"
 
 /*
  * Phases of a request:

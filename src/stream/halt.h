@@ -7,7 +7,7 @@
 
 #include <abt.h>
 #include <stdbool.h>
-#include "stream/xstream.h"
+#include "rt/types.h"
 
 struct abti_halt_request {
     double timeout; /* seconds, counted from when the first ES halts; negative: for ever */

@@ -2,13 +2,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "stream/xstream.h"
+#include "os/clock.h"
+#include "rt/self.h"
+#include "stream/events.h"
 
 /* --- Sleeping, by itself or in the hook --- */
 
 void abti_idle_prepare(abti_es *es)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     idle->current = NULL;
     /* relaxed: who sets a hook asks for a look after that, and this sleep then does not last */
     if (ABTI_LIKELY(!abti_load_relaxed(&idle->hook))) {
@@ -33,7 +35,7 @@ void abti_idle_prepare(abti_es *es)
  */
 static bool end_of_hook(abti_es *es)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     bool woken = abti_sleeper_cancel(&es->sleeper);
     idle->owed += woken;
     if (idle->owed > 0) {
@@ -47,7 +49,7 @@ static bool end_of_hook(abti_es *es)
 
 bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     if (ABTI_LIKELY(!idle->current))
         return abti_sleeper_sleep(&es->sleeper, deadline_ns);
     if (!abti_sleeper_is_woken(&es->sleeper))
@@ -57,13 +59,13 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 
 bool abti_idle_cancel(abti_es *es)
 {
-    return es->idle.current ? end_of_hook(es) : abti_sleeper_cancel(&es->sleeper);
+    return es->idle->current ? end_of_hook(es) : abti_sleeper_cancel(&es->sleeper);
 }
 
 bool abti_idle_has_calls(abti_es *es)
 {
     /* relaxed: a glance */
-    return abti_load_relaxed(&es->idle.hook) || abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
+    return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
 
 /* --- Setting the hook --- */
@@ -96,7 +98,7 @@ static bool needs_fd(struct abti_idle *idle)
 
 int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     if (hook && needs_fd(idle)) {
         int code = make_fd(idle);
         if (code != ABT_SUCCESS)
@@ -122,7 +124,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
 
 void abti_idle_poll(abti_es *es)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     abti_spin_lock(&idle->lock);
     if (idle->polling) { /* a poller that checks events: once is enough */
         abti_spin_unlock(&idle->lock);
@@ -148,7 +150,7 @@ void abti_idle_poll(abti_es *es)
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 {
     /* relaxed: who changes it asks for a look after that */
-    uint64_t period = abti_load_relaxed(&es->idle.period_ns);
+    uint64_t period = abti_load_relaxed(&es->idle->period_ns);
     if (period == ABTI_CLOCK_NEVER)
         return deadline_ns;
     uint64_t limit = period > 0 ? abti_clock_mono_ns() + period : 0;
@@ -175,7 +177,7 @@ static struct abti_poller **find_poller(struct abti_idle *idle, ABTX_poll_fn pol
 
 int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     struct abti_poller *p = malloc(sizeof(*p));
     if (!p)
         return ABT_ERR_MEM;
@@ -199,7 +201,7 @@ int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t per
 
 int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     abti_spin_lock(&idle->lock);
     struct abti_poller **link = find_poller(idle, poll, arg), *p = *link;
     if (!p) {
@@ -228,7 +230,7 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
 
 void abti_idle_fini(abti_es *es)
 {
-    struct abti_idle *idle = &es->idle;
+    struct abti_idle *idle = es->idle;
     while (idle->pollers) {
         struct abti_poller *p = idle->pollers;
         idle->pollers = p->next;

@@ -7,10 +7,9 @@
 
 #include <abt.h>
 #include <stdbool.h>
-#include "base/atomic.h"
-#include "unit/unit.h"
 #include "os/spin.h"
 #include "os/wakefd.h"
+#include "rt/types.h"
 
 struct abti_poller {
     struct abti_poller *next;

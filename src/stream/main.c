@@ -1,9 +1,12 @@
 #include "stream/main.h"
 
-#include "stream/halt.h"
+#include "pool/blocked.h"
+#include "pool/member.h"
+#include "run/child.h"
+#include "run/sched.h"
+#include "stream/events.h"
 #include "stream/native.h"
-#include "rt/rt.h"
-#include "run/switch.h"
+#include "stream/xstream.h"
 #include "sync/timer.h"
 
 /*
@@ -111,59 +114,6 @@ void abti_xsloop_primary_main(void)
     abti_main_exit(es);
 }
 
-static void collect_inboxes(abti_sched *sched)
-{
-    for (int i = 0; i < sched->num_pools; i++) {
-        abti_pool *pool = sched->pools[i];
-        if (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox))
-            abti_pool_collect(pool);
-    }
-}
-
-void abti_es_check_events(abti_es *es, abti_sched *sched)
-{
-    if (sched->has_inbox)
-        collect_inboxes(sched);
-    abti_timers_look(es);
-    unsigned requests = atomic_load(&es->requests);
-    if (ABTI_LIKELY(requests == 0))
-        return;
-    if (requests & ABTI_ES_REQ_HALT)
-        abti_halt_arrive(es);
-    if (requests & ABTI_ES_REQ_STACKS) {
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
-        abti_cache_flush(&es->stacks);
-        abti_ownstacks_flush(&es->ownstacks);
-    }
-    if (requests & ABTI_ES_REQ_JOIN)
-        abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
-    if (requests & ABTI_ES_REQ_CANCEL)
-        abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
-    if (requests & ABTI_ES_REQ_LOOK)
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK); /* seq_cst: all looks come after it */
-    if (requests & ABTI_ES_REQ_POLL)
-        abti_idle_poll(es);
-}
-
-/*
- * What abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. One that is stacked in
- * a pool stops when its pools are empty, and looks itself.
- */
-bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
-{
-    /* The orders are those of the functions named. */
-    if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
-        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
-        return false;
-    for (int i = 0; i < sched->num_pools; i++) {
-        abti_pool *pool = sched->pools[i];
-        /* Of a pool that other ESs work on, nothing is looked at that they write all the time. */
-        if (abti_pool_has_parked(pool) || (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
-            return false;
-    }
-    return true;
-}
-
 /* --- Replacing the main scheduler --- */
 
 static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)
@@ -221,80 +171,4 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     struct replace_arg arg = {es, sched, self};
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_OTHER, NULL);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after_replace, &arg);
-}
-
-/* --- Sleeping when there is nothing to do --- */
-
-/*
- * Changes of what an ES waits for that nobody tells it about are looked for: units that come to a user-defined pool
- * without a push of ours, and when it has been told to stop, units blocked out of its pools that end elsewhere. The
- * former more and more seldom while there are none. Who has run something takes longer to come back than SOON_NS, since
- * it spins first.
- */
-static uint64_t next_look(abti_es *es, bool told_to_stop)
-{
-    enum { LOOK_NS = 1000000, SELDOM_NS = 8 * LOOK_NS, SOON_NS = 10000 };
-    uint64_t now = abti_clock_mono_ns(), step = LOOK_NS;
-    if (!told_to_stop && now - es->idle.looked_ns < SOON_NS)
-        step = es->idle.step_ns < SELDOM_NS ? 2 * es->idle.step_ns : SELDOM_NS;
-    es->idle.step_ns = step;
-    return now + step;
-}
-
-static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
-{
-    bool stop = atomic_load(&sched->requests) != 0, look = stop;
-    for (int i = 0; i < set->num && !look; i++)
-        look = set->pools[i]->user_defined;
-    uint64_t timer_ns = abti_timer_next(es);
-    if (timer_ns < deadline_ns)
-        deadline_ns = timer_ns;
-    if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
-        deadline_ns = abti_idle_poll_limit(es, deadline_ns);
-    if (!look)
-        return abti_idle_sleep(es, deadline_ns);
-    uint64_t limit = next_look(es, stop);
-    bool woken = abti_idle_sleep(es, limit < deadline_ns ? limit : deadline_ns);
-    es->idle.looked_ns = abti_clock_mono_ns();
-    return woken;
-}
-
-/* What is asked of the ES and has not been told the scheduler yet. seq_cst: see abti_sched_request. */
-static bool has_undelivered(abti_es *es, abti_sched *sched)
-{
-    unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
-    return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
-           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS);
-}
-
-void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
-{
-    bool woken;
-    if (ABTI_UNLIKELY(es->idle.busy)) {
-        es->idle.busy = false;
-        return;
-    }
-    abti_idle_prepare(es);
-    int entered = 0;
-    bool all_empty = true;
-    while (entered < set->num && all_empty) {
-        all_empty = abti_parking_enter(&set->parkings[entered], set->pools[entered], &es->sleeper);
-        entered++;
-    }
-    /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
-    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
-        woken = sleep_and_look(es, sched, set, deadline_ns);
-    else
-        woken = abti_idle_cancel(es);
-    for (int i = 0; i < entered; i++)
-        abti_parking_leave(&set->parkings[i], set->pools[i]);
-    /* When all pools were found empty, others have seen to what an earlier wake was for. */
-    es->woken = woken || (es->woken && !all_empty);
-}
-
-void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
-{
-    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
-    abti_es_park_on(es, sched, &set, deadline_ns);
 }

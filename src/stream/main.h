@@ -2,7 +2,8 @@
 #ifndef ABTI_STREAM_MAIN_H
 #define ABTI_STREAM_MAIN_H
 
-#include "stream/xstream.h"
+#include "base/compiler.h"
+#include "rt/types.h"
 
 /* Runs the main scheduler of `es` in its main unit, on this native thread, until the ES is to terminate. */
 void abti_xsloop_run(abti_es *es);

@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 #include <unistd.h>
-#include "arch/cpu.h"
-#include "rt/rt.h"
+#include "arch/x86_64/arch_cpu.h"
 #include "os/annotate.h"
+#include "rt/rt.h"
 
 /*
  * The first thread's stack grows, as far as its limit allows, and as long as it keeps this distance from what is mapped

@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include "rt/rt.h"
 #include "os/clock.h"
 #include "os/futex.h"
+#include "rt/rt.h"
 
 /*
  * A native thread does it, which is made when a depot is crowded for the first time and sleeps while none is. Streams

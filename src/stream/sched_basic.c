@@ -1,8 +1,6 @@
 /* BASIC and PRIO: the first pool that has a unit, in an order fixed when the scheduler is made. */
 #include "stream/sched_impl.h"
 
-#include "run/switch.h"
-
 abti_unit *abti_sched_pick_in_order(abti_sched *sched, abti_unit *self)
 {
     for (int i = 0; i < sched->num_pools; i++) {

@@ -2,10 +2,13 @@
  * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined pool that is the only one sleeps in its
  * own way, by its pop_wait; otherwise the ES sleeps, and a user-defined first pool's pop_wait is asked without waiting.
  */
+#include "os/clock.h"
+#include "rt/timers.h"
+#include "run/child.h"
+#include "stream/events.h"
+#include "stream/idle.h"
+#include "stream/park.h"
 #include "stream/sched_impl.h"
-
-#include "run/switch.h"
-#include "sync/timer.h"
 
 static const double WAIT_SECS = 0.1;
 

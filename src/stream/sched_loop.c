@@ -1,10 +1,12 @@
 /* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
  */
+#include "os/clock.h"
+#include "run/child.h"
+#include "run/yield.h"
+#include "stream/events.h"
+#include "stream/park.h"
 #include "stream/sched_impl.h"
-
-#include "rt/rt.h"
-#include "run/switch.h"
-#include "stream/xstream.h"
+#include "wait/cpus.h"
 
 /* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns; with pollers, who
  * may make a system call each, much longer. */
@@ -73,7 +75,7 @@ static bool may_take_now(struct courtesy *c, abti_sched *sched)
 /* An ES that has found nothing looks again, as often as it sees something; between two calls it may have pollers. */
 static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
 {
-    if (es->parent || !abti_rt_runs_at_once(2))
+    if (es->parent || !abti_runs_at_once(2))
         return true;
     for (int i = 0; i < COURTESY_LOOKS; i++) {
         if (may_take_now(c, sched))
@@ -93,7 +95,7 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
-    if (!abti_rt_runs_at_once(2) || es->sleepy)
+    if (!abti_runs_at_once(2) || es->sleepy)
         enough = 0; /* nobody can bring anything meanwhile, or soon */
     if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);

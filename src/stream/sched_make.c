@@ -1,7 +1,6 @@
 /* Making predefined schedulers. */
-#include "stream/sched_impl.h"
-
 #include "os/annotate.h"
+#include "stream/sched_impl.h"
 
 static const struct abti_sched_ops *ops_of(ABT_sched_predef predef)
 {

@@ -1,8 +1,6 @@
 /* RANDWS: the own pool, the first, and when that is empty one of the others at random. */
 #include "stream/sched_impl.h"
 
-#include "run/switch.h"
-
 /* xorshift32: cheap, and any seed but 0 will do. */
 static uint32_t next_random(abti_sched *sched)
 {

@@ -6,148 +6,23 @@
 #include <sched.h>
 #include <stdlib.h>
 #include "base/round.h"
-#include "stream/affinity.h"
-#include "stream/halt.h"
-#include "run/join.h"
-#include "stream/native.h"
-#include "rt/rt.h"
-#include "run/switch.h"
-#include "sync/timer.h"
-#include "stream/main.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "os/futex.h"
 #include "os/vm.h"
-
-abti_pool abti_no_pool;
-
-/* By index. Never freed, as others may look at the word of an ES that is no more; who gets the index takes its place.
- */
-static struct abti_bias_user bias_users[ABTI_MAX_ES];
-
-/* --- The list, in order of rank (rt.lock held) --- */
-
-static void list_insert(abti_es *es)
-{
-    abti_es **link = &abti_rt.xstreams;
-    while (*link && (*link)->rank < es->rank)
-        link = &(*link)->next;
-    es->next = *link;
-    *link = es;
-}
-
-static void list_remove(abti_es *es)
-{
-    abti_es **link = &abti_rt.xstreams;
-    while (*link != es)
-        link = &(*link)->next;
-    *link = es->next;
-}
-
-static bool rank_is_free(int rank)
-{
-    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
-        if (es->rank == rank)
-            return false;
-    }
-    return true;
-}
-
-bool abti_es_rank_is_free(int rank)
-{
-    abti_spin_lock(&abti_rt.lock);
-    bool is_free = rank_is_free(rank);
-    abti_spin_unlock(&abti_rt.lock);
-    return is_free;
-}
-
-static int smallest_free_rank(void)
-{
-    int rank = 0;
-    for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
-        rank++;
-    return rank;
-}
-
-/* The limit is a soft one. */
-static void note_rank(int rank)
-{
-    if (rank >= abti_rt.config.max_num_xstreams)
-        abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
-}
-
-static int free_index(void)
-{
-    int i = 1; /* 0 is ABTI_ES_NONE */
-    while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
-        i++;
-    return i;
-}
-
-static int list_enter(abti_es *es, int rank)
-{
-    int code = ABT_SUCCESS;
-    abti_spin_lock(&abti_rt.lock);
-    int index = free_index();
-    if (rank >= 0 && !rank_is_free(rank)) {
-        code = ABT_ERR_INV_XSTREAM_RANK;
-    } else if (index == ABTI_MAX_ES) {
-        code = ABT_ERR_MEM;
-    } else {
-        es->rank = rank >= 0 ? rank : smallest_free_rank();
-        es->index = (uint16_t)index;
-        es->running = ABTI_RUNNING_ON(index);
-        es->timers = abti_timers_of((unsigned)index);
-        es->bias = &bias_users[index];
-        /* release: pairs with abti_halt_post, which has no lock */
-        abti_store_release(&abti_rt.by_index[index], es);
-        list_insert(es);
-        abti_rt.num_xstreams++;
-        note_rank(es->rank);
-    }
-    abti_spin_unlock(&abti_rt.lock);
-    return code;
-}
-
-static void list_leave(abti_es *es)
-{
-    abti_spin_lock(&abti_rt.lock);
-    list_remove(es);
-    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL); /* see abti_halt_wait_for_posters */
-    abti_rt.num_xstreams--;
-    /* What it counted as an owner of pools must outlive it; it runs no more. */
-    for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
-        abti_pool_disown(pool, es);
-    abti_spin_unlock(&abti_rt.lock);
-    abti_halt_wait_for_posters();
-}
-
-int abti_es_set_rank(abti_es *es, int rank)
-{
-    struct abti_cpuset cpus;
-    if (rank < 0)
-        return ABT_ERR_INV_XSTREAM_RANK;
-    int code = abti_esaffinity_of(rank, &cpus);
-    if (code != ABT_SUCCESS)
-        return code;
-    abti_spin_lock(&abti_rt.lock);
-    if (rank != es->rank) {
-        if (!rank_is_free(rank)) {
-            code = ABT_ERR_INV_XSTREAM_RANK;
-        } else {
-            list_remove(es);
-            es->rank = rank;
-            list_insert(es);
-            note_rank(rank);
-        }
-    }
-    abti_spin_unlock(&abti_rt.lock);
-    if (code == ABT_SUCCESS)
-        abti_esaffinity_bind(es, &cpus);
-    else
-        abti_cpuset_fini(&cpus);
-    return code;
-}
+#include "rt/rt.h"
+#include "run/end.h"
+#include "run/join.h"
+#include "run/sched.h"
+#include "stream/affinity.h"
+#include "stream/events.h"
+#include "stream/idle.h"
+#include "stream/list.h"
+#include "stream/main.h"
+#include "stream/native.h"
+#include "sync/timer.h"
+#include "unit/ownstack.h"
+#include "wait/cpus.h"
 
 /* --- Making --- */
 
@@ -181,12 +56,19 @@ static int es_alloc_parts(abti_es *es)
     return ABT_ERR_MEM;
 }
 
+/* In one piece of memory, of which the first is the address. */
+struct es_and_idle {
+    abti_es es;
+    struct abti_idle idle;
+};
+
 static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 {
-    abti_es *es = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*es), ABTI_CACHE_LINE));
-    if (!es)
+    struct es_and_idle *both = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*both), ABTI_CACHE_LINE));
+    if (!both)
         return ABT_ERR_MEM;
-    *es = (abti_es){.budget = (int32_t)sched->event_freq};
+    *both = (struct es_and_idle){.es = {.budget = (int32_t)sched->event_freq, .idle = &both->idle}};
+    abti_es *es = &both->es;
     atomic_init(&es->main_sched, sched);
     int code = es_alloc_parts(es);
     if (code != ABT_SUCCESS) {
@@ -198,7 +80,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     es->main_unit->ctx = NULL; /* it may wait, as seen by abti_stackdump_unit, before it has ever switched */
     abti_unit_set_pinned(es->main_unit, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
-    code = list_enter(es, rank);
+    code = abti_es_list_enter(es, rank);
     if (code != ABT_SUCCESS) {
         abti_unit_release(abti_es_self, es->main_unit);
         abti_fault_stack_unmap(es->fault_stack);
@@ -212,7 +94,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 
 static void es_dispose(abti_es *es)
 {
-    list_leave(es);
+    abti_es_list_leave(es);
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
@@ -224,7 +106,7 @@ static void es_dispose(abti_es *es)
 static void await_control(abti_es *es)
 {
     enum { LOOKS = 200 };
-    for (int i = 0; abti_rt_runs_at_once(2) && i < LOOKS; i++) {
+    for (int i = 0; abti_runs_at_once(2) && i < LOOKS; i++) {
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
             return;
         abti_cpu_relax();
@@ -367,44 +249,6 @@ void abti_es_destroy_primary(abti_es *es)
 }
 
 /* --- Requests --- */
-
-void abti_es_wake(abti_es *es)
-{
-    abti_sleeper_wake(&es->sleeper);
-}
-
-void abti_es_ask_all_for_stacks(abti_es *but)
-{
-    abti_spin_lock(&abti_rt.lock);
-    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
-        if (es != but)
-            abti_es_request(es, ABTI_ES_REQ_STACKS);
-    }
-    abti_spin_unlock(&abti_rt.lock);
-}
-
-void abti_es_ask_for_stacks(abti_es *es)
-{
-    enum { EVERY_NS = 1000000 };
-    uint64_t now = abti_clock_mono_ns();
-    if (now < es->asked_ns + EVERY_NS)
-        return;
-    es->asked_ns = now;
-    abti_es_ask_all_for_stacks(es);
-}
-
-void abti_es_request(abti_es *es, unsigned requests)
-{
-    /* seq_cst: see abti_sched_request */
-    atomic_fetch_or(&es->requests, requests);
-    if (requests & ABTI_ES_REQ_JOIN) {
-        /* The lock keeps the ES from replacing its scheduler, and freeing it, meanwhile. */
-        abti_spin_lock(&es->replace_lock);
-        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
-        abti_spin_unlock(&es->replace_lock);
-    }
-    abti_es_wake(es);
-}
 
 void abti_es_join(abti_es *es)
 {

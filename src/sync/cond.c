@@ -1,5 +1,7 @@
 #include "sync/cond.h"
 
+#include "sync/mutex.h"
+
 /* Locks the cond. False, without the lock, when it is another mutex's. */
 static bool cond_lock(ABT_cond cond, ABT_mutex mutex)
 {

@@ -6,7 +6,7 @@
 #ifndef ABTI_SYNC_COND_H
 #define ABTI_SYNC_COND_H
 
-#include "sync/mutex.h"
+#include "sync/waitq.h"
 
 typedef ABT_mutex abti_mutex_p4 __attribute__((aligned(4)));
 

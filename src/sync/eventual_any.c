@@ -4,9 +4,8 @@
  * setter touches the waiter and its branches under its eventual's lock only, and after its claim the waiter alone, to
  * wake it: when the waiter has been woken and has had each lock, nobody knows of its frame any more.
  */
-#include "sync/eventual.h"
-
 #include <stdlib.h>
+#include "sync/eventual.h"
 
 /* So many branches lie on the stack. */
 enum { FEW = 16 };

@@ -1,7 +1,7 @@
 #include "sync/mutex.h"
 
-#include "pool/pool.h"
-#include "stream/xstream.h"
+#include "run/sched.h"
+#include "run/yield.h"
 
 /* How often a native thread looks before it queues: when others are queued the holder does not run, most likely. */
 enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };

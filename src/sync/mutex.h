@@ -47,7 +47,6 @@
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
 
-#include "os/single.h"
 #include "sync/waitq.h"
 
 enum {

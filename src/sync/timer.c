@@ -1,7 +1,7 @@
 #include "sync/timer.h"
 
 #include "rt/rt.h"
-#include "run/switch.h"
+#include "run/sched.h"
 
 /* How many waits are ended at a time: others are to run in between, and the lock is wanted. */
 enum { FIRE_BATCH = 256 };

@@ -10,20 +10,9 @@
 #define ABTI_SYNC_TIMER_H
 
 #include <stdbool.h>
-#include "base/atomic.h"
-#include "base/heap.h"
-#include "stream/xstream.h"
 #include "os/clock.h"
-#include "os/spin.h"
-
-/* The armed timers of one ES. */
-struct abti_timers {
-    struct abti_spin lock;
-    bool recheck;           /* lock: a waiter may have been cancelled */
-    _Atomic(uint64_t) next; /* when the ES has to look here again; ABTI_CLOCK_NEVER: not for the time. Written under
-                               the lock; a wait that ends early may leave it too early */
-    struct abti_heap heap;  /* lock */
-} ABTI_ALIGNED(ABTI_CACHE_LINE);
+#include "rt/timers.h"
+#include "sync/waiter.h"
 
 struct abti_timer {
     struct abti_heap_node node;           /* timers->lock; the key is the deadline */
@@ -37,15 +26,6 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
 
 /* Takes it out, wherever it is; nobody looks at it afterwards. By its waiter. */
 void abti_timer_disarm(struct abti_timer *timer);
-
-/*
- * When the ES has to look at its timers again. seq_cst: an ES that is about to sleep asks after it has said so, and is
- * woken by who gives it a timer.
- */
-ABTI_INLINE uint64_t abti_timer_next(abti_es *es)
-{
-    return abti_load_seq_cst(&es->timers->next);
-}
 
 /* Ends the waits whose time is over, a limited number of them. By the native thread of `es`, which is not switching. */
 void abti_timers_fire(abti_es *es);

@@ -3,9 +3,12 @@
 
 #include <sched.h>
 #include "base/hash.h"
-#include "rt/rt.h"
-#include "run/switch.h"
+#include "run/block.h"
+#include "run/end.h"
+#include "run/sched.h"
 #include "sync/timer.h"
+#include "wait/cpus.h"
+#include "wait/word.h"
 
 /* How often a native thread looks before it sleeps: less than a wake by the system takes. */
 enum { WAITER_LOOKS = 40 };
@@ -179,7 +182,7 @@ static bool yields_with_crowd(struct abti_waiter *w, unsigned num)
         abti_store_relaxed(&crowd->thrift, thrift - 1); /* whoever else does so */
         return false;
     }
-    uint32_t cpus = abti_load_relaxed(&abti_rt.num_cpus); /* 0: before ABT_init it is not known */
+    uint32_t cpus = abti_load_relaxed(&abti_num_cpus); /* 0: before ABT_init it is not known */
     uint64_t limit = ANY_NS + (uint64_t)EACH_NS * num / (cpus > 0 ? cpus : 1);
     uint64_t since = abti_clock_mono_ns(), took = 0;
     bool woken = is_woken(w);
@@ -297,7 +300,7 @@ void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, un
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
-    if (abti_rt_runs_at_once(num) ? looks_with_crowd(w) : yields_with_crowd(w, num))
+    if (abti_runs_at_once(num) ? looks_with_crowd(w) : yields_with_crowd(w, num))
         return;
     sleep_in_crowd(w);
 }

@@ -8,8 +8,8 @@
 #ifndef ABTI_SYNC_WAITQ_H
 #define ABTI_SYNC_WAITQ_H
 
+#include "run/block.h"
 #include "sync/waiter.h"
-#include "run/switch.h"
 
 typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
 typedef abti_pool *abti_pool_p4 __attribute__((aligned(4)));

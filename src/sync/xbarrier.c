@@ -1,6 +1,8 @@
 #include "sync/xbarrier.h"
 
-#include "sync/waiter.h"
+#include "arch/x86_64/arch_cpu.h"
+#include "os/clock.h"
+#include "wait/word.h"
 
 /* How often a thread looks before it sleeps. */
 enum { XBARRIER_LOOKS = 100 };

@@ -2,8 +2,7 @@
 #ifndef ABTI_SYNC_XBARRIER_H
 #define ABTI_SYNC_XBARRIER_H
 
-#include "base/atomic.h"
-#include "base/compiler.h"
+#include "abt.h"
 
 /*
  * Arrivals are numbered for ever, which says what round each belongs to: who comes for the next round while the last

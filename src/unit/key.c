@@ -4,13 +4,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include "base/round.h"
-#include "stream/reclaim.h"
-#include "rt/rt.h"
 #include "mem/lazycache.h"
-#include "os/spin.h"
 #include "os/vm.h"
+#include "rt/rt.h"
+#include "stream/reclaim.h"
 
 /* The first slots come with the table: most units use very few keys. */
 #define NUM_INLINE_SLOTS 4

@@ -7,9 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
 #include "abt.h"
-#include "base/atomic.h"
 #include "base/compiler.h"
 
 struct ABT_key_opaque {

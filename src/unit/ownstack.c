@@ -1,9 +1,9 @@
 #include "unit/ownstack.h"
 
-#include "stream/reclaim.h"
-#include "rt/rt.h"
 #include "mem/lazycache.h"
 #include "os/annotate.h"
+#include "rt/rt.h"
+#include "stream/reclaim.h"
 
 void abti_ownstacks_init(size_t kept)
 {

@@ -5,12 +5,7 @@
 #ifndef ABTI_UNIT_OWNSTACK_H
 #define ABTI_UNIT_OWNSTACK_H
 
-#include "unit/unit.h"
-
-/* The caches of an ES, private to it, made as they are needed; NULL: not needed yet. */
-struct abti_ownstacks {
-    struct abti_cache *caches[ABTI_STACK_CLASSES];
-};
+#include "rt/self.h"
 
 /* Before the first stack is taken. `kept`: bytes in free stacks of a class. */
 void abti_ownstacks_init(size_t kept);

@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/round.h"
-#include "unit/key.h"
-#include "unit/ownstack.h"
-#include "rt/rt.h"
-#include "run/switch.h"
-#include "unit/unitmap.h"
 #include "os/vm.h"
+#include "rt/rt.h"
 
 /* The hot lines and the cold ones of as many descriptors as lie in a page. */
 static void release_units(char *word)
@@ -76,6 +72,11 @@ struct abti_migrated abti_unit_migrated(abti_unit *unit)
 {
     const struct abti_migrated *migrated = migrated_of(unit);
     return migrated ? *migrated : (struct abti_migrated){NULL, NULL};
+}
+
+void abti_unit_forget_migrated(abti_unit *unit)
+{
+    free(migrated_of(unit));
 }
 
 int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg)
@@ -172,99 +173,6 @@ void abti_unit_release_external(abti_unit *unit)
     abti_spin_lock(&abti_rt.external_lock);
     abti_cache_put(&abti_rt.external_units, unit);
     abti_spin_unlock(&abti_rt.external_lock);
-}
-
-/* The handle that its user-defined pool made for it, or NULL. relaxed: who asks has the unit, or gets a stale answer */
-static ABT_unit made_handle(abti_unit *unit)
-{
-    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    return cold ? abti_load_relaxed(&cold->unit) : NULL;
-}
-
-/* Frees that handle. */
-static void unit_drop_handle(abti_unit *unit)
-{
-    ABT_unit handle = made_handle(unit);
-    if (!handle)
-        return;
-    abti_unitmap_remove(unit);
-    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, NULL);
-    unit->pool->ops->free_unit(unit->pool, handle);
-}
-
-void abti_unit_call_back(abti_unit *unit)
-{
-    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    if (!cold)
-        return;
-    /* relaxed: the unit has ended, nobody else sets values any more */
-    abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
-    abti_store_relaxed(&cold->keys, NULL);
-    unit_drop_handle(unit);
-}
-
-bool abti_unit_calls_back(abti_unit *unit)
-{
-    struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    /* relaxed: as above */
-    return cold && (abti_ktable_has_destructors(abti_load_relaxed(&cold->keys)) ||
-                    (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
-}
-
-void abti_unit_free(abti_unit *unit)
-{
-    abti_unit_call_back(unit);
-    free(migrated_of(unit));
-    if (unit->flags & ABTI_UNIT_OWN_STACK) {
-        if (abti_annotate_on)
-            abti_stack_forget(unit->stack);
-        abti_ownstack_give(abti_es_self, unit->stack);
-    }
-    abti_unit_release(abti_es_self, unit);
-}
-
-static int associate_slow(abti_unit *unit, abti_pool *pool)
-{
-    if (!pool->user_defined) {
-        unit_drop_handle(unit);
-        abti_unit_set_pool(unit, pool);
-        return ABT_SUCCESS;
-    }
-    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
-    ABT_unit handle = pool->ops->create_unit(pool, unit);
-    if (handle == ABT_UNIT_NULL || !handle)
-        return ABT_ERR_OTHER;
-    unit_drop_handle(unit);
-    abti_store_relaxed(&cold->unit, handle);
-    abti_unit_set_pool(unit, pool);
-    abti_unitmap_add(unit);
-    return ABT_SUCCESS;
-}
-
-int abti_unit_associate(abti_unit *unit, abti_pool *pool)
-{
-    bool has_handle = made_handle(unit) != NULL;
-    if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
-        abti_unit_set_pool(unit, pool);
-        return ABT_SUCCESS;
-    }
-    if (has_handle && unit->pool == pool)
-        return ABT_SUCCESS;
-    return associate_slow(unit, pool);
-}
-
-/* Bit 0 tells a built-in pool's unit, the descriptor itself, from a user's, whose low bits are clear. */
-ABT_unit abti_unit_handle(abti_unit *unit)
-{
-    ABT_unit handle = made_handle(unit);
-    return handle ? handle : (ABT_unit)((uintptr_t)unit | 1);
-}
-
-abti_unit *abti_unit_from_handle(ABT_unit handle)
-{
-    if ((uintptr_t)handle & 1)
-        return (abti_unit *)((uintptr_t)handle & ~(uintptr_t)1);
-    return abti_unitmap_find(handle);
 }
 
 uint64_t abti_unit_id(abti_unit *unit)

@@ -11,17 +11,10 @@
 #include <abt.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "arch/cpu.h"
 #include "arch/ctx.h"
-#include "base/atomic.h"
-#include "base/build.h"
-#include "mem/slab.h"
-#include "mem/stack.h"
+#include "arch/x86_64/arch_cpu.h"
+#include "rt/self.h"
 
-typedef struct ABT_thread_opaque abti_unit;
-typedef struct ABT_pool_opaque abti_pool;
-typedef struct ABT_sched_opaque abti_sched;
-typedef struct ABT_xstream_opaque abti_es;
 struct abti_ktable;
 
 /* What a unit is; written at creation. */
@@ -172,6 +165,9 @@ ABTI_INLINE bool abti_unit_is_pinned(abti_unit *unit)
 /* The function to be called after a migration of a unit that is no scheduler's. ABT_ERR_MEM, or ABT_SUCCESS. */
 int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg) ABTI_MUST_CHECK;
 
+/* Nothing is called any more. */
+void abti_unit_forget_migrated(abti_unit *unit);
+
 /* That function and its argument; both are NULL if there is none. */
 struct abti_migrated abti_unit_migrated(abti_unit *unit);
 
@@ -242,7 +238,7 @@ ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
            (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
 }
 
-/* Descriptors for threads that are no ES; those of an ES come from run/switch.h. NULL when there is no memory. */
+/* Descriptors for threads that are no ES. NULL when there is no memory. */
 abti_unit *abti_unit_alloc_external(void) ABTI_MUST_CHECK;
 void abti_unit_release_external(abti_unit *unit);
 
@@ -269,26 +265,6 @@ ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *ar
     abti_store_release(&unit->join, 0);    /* pairs with abti_unit_stack_end: the stack is the last life's no more */
 }
 
-/*
- * Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. Calls the destructors of
- * keys and the pool's free_unit, unless abti_unit_call_back has done so before.
- */
-void abti_unit_free(abti_unit *unit);
-void abti_unit_call_back(abti_unit *unit);
-
-/*
- * There are such functions to be called that must not run wherever the unit happens to be freed. For free_unit any
- * place will do where the unit, or its joiner, still stands on its stack.
- */
-bool abti_unit_calls_back(abti_unit *unit);
-
-/* Makes `pool` the unit's pool; with user-defined pools on either side their units are made and freed. ABT code. */
-int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
-
-/* The ABT_unit of a work unit in its present pool, and the way back. */
-ABT_unit abti_unit_handle(abti_unit *unit);
-abti_unit *abti_unit_from_handle(ABT_unit handle);
-
 uint64_t abti_unit_id(abti_unit *unit);
 
 /* The ES that runs it or ran it last; ABT_XSTREAM_NULL: none, or it is no more. */
@@ -305,5 +281,21 @@ ABT_thread_state abti_unit_state(abti_unit *unit);
  */
 char *abti_unit_stack_end(abti_unit *unit);
 size_t abti_unit_stack_size(abti_unit *unit);
+
+/* Descriptors. es: the caller's, NULL: none. */
+ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
+{
+    if (ABTI_LIKELY(es != NULL))
+        return abti_cache_get(&es->units);
+    return abti_unit_alloc_external();
+}
+
+ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
+{
+    if (ABTI_LIKELY(es != NULL))
+        abti_cache_put(&es->units, unit);
+    else
+        abti_unit_release_external(unit);
+}
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "base/hash.h"
-#include "os/spin.h"
+#include "unit/unit.h"
 
 /* Each stripe has a lock and a table of its own, which doubles when it is full; when there is no memory it stays. */
 enum { STRIPES = 64, FIRST_BUCKETS = 8 };

@@ -5,7 +5,7 @@
 #ifndef ABTI_UNIT_UNITMAP_H
 #define ABTI_UNIT_UNITMAP_H
 
-#include "unit/unit.h"
+#include "rt/types.h"
 
 /* Enters cold->unit of a unit, and takes it out. Any thread. */
 void abti_unitmap_add(abti_unit *unit);

@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "bench.h"
-#include "sync/waiter.h"
 #include "sync/timer.h"
 
 enum { THOUSAND = 1000, ARMED = 100000, ROUNDS = 15 };

@@ -1,6 +1,7 @@
 /* The lines that error codes make in builds with --enable-debug=err. */
 #include <unistd.h>
 
+#include "abt.h"
 #include "api/check.h"
 #include "tap.h"
 

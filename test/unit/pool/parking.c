@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "sync/waiter.h"
-#include "pool/pool.h"
-#include "rt/rt.h"
-#include "run/switch.h"
+#include "os/clock.h"
+#include "pool/member.h"
+#include "run/child.h"
+#include "stream/park.h"
 #include "tap.h"
 
 static uint64_t in_ms(unsigned ms)

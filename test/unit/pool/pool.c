@@ -3,8 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "rt/rt.h"
-#include "pool/pool.h"
+#include "pool/blocked.h"
 #include "tap.h"
 
 enum { STAYING = 10, TURNS = 200000 };

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "pool/blocked.h"
 #include "pool/pool_impl.h"
 #include "tap.h"
 

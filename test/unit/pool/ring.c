@@ -1,6 +1,7 @@
 /* The ring against a plain array: random pushes, pops and removes, through several growths. */
 #include "pool/ring.h"
 #include "tap.h"
+#include "unit/unit.h"
 
 enum { MOST = 3000, STEPS = 40000 };
 

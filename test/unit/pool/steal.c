@@ -5,11 +5,12 @@
 #include <abt.h>
 #include <pthread.h>
 
-#include "pool/pool.h"
-#include "rt/rt.h"
-#include "pool/steal.h"
-#include "stream/xstream.h"
+#include "os/clock.h"
+#include "pool/blocked.h"
+#include "pool/thief.h"
+#include "pool/wish.h"
 #include "tap.h"
+#include "wait/cpus.h"
 
 enum { UNITS = 3, ROUNDS = 2000 };
 
@@ -122,7 +123,7 @@ static void test_rests(void)
     struct abti_bias_user server = {NULL}, other = {NULL};
     struct abti_thief thief = {0};
 
-    if (!abti_rt_runs_at_once(2)) {
+    if (!abti_runs_at_once(2)) {
         skip(8, "nobody else runs at the same time");
         return;
     }
@@ -187,7 +188,7 @@ static void test_costs(void)
     struct abti_bias_user server = {NULL};
     struct abti_thief thief = {.smalls = OFTEN, .cost_ns = 0};
 
-    if (!abti_rt_runs_at_once(2)) {
+    if (!abti_runs_at_once(2)) {
         skip(6, "nobody else runs at the same time");
         return;
     }

@@ -1,5 +1,4 @@
 #include "abt.h"
-
 #include "rt/kvconf.h"
 #include "tap.h"
 

@@ -5,8 +5,7 @@
 #include <abt.h>
 #include <pthread.h>
 
-#include "sync/waiter.h"
-#include "rt/rt.h"
+#include "run/sched.h"
 #include "sync/timer.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
 #include <pthread.h>
 
-#include "unit/key.h"
-#include "rt/rt.h"
 #include "mem/lazycache.h"
+#include "rt/rt.h"
 #include "tap.h"
+#include "unit/key.h"
 
 enum { NUM_THREADS = 4, NUM_KEYS = 64 };
 

@@ -1,9 +1,9 @@
 #include <abt.h>
 #include <pthread.h>
 
-#include "rt/rt.h"
-#include "unit/unitmap.h"
 #include "tap.h"
+#include "unit/unit.h"
+#include "unit/unitmap.h"
 
 enum { NUM = 20000, NUM_THREADS = 4 };
 

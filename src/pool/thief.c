@@ -1,14 +1,8 @@
-#include "pool/steal.h"
+#include "pool/thief.h"
 
+#include "os/clock.h"
 #include "pool/pool.h"
-#include "rt/rt.h"
-#include "stream/xstream.h"
-
-/*
- * How long a thief waits to be granted its wish. Who is busy with small units answers at once; from others a unit is
- * taken, with the bias, and then the next ones are cheap.
- */
-enum { PATIENCE_NS = 1000 };
+#include "pool/wish.h"
 
 /* How often in a row a thief goes without: another one asks, which may have lost its CPU, or nothing is left. */
 enum { MOST_REFUSED = 16 };
@@ -27,90 +21,6 @@ enum { SMALL_NS = 200, ENOUGH_SMALLS = 4, REST_MIN_NS = 256, REST_DOUBLINGS = 6 
  * and down one for each that did not.
  */
 enum { COST_STEP_NS = 16, COST_UP = 3 };
-
-static void accept_gift(abti_pool *pool, struct abti_gift *gift)
-{
-    pool->ops->push_locked(pool, gift->unit, gift->context);
-    abti_pool_count_left(abti_es_self, pool);
-    /* release: the gift goes with its giver's frame */
-    abti_store_release(&gift->taken, true);
-}
-
-void abti_pool_answer_locked(abti_pool *pool)
-{
-    uintptr_t word = abti_load_relaxed(&pool->wish);
-    if (ABTI_LIKELY(word == 0))
-        return;
-    bool is_gift = word & ABTI_WISH_GIFT;
-    /* The last one is left to who has the lock, and is likely to take it soon. A gift that somebody sleeps for is not
-       for us: its giver wakes him. */
-    if (is_gift ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
-        return;
-    /* acquire: what is taken off is as its owner has made it */
-    if (!abti_cas_acq_rel(&pool->wish, &word, 0))
-        return;
-    if (is_gift)
-        accept_gift(pool, (struct abti_gift *)(word - ABTI_WISH_GIFT));
-    else
-        /* release: publishes the unit, and with it what the lock has ordered so far */
-        abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
-}
-
-/* Whether it is worth while to wait on. relaxed: glances */
-static bool is_busy(abti_pool *pool, uint64_t asked_ns)
-{
-    return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
-}
-
-bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
-{
-    struct abti_wish wish = {NULL};
-    uintptr_t none = 0, mine = (uintptr_t)&wish;
-    bool empty = false;
-    *unit = NULL;
-    /* release: publishes the wish */
-    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
-        return false;
-    uint64_t asked_ns = abti_clock_mono_ns();
-    /* acquire: pairs with abti_pool_answer_locked */
-    while (!(*unit = abti_load_acquire(&wish.unit)) && !(empty = abti_pool_looks_empty(pool)) &&
-           is_busy(pool, asked_ns))
-        abti_cpu_relax();
-    if (*unit)
-        return true;
-    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
-        return !empty;
-    for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
-        abti_backoff(step);
-    return true;
-}
-
-/* Where one native thread runs at a time, nobody could answer. */
-static bool may_ask(abti_pool *pool)
-{
-    return pool->ops->answers && abti_rt_runs_at_once(2);
-}
-
-bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
-{
-    struct abti_gift gift = {.unit = unit, .context = context};
-    uintptr_t none = 0, mine = (uintptr_t)&gift | ABTI_WISH_GIFT;
-    struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner); /* relaxed: a hint */
-    if (!owner || (es && owner == es->bias) || !may_ask(pool) || abti_pool_has_parked(pool))
-        return false;
-    /* release: publishes the gift, and the unit */
-    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
-        return false;
-    uint64_t offered_ns = abti_clock_mono_ns();
-    /* acquire: pairs with abti_pool_answer_locked */
-    while (!abti_load_acquire(&gift.taken) && is_busy(pool, offered_ns))
-        abti_cpu_relax();
-    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
-        return false;
-    for (unsigned step = 0; !abti_load_acquire(&gift.taken); step++)
-        abti_backoff(step);
-    return true;
-}
 
 static bool is_small(const struct abti_thief *thief, uint64_t ns)
 {
@@ -146,7 +56,7 @@ static bool rests(struct abti_thief *thief)
 
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
 {
-    return rests(thief) && may_ask(pool);
+    return rests(thief) && abti_pool_may_ask(pool);
 }
 
 /* What has been got, NULL: nothing, from a pool with which `busy` was busy last, NULL: nobody. */
@@ -175,7 +85,7 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
 {
     struct abti_bias_user *me = abti_es_self->bias;
     abti_unit *unit;
-    if (!may_ask(pool))
+    if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
     /* A glance before all else: an empty pool costs no access that others would notice. */
     if (rests(thief) || abti_pool_looks_empty(pool))

@@ -21,13 +21,13 @@
  *
  * A pool has one wish or gift at a time. Bit 0 of the word says which.
  */
-#ifndef ABTI_POOL_STEAL_H
-#define ABTI_POOL_STEAL_H
+#ifndef ABTI_POOL_WISH_H
+#define ABTI_POOL_WISH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/compiler.h"
-#include "unit/unit.h"
+#include "rt/types.h"
 
 struct abti_wish {
     _Atomic(abti_unit *) unit;
@@ -53,27 +53,13 @@ void abti_pool_answer_locked(abti_pool *pool);
  */
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context) ABTI_MUST_CHECK;
 
-/* What a scheduler that steals remembers. Of zeros at first; of its own ES, as are the functions. */
-struct abti_thief {
-    uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been looked at, or nobody was busy */
-    uint64_t rest_ns; /* it rests until then; 0: it does not */
-    uint64_t cost_ns; /* what it takes to get a unit that nobody grants; 0: that is not known */
-    uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
-    uint32_t refused; /* so often in a row it went without, since others asked or nothing was left */
-};
-
 /*
- * A unit from the far end of a pool; NULL: it is empty, or is to be left alone for now. May take some microseconds.
- */
-abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool);
-
-/* The thief had better not even look at the pool now. */
-bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool);
-
-/*
- * Part of abti_steal. *unit is NULL when nobody has granted it one. False: nor is one to be taken, since somebody else
+ * Asks for a unit. *unit is NULL when nobody has granted one. False: nor is one to be taken, since somebody else
  * asks, or the pool was empty meanwhile.
  */
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit) ABTI_MUST_CHECK;
+
+/* Somebody could answer: not where one native thread runs at a time. */
+bool abti_pool_may_ask(abti_pool *pool);
 
 #endif

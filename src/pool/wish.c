@@ -1,0 +1,95 @@
+#include "pool/wish.h"
+
+#include "os/clock.h"
+#include "pool/blocked.h"
+#include "wait/cpus.h"
+
+/*
+ * How long a thief waits to be granted its wish. Who is busy with small units answers at once; from others a unit is
+ * taken, with the bias, and then the next ones are cheap.
+ */
+enum { PATIENCE_NS = 1000 };
+
+static void accept_gift(abti_pool *pool, struct abti_gift *gift)
+{
+    pool->ops->push_locked(pool, gift->unit, gift->context);
+    abti_pool_count_left(abti_es_self, pool);
+    /* release: the gift goes with its giver's frame */
+    abti_store_release(&gift->taken, true);
+}
+
+void abti_pool_answer_locked(abti_pool *pool)
+{
+    uintptr_t word = abti_load_relaxed(&pool->wish);
+    if (ABTI_LIKELY(word == 0))
+        return;
+    bool is_gift = word & ABTI_WISH_GIFT;
+    /* The last one is left to who has the lock, and is likely to take it soon. A gift that somebody sleeps for is not
+       for us: its giver wakes him. */
+    if (is_gift ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
+        return;
+    /* acquire: what is taken off is as its owner has made it */
+    if (!abti_cas_acq_rel(&pool->wish, &word, 0))
+        return;
+    if (is_gift)
+        accept_gift(pool, (struct abti_gift *)(word - ABTI_WISH_GIFT));
+    else
+        /* release: publishes the unit, and with it what the lock has ordered so far */
+        abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
+}
+
+/* Whether it is worth while to wait on. relaxed: glances */
+static bool is_busy(abti_pool *pool, uint64_t asked_ns)
+{
+    return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
+}
+
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
+{
+    struct abti_wish wish = {NULL};
+    uintptr_t none = 0, mine = (uintptr_t)&wish;
+    bool empty = false;
+    *unit = NULL;
+    /* release: publishes the wish */
+    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
+        return false;
+    uint64_t asked_ns = abti_clock_mono_ns();
+    /* acquire: pairs with abti_pool_answer_locked */
+    while (!(*unit = abti_load_acquire(&wish.unit)) && !(empty = abti_pool_looks_empty(pool)) &&
+           is_busy(pool, asked_ns))
+        abti_cpu_relax();
+    if (*unit)
+        return true;
+    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
+        return !empty;
+    for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
+        abti_backoff(step);
+    return true;
+}
+
+/* Where one native thread runs at a time, nobody could answer. */
+bool abti_pool_may_ask(abti_pool *pool)
+{
+    return pool->ops->answers && abti_runs_at_once(2);
+}
+
+bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    struct abti_gift gift = {.unit = unit, .context = context};
+    uintptr_t none = 0, mine = (uintptr_t)&gift | ABTI_WISH_GIFT;
+    struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner); /* relaxed: a hint */
+    if (!owner || (es && owner == es->bias) || !abti_pool_may_ask(pool) || abti_pool_has_parked(pool))
+        return false;
+    /* release: publishes the gift, and the unit */
+    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
+        return false;
+    uint64_t offered_ns = abti_clock_mono_ns();
+    /* acquire: pairs with abti_pool_answer_locked */
+    while (!abti_load_acquire(&gift.taken) && is_busy(pool, offered_ns))
+        abti_cpu_relax();
+    if (abti_cas_acq_rel(&pool->wish, &mine, 0))
+        return false;
+    for (unsigned step = 0; !abti_load_acquire(&gift.taken); step++)
+        abti_backoff(step);
+    return true;
+}

@@ -1,0 +1,103 @@
+/* The record of an execution stream, and which one the calling native thread is. */
+#ifndef ABTI_RT_SELF_H
+#define ABTI_RT_SELF_H
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "mem/stack.h"
+#include "os/bias.h"
+#include "rt/types.h"
+#include "wait/sleeper.h"
+
+/* Requests to an ES, delivered to the scheduler that checks events. */
+enum {
+    ABTI_ES_REQ_JOIN = 1,
+    ABTI_ES_REQ_CANCEL = 2,
+    ABTI_ES_REQ_HALT = 4,
+    ABTI_ES_REQ_LOOK = 8,    /* not to sleep before it has looked at everything again */
+    ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
+    ABTI_ES_REQ_STACKS = 32, /* its free stacks are wanted by others */
+};
+
+/* What the native thread of an ES is told to do once its main scheduler has ended. */
+enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
+
+/* The caches of an ES, private to it, made as they are needed; NULL: not needed yet. */
+struct abti_ownstacks {
+    struct abti_cache *caches[ABTI_STACK_CLASSES];
+};
+
+struct ABT_xstream_opaque {
+    /* Private to the ES's native thread. */
+    abti_unit *cur;      /* unit that runs now */
+    abti_unit *parent;   /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
+    abti_pool *fast;     /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
+                            and nobody's, so that the quick paths need not ask twice */
+    abti_sched *dsched;  /* scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                            goes to the parent */
+    abti_unit *handoff;  /* picked by a child, for the parent to run */
+    int32_t budget;      /* units until the scheduler looks at events */
+    bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
+    bool sleepy;         /* sleeps at once when it is idle next: somebody here waits for what takes long */
+    uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
+    uint16_t index;      /* in rt.by_index. Constant */
+    uint32_t running;    /* ABTI_RUNNING_ON(index) */
+    struct abti_bias_user *bias; /* in which pool's lock the native thread is by the bias. Constant */
+    struct abti_cache units;
+    struct abti_cache stacks;
+    struct abti_ownstacks ownstacks; /* of other than the default size */
+    struct abti_stack native;        /* describes the native thread's own stack */
+    void *fault_stack;               /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
+    jmp_buf *main_exit;              /* where the main scheduler's ULT ends, see abti_xsloop_exit */
+    struct abti_timers *timers;      /* of the ULTs that wait here with a deadline; has a lock of its own. Constant */
+
+    /* Shared. */
+    _Atomic(uint32_t) requests;
+    struct abti_sleeper sleeper; /* the native thread's place to sleep when its schedulers have nothing to do */
+    _Atomic(uint32_t) control;   /* futex word: ABTI_ES_RUN ... */
+    _Atomic(int) state;          /* enum ABT_xstream_state */
+    _Atomic(abti_sched *) main_sched;
+    abti_unit *main_unit; /* ULT of the main scheduler. Constant */
+    bool is_primary;      /* constant */
+
+    struct abti_spin replace_lock;
+    abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
+    abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
+
+    int rank;         /* rt.lock */
+    abti_es *next;    /* rt.lock */
+    uint32_t halted;  /* rt.lock: the round of stream/halt in which it has halted last */
+    pthread_t thread; /* creator; valid for secondary ESs */
+
+    struct abti_idle *idle;        /* see stream/idle.h. Constant */
+    uint64_t asked_ns;             /* private: when it last asked others for their free stacks */
+    struct abti_stack *dead_stack; /* private, for the tools: has just been left for good by who goes to another */
+    uint32_t unwatched;            /* private: ULTs that have started here since one was watched, see run/stackuse.h */
+    struct abti_cache *ktables;    /* private: blocks of unit/key.c; NULL: none was needed yet */
+    /* Private to the ES's native thread, kept for rt/tool.h only. */
+    int depth;   /* of `cur`: how many schedulers run one another down to it */
+    bool untold; /* the events of the moment are told as if there were no ES */
+};
+
+/* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
+ * ES: read it anew after each. (On x86-64 the access is one segment-relative load, nothing of it can be kept.) */
+extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
+
+/* Its native thread, if it sleeps for want of work, goes on and looks at everything. */
+ABTI_INLINE void abti_es_wake(abti_es *es)
+{
+    abti_sleeper_wake(&es->sleeper);
+}
+
+/* Sets requests, of those that are for the ES alone, and sees to it that the ES notices. */
+void abti_es_notify(abti_es *es, unsigned requests);
+
+/* There is no memory for stacks: the other ESs are asked for those that they have at hand, once in a while. */
+void abti_es_ask_for_stacks(abti_es *es);
+
+/* All ESs but one, or NULL, are asked. */
+void abti_es_ask_all_for_stacks(abti_es *but);
+
+#endif

@@ -1,0 +1,106 @@
+#include "run/block.h"
+
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "run/migrate.h"
+#include "run/overflow.h"
+#include "run/sched.h"
+
+bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
+{
+    abti_pool *pool = self->pool;
+    if (!abti_serves_only(es, pool) || !abti_may_pick(es))
+        return false;
+    abti_pool_lock(es, pool);
+    abti_unit *head = abti_pool_head_locked(pool);
+    bool is_next = head && head == unit && abti_is_resumable(head);
+    if (is_next)
+        abti_pool_pop_head_locked(pool, head);
+    abti_pool_unlock(es, pool);
+    return is_next;
+}
+
+int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
+{
+    abti_pool_count_entered(es, self->pool);
+    if (abti_stack_is_overrun(self->stack))
+        abti_overflow_abort(self);
+    abti_set_running(es, next);
+    return abti_switch(self, next, after, arg);
+}
+
+void abti_serve_migration(abti_unit *self)
+{
+    if (abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+}
+
+int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
+{
+    abti_pool_count_entered(es, self->pool);
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), after, arg);
+}
+
+void abti_after_suspend(void *arg)
+{
+    abti_unit *self = arg;
+    /* release: whoever sees BLOCKED may resume the unit, whose context this orders (abti_unblock, abti_join's ender) */
+    abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
+}
+
+int abti_suspend(abti_es *es, abti_unit *self)
+{
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
+    return abti_block(es, self, abti_after_suspend, self);
+}
+
+int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    if (abti_has_requests(self))
+        abti_serve_migration(self);
+    abti_pool_count_entered(es, self->pool);
+    return abti_leave_to(es, self, next, abti_after_suspend, self);
+}
+
+void abti_take_blocked(abti_es *es, abti_unit *unit)
+{
+    abti_tool_event_resume(unit);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_pool_count_left(es, unit->pool);
+}
+
+int abti_suspend_native(abti_es *es)
+{
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    abti_sleeper_prepare(&es->sleeper);
+    abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);
+    while (abti_load_seq_cst(&es->cur->state) == ABT_THREAD_STATE_BLOCKED) {
+        abti_sleeper_sleep(&es->sleeper, ABTI_CLOCK_NEVER);
+        abti_sleeper_prepare(&es->sleeper);
+    }
+    abti_sleeper_cancel(&es->sleeper);
+    abti_tool_event_run(es, es->cur, NULL);
+    return ABT_SUCCESS;
+}
+
+static ABTI_COLD void unblock_native(abti_unit *main_unit)
+{
+    abti_es *es = abti_load_relaxed(&abti_rt.by_index[abti_load_relaxed(&main_unit->es)]);
+    abti_store_seq_cst(&main_unit->state, ABT_THREAD_STATE_RUNNING);
+    abti_es_wake(es);
+}
+
+void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
+{
+    abti_pool *pool = unit->pool;
+    abti_tool_event_resume(unit);
+    if (ABTI_UNLIKELY(!pool)) {
+        unblock_native(unit);
+        return;
+    }
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_pool_push_unblocked(pool, unit, context);
+}

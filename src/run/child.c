@@ -1,0 +1,109 @@
+#include "run/child.h"
+
+#include <limits.h>
+#include "run/leftover.h"
+#include "run/migrate.h"
+#include "run/sched.h"
+#include "run/shortage.h"
+#include "run/stackuse.h"
+
+void abti_discard(abti_es *es, abti_unit *unit)
+{
+    if (abti_unit_has_started(unit)) {
+        abti_stackuse_left(unit);
+        if (!(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
+            abti_cache_put(&es->stacks, unit->stack);
+    }
+    if (unit->flags & ABTI_UNIT_OWN_STACK && unit->stack->kind == ABTI_STACK_USER)
+        abti_stack_open(unit->stack);
+    abti_finish_simply(es, unit);
+}
+
+/* A popped unit with requests. False when it is not to run now, or has run. */
+static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
+{
+    unsigned requests = abti_load_relaxed(&unit->requests);
+    if (abti_unit_is_cancelled(unit)) {
+        if (requests & ABTI_REQ_FREE)
+            abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which goes now */
+        abti_tool_event_cancel_popped(es, unit);
+        abti_discard(es, unit);
+        abti_tool_after_cancel(es);
+        return false;
+    }
+    if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
+        abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
+        return false;
+    }
+    if (requests & ABTI_REQ_FREE) {
+        abti_unit *left = abti_leftover_take(unit);
+        abti_set_running(es, unit);
+        abti_switch(parent, unit, abti_leftover_free, left);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * There is no memory for the unit's stack: it goes back to its pool as if it had yielded. A predefined scheduler then
+ * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
+ * keep those from running that have stacks to give back. Before it looks at events, the other ESs are asked for the
+ * stacks they have at hand, and others in the system, who may free memory, get the processor; and when that has been
+ * in vain for long, it is told.
+ */
+static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
+{
+    abti_pool *pool = unit->pool;
+    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_sched *sched = abti_sched_in(parent);
+    bool is_ours = sched && sched->ops->pick; /* a predefined one */
+    if (!is_ours || es->budget <= 0) {
+        abti_es_ask_for_stacks(es);
+        abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);
+        if (is_ours)
+            abti_backoff(UINT_MAX);
+        return;
+    }
+    for (int i = 0; i < sched->num_pools && !es->handoff; i++)
+        es->handoff = abti_pool_pop(sched->pools[sched->turn++ % (unsigned)sched->num_pools], 0);
+}
+
+static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
+{
+    if (abti_has_requests(unit) && !serve_requests(es, parent, unit))
+        return;
+    if (unit->flags & ABTI_UNIT_TASKLET) {
+        abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
+        abti_run_tasklet(es, unit);
+        es->cur = parent;
+        abti_es_set_dsched(es, dsched);
+    } else if (abti_unit_has_started(unit)) {
+        abti_set_running(es, unit);
+        abti_switch(parent, unit, NULL, NULL);
+    } else if (abti_take_stack(es, unit)) {
+        abti_set_running(es, unit);
+        abti_start(parent, unit, NULL, NULL);
+    } else {
+        run_another(es, parent, unit);
+    }
+}
+
+void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
+{
+    abti_unit *self = es->cur, *saved_parent = es->parent;
+    abti_sched *saved_dsched = es->dsched;
+    es->parent = self;
+    abti_tool_descend(es, 1);
+    abti_es_set_dsched(es, dsched);
+    /* The children give the ES back to us on this native thread, whatever becomes of them. */
+    do {
+        es->handoff = NULL;
+        es->budget--;
+        run_one(es, self, unit, dsched);
+        unit = es->handoff;
+    } while (unit);
+    es->cur = self;
+    abti_tool_descend(es, -1);
+    es->parent = saved_parent;
+    abti_es_set_dsched(es, saved_dsched);
+}

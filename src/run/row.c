@@ -1,0 +1,22 @@
+#include "run/row.h"
+
+#include "run/end.h"
+#include "run/sched.h"
+#include "run/stackuse.h"
+
+size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
+{
+    abti_es *es = abti_es_self;
+    if (!es || abti_stackuse_is_on())
+        return 0;
+    if (es->budget <= 1 && es->dsched)
+        abti_renew_budget(es, es->dsched);
+    abti_unit *self = es->cur;
+    struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
+    if (!abti_row_begin_next(es, &row))
+        return 0;
+    abti_pool_owner_entered(self->pool);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
+    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
+    return (size_t)(row.next - handles);
+}

@@ -1,0 +1,131 @@
+/* The events of work units, told by those who run them. What is told and when is in rt/tool.h. */
+#ifndef ABTI_RUN_TOOL_EVENT_H
+#define ABTI_RUN_TOOL_EVENT_H
+
+#include "rt/tool.h"
+#include "unit/unit.h"
+
+/* The calling ES, unless it is not to be told, and the calling unit; NULL: an external thread. */
+ABTI_INLINE abti_es *abti_tool_es(void)
+{
+    abti_es *es = abti_es_self;
+    return es && !es->untold ? es : NULL;
+}
+
+ABTI_INLINE abti_unit *abti_tool_caller(void)
+{
+    abti_es *es = abti_tool_es();
+    return es ? es->cur : NULL;
+}
+
+/* The ES's unit begins to run children (1), or has them no more (-1). */
+ABTI_INLINE void abti_tool_descend(abti_es *es, int levels)
+{
+    if (ABTI_BUILD_TOOL)
+        es->depth += levels;
+}
+
+/* `es`: where a main scheduler is to run; else the caller's. */
+ABTI_INLINE void abti_tool_event_create(abti_es *es, abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_CREATE))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_CREATE, unit, es,
+                       &(struct ABT_tool_context_opaque){.pool = unit->pool, .caller = abti_tool_caller()});
+}
+
+ABTI_INLINE void abti_tool_event_revive(abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_REVIVE))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_REVIVE, unit, abti_tool_es(),
+                       &(struct ABT_tool_context_opaque){.pool = unit->pool, .caller = abti_tool_caller()});
+}
+
+/* The unit may be gone: somebody else may have freed it since it was seen to be done. */
+ABTI_INLINE void abti_tool_event_join(abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_JOIN))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_JOIN, unit, abti_tool_es(),
+                       &(struct ABT_tool_context_opaque){.caller = abti_tool_caller()});
+}
+
+ABTI_INLINE void abti_tool_event_free(abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_FREE, unit, abti_tool_es(),
+                       &(struct ABT_tool_context_opaque){.caller = abti_tool_caller()});
+}
+
+/* An unnamed unit has ended; its parent, or nobody that is told, frees it. */
+ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_FREE, unit, abti_tool_es(),
+                       &(struct ABT_tool_context_opaque){.caller = es->untold ? NULL : es->parent});
+}
+
+/* `before` ran before it on this ES, NULL: nobody. */
+ABTI_INLINE void abti_tool_event_run(abti_es *es, abti_unit *unit, abti_unit *before)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_RUN))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_RUN, unit, es,
+                       &(struct ABT_tool_context_opaque){.depth = es->depth, .caller = before});
+}
+
+ABTI_INLINE void abti_tool_event_finish(abti_es *es, abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FINISH))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_FINISH, unit, es, &(struct ABT_tool_context_opaque){.depth = es->depth});
+}
+
+ABTI_INLINE void abti_tool_event_cancel(abti_es *es, abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_CANCEL))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_CANCEL, unit, es, &(struct ABT_tool_context_opaque){.depth = 0});
+}
+
+/*
+ * The same for a unit that was popped. If it has never run, no ES is told with its end, up to abti_tool_after_cancel:
+ * not with the resumption of its joiner either.
+ */
+ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)
+{
+    if (!ABTI_BUILD_TOOL)
+        return;
+    es->untold = !abti_unit_has_started(unit);
+    abti_tool_event_cancel(es->untold ? NULL : es, unit);
+}
+
+ABTI_INLINE void abti_tool_after_cancel(abti_es *es)
+{
+    if (ABTI_BUILD_TOOL)
+        es->untold = false;
+}
+
+/* The calling ULT gives the ES away. */
+ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, const void *object)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_YIELD))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_YIELD, es->cur, es,
+                       &(struct ABT_tool_context_opaque){
+                           .pool = es->cur->pool, .depth = es->depth, .reason = reason, .object = object});
+}
+
+/* The calling ULT blocks. Of a reader-writer lock the contract says that its waits look like those of a cond in it. */
+ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason, const void *object)
+{
+    if (reason == ABT_SYNC_EVENT_TYPE_RWLOCK)
+        reason = ABT_SYNC_EVENT_TYPE_COND;
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_SUSPEND))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_SUSPEND, es->cur, es,
+                       &(struct ABT_tool_context_opaque){
+                           .pool = es->cur->pool, .depth = es->depth, .reason = reason, .object = object});
+}
+
+ABTI_INLINE void abti_tool_event_resume(abti_unit *unit)
+{
+    if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_RESUME))
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_RESUME, unit, abti_tool_es(),
+                       &(struct ABT_tool_context_opaque){.pool = unit->pool, .caller = abti_tool_caller()});
+}
+
+#endif

@@ -1,0 +1,167 @@
+#include "run/yield.h"
+
+#include "run/end.h"
+#include "run/migrate.h"
+#include "run/sched.h"
+#include "run/stackuse.h"
+
+static void after_yield(void *arg)
+{
+    abti_unit *self = arg;
+    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+static void after_yield_loop(void *arg)
+{
+    abti_unit *self = arg;
+    abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+}
+
+/* Requests are served, or the scheduler looks at events. */
+static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (abti_unit_is_tasklet(self))
+        return ABT_SUCCESS; /* it stays until it ends */
+    if (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* who waits in a loop has told it */
+    if (!es->parent) {
+        abti_tool_event_run(es, self, NULL);
+        return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
+    }
+    unsigned requests = abti_load_relaxed(&self->requests);
+    if (abti_unit_is_cancelled(self)) {
+        abti_tool_event_cancel(es, self);
+        abti_stackuse_left(self);
+        abti_ult_end();
+    }
+    if (requests & ABTI_REQ_MIGRATE)
+        abti_migrate_serve(self);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    return abti_leave_to(es, self, NULL, after, self);
+}
+
+/* On the stack that was switched to, by the same native thread: the two ways out of a pool's lock. */
+static void leave_bias(void *bias)
+{
+    abti_bias_leave(bias);
+}
+
+static void unlock_pool(void *pool)
+{
+    abti_pool_unlock(abti_es_self, pool);
+}
+
+/* The whole of a yield after the quick ways: the scheduler is asked. */
+static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    abti_unit *next = abti_sched_pick(es->dsched, self);
+    if (next == self)
+        return ABT_SUCCESS;
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    return abti_leave_to(es, self, next, after, self);
+}
+
+/*
+ * The ULT's pool is a shared one in front, and the next unit in it has only to be resumed: pop and push are one, under
+ * the pool's lock, which is held here and released when the ULT has left its stack. So nobody finds the ULT before
+ * that.
+ */
+ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
+{
+    abti_pool_rotate_locked(pool, self, next);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_set_running(es, next);
+}
+
+/* Who sleeps on the pool may have the ULT instead. The lock is held. */
+ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
+{
+    return ABTI_LIKELY(abti_is_resumable(next)) && !abti_pool_has_parked(pool);
+}
+
+/* By itself, so that it is not for this that the other saves registers. */
+static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
+{
+    abti_pool *pool = self->pool;
+    abti_pool_lock(es, pool);
+    abti_unit *next = abti_pool_head_locked(pool);
+    if (!next || !may_rotate_locked(pool, next)) {
+        abti_pool_unlock(es, pool);
+        return next ? yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
+    }
+    rotate_locked(es, self, pool, next);
+    return abti_switch(self, next, unlock_pool, pool);
+}
+
+static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
+{
+    abti_pool *pool = self->pool;
+    if (ABTI_UNLIKELY(abti_annotate_on || !abti_bias_enter(&pool->lock, es->bias)))
+        return yield_shared_slow(es, self);
+    abti_unit *next = abti_pool_head_locked(pool);
+    if (ABTI_UNLIKELY(!next)) {
+        abti_bias_leave(es->bias);
+        return ABT_SUCCESS; /* as pick says */
+    }
+    if (ABTI_UNLIKELY(!may_rotate_locked(pool, next))) {
+        abti_bias_leave(es->bias);
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
+    }
+    rotate_locked(es, self, pool, next);
+    return abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias);
+}
+
+/*
+ * After so many yields as there is a budget for. A ULT that is the only one of a pool which others look at, too, is
+ * never in there while it yields: now and then they find it there.
+ */
+static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
+{
+    bool alone = !pool->priv_fifo && !pool->user_defined && pool->ops->is_empty(pool);
+    return !alone && abti_renew_budget(es, sched);
+}
+
+static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
+{
+    abti_unit *self = es->cur;
+    abti_sched *sched = es->dsched;
+    if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !may_yield_on(es, self->pool, sched)))
+        return yield_slow(es, self, context);
+    if (sched->front == self->pool)
+        return yield_shared(es, self);
+    /* Nobody else is in the pool in front: as pick would say. */
+    if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
+        return ABT_SUCCESS;
+    return yield_by_pick(es, self, context);
+}
+
+int abti_yield_any(abti_es *es, ABT_pool_context context)
+{
+    abti_unit *self = es->cur;
+    abti_sched *sched = es->dsched;
+    if (!sched || sched->front != self->pool || es->budget <= 1 || abti_has_requests(self))
+        return yield_general(es, context);
+    es->budget--;
+    return yield_shared(es, self);
+}
+
+struct push_arg {
+    abti_unit *unit;
+    ABT_pool_context context;
+};
+
+static void after_push(void *arg)
+{
+    struct push_arg push = *(struct push_arg *)arg; /* it lies on the stack of the unit, which may run on at once */
+    abti_pool_push(push.unit->pool, push.unit, push.context);
+}
+
+int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+{
+    struct push_arg push = {self, context};
+    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    return abti_leave_to(es, self, next, after_push, &push);
+}

@@ -1,0 +1,29 @@
+/* The calling ULT goes back to its pool, and others run. */
+#ifndef ABTI_RUN_YIELD_H
+#define ABTI_RUN_YIELD_H
+
+#include "pool/pool.h"
+#include "run/switch.h"
+
+/* The calling ULT goes back to its pool and others run. */
+int abti_yield_any(abti_es *es, ABT_pool_context context);
+
+/* The common case by itself: a private pool, and the next unit in it has only to be resumed. */
+ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
+{
+    abti_unit *self = es->cur, *next;
+    struct abti_queue *queue = &es->fast->queue;
+    if (ABTI_UNLIKELY(es->fast != self->pool || !abti_cpu_count_down(&es->budget) || abti_has_requests(self) ||
+                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next)))
+        return abti_yield_any(es, context);
+    /* Private: nobody can see the unit in the pool before it has left its stack. */
+    abti_queue_rotate_to(queue, self, next);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_set_running(es, next);
+    return abti_ctx_switch(&self->ctx, next->ctx);
+}
+
+/* The calling ULT goes back to its pool and `next`, popped or new, runs. */
+int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
+
+#endif

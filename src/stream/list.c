@@ -1,0 +1,134 @@
+#include "stream/list.h"
+
+#include <limits.h>
+#include "pool/blocked.h"
+#include "rt/rt.h"
+#include "stream/affinity.h"
+#include "stream/halt.h"
+#include "sync/timer.h"
+
+/* By index. Never freed, as others may look at the word of an ES that is no more; who gets the index takes its place.
+ */
+static struct abti_bias_user bias_users[ABTI_MAX_ES];
+
+static void list_insert(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link && (*link)->rank < es->rank)
+        link = &(*link)->next;
+    es->next = *link;
+    *link = es;
+}
+
+static void list_remove(abti_es *es)
+{
+    abti_es **link = &abti_rt.xstreams;
+    while (*link != es)
+        link = &(*link)->next;
+    *link = es->next;
+}
+
+static bool rank_is_free(int rank)
+{
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        if (es->rank == rank)
+            return false;
+    }
+    return true;
+}
+
+bool abti_es_rank_is_free(int rank)
+{
+    abti_spin_lock(&abti_rt.lock);
+    bool is_free = rank_is_free(rank);
+    abti_spin_unlock(&abti_rt.lock);
+    return is_free;
+}
+
+static int smallest_free_rank(void)
+{
+    int rank = 0;
+    for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
+        rank++;
+    return rank;
+}
+
+/* The limit is a soft one. */
+static void note_rank(int rank)
+{
+    if (rank >= abti_rt.config.max_num_xstreams)
+        abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
+}
+
+static int free_index(void)
+{
+    int i = 1; /* 0 is ABTI_ES_NONE */
+    while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
+        i++;
+    return i;
+}
+
+int abti_es_list_enter(abti_es *es, int rank)
+{
+    int code = ABT_SUCCESS;
+    abti_spin_lock(&abti_rt.lock);
+    int index = free_index();
+    if (rank >= 0 && !rank_is_free(rank)) {
+        code = ABT_ERR_INV_XSTREAM_RANK;
+    } else if (index == ABTI_MAX_ES) {
+        code = ABT_ERR_MEM;
+    } else {
+        es->rank = rank >= 0 ? rank : smallest_free_rank();
+        es->index = (uint16_t)index;
+        es->running = ABTI_RUNNING_ON(index);
+        es->timers = abti_timers_of((unsigned)index);
+        es->bias = &bias_users[index];
+        /* release: pairs with abti_halt_post, which has no lock */
+        abti_store_release(&abti_rt.by_index[index], es);
+        list_insert(es);
+        abti_rt.num_xstreams++;
+        note_rank(es->rank);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return code;
+}
+
+void abti_es_list_leave(abti_es *es)
+{
+    abti_spin_lock(&abti_rt.lock);
+    list_remove(es);
+    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL); /* see abti_halt_wait_for_posters */
+    abti_rt.num_xstreams--;
+    /* What it counted as an owner of pools must outlive it; it runs no more. */
+    for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
+        abti_pool_disown(pool, es);
+    abti_spin_unlock(&abti_rt.lock);
+    abti_halt_wait_for_posters();
+}
+
+int abti_es_set_rank(abti_es *es, int rank)
+{
+    struct abti_cpuset cpus;
+    if (rank < 0)
+        return ABT_ERR_INV_XSTREAM_RANK;
+    int code = abti_esaffinity_of(rank, &cpus);
+    if (code != ABT_SUCCESS)
+        return code;
+    abti_spin_lock(&abti_rt.lock);
+    if (rank != es->rank) {
+        if (!rank_is_free(rank)) {
+            code = ABT_ERR_INV_XSTREAM_RANK;
+        } else {
+            list_remove(es);
+            es->rank = rank;
+            list_insert(es);
+            note_rank(rank);
+        }
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    if (code == ABT_SUCCESS)
+        abti_esaffinity_bind(es, &cpus);
+    else
+        abti_cpuset_fini(&cpus);
+    return code;
+}

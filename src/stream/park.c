@@ -1,0 +1,107 @@
+#include "stream/park.h"
+
+#include "run/sched.h"
+#include "stream/events.h"
+#include "stream/idle.h"
+#include "sync/timer.h"
+
+/*
+ * Changes of what an ES waits for that nobody tells it about are looked for: units that come to a user-defined pool
+ * without a push of ours, and when it has been told to stop, units blocked out of its pools that end elsewhere. The
+ * former more and more seldom while there are none. Who has run something takes longer to come back than SOON_NS, since
+ * it spins first.
+ */
+static uint64_t next_look(abti_es *es, bool told_to_stop)
+{
+    enum { LOOK_NS = 1000000, SELDOM_NS = 8 * LOOK_NS, SOON_NS = 10000 };
+    uint64_t now = abti_clock_mono_ns(), step = LOOK_NS;
+    if (!told_to_stop && now - es->idle->looked_ns < SOON_NS)
+        step = es->idle->step_ns < SELDOM_NS ? 2 * es->idle->step_ns : SELDOM_NS;
+    es->idle->step_ns = step;
+    return now + step;
+}
+
+static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+{
+    bool stop = atomic_load(&sched->requests) != 0, look = stop;
+    for (int i = 0; i < set->num && !look; i++)
+        look = set->pools[i]->user_defined;
+    uint64_t timer_ns = abti_timer_next(es);
+    if (timer_ns < deadline_ns)
+        deadline_ns = timer_ns;
+    if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
+        deadline_ns = abti_idle_poll_limit(es, deadline_ns);
+    if (!look)
+        return abti_idle_sleep(es, deadline_ns);
+    uint64_t limit = next_look(es, stop);
+    bool woken = abti_idle_sleep(es, limit < deadline_ns ? limit : deadline_ns);
+    es->idle->looked_ns = abti_clock_mono_ns();
+    return woken;
+}
+
+/* What is asked of the ES and has not been told the scheduler yet. seq_cst: see abti_sched_request. */
+static bool has_undelivered(abti_es *es, abti_sched *sched)
+{
+    unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
+    return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
+           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
+           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS);
+}
+
+void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+{
+    bool woken;
+    if (ABTI_UNLIKELY(es->idle->busy)) {
+        es->idle->busy = false;
+        return;
+    }
+    abti_idle_prepare(es);
+    int entered = 0;
+    bool all_empty = true;
+    while (entered < set->num && all_empty) {
+        all_empty = abti_parking_enter(&set->parkings[entered], set->pools[entered], &es->sleeper);
+        entered++;
+    }
+    /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
+    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
+        woken = sleep_and_look(es, sched, set, deadline_ns);
+    else
+        woken = abti_idle_cancel(es);
+    for (int i = 0; i < entered; i++)
+        abti_parking_leave(&set->parkings[i], set->pools[i]);
+    /* When all pools were found empty, others have seen to what an earlier wake was for. */
+    es->woken = woken || (es->woken && !all_empty);
+}
+
+void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
+{
+    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
+    abti_es_park_on(es, sched, &set, deadline_ns);
+}
+
+abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
+{
+    struct abti_sleeper own = {ABTI_AWAKE};
+    abti_es *es = abti_es_self;
+    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* an ES is told of new timers there */
+    for (bool in_time = true, woken = false;;) {
+        if (es)
+            abti_timers_look(es);
+        abti_unit *unit = abti_pool_pop(pool, context);
+        if (unit && woken)
+            abti_parking_pass(pool); /* there may have been two, one that we were woken for and one found before */
+        if (unit || !in_time)
+            return unit;
+        struct abti_parking parking = {.seeks = true};
+        abti_sleeper_prepare(sleeper);
+        if (abti_parking_enter(&parking, pool, sleeper)) {
+            uint64_t limit = es ? abti_timer_next(es) : ABTI_CLOCK_NEVER;
+            woken = abti_sleeper_sleep(sleeper, limit < deadline_ns ? limit : deadline_ns);
+            in_time = woken || limit < deadline_ns;
+        } else {
+            woken = abti_sleeper_cancel(sleeper);
+        }
+        abti_parking_leave(&parking, pool);
+        abti_parking_settle(&parking, pool);
+    }
+}

@@ -1,0 +1,3 @@
+#include "wait/cpus.h"
+
+_Atomic(uint32_t) abti_num_cpus;

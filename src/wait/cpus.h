@@ -1,0 +1,18 @@
+/* Whether looking for a moment before going to sleep may pay. */
+#ifndef ABTI_WAIT_CPUS_H
+#define ABTI_WAIT_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/atomic.h"
+
+/* How many CPUs the thread of ABT_init might run on; 0 before. relaxed wherever it is used: a matter of time only */
+extern _Atomic(uint32_t) abti_num_cpus;
+
+/* So many threads, which wait for each other, run at the same time. */
+ABTI_INLINE bool abti_runs_at_once(uint32_t num)
+{
+    return num <= abti_load_relaxed(&abti_num_cpus);
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* How native threads wait for a word. Everything that blocks a thread in the system stands in wait/. */
+#ifndef ABTI_WAIT_WORD_H
+#define ABTI_WAIT_WORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "os/futex.h"
+#include "os/spin.h"
+
+/*
+ * How native threads wait for a word, by the policy that configure was given: asleep, or spinning, and then nobody
+ * makes a system call to wake them. The contract is os/futex.h's.
+ */
+ABTI_INLINE bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    if (ABTI_BUILD_WAIT_ACTIVE)
+        return abti_spin_on(word, expected, deadline_ns);
+    return abti_futex_wait(word, expected, deadline_ns);
+}
+
+ABTI_INLINE void abti_word_wake(_Atomic uint32_t *word)
+{
+    if (!ABTI_BUILD_WAIT_ACTIVE)
+        abti_futex_wake(word);
+}
+
+ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
+{
+    if (!ABTI_BUILD_WAIT_ACTIVE)
+        abti_futex_wake_all(word);
+}
+
+#endif
