@@ -117,7 +117,10 @@ abt_sources = \
 	src/unit/unit.c \
 	src/unit/unitmap.c \
 	src/wait/cpus.c \
-	src/wait/sleeper.c
+	src/wait/crowd.c \
+	src/wait/native.c \
+	src/wait/sleeper.c \
+	src/wait/word.c
 
 abt_asm_sources =
 

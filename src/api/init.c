@@ -8,7 +8,6 @@
 #include "pool/pool_impl.h"
 #include "rt/rt.h"
 #include "run/join.h"
-#include "run/overflow.h"
 #include "run/stackuse.h"
 #include "stream/affinity.h"
 #include "stream/halt.h"
@@ -62,8 +61,8 @@ static int memory_init(void)
     abti_reclaim_watch(&spec, config->mem_max_num_stacks);
     abti_slab_init(&abti_rt.stack_slab, &spec);
     bool has_stacks = can_map_chunk(&spec.arena);
-    abti_ownstacks_init(kept);
-    abti_ktables_init(config->key_table_size, kept);
+    abti_ownstacks_init(kept, abti_reclaim_watch);
+    abti_ktables_init(config->key_table_size, kept, abti_reclaim_watch);
     if (has_stacks && abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)
         return ABT_SUCCESS;
     slabs_fini();

@@ -6,6 +6,7 @@
 #include "pool/pool_impl.h"
 #include "run/sched.h"
 #include "run/tool_event.h"
+#include "stream/park.h"
 #include "unit/ownstack.h"
 
 /* --- Making --- */
@@ -156,7 +157,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_s
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
-    *thread = thread_or_null(pool->ops->pop_wait(pool, time_secs, pool_ctx));
+    *thread = thread_or_null(abti_wait_for_unit(pool, time_secs, pool_ctx));
     return ABT_SUCCESS;
 }
 
@@ -171,7 +172,7 @@ int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
-    *unit = handle_or_null(pool->ops->pop_wait(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
+    *unit = handle_or_null(abti_wait_for_unit(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
 }
 
@@ -181,7 +182,7 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT)))
         return abti_error(ABT_ERR_POOL);
-    *unit = handle_or_null(pool->ops->pop_timedwait(pool, abstime_secs));
+    *unit = handle_or_null(abti_wait_for_unit_until(pool, abstime_secs));
     return ABT_SUCCESS;
 }
 

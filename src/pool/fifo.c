@@ -110,8 +110,6 @@ const struct abti_pool_ops abti_pool_fifo_ops = {
     .size = fifo_size,
     .push_many = abti_pool_push_at_once,
     .pop_many = abti_pool_pop_each,
-    .pop_wait = abti_pool_pop_wait,
-    .pop_timedwait = abti_pool_pop_timedwait,
     .remove = fifo_remove,
     .print_all = fifo_print_all,
 };
@@ -121,8 +119,6 @@ const struct abti_pool_ops abti_pool_fifo_priv_ops = {
     .size = priv_size,
     .push_many = abti_pool_push_each,
     .pop_many = abti_pool_pop_each,
-    .pop_wait = abti_pool_pop_wait,
-    .pop_timedwait = abti_pool_pop_timedwait,
     .remove = priv_remove,
     .print_all = fifo_print_all,
 };

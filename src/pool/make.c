@@ -1,8 +1,6 @@
 /* Making built-in pools, and what they share. */
 #include <stdlib.h>
-#include "os/clock.h"
 #include "pool/pool_impl.h"
-#include "stream/park.h"
 
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
@@ -81,14 +79,4 @@ size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_po
         units[n] = unit;
     }
     return n;
-}
-
-abti_unit *abti_pool_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
-{
-    return abti_park_pop(pool, abti_clock_deadline_in(secs), context);
-}
-
-abti_unit *abti_pool_pop_timedwait(abti_pool *pool, double wtime)
-{
-    return abti_park_pop(pool, abti_clock_deadline_at(wtime), 0);
 }

@@ -5,7 +5,6 @@
 #include "pool/blocked.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
-#include "stream/halt.h"
 
 int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit)
 {
@@ -65,9 +64,21 @@ static void wait_for_wakers(abti_pool *pool)
         abti_backoff(step);
 }
 
+/*
+ * A stream that looks at all pools lists them under locks that also order the removal of their streams: a stream that
+ * was removed before is not in the list, and whoever removed one after that sees `lister` here.
+ */
+static void wait_for_lister(void)
+{
+    abti_es *lister;
+    /* acquire: pairs with the release in stream/halt.c */
+    for (unsigned step = 0; (lister = abti_load_acquire(&abti_rt.lister)) && lister != abti_es_self; step++)
+        abti_backoff(step);
+}
+
 void abti_pool_destroy(abti_pool *pool)
 {
-    abti_halt_wait_for_act();
+    wait_for_lister();
     wait_for_wakers(pool);
     if (pool->ops->fini)
         pool->ops->fini(pool);
@@ -94,11 +105,12 @@ void abti_pool_drop(abti_pool *pool)
         abti_pool_destroy(pool);
 }
 
-static bool has_operation(const struct abti_pool_ops *ops, enum abti_pool_option option)
+static bool has_operation(abti_pool *pool, enum abti_pool_option option)
 {
+    const struct abti_pool_ops *ops = pool->ops;
     switch (option) {
-    case ABTI_POOL_POP_WAIT: return ops->pop_wait != NULL;
-    case ABTI_POOL_POP_TIMEDWAIT: return ops->pop_timedwait != NULL;
+    case ABTI_POOL_POP_WAIT: return ops->pop_wait || !pool->user_defined;
+    case ABTI_POOL_POP_TIMEDWAIT: return ops->pop_timedwait || !pool->user_defined;
     default: return ops->print_all != NULL;
     }
 }
@@ -106,7 +118,7 @@ static bool has_operation(const struct abti_pool_ops *ops, enum abti_pool_option
 bool abti_pool_can(abti_pool *pool, enum abti_pool_option option)
 {
     const struct abti_pool_ops *ops = pool->ops;
-    return has_operation(ops, option) && !(ops->lacks && ops->lacks(pool, option));
+    return has_operation(pool, option) && !(ops->lacks && ops->lacks(pool, option));
 }
 
 abti_pool abti_no_pool;

@@ -27,7 +27,8 @@ struct abti_pool_ops {
     /* Several at once; pop_many returns how many it got. */
     void (*push_many)(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
     size_t (*pop_many)(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);
-    /* Wait for a unit: so many seconds, or until a time on the scale of ABT_get_wtime. Block the native thread. */
+    /* Wait for a unit: so many seconds, or until a time on the scale of ABT_get_wtime. Block the native thread. Of
+     * built-in pools both are NULL: see stream/park.h. */
     abti_unit *(*pop_wait)(abti_pool *pool, double secs, ABT_pool_context context);
     abti_unit *(*pop_timedwait)(abti_pool *pool, double wtime);
     /* Takes a given unit out; ABT_ERR_POOL when it is not there or the pool cannot. Never NULL. */

@@ -25,8 +25,4 @@ void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num
 void abti_pool_push_each(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
 size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);
 
-/* Waiting pops of the built-in pools: the native thread sleeps until a push. */
-abti_unit *abti_pool_pop_wait(abti_pool *pool, double secs, ABT_pool_context context);
-abti_unit *abti_pool_pop_timedwait(abti_pool *pool, double wtime);
-
 #endif

@@ -27,6 +27,7 @@ struct abti_rt {
     int next_pool_id, next_sched_id;
     _Atomic(uint32_t) inherited_slots; /* a bit for each; read without it by who creates units, see pool/slot.h */
     abti_es *primary;
+    _Atomic(abti_es *) lister; /* looks at all pools, none of which goes meanwhile; NULL: nobody. See stream/halt.c */
     _Atomic(uint64_t) next_unit_id;
     /* By index: written under lock when an ES comes and goes, read by who holds a unit that ran there. */
     _Atomic(abti_es *) by_index[ABTI_MAX_ES];

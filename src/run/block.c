@@ -3,7 +3,6 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "run/migrate.h"
-#include "run/overflow.h"
 #include "run/sched.h"
 
 bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
@@ -38,7 +37,7 @@ void abti_serve_migration(abti_unit *self)
 int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
 {
     abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, abti_pick_next(es, NULL), after, arg);
+    return abti_leave(es, self, abti_pick_next(es, NULL), after, arg);
 }
 
 void abti_after_suspend(void *arg)
@@ -62,7 +61,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
     if (abti_has_requests(self))
         abti_serve_migration(self);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, next, abti_after_suspend, self);
+    return abti_leave(es, self, next, abti_after_suspend, self);
 }
 
 void abti_take_blocked(abti_es *es, abti_unit *unit)

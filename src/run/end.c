@@ -4,7 +4,6 @@
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/leftover.h"
-#include "run/overflow.h"
 #include "run/row.h"
 #include "run/sched.h"
 #include "run/stackuse.h"

@@ -24,8 +24,7 @@ static void join_native(abti_unit *unit)
     abti_sleeper_prepare(&sleeper);
     if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
         /* The ender stores DONE before it wakes: no look at the unit is needed, which may be gone. */
-        while (!abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER))
-            ;
+        (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);
         return;
     }
     for (unsigned step = 0; !abti_unit_is_done(unit); step++)

@@ -11,6 +11,7 @@
 #define ABTI_RUN_SWITCH_H
 
 #include "run/annotated.h"
+#include "run/overflow.h"
 #include "run/tool_event.h"
 
 /* Marks `unit` as what runs on `es` from now on. */
@@ -74,12 +75,6 @@ ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *
 }
 
 /*
- * `self` leaves the ES, its state set, and `next` runs (NULL: the parent). after(arg) runs when self has left its
- * stack. Returns 0 when self runs again, maybe on another ES.
- */
-int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
-
-/*
  * First function of every ULT on a stack of its own: one that just calls the unit's, or, while stack use is sampled,
  * one that watches it. Written by abti_entry_watch; relaxed: a unit that starts in the other way is as good, and who
  * asks for samples sees them soon.
@@ -93,5 +88,31 @@ ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *)
         return abti_start_annotated(self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
+
+/*
+ * `self` leaves the ES, its state set, and `next` runs (NULL: the parent). after(arg) runs when self has left its
+ * stack. Returns 0 when self runs again, maybe on another ES.
+ */
+ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
+{
+    if (abti_stack_is_overrun(self->stack))
+        abti_overflow_abort(self);
+    if (ABTI_LIKELY(next != NULL)) {
+        if (ABTI_LIKELY(abti_is_resumable(next))) {
+            abti_set_running(es, next);
+            return abti_switch(self, next, after, arg);
+        }
+        if (abti_is_startable(next) && abti_take_stack(es, next)) {
+            abti_set_running(es, next);
+            return abti_start(self, next, after, arg);
+        }
+    }
+    es->handoff = next;
+    es->cur = es->parent;
+    return abti_switch(self, es->parent, after, arg);
+}
+
+/* The same out of line. */
+int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
 
 #endif

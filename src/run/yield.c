@@ -60,7 +60,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
         return ABT_SUCCESS;
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    return abti_leave_to(es, self, next, after, self);
+    return abti_leave(es, self, next, after, self);
 }
 
 /*
@@ -163,5 +163,5 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    return abti_leave_to(es, self, next, after_push, &push);
+    return abti_leave(es, self, next, after_push, &push);
 }

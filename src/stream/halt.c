@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include "os/clock.h"
-#include "os/futex.h"
 #include "rt/rt.h"
+#include "wait/word.h"
 
 /*
  * Phases of a request:
@@ -30,7 +30,6 @@ static struct {
     struct abti_halt_request request; /* the poster's while CLAIMED, constant then until IDLE */
     uint64_t deadline_ns;             /* rt.lock: 0 until the first ES has halted for the request */
     bool closing;                     /* rt.lock: the round is over but for its callback */
-    _Atomic(abti_es *) actor;         /* the ES that acts */
 } halt = {.round = 1};
 
 static void tell(abti_es *es)
@@ -62,19 +61,6 @@ void abti_halt_wait_for_posters(void)
 {
     for (unsigned step = 0; abti_load_seq_cst(&halt.posters) != 0; step++)
         abti_backoff(step);
-}
-
-/*
- * Act lists pools under locks that also order the removal of their streams: who removed one before act listed it is not
- * in the list, and who did after that sees ACTING here.
- */
-void abti_halt_wait_for_act(void)
-{
-    for (unsigned step = 0; abti_load_acquire(&halt.phase) == ACTING; step++) {
-        if (abti_load_relaxed(&halt.actor) == abti_es_self)
-            return;
-        abti_backoff(step);
-    }
 }
 
 void abti_halt_reset(void)
@@ -109,13 +95,14 @@ static bool all_are_still(void)
 static void act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;
-    abti_store_relaxed(&halt.actor, es);
     abti_store_seq_cst(&halt.phase, ACTING);
+    abti_store_release(&abti_rt.lister, es);
     abti_spin_unlock(&abti_rt.lock);
     request.act(&request, timed_out);
     abti_spin_lock(&abti_rt.lock);
     halt.closing = true;
     halt.deadline_ns = 0;
+    abti_store_release(&abti_rt.lister, NULL);
     abti_store_seq_cst(&halt.phase, IDLE);
     abti_spin_unlock(&abti_rt.lock);
     if (request.done)
@@ -154,7 +141,7 @@ static bool enter_round(abti_es *es)
             return true;
         }
         abti_spin_unlock(&abti_rt.lock);
-        abti_futex_wait(&halt.round, round, ABTI_CLOCK_NEVER);
+        (void)abti_word_await_change(&halt.round, round, ABTI_CLOCK_NEVER);
         abti_spin_lock(&abti_rt.lock);
     }
 }
@@ -182,7 +169,7 @@ void abti_halt_arrive(abti_es *es)
                 until = deadline();
         }
         abti_spin_unlock(&abti_rt.lock);
-        abti_futex_wait(&halt.round, round, until);
+        (void)abti_word_await_change(&halt.round, round, until);
         abti_spin_lock(&abti_rt.lock);
     }
     abti_spin_unlock(&abti_rt.lock);

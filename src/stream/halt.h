@@ -27,9 +27,6 @@ void abti_halt_arrive(abti_es *es);
 /* Whether the ES runs nothing while act does its work; rt.lock held. */
 bool abti_halt_is_still(abti_es *es);
 
-/* For who is about to destroy a pool that no ES in the list uses any more. */
-void abti_halt_wait_for_act(void);
-
 /* For who has taken an ES out of rt.by_index and is about to free it: no abti_halt_post looks at it any more. */
 void abti_halt_wait_for_posters(void);
 

@@ -105,3 +105,17 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
         abti_parking_settle(&parking, pool);
     }
 }
+
+abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context context)
+{
+    if (pool->ops->pop_wait)
+        return pool->ops->pop_wait(pool, secs, context);
+    return abti_park_pop(pool, abti_clock_deadline_in(secs), context);
+}
+
+abti_unit *abti_wait_for_unit_until(abti_pool *pool, double wtime)
+{
+    if (pool->ops->pop_timedwait)
+        return pool->ops->pop_timedwait(pool, wtime);
+    return abti_park_pop(pool, abti_clock_deadline_at(wtime), 0);
+}

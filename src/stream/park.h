@@ -18,4 +18,13 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
  */
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
 
+/*
+ * Waiting pops, of any pool that has them (abti_pool_can): so many seconds, or until a time on the scale of
+ * ABT_get_wtime. At a built-in pool the native thread sleeps until a push; it is woken for its timers, too, which is
+ * why they stand here.
+ */
+abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context context);
+
+abti_unit *abti_wait_for_unit_until(abti_pool *pool, double wtime);
+
 #endif

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include "os/clock.h"
-#include "os/futex.h"
 #include "rt/rt.h"
+#include "wait/word.h"
 
 /*
  * A native thread does it, which is made when a depot is crowded for the first time and sleeps while none is. Streams
@@ -104,8 +104,7 @@ static void sleep_until_crowded(void)
         return;
     if (any_is_crowded() && change_state(ASLEEP, AWAKE))
         return;
-    while (abti_load_acquire(&reclaim_state) == ASLEEP)
-        abti_futex_wait(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
+    (void)abti_word_await_change(&reclaim_state, ASLEEP, ABTI_CLOCK_NEVER);
 }
 
 /*
@@ -119,9 +118,7 @@ static void *reclaim_main(void *arg)
     bool asked = false;
     (void)arg;
     while (!is_ending()) {
-        uint64_t until = abti_clock_mono_ns() + PERIOD_NS;
-        while (!is_ending() && abti_futex_wait(&reclaim_state, AWAKE, until))
-            ;
+        (void)abti_word_await_change(&reclaim_state, AWAKE, abti_clock_mono_ns() + PERIOD_NS); /* or it is to end */
         quiet = reclaim() ? 0 : quiet + 1;
         if (quiet == 1 && !asked)
             ask_for_stacks();

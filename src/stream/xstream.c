@@ -8,7 +8,6 @@
 #include "base/round.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
-#include "os/futex.h"
 #include "os/vm.h"
 #include "rt/rt.h"
 #include "run/end.h"
@@ -23,6 +22,7 @@
 #include "sync/timer.h"
 #include "unit/ownstack.h"
 #include "wait/cpus.h"
+#include "wait/word.h"
 
 /* --- Making --- */
 
@@ -111,8 +111,7 @@ static void await_control(abti_es *es)
             return;
         abti_cpu_relax();
     }
-    while (abti_load_acquire(&es->control) == ABTI_ES_STOPPED)
-        abti_futex_wait(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
+    (void)abti_word_await_change(&es->control, ABTI_ES_STOPPED, ABTI_CLOCK_NEVER);
 }
 
 static void *es_thread(void *arg)

@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include "unit/unit.h"
 
-/* Of waiters only, see struct abti_waiter. */
-enum { ABTI_IN_CROWD = 4 };
-
 /*
  * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock. It
  * is woken once. A ULT that waits for one object, as long as it takes, leaves its stack with that lock held. All others

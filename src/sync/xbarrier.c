@@ -1,7 +1,6 @@
 #include "sync/xbarrier.h"
 
 #include "arch/x86_64/arch_cpu.h"
-#include "os/clock.h"
 #include "wait/word.h"
 
 /* How often a thread looks before it sleeps. */
@@ -21,14 +20,13 @@ void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
-    uint32_t rounds;
-    /* acquire: pairs with the last one's release; it has seen what all the others did before they came */
-    for (int i = 0; (int32_t)((rounds = abti_load_acquire(&barrier->rounds)) - round) <= 0; i++) {
-        if (i < XBARRIER_LOOKS)
-            abti_cpu_relax();
-        else
-            abti_word_wait(&barrier->rounds, rounds, ABTI_CLOCK_NEVER);
+    for (int i = 0; i < XBARRIER_LOOKS; i++) {
+        /* acquire: pairs with the last one's release; it has seen what all the others did before they came */
+        if ((int32_t)(abti_load_acquire(&barrier->rounds) - round) > 0)
+            return;
+        abti_cpu_relax();
     }
+    abti_word_await_past(&barrier->rounds, round);
 }
 
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)

@@ -8,7 +8,6 @@
 #include "mem/lazycache.h"
 #include "os/vm.h"
 #include "rt/rt.h"
-#include "stream/reclaim.h"
 
 /* The first slots come with the table: most units use very few keys. */
 #define NUM_INLINE_SLOTS 4
@@ -58,7 +57,7 @@ static void release_blocks(char *word)
     abti_vm_release(word, ABTI_ARENA_WORD * block_size());
 }
 
-void abti_ktables_init(uint32_t num_buckets, size_t kept)
+void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct abti_slab_spec *, size_t))
 {
     enum { FEW_BUCKETS = 4, CACHED = 8 * 1024, MOST_BATCH = 29, CHUNK = 64 * 1024 };
     size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
@@ -79,7 +78,7 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept)
         .batch = batch < MOST_BATCH ? (unsigned)batch : MOST_BATCH,
         .release = release_blocks,
     };
-    abti_reclaim_watch(&spec, kept / block);
+    watch(&spec, kept / block);
     abti_slab_init(&abti_rt.ktable_slab, &spec);
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "abt.h"
-#include "base/compiler.h"
+#include "mem/slab.h"
 
 struct ABT_key_opaque {
     void (*destructor)(void *value); /* may be NULL */
@@ -19,9 +19,9 @@ struct abti_ktable;
 
 /*
  * Before the first table: they have num_buckets each, as a rule, and come from caches of the ESs. `kept`: bytes in free
- * ones.
+ * ones; `watch`: is told of the slab, to give memory back.
  */
-void abti_ktables_init(uint32_t num_buckets, size_t kept);
+void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct abti_slab_spec *spec, size_t kept));
 
 /* Gives a new key its number. */
 void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value));

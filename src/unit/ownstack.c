@@ -3,14 +3,13 @@
 #include "mem/lazycache.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
-#include "stream/reclaim.h"
 
-void abti_ownstacks_init(size_t kept)
+void abti_ownstacks_init(size_t kept, void (*watch)(struct abti_slab_spec *, size_t))
 {
     for (unsigned size_class = 0; size_class < ABTI_STACK_CLASSES; size_class++) {
         struct abti_slab_spec spec;
         abti_stack_class_spec(&spec, size_class, kept);
-        abti_reclaim_watch(&spec, kept / spec.payload);
+        watch(&spec, kept / spec.payload);
         abti_slab_init(&abti_rt.class_slabs[size_class], &spec);
     }
 }

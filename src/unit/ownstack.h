@@ -7,8 +7,8 @@
 
 #include "rt/self.h"
 
-/* Before the first stack is taken. `kept`: bytes in free stacks of a class. */
-void abti_ownstacks_init(size_t kept);
+/* Before the first stack is taken. `kept`: bytes in free stacks of a class; `watch`: as for abti_ktables_init. */
+void abti_ownstacks_init(size_t kept, void (*watch)(struct abti_slab_spec *spec, size_t kept));
 
 /* What is free goes to the depots, for others to take. */
 void abti_ownstacks_flush(struct abti_ownstacks *stacks);

@@ -30,4 +30,13 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
         abti_futex_wake_all(word);
 }
 
+/*
+ * The thread sleeps in the system, whatever the policy, as long as *word is `value`; acquire. False: the deadline has
+ * passed. Whoever changes the word wakes it by abti_futex_wake_all, or abti_futex_wake if there is one sleeper.
+ */
+bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_ns);
+
+/* The thread waits, by the policy, until the count, which only grows, is past `count`; acquire. */
+void abti_word_await_past(_Atomic uint32_t *word, uint32_t count);
+
 #endif

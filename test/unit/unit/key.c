@@ -2,6 +2,7 @@
 
 #include "mem/lazycache.h"
 #include "rt/rt.h"
+#include "stream/reclaim.h"
 #include "tap.h"
 #include "unit/key.h"
 
@@ -155,7 +156,7 @@ static void test_again(void)
 
 int main(void)
 {
-    abti_ktables_init(4, SIZE_MAX);
+    abti_ktables_init(4, SIZE_MAX, abti_reclaim_watch);
     test_order();
     test_values();
     test_meddling();
