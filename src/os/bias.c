@@ -37,8 +37,7 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
     abti_store_relaxed(&lock->owner, NULL);
     fence_all();
     /* acquire: pairs with the releases of the owner */
-    for (unsigned step = 0; abti_load_acquire(&owner->inside) == lock; step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&owner->inside) != lock);
     bool soon = abti_clock_mono_ns() - lock->since_ns < SOON_NS;
     uint32_t need = lock->need < NEED_MIN ? NEED_MIN : lock->need;
     if (soon && need < NEED_MAX)

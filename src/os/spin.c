@@ -21,8 +21,7 @@ void abti_backoff(unsigned step)
 void abti_spin_wait(struct abti_spin *lock)
 {
     /* relaxed: only a hint, the exchange that follows synchronises */
-    for (unsigned step = 0; abti_load_relaxed(&lock->word); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_relaxed(&lock->word) == 0);
 }
 
 bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)

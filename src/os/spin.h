@@ -41,6 +41,13 @@ ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)
 /* Bounded spinning, then giving way, then sleeping: one step of any "look again later" loop. `step` counts from 0. */
 void abti_backoff(unsigned step);
 
+/* Looks until the condition holds, which another thread is about to make true. */
+#define abti_spin_until(condition)                                                                                     \
+    do {                                                                                                               \
+        for (unsigned step_ = 0; !(condition); step_++)                                                                \
+            abti_backoff(step_);                                                                                       \
+    } while (0)
+
 /*
  * Spins while *word == expected. False when the deadline (CLOCK_MONOTONIC ns, ABTI_CLOCK_NEVER for none) has passed
  * before. Who spins for longer than others take to do a little offers the CPU to other threads now and then.

@@ -68,8 +68,7 @@ void abti_pool_grant_nests(abti_pool *pool, int32_t num)
 static uint32_t wait_for_moves(struct abti_blocked *b)
 {
     uint32_t moves;
-    for (unsigned step = 0; (moves = abti_load_acquire(&b->moves)) & 1; step++)
-        abti_backoff(step);
+    abti_spin_until(!((moves = abti_load_acquire(&b->moves)) & 1));
     return moves;
 }
 

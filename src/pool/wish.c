@@ -62,8 +62,7 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
         return true;
     if (abti_cas_acq_rel(&pool->wish, &mine, 0))
         return !empty;
-    for (unsigned step = 0; !(*unit = abti_load_acquire(&wish.unit)); step++)
-        abti_backoff(step);
+    abti_spin_until(*unit = abti_load_acquire(&wish.unit));
     return true;
 }
 
@@ -89,7 +88,6 @@ bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_cont
         abti_cpu_relax();
     if (abti_cas_acq_rel(&pool->wish, &mine, 0))
         return false;
-    for (unsigned step = 0; !abti_load_acquire(&gift.taken); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&gift.taken));
     return true;
 }

@@ -91,8 +91,7 @@ abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
 void abti_resume_joiner(abti_unit *joiner)
 {
     /* acquire: pairs with abti_after_suspend */
-    for (unsigned step = 0; abti_load_acquire(&joiner->state) != ABT_THREAD_STATE_BLOCKED; step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&joiner->state) == ABT_THREAD_STATE_BLOCKED);
     abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 

@@ -27,8 +27,7 @@ static void join_native(abti_unit *unit)
         (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);
         return;
     }
-    for (unsigned step = 0; !abti_unit_is_done(unit); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_unit_is_done(unit));
 }
 
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)

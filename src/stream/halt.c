@@ -59,8 +59,7 @@ void abti_halt_post(const struct abti_halt_request *request)
 
 void abti_halt_wait_for_posters(void)
 {
-    for (unsigned step = 0; abti_load_seq_cst(&halt.posters) != 0; step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_seq_cst(&halt.posters) == 0);
 }
 
 void abti_halt_reset(void)

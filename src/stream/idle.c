@@ -115,8 +115,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
     if (es == abti_es_self || before == 0)
         return ABT_SUCCESS;
     /* acquire: pairs with end_of_hook. What was the hook is over when anything else stands here. */
-    for (unsigned step = 0; abti_load_acquire(&idle->in_hook) == before; step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&idle->in_hook) != before);
     return ABT_SUCCESS;
 }
 
@@ -221,8 +220,7 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
     if (!is_running)
         free(p);
     /* acquire: pairs with abti_idle_poll */
-    for (unsigned step = 0; is_running && es != abti_es_self && abti_load_acquire(&idle->polls) == polls; step++)
-        abti_backoff(step);
+    abti_spin_until(!(is_running && es != abti_es_self && abti_load_acquire(&idle->polls) == polls));
     return ABT_SUCCESS;
 }
 

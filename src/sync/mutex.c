@@ -409,6 +409,5 @@ bool abti_mutex_trylock(ABT_mutex mutex)
 
 void abti_mutex_spinlock(ABT_mutex mutex)
 {
-    for (unsigned step = 0; !abti_mutex_trylock(mutex); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_mutex_trylock(mutex));
 }

@@ -14,8 +14,7 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
     /* acquire: pairs with the last access of those who leave */
-    for (unsigned step = 0; abti_load_acquire(&barrier->inside); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&barrier->inside) == 0);
 }
 
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)

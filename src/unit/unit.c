@@ -47,8 +47,7 @@ struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
                            unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
         return cold;
     }
-    for (unsigned step = 0; !(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); step++)
-        abti_backoff(step);
+    abti_spin_until(abti_load_acquire(&unit->cold) & ABTI_COLD_READY);
     return cold;
 }
 
