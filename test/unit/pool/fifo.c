@@ -23,9 +23,9 @@ static void test_order(abti_pool *pool)
     is_int(pool->ops->pop_many(pool, many, 4, 0), 4, "pop_many of some");
     ok(many[0] == &units[1] && many[3] == &units[6], "in order");
     is_int(pool->ops->pop_many(pool, many, 4, 0), 1, "pop_many of the rest");
-    ok(!pool->ops->pop_wait(pool, 0.002, 0), "pop_wait of nothing");
+    ok(!abti_wait_for_unit(pool, 0.002, 0), "pop_wait of nothing");
     push(pool, 3, 0);
-    is_ptr(pool->ops->pop_wait(pool, 10, 0), &units[3], "pop_wait of something");
+    is_ptr(abti_wait_for_unit(pool, 10, 0), &units[3], "pop_wait of something");
     is_str(content(pool), "", "empty again");
 }
 

@@ -6,6 +6,7 @@
 
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
+#include "stream/park.h"
 #include "tap.h"
 
 enum { NUM_UNITS = 3000 };
