@@ -32,6 +32,7 @@ abt_sources = \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
+	src/base/assert.c \
 	src/base/heap.c \
 	src/base/parse.c \
 	src/ext/info.c \

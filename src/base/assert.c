@@ -1,0 +1,10 @@
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void abti_assert_failed(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "libabt: %s:%d: not so: %s\n", file, line, condition);
+    abort();
+}
