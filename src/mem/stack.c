@@ -25,7 +25,7 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
 }
 
 /* Without room for a guard page at the begin, wherever that lies, and for a page or more above it. */
-static bool is_small(size_t size)
+static bool has_few_pages(size_t size)
 {
     return size < 3 * abti_vm_page_size();
 }
@@ -38,7 +38,7 @@ static bool is_small(size_t size)
 static char *guard_place(const struct abti_stack *stack)
 {
     bool is_users = stack->kind == ABTI_STACK_USER;
-    if (!abti_guard_needs_page() || is_small(stack->size))
+    if (!abti_guard_needs_page() || has_few_pages(stack->size))
         return is_users ? NULL : stack->low;
     char *begin = is_users ? stack->low : stack->end - stack->size;
     return (char *)abti_round_up((uintptr_t)begin, abti_vm_page_size());
@@ -183,7 +183,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
     /* A guard asked for by name lies where the nominal size begins. */
-    stack_spec(spec, size, abti_guard_needs_page() && !is_small(size) ? 0 : ABTI_STACK_ROOM, chunk);
+    stack_spec(spec, size, abti_guard_needs_page() && !has_few_pages(size) ? 0 : ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
     spec->arena.huge = !abti_guard_needs_page();
 }

@@ -80,7 +80,7 @@ static bool look_locked(const abti_es *es, size_t units, uint64_t now_ms)
     return true;
 }
 
-static void tell(const abti_es *es, abti_pool *const *pools, int num)
+static void tell_stall(const abti_es *es, abti_pool *const *pools, int num)
 {
     char text[512];
     int len = snprintf(text, sizeof(text),
@@ -100,5 +100,5 @@ void abti_shortage_note(abti_es *es, abti_pool *const *pools, int num)
     bool now = look_locked(es, units, abti_clock_mono_ns() / 1000000);
     abti_spin_unlock(&stall.lock);
     if (now)
-        tell(es, pools, num);
+        tell_stall(es, pools, num);
 }
