@@ -1,13 +1,13 @@
+#include "ext/unwind.h"
+
+#define UNW_LOCAL_ONLY
 #include <inttypes.h>
 #include <libunwind.h>
 #include <link.h>
 #include <string.h>
 #include <ucontext.h>
 #include "base/hash.h"
-#include "ext/unwind.h"
 #include "os/spin.h"
-
-#define UNW_LOCAL_ONLY
 
 /* What is said of an address: the function, and the file it is from. */
 struct place {

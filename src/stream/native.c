@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 #include <unistd.h>
-#include "arch/x86_64/arch_cpu.h"
+#include "arch/cpu.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 

@@ -1,6 +1,6 @@
 #include "sync/xbarrier.h"
 
-#include "arch/x86_64/arch_cpu.h"
+#include "arch/cpu.h"
 #include "wait/word.h"
 
 /* How often a thread looks before it sleeps. */

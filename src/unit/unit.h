@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "arch/ctx.h"
-#include "arch/x86_64/arch_cpu.h"
+#include "arch/cpu.h"
 #include "rt/self.h"
 
 struct abti_ktable;

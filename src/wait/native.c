@@ -1,6 +1,6 @@
 #include "wait/native.h"
 
-#include "arch/x86_64/arch_cpu.h"
+#include "arch/cpu.h"
 #include "wait/sleeper.h"
 #include "wait/word.h"
 

@@ -1,5 +1,4 @@
 /* What grows by the way, in calls that cannot fail: without memory it stays small, and nothing is lost. */
-#include "abt.h"
 #include "api/user_pool.h"
 #include "cases.h"
 

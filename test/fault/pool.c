@@ -1,7 +1,5 @@
 /* Pools: making them; units that user-defined ones cannot make; what grows inside of built-in ones. */
-#include "abt.h"
 #include "api/user_pool.h"
-#include "base/delay.h"
 #include "cases.h"
 
 /* --- Making pools --- */

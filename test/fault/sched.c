@@ -1,7 +1,5 @@
 /* Schedulers: making them, stacking them, and making them main ones. */
-#include "abt.h"
 #include "api/user_pool.h"
-#include "base/delay.h"
 #include "cases.h"
 
 static ABT_sched sched;

@@ -2,7 +2,6 @@
  * Memory that is wanted where no code can tell that there is none: stacks of ULTs that are about to run. Nothing is
  * lost, nobody else is kept from running, and all goes on when there is memory again.
  */
-#include "abt.h"
 #include "api/user_pool.h"
 #include "cases.h"
 

@@ -2,9 +2,7 @@
  * A ULT changes between a user-defined and a built-in pool while others ask what it is. Whether it has a unit of the
  * user's was a flag among the constant ones; TSan tells.
  */
-#include "abt.h"
 #include "api/user_pool.h"
-#include "base/delay.h"
 
 enum { CHANGES = 1000 };
 

@@ -2,9 +2,7 @@
  * BASIC_WAIT with a user-defined first pool slept in that pool's pop_wait for up to 100 ms, whatever came to the other
  * pools meanwhile.
  */
-#include "abt.h"
 #include "api/user_pool.h"
-#include "base/delay.h"
 
 int main(void)
 {

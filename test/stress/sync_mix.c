@@ -7,9 +7,7 @@
  */
 #include <limits.h>
 
-#include "abt.h"
 #include "api/common.h"
-#include "base/delay.h"
 
 enum { MAX_ES = 16, MAX_TEAMS = 2 * MAX_ES, TEAM = 3, SERVANTS = 3, MEETING = 16, MUTEXES = 4, CELLS = 8 };
 

@@ -1,5 +1,5 @@
 /* Back-traces of bare contexts: they begin at the caller of the switch and end at the entry frame. */
-#include "arch/x86_64/arch_cpu.h"
+#include "arch/cpu.h"
 #include "ext/unwind.h"
 #include "tap.h"
 
