@@ -84,6 +84,7 @@ static void create_and_block(void)
 
 int main(void)
 {
+    need_madvise();
     stress_begin();
     start_and_end("the first time, with those of the code", true);
     start_and_end("later", false);

@@ -84,6 +84,7 @@ static void mass(const char *check)
 
 int main(void)
 {
+    need_madvise();
     stress_begin();
     mass("auto");
     mass("none");

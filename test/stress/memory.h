@@ -3,7 +3,10 @@
 #define TEST_STRESS_MEMORY_H
 
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "tap.h"
 
 static inline long resident_kib(void)
 {
@@ -15,6 +18,17 @@ static inline long resident_kib(void)
     if (statm)
         fclose(statm);
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The first thing of a test that measures what comes back: a filter of system calls may keep the library from it. */
+static inline void need_madvise(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *probe = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (probe != MAP_FAILED && madvise(probe, page, MADV_DONTNEED) != 0)
+        skip_all("the system does not let go of memory on request");
+    munmap(probe, page);
 }
 
 #endif
