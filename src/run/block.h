@@ -3,6 +3,7 @@
 #define ABTI_RUN_BLOCK_H
 
 #include "pool/blocked.h"
+#include "run/budget.h"
 #include "run/switch.h"
 
 /* Who is about to block carries out a migration that was asked for, so that it is counted where it will come back. */
@@ -23,7 +24,7 @@ ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
 {
     abti_unit *next;
     return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) &&
-           ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(es->budget > 1) &&
+           ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(abti_budget_allows(es)) &&
            ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
            ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur);
 }
@@ -33,7 +34,7 @@ ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
 {
     struct abti_queue *queue = &es->fast->queue;
     abti_unit *next = abti_load_relaxed(&queue->head);
-    es->budget--;
+    abti_budget_count(es);
     abti_queue_pop_head(queue, next);
     abti_pool_owner_entered(self->pool);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);

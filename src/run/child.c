@@ -57,7 +57,7 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = abti_sched_in(parent);
     bool is_ours = sched && sched->ops->pick; /* a predefined one */
-    if (!is_ours || es->budget <= 0) {
+    if (!is_ours || abti_budget_is_exhausted(es)) {
         abti_es_ask_for_stacks(es);
         abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);
         if (is_ours)
@@ -98,7 +98,7 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     /* The children give the ES back to us on this native thread, whatever becomes of them. */
     do {
         es->handoff = NULL;
-        es->budget--;
+        abti_budget_count(es);
         run_one(es, self, unit, dsched);
         unit = es->handoff;
     } while (unit);

@@ -82,7 +82,7 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
         return false;
     if (pool == es->fast && abti_pool_nests_no_more(pool)) {
         abti_pool_grant_nests(pool, (int32_t)es->dsched->event_freq);
-        es->budget = 0; /* now they are looked at, or, if there is something to do, when the ULT has left */
+        abti_budget_exhaust(es); /* now they are looked at, or, if there is something to do, when the ULT has left */
     }
     return abti_may_pick(es);
 }
@@ -145,14 +145,14 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     abti_pool *own = es->cur->pool;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || es->budget <= 1 || abti_pool_is_asked(front) ||
+    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || !abti_budget_allows(es) || abti_pool_is_asked(front) ||
                       !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
         abti_bias_leave(es->bias);
         return abti_join_slow(es, unit, handle);
     }
-    es->budget--;
+    abti_budget_count(es);
     abti_pool_owner_entered(own);
     abti_pool_pop_head_locked(front, unit);
     abti_bias_leave(es->bias);

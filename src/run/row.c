@@ -9,7 +9,7 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     abti_es *es = abti_es_self;
     if (!es || abti_stackuse_is_on())
         return 0;
-    if (es->budget <= 1 && es->dsched)
+    if (!abti_budget_allows(es) && es->dsched)
         abti_renew_budget(es, es->dsched);
     abti_unit *self = es->cur;
     struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};

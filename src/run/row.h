@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_ROW_H
 #define ABTI_RUN_ROW_H
 
+#include "run/budget.h"
 #include "run/join.h"
 
 /*
@@ -25,7 +26,7 @@ ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
     struct abti_queue *queue = &es->fast->queue;
     /* A null handle could be taken for the head of an empty queue. */
     if (!unit || !abti_may_run_in_place(self, queue, unit) || ABTI_UNLIKELY(!abti_pool_is_owner(es, self->pool)) ||
-        ABTI_UNLIKELY(!abti_cpu_count_down(&es->budget)) ||
+        ABTI_UNLIKELY(!abti_budget_take(es)) ||
         ABTI_UNLIKELY(!abti_register_in_place(unit, self, row->free ? row->next : NULL)))
         return false;
     row->next++;

@@ -4,6 +4,7 @@
 
 #include "pool/pool.h"
 #include "pool/thief.h"
+#include "run/budget.h"
 
 /* Requests to a scheduler: when has-to-stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
@@ -99,15 +100,14 @@ ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
 {
     if (!abti_es_has_no_events(es, sched))
         return false;
-    es->budget = (int32_t)sched->event_freq;
+    abti_budget_fill(es, sched->event_freq);
     return true;
 }
 
 /* A child that leaves may say itself who runs next. Counts that one. */
 ABTI_INLINE bool abti_may_pick(abti_es *es)
 {
-    return ABTI_LIKELY(es->dsched != NULL) &&
-           (ABTI_LIKELY(abti_cpu_count_down(&es->budget)) || abti_renew_budget(es, es->dsched));
+    return ABTI_LIKELY(es->dsched != NULL) && (ABTI_LIKELY(abti_budget_take(es)) || abti_renew_budget(es, es->dsched));
 }
 
 /* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */

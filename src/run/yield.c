@@ -127,7 +127,7 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (!sched || abti_has_requests(self) || (--es->budget <= 0 && !may_yield_on(es, self->pool, sched)))
+    if (!sched || abti_has_requests(self) || (!abti_budget_take(es) && !may_yield_on(es, self->pool, sched)))
         return yield_slow(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es, self);
@@ -141,9 +141,9 @@ int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (!sched || sched->front != self->pool || es->budget <= 1 || abti_has_requests(self))
+    if (!sched || sched->front != self->pool || !abti_budget_allows(es) || abti_has_requests(self))
         return yield_general(es, context);
-    es->budget--;
+    abti_budget_count(es);
     return yield_shared(es, self);
 }
 

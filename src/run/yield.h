@@ -3,6 +3,7 @@
 #define ABTI_RUN_YIELD_H
 
 #include "pool/pool.h"
+#include "run/budget.h"
 #include "run/switch.h"
 
 /* The calling ULT goes back to its pool and others run. */
@@ -13,7 +14,7 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur, *next;
     struct abti_queue *queue = &es->fast->queue;
-    if (ABTI_UNLIKELY(es->fast != self->pool || !abti_cpu_count_down(&es->budget) || abti_has_requests(self) ||
+    if (ABTI_UNLIKELY(es->fast != self->pool || !abti_budget_take(es) || abti_has_requests(self) ||
                       !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next)))
         return abti_yield_any(es, context);
     /* Private: nobody can see the unit in the pool before it has left its stack. */
