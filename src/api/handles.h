@@ -3,7 +3,7 @@
 #define ABTI_API_HANDLES_H
 
 #include "api/check.h"
-#include "pool/pool.h"
+#include "pool/builtin.h"
 #include "rt/rt.h"
 
 #define ABTI_XSTREAM_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_NULL)

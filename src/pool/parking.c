@@ -1,6 +1,6 @@
 #include "pool/parking.h"
 
-#include "pool/pool.h"
+#include "pool/builtin.h"
 
 /* Pool lock held. */
 static void settle(struct abti_parking *p, abti_pool *pool)

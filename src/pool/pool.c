@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/round.h"
 #include "pool/blocked.h"
+#include "pool/builtin.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
 

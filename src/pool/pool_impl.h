@@ -2,7 +2,7 @@
 #ifndef ABTI_POOL_POOL_IMPL_H
 #define ABTI_POOL_POOL_IMPL_H
 
-#include "pool/pool.h"
+#include "pool/builtin.h"
 
 /* A built-in pool. ABT code. */
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic,

@@ -1,7 +1,7 @@
 #include "pool/thief.h"
 
 #include "os/clock.h"
-#include "pool/pool.h"
+#include "pool/builtin.h"
 #include "pool/wish.h"
 
 /* How often in a row a thief goes without: another one asks, which may have lost its CPU, or nothing is left. */

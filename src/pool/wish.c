@@ -2,6 +2,7 @@
 
 #include "os/clock.h"
 #include "pool/blocked.h"
+#include "pool/builtin.h"
 #include "wait/cpus.h"
 
 /*

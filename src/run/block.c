@@ -1,6 +1,7 @@
 #include "run/block.h"
 
 #include "os/clock.h"
+#include "pool/builtin.h"
 #include "rt/rt.h"
 #include "run/migrate.h"
 #include "run/sched.h"

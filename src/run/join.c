@@ -2,6 +2,7 @@
 #include "run/join.h"
 
 #include "os/clock.h"
+#include "pool/builtin.h"
 #include "pool/wish.h"
 #include "run/block.h"
 #include "run/sched.h"
@@ -104,7 +105,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    if (front->shared_fifo && abti_load_relaxed(&front->queue.head) != unit)
+    if (!abti_pool_may_be_head(front, unit))
         return false;
     return abti_cpu_sp_is_above(&self->stack->nest_limit) && !abti_annotate_on && !abti_has_requests(self) &&
            !abti_stackuse_is_on();

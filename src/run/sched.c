@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "os/clock.h"
+#include "pool/builtin.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "rt/timers.h"

@@ -1,5 +1,6 @@
 #include "run/yield.h"
 
+#include "pool/builtin.h"
 #include "run/end.h"
 #include "run/migrate.h"
 #include "run/sched.h"
