@@ -72,7 +72,7 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     abti_unit *unit = abti_cache_get_quick(&es->units);
     abti_unit_init(unit, func, arg, pool, flags);
     *handle = unit; /* before the push: it may run at once */
-    return abti_pool_push_new(es, pool, unit);
+    return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
 }
 
 /*

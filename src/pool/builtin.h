@@ -8,10 +8,6 @@
 
 #include "pool/pool.h"
 
-/* Parts of abti_pool_push_new: the whole of it, and with the lock held what follows the push. */
-int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit);
-int abti_pool_end_push(abti_pool *pool);
-
 /* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
@@ -68,23 +64,67 @@ ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_
         abti_queue_push(&pool->queue, unit);
 }
 
-/* A new unit is pushed to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
-ABTI_INLINE int abti_pool_push_new(abti_es *es, abti_pool *pool, abti_unit *unit)
+/* The contexts in which a unit is pushed to the head of a RANDWS pool: its owner takes it first. */
+enum {
+    ABTI_POOL_TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |
+                        ABT_POOL_CONTEXT_OP_THREAD_REVIVE | ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO
+};
+
+/*
+ * Each operation on a shared pool in front has two forms, which share an inline body and differ by its constant
+ * argument `biased`. The biased form is for the ES that has the lock's bias: it touches nothing but memory of its own
+ * and the pool's. The other one, out of line so that the biased form saves no registers for it, locks in any way, and
+ * does what may come in between.
+ */
+
+/* The end of a body: the lock is released as it was taken. */
+ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
+{
+    if (biased)
+        abti_bias_leave(es->bias);
+    else
+        abti_pool_unlock(es, pool);
+}
+
+/* The form that is not biased, of every push; es may be NULL. ABT_SUCCESS. */
+int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
+
+/* The end of a push for which somebody waits: answers, unlocks, and wakes a sleeper. ABT_SUCCESS. */
+int abti_pool_end_push(abti_pool *pool);
+
+/* A push needs no memory, nor to look for where the units behind the ring end. */
+ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
+{
+    return is_fifo || ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue));
+}
+
+/* The body of a push, with the lock held. The biased form has seen that there is room. */
+ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
+                                    bool is_fifo, bool biased)
+{
+    if (!biased)
+        pool->ops->push_locked(pool, unit, context);
+    else if (is_fifo)
+        abti_queue_push(&pool->queue, unit);
+    else
+        abti_ring_push(&pool->ring, unit, (context & ABTI_POOL_TO_HEAD) != 0);
+    if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* nobody asks a FIFO */
+        return abti_pool_end_push(pool);
+    abti_pool_leave(es, pool, biased);
+    return ABT_SUCCESS;
+}
+
+/* Pushes a unit to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
+ABTI_INLINE int abti_pool_push_shared(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
+                                      bool is_fifo)
 {
     if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
-        return abti_pool_push_new_slow(pool, unit);
-    if (pool->shared_fifo) {
-        abti_queue_push(&pool->queue, unit);
-    } else if (ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue))) {
-        abti_ring_push(&pool->ring, unit, true);
-    } else {
+        return abti_pool_push_slow(es, pool, unit, context);
+    if (!abti_pool_has_room_locked(pool, is_fifo)) {
         abti_bias_leave(es->bias);
-        return abti_pool_push_new_slow(pool, unit);
+        return abti_pool_push_slow(es, pool, unit, context);
     }
-    if (abti_pool_is_awaited(pool))
-        return abti_pool_end_push(pool);
-    abti_bias_leave(es->bias);
-    return ABT_SUCCESS;
+    return abti_pool_push_body(es, pool, unit, context, is_fifo, true);
 }
 
 #endif

@@ -17,15 +17,10 @@ static void fifo_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context 
 static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || !abti_bias_enter(&pool->lock, es->bias))) {
+    if (ABTI_UNLIKELY(!es))
         abti_pool_push_slow(es, pool, unit, context);
-        return;
-    }
-    abti_queue_push(&pool->queue, unit);
-    if (abti_pool_has_parked(pool))
-        abti_parking_unlock_and_wake(pool);
     else
-        abti_bias_leave(es->bias);
+        abti_pool_push_shared(es, pool, unit, context, true);
 }
 
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)

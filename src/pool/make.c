@@ -1,6 +1,7 @@
 /* Making built-in pools, and what they share. */
 #include <stdlib.h>
 #include "pool/pool_impl.h"
+#include "pool/wish.h"
 
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
@@ -24,14 +25,17 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
     return ABT_SUCCESS;
 }
 
-void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+int abti_pool_end_push(abti_pool *pool)
 {
-    abti_bias_lock_slow(&pool->lock, es ? es->bias : NULL);
-    pool->ops->push_locked(pool, unit, context);
-    if (abti_pool_is_awaited(pool))
-        abti_pool_end_push(pool);
-    else
-        abti_spin_unlock(&pool->lock.spin);
+    abti_pool_answer_locked(pool);
+    abti_parking_unlock_and_wake(pool);
+    return ABT_SUCCESS;
+}
+
+int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    abti_pool_lock(es, pool);
+    return abti_pool_push_body(es, pool, unit, context, false, false);
 }
 
 /* With the lock held, which is released: wakes up to `num` of those who sleep on the pool. How many more there may be.

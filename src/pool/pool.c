@@ -7,19 +7,6 @@
 #include "pool/wish.h"
 #include "rt/rt.h"
 
-int abti_pool_push_new_slow(abti_pool *pool, abti_unit *unit)
-{
-    pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
-}
-
-int abti_pool_end_push(abti_pool *pool)
-{
-    abti_pool_answer_locked(pool);
-    abti_parking_unlock_and_wake(pool);
-    return ABT_SUCCESS;
-}
-
 void abti_pool_collect(abti_pool *pool)
 {
     abti_pool_lock(abti_es_self, pool);

@@ -15,9 +15,6 @@ extern const struct abti_pool_ops abti_pool_fifo_priv_ops;
 extern const struct abti_pool_ops abti_pool_fifo_ops;
 extern const struct abti_pool_ops abti_pool_randws_ops;
 
-/* A push of a built-in pool under the lock, by who has not got the bias. */
-void abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
-
 /* push_many under the pool's lock, taken once, for those with push_locked. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
 

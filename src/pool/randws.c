@@ -8,12 +8,7 @@
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
-enum {
-    TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |
-              ABT_POOL_CONTEXT_OP_THREAD_REVIVE | ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO
-};
-
-/* The ring is full, or has more units behind its tail. */
+/* The ring is full, or has more units behind its tail. Out of line: it calls others. */
 static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_head)
 {
     bool behind_others = !to_head && !abti_queue_is_empty(&pool->queue);
@@ -25,11 +20,11 @@ static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_
 
 static void push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    bool to_head = (context & TO_HEAD) != 0;
-    if (ABTI_UNLIKELY(abti_ring_is_full(&pool->ring) || !abti_queue_is_empty(&pool->queue)))
-        push_beside(pool, unit, to_head);
-    else
+    bool to_head = (context & ABTI_POOL_TO_HEAD) != 0;
+    if (abti_pool_has_room_locked(pool, false))
         abti_ring_push(&pool->ring, unit, to_head);
+    else
+        push_beside(pool, unit, to_head);
 }
 
 static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
@@ -54,15 +49,10 @@ static size_t randws_size(abti_pool *pool)
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || !abti_bias_enter(&pool->lock, es->bias))) {
+    if (ABTI_UNLIKELY(!es))
         abti_pool_push_slow(es, pool, unit, context);
-        return;
-    }
-    push_locked(pool, unit, context);
-    if (abti_pool_is_awaited(pool))
-        abti_pool_end_push(pool);
     else
-        abti_bias_leave(es->bias);
+        abti_pool_push_shared(es, pool, unit, context, false);
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
