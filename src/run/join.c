@@ -118,22 +118,34 @@ ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit,
            abti_load_relaxed(&unit->join) == 0 && abti_register_in_place(unit, es->cur, handle);
 }
 
-/* All that comes in between is here, so that it is not for this that the quick way saves registers. */
+/* The body of both forms, with the lock of `front` held; `own` is the joiner's pool. The biased form has seen that
+ * nobody asks for a unit, and that the ES owns the counts of `own`. */
+ABTI_INLINE int join_body(abti_es *es, abti_pool *front, abti_pool *own, abti_unit *unit, ABT_thread *handle,
+                          bool biased)
+{
+    if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
+        abti_pool_leave(es, front, biased);
+        return abti_join_slow(es, unit, handle);
+    }
+    abti_budget_count(es);
+    if (biased)
+        abti_pool_owner_entered(own);
+    else
+        abti_pool_count_entered(es, own);
+    abti_pool_pop_head_locked(front, unit);
+    if (!biased)
+        abti_pool_answer_locked(front);
+    abti_pool_leave(es, front, biased);
+    return abti_run_in_place(es, es->cur, unit);
+}
+
 static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_pool *front = es->dsched->front;
-    if (!abti_may_pick(es))
+    if (!abti_budget_allows(es) && !abti_renew_budget(es, es->dsched))
         return abti_join_slow(es, unit, handle);
     abti_pool_lock(es, front);
-    if (!register_locked(es, front, unit, handle)) {
-        abti_pool_unlock(es, front);
-        return abti_join_slow(es, unit, handle);
-    }
-    abti_pool_count_entered(es, es->cur->pool);
-    abti_pool_pop_head_locked(front, unit);
-    abti_pool_answer_locked(front);
-    abti_pool_unlock(es, front);
-    return abti_run_in_place(es, es->cur, unit);
+    return join_body(es, front, es->cur->pool, unit, handle, false);
 }
 
 /*
@@ -149,15 +161,7 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || !abti_budget_allows(es) || abti_pool_is_asked(front) ||
                       !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!register_locked(es, front, unit, handle))) {
-        abti_bias_leave(es->bias);
-        return abti_join_slow(es, unit, handle);
-    }
-    abti_budget_count(es);
-    abti_pool_owner_entered(own);
-    abti_pool_pop_head_locked(front, unit);
-    abti_bias_leave(es->bias);
-    return abti_run_in_place(es, es->cur, unit);
+    return join_body(es, front, own, unit, handle, true);
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

@@ -17,15 +17,21 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-/* By who has no bias, or is asked for a unit. By itself, so that it is not for this that the other saves registers. */
+/* The body of both forms, with the lock held. The biased form has seen that nobody asks for a unit. */
+ABTI_INLINE abti_unit *pick_body(abti_es *es, abti_sched *sched, abti_pool *front, abti_unit *self, bool biased)
+{
+    abti_unit *unit = abti_pool_take_head_locked(front);
+    if (!biased)
+        abti_pool_answer_locked(front);
+    abti_pool_leave(es, front, biased);
+    return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
+}
+
 static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched, abti_unit *self)
 {
     abti_pool *front = sched->front;
     abti_pool_lock(es, front);
-    abti_unit *unit = abti_pool_take_head_locked(front);
-    abti_pool_answer_locked(front);
-    abti_pool_unlock(es, front);
-    return unit ? unit : sched->ops->pick(sched, self);
+    return pick_body(es, sched, front, self, false);
 }
 
 ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
@@ -37,9 +43,7 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
         return sched->ops->pick(sched, self);
     if (ABTI_UNLIKELY(abti_pool_is_asked(front) || !abti_bias_enter(&front->lock, es->bias)))
         return pick_shared_slow(es, sched, self);
-    abti_unit *unit = abti_pool_take_head_locked(front);
-    abti_bias_leave(es->bias);
-    return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
+    return pick_body(es, sched, front, self, true);
 }
 
 void abti_sched_pass_wake(abti_sched *sched)

@@ -82,18 +82,27 @@ ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
     return ABTI_LIKELY(abti_is_resumable(next)) && !abti_pool_has_parked(pool);
 }
 
-/* By itself, so that it is not for this that the other saves registers. */
-static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
+/* The body of both forms, with the lock held. It is released here, or when the ULT has left its stack. */
+ABTI_INLINE int yield_body(abti_es *es, abti_unit *self, abti_pool *pool, bool biased)
 {
-    abti_pool *pool = self->pool;
-    abti_pool_lock(es, pool);
     abti_unit *next = abti_pool_head_locked(pool);
-    if (!next || !may_rotate_locked(pool, next)) {
-        abti_pool_unlock(es, pool);
-        return next ? yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
+    if (ABTI_UNLIKELY(!next)) {
+        abti_pool_leave(es, pool, biased);
+        return ABT_SUCCESS; /* as pick says */
+    }
+    if (ABTI_UNLIKELY(!may_rotate_locked(pool, next))) {
+        abti_pool_leave(es, pool, biased);
+        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
     }
     rotate_locked(es, self, pool, next);
-    return abti_switch(self, next, unlock_pool, pool);
+    return biased ? abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias)
+                  : abti_switch(self, next, unlock_pool, pool);
+}
+
+static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
+{
+    abti_pool_lock(es, self->pool);
+    return yield_body(es, self, self->pool, false);
 }
 
 static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
@@ -101,17 +110,7 @@ static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
     abti_pool *pool = self->pool;
     if (ABTI_UNLIKELY(abti_annotate_on || !abti_bias_enter(&pool->lock, es->bias)))
         return yield_shared_slow(es, self);
-    abti_unit *next = abti_pool_head_locked(pool);
-    if (ABTI_UNLIKELY(!next)) {
-        abti_bias_leave(es->bias);
-        return ABT_SUCCESS; /* as pick says */
-    }
-    if (ABTI_UNLIKELY(!may_rotate_locked(pool, next))) {
-        abti_bias_leave(es->bias);
-        return yield_by_pick(es, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD); /* all yields are alike to the pool */
-    }
-    rotate_locked(es, self, pool, next);
-    return abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias);
+    return yield_body(es, self, pool, true);
 }
 
 /*
