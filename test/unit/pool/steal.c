@@ -7,6 +7,7 @@
 
 #include "os/clock.h"
 #include "pool/blocked.h"
+#include "pool/builtin.h"
 #include "pool/thief.h"
 #include "pool/wish.h"
 #include "tap.h"
@@ -29,7 +30,7 @@ static abti_unit *pop(void)
 
 static void push(abti_unit *unit)
 {
-    abti_pool_push_new(abti_es_self, pool, unit);
+    abti_pool_push_shared(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
 }
 
 /* By the bias, as the pool's owner does all the time. */
