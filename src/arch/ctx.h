@@ -43,14 +43,14 @@ int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)
  * Saves the caller and calls entry(arg) as another context on the rest of the caller's own stack. The caller goes on,
  * with 0, when it is resumed or when entry returns; entry returns only as the last of all that happens on its context.
  */
-int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg));
+int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg));
 
 /*
- * The same, but when entry returns, the caller goes on in abti_end_nested, to which this is a tail call: its result is
- * the caller's. So nothing but entry's own frames is nested, and what is to be done at its end costs no call more.
+ * The same, but when entry returns, the caller goes on in abti_end_in_place, to which this is a tail call: its result
+ * is the caller's. So nothing but entry's own frames is nested, and what is to be done at its end costs no call more.
  */
-int abti_ctx_nest_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg));
-int abti_end_nested(void); /* the user's of this interface */
+int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg));
+int abti_end_in_place(void); /* the user's of this interface */
 
 /*
  * Waiting in the fewest returns, each of which the processor would mispredict after a switch. Saves the caller in *save

@@ -19,7 +19,7 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
                                  .base = low,
                                  .end = (char *)stack,
                                  .size = size,
-                                 .nest_limit = (char *)stack,
+                                 .in_place_limit = (char *)stack,
                                  .kind = (uint8_t)kind};
     return stack;
 }
@@ -122,7 +122,7 @@ static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t in
 {
     struct abti_stack *stack = stack_make_in(spec, slot, index, source, ABTI_STACK_DEFAULT);
     if (stack)
-        abti_stack_set_nest_limit(stack, spec->payload);
+        abti_stack_set_in_place_limit(stack, spec->payload);
     return stack;
 }
 

@@ -40,7 +40,7 @@ struct abti_stack {
     char *base;            /* lowest usable address */
     char *end;             /* past the highest one the user may hear of: get_stack reports [end - size, end) */
     size_t size;           /* nominal size: at least this much lies below `top` */
-    char *nest_limit;      /* a unit may start in place while the stack pointer is above this */
+    char *in_place_limit;  /* a unit may start in place while the stack pointer is above this */
     char *low;             /* where its memory begins, guard page included */
     void *tsan_fiber;      /* created when first used, NULL without TSan */
     uint32_t valgrind_id;  /* as valgrind knows it; 0 without */
@@ -50,17 +50,17 @@ struct abti_stack {
     uint8_t size_class;    /* of ABTI_STACK_CLASS */
 };
 
-/* Fills in nest_limit: a whole default stack must be left, and something for the switch itself. */
-ABTI_INLINE void abti_stack_set_nest_limit(struct abti_stack *stack, size_t default_size)
+/* Fills in in_place_limit: a whole default stack must be left, and something for the switch itself. */
+ABTI_INLINE void abti_stack_set_in_place_limit(struct abti_stack *stack, size_t default_size)
 {
     enum { MARGIN = 2048 };
-    stack->nest_limit = stack->base + default_size + MARGIN;
+    stack->in_place_limit = stack->base + default_size + MARGIN;
 }
 
 /* The same where none may: a limit that no address of a program's is above. */
-ABTI_INLINE void abti_stack_forbid_nest(struct abti_stack *stack)
+ABTI_INLINE void abti_stack_forbid_in_place(struct abti_stack *stack)
 {
-    stack->nest_limit = (char *)(UINTPTR_MAX >> 1);
+    stack->in_place_limit = (char *)(UINTPTR_MAX >> 1);
 }
 
 /*
@@ -71,17 +71,17 @@ ABTI_INLINE void abti_stack_forbid_nest(struct abti_stack *stack)
 
 ABTI_INLINE bool abti_stack_is_watched(const struct abti_stack *stack)
 {
-    return ((uintptr_t)stack->nest_limit & ABTI_STACK_WATCHED) != 0;
+    return ((uintptr_t)stack->in_place_limit & ABTI_STACK_WATCHED) != 0;
 }
 
 ABTI_INLINE void abti_stack_watch(struct abti_stack *stack)
 {
-    stack->nest_limit = (char *)((uintptr_t)stack->nest_limit | ABTI_STACK_WATCHED);
+    stack->in_place_limit = (char *)((uintptr_t)stack->in_place_limit | ABTI_STACK_WATCHED);
 }
 
 ABTI_INLINE void abti_stack_unwatch(struct abti_stack *stack)
 {
-    stack->nest_limit = (char *)((uintptr_t)stack->nest_limit & ~ABTI_STACK_WATCHED);
+    stack->in_place_limit = (char *)((uintptr_t)stack->in_place_limit & ~ABTI_STACK_WATCHED);
 }
 
 /* First stack pointer of a unit on this stack; 16-byte aligned. */

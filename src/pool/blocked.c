@@ -40,7 +40,7 @@ static uint32_t blocked_left(struct abti_blocked *b)
 static uint32_t blocked_entered(abti_pool *pool)
 {
     uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
-    return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_nested(pool);
+    return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }
 
 static size_t blocked(uint32_t entered, uint32_t left)
@@ -55,13 +55,13 @@ size_t abti_pool_num_blocked(abti_pool *pool)
     return blocked(blocked_entered(pool), left);
 }
 
-void abti_pool_grant_nests(abti_pool *pool, int32_t num)
+void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
 {
     struct abti_blocked *b = &pool->blocked;
     /* Two loads, as one half has just been stored; one store: for a reader nothing has changed. */
     uint32_t more = (uint32_t)num - (uint32_t)abti_load_relaxed(&b->remain);
     uint32_t granted = abti_load_relaxed(&b->granted) + more;
-    abti_store_release(&b->nests, (uint64_t)granted << 32 | (uint32_t)num);
+    abti_store_release(&b->in_place, (uint64_t)granted << 32 | (uint32_t)num);
 }
 
 /* No counts are on the move: an even number, which changes when they are. */
@@ -105,7 +105,7 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
     if (abti_load_relaxed(&b->owner) != es)
         return;
     uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
-    abti_pool_grant_nests(pool, 0); /* another scheduler may look at events more often */
+    abti_pool_in_place_grant(pool, 0); /* another scheduler may look at events more often */
     abti_fetch_add_acq_rel(&b->moves, 1);
     /* Entered first, and the order of the stores: see above. acq_rel keeps each behind the one before. */
     abti_fetch_add_acq_rel(&b->shared_entered, entered);

@@ -22,33 +22,33 @@ ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
 }
 
 /*
- * One more nests, if one more may. If not, or if it does not come to that, it is to be taken back; and the unit is
- * taken out of the queue, but not out of its size.
+ * One more join in place is counted, if one more may come before a look at events. If none may, or if the join does not
+ * come about, the caller gives it back. The caller takes the unit out of the queue, but not out of the queue's size.
  */
-ABTI_INLINE bool abti_pool_owner_nests(abti_pool *pool)
+ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
     return abti_cpu_count_down(&pool->blocked.remain);
 }
 
-ABTI_INLINE void abti_pool_owner_nests_not(abti_pool *pool)
+ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }
 
-/* No more may: abti_pool_owner_nests leaves the last one. */
-ABTI_INLINE bool abti_pool_nests_no_more(abti_pool *pool)
+/* No more joins in place may come before a look at events: abti_pool_in_place_take leaves the last one. */
+ABTI_INLINE bool abti_pool_in_place_is_exhausted(abti_pool *pool)
 {
     return abti_load_relaxed(&pool->blocked.remain) <= 1;
 }
 
-/* By the owner, or for one that is no more: so many may from now on, however many there were left. */
-void abti_pool_grant_nests(abti_pool *pool, int32_t num);
+/* By the owner, or for one that is no more: so many joins in place may come from now on, however many were left. */
+void abti_pool_in_place_grant(abti_pool *pool, int32_t num);
 
-/* How many have. */
-ABTI_INLINE uint32_t abti_pool_num_nested(abti_pool *pool)
+/* How many joins in place there have been. acquire: pairs with the release in abti_pool_in_place_grant */
+ABTI_INLINE uint32_t abti_pool_num_in_place(abti_pool *pool)
 {
-    uint64_t nests = abti_load_acquire(&pool->blocked.nests);
-    return (uint32_t)(nests >> 32) - (uint32_t)nests;
+    uint64_t both = abti_load_acquire(&pool->blocked.in_place);
+    return (uint32_t)(both >> 32) - (uint32_t)both;
 }
 
 ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)

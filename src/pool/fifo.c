@@ -77,21 +77,22 @@ static bool priv_is_empty(abti_pool *pool)
 }
 
 /*
- * For another thread what has nested may change around the load of the size: it looks again, a few times, and then says
- * too little rather than too much. One too many may have nested for a moment, see abti_pool_owner_nests_not.
+ * The queue's size counts the units that were joined in place, too. For another thread their number may change around
+ * the load of the size: it looks again, a few times, and then says too little rather than too much. For a moment that
+ * number may be one too large, see abti_pool_in_place_give_back.
  */
 static size_t priv_size(abti_pool *pool)
 {
     enum { TRIES = 8 };
-    uint32_t before, with_nested, nested = abti_pool_num_nested(pool);
+    uint32_t before, with_in_place, in_place = abti_pool_num_in_place(pool);
     int tries = 0;
     do {
-        before = nested;
-        with_nested = (uint32_t)abti_queue_size(&pool->queue);
+        before = in_place;
+        with_in_place = (uint32_t)abti_queue_size(&pool->queue);
         abti_fence_acquire();
-        nested = abti_pool_num_nested(pool);
-    } while (ABTI_UNLIKELY(nested != before) && ++tries < TRIES);
-    int32_t size = (int32_t)(with_nested - nested);
+        in_place = abti_pool_num_in_place(pool);
+    } while (ABTI_UNLIKELY(in_place != before) && ++tries < TRIES);
+    int32_t size = (int32_t)(with_in_place - in_place);
     return (size > 0 ? (size_t)size : 0) + abti_queue_size(&pool->inbox);
 }
 

@@ -52,8 +52,9 @@ struct abti_pool_ops {
  * read-modify-write. The counts of an ES that goes are moved to the shared pair.
  *
  * A ULT of a private pool that joins the next unit in it takes that out, is blocked itself, and uses up one of so many
- * that may do so before a look at events is due. All this is one subtraction: as many have nested as were `granted` and
- * do not `remain`, which counts as entered, and is more in the queue's size than is in the queue.
+ * that may do so before a look at events is due. All this is one subtraction: there have been as many such joins as
+ * were `granted` and do not `remain`. They count as entered, and the queue's size counts their units though it has not
+ * got them.
  *
  * All counts are good modulo 2^32, more than there can be units.
  */
@@ -65,7 +66,7 @@ struct abti_blocked {
             _Atomic(int32_t) remain;
             _Atomic(uint32_t) granted;
         };
-        _Atomic(uint64_t) nests; /* both, for one load or store (little endians) */
+        _Atomic(uint64_t) in_place; /* both, for one load or store (little endians) */
     };
     _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */

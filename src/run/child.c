@@ -16,7 +16,7 @@ void abti_discard(abti_es *es, abti_unit *unit)
     }
     if (unit->flags & ABTI_UNIT_OWN_STACK && unit->stack->kind == ABTI_STACK_USER)
         abti_stack_open(unit->stack);
-    abti_finish_simply(es, unit);
+    abti_end_without_stack(es, unit);
 }
 
 /* A popped unit with requests. False when it is not to run now, or has run. */

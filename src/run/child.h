@@ -24,7 +24,7 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
     /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
     if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
         ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
-        abti_finish_simply(es, unit);
+        abti_end_without_stack(es, unit);
 }
 
 /* A popped unit that is to end without running on: its end is published and its joiner resumed. */

@@ -1,4 +1,17 @@
-/* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
+/*
+ * How units end: a joiner is told, and the ES goes on with another unit, from a stack that nobody comes back to. Each
+ * word has one meaning here:
+ *
+ *   end       the unit's function has returned, or the ULT exits: all that follows, up to the next unit
+ *   exit      a ULT ends by a call instead of a return
+ *   discard   a unit that has been popped ends without running on (run/child)
+ *   publish   the join word becomes DONE, or the descriptor is freed for a joiner that frees; from then on the unit may
+ *             be gone. What is left is the joiner, a blocked ULT, or NULL
+ *   resume    the joiner goes to its pool
+ *   continue  the joiner goes on at once, as it slept on this ES: no pool knows of it
+ *   leave     the ES goes on from another stack, and nobody comes back to this one
+ *   finish    the tools' word for an end: only their event has this name
+ */
 #include "run/end.h"
 
 #include "rt/rt.h"
@@ -8,7 +21,7 @@
 #include "run/sched.h"
 #include "run/stackuse.h"
 
-/* --- Leaving for good --- */
+/* --- Leaving --- */
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
 {
@@ -52,7 +65,7 @@ ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
 }
 
 /* A unit that a joiner waits for, whose registration is `join`. */
-ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t join)
+ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
 {
     /* One joiner has registered, and no other can: a plain store ends the unit. */
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
@@ -66,7 +79,7 @@ ABTI_INLINE abti_unit *terminate_joined(abti_es *es, abti_unit *unit, uintptr_t 
     return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
 }
 
-ABTI_INLINE abti_unit *terminate(abti_es *es, abti_unit *unit)
+ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
 {
     /* acquire: pairs with the joiner's registration */
     uintptr_t join = abti_load_acquire(&unit->join);
@@ -80,12 +93,12 @@ ABTI_INLINE abti_unit *terminate(abti_es *es, abti_unit *unit)
         if (ABTI_LIKELY(abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
             return NULL;
     }
-    return terminate_joined(es, unit, join);
+    return publish_end_to_joiner(es, unit, join);
 }
 
-abti_unit *abti_terminate(abti_es *es, abti_unit *unit)
+abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 {
-    return terminate(es, unit);
+    return publish_end(es, unit);
 }
 
 void abti_resume_joiner(abti_unit *joiner)
@@ -106,7 +119,7 @@ static void after_end_own_stack(void *arg)
     abti_unit *unit = arg;
     if (unit->stack->kind == ABTI_STACK_USER)
         abti_stack_open(unit->stack);
-    abti_unit *joiner = abti_terminate(abti_es_self, unit);
+    abti_unit *joiner = abti_publish_end(abti_es_self, unit);
     if (joiner)
         abti_resume_joiner(joiner);
 }
@@ -125,7 +138,7 @@ ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 }
 
 /* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
-ABTI_NORETURN static void leave_for_good(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
+ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
 {
     if (next && (abti_is_resumable(next) || (!after && abti_is_startable(next) && abti_take_stack(es, next)))) {
         bool fresh = !abti_unit_has_started(next);
@@ -149,29 +162,29 @@ static void call_back_on_own_stack(abti_unit *unit)
         abti_unit_call_back(unit);
 }
 
-ABTI_NORETURN static ABTI_NOINLINE void finish_own_stack(abti_unit *unit)
+ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
 {
     call_back_on_own_stack(unit);
     abti_es *es = abti_es_self;
-    leave_for_good(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
+    leave_stack(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
 }
 
 /*
  * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is
  * to go on here and now.
  */
-ABTI_INLINE abti_unit *finish_in_place(abti_es *es, abti_unit *unit)
+ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
-    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
-        leave_for_good(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
+        leave_stack(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
     take_joiner(es, joiner);
     return joiner;
 }
 
-static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
+static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
 {
-    finish_in_place(es, unit);
+    end_on_joiner_stack(es, unit);
 }
 
 /*
@@ -179,7 +192,7 @@ static ABTI_NOINLINE void finish_in_place_any(abti_es *es, abti_unit *unit)
  * counts of its pool (it may have got another pool meanwhile), and the unit is nothing but its descriptor. Requests to
  * the joiner wait until it yields: it has never left its stack.
  */
-ABTI_INLINE bool end_quickly(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
+ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
 {
     if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
                       abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
@@ -202,9 +215,9 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
 }
 
 /* What cannot be ended quickly; on the joiner's own frames, which has not gone on yet. */
-static ABTI_NOINLINE int finish_nested(abti_es *es, abti_unit *unit)
+static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
 {
-    abti_unit *joiner = terminate_joined(es, unit, abti_load_relaxed(&unit->join));
+    abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
     take_joiner(es, joiner);
@@ -212,15 +225,15 @@ static ABTI_NOINLINE int finish_nested(abti_es *es, abti_unit *unit)
 }
 
 /* The function of a unit in place has returned, and nothing is left on the stack but its joiner's frames. */
-ABTI_HOT int abti_end_nested(void)
+ABTI_HOT int abti_end_in_place(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
     abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, join)))
-        return finish_nested(es, unit);
+    if (ABTI_UNLIKELY(!try_publish_end(es, unit, joiner, pool, join)))
+        return end_in_place_slow(es, unit);
     return_to_joiner(es, joiner, pool);
     return ABT_SUCCESS;
 }
@@ -234,8 +247,8 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur, *joiner = row->joiner;
     abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(!end_quickly(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
-        finish_in_place_any(es, unit);
+    if (ABTI_UNLIKELY(!try_publish_end(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
+        end_on_joiner_stack_slow(es, unit);
         return false;
     }
     if (abti_row_begin_next(es, row)) {
@@ -246,7 +259,7 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
     return false;
 }
 
-void abti_nest_row(void *row_)
+void abti_run_row(void *row_)
 {
     struct abti_row *row = row_;
     do {
@@ -265,19 +278,19 @@ static ABTI_NOINLINE void end_watch(void)
  * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
  * otherwise it leaves the stack.
  */
-static ABTI_HOT void finish(void)
+static ABTI_HOT void end_ult(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
 
     if (ABTI_UNLIKELY(abti_unit_runs_in_place(unit)))
-        jump(finish_in_place(es, unit), NULL, NULL);
+        jump(end_on_joiner_stack(es, unit), NULL, NULL);
     if (abti_stack_is_overrun(stack))
         abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
-        finish_own_stack(unit);
-    abti_unit *joiner = terminate(es, unit);
+        end_on_own_stack(unit);
+    abti_unit *joiner = publish_end(es, unit);
     if (joiner) {
         if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);
@@ -294,7 +307,7 @@ static ABTI_HOT void finish(void)
         return;
     }
     abti_cache_put(&es->stacks, stack);
-    leave_for_good(es, next, NULL, NULL);
+    leave_stack(es, next, NULL, NULL);
 }
 
 /* Out of line: our caller looked where it is before the unit ran, which may have come elsewhere. */
@@ -316,7 +329,7 @@ ABTI_INLINE void run_ults(bool watch)
             end_watch();
         if (ABTI_BUILD_TOOL)
             tell_finish();
-        finish();
+        end_ult();
     }
 }
 
@@ -339,9 +352,9 @@ void abti_entry_watch(void)
     abti_spin_unlock(&abti_rt.lock);
 }
 
-void abti_ult_end(void)
+void abti_ult_exit_told(void)
 {
-    finish();
+    end_ult();
     restart(abti_es_self->cur);
 }
 
@@ -350,7 +363,7 @@ void abti_ult_exit(void)
     abti_stackuse_left(abti_es_self->cur);
     if (ABTI_BUILD_TOOL)
         tell_finish();
-    abti_ult_end();
+    abti_ult_exit_told();
 }
 
 void abti_ult_exit_to(abti_unit *next)
@@ -363,29 +376,29 @@ void abti_ult_exit_to(abti_unit *next)
     abti_tool_event_finish(es, unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         call_back_on_own_stack(unit);
-        leave_for_good(abti_es_self, next, after_end_own_stack, unit);
+        leave_stack(abti_es_self, next, after_end_own_stack, unit);
     }
     bool in_place = abti_unit_runs_in_place(unit);
     struct abti_stack *stack = unit->stack;
-    abti_unit *joiner = abti_terminate(es, unit); /* the unit may be gone */
+    abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
     if (in_place)
-        leave_for_good(es, next, after_end_in_place, joiner);
+        leave_stack(es, next, after_end_in_place, joiner);
     if (joiner)
         abti_resume_joiner(joiner);
     abti_cache_put(&es->stacks, stack);
-    leave_for_good(es, next, NULL, NULL);
+    leave_stack(es, next, NULL, NULL);
 }
 
-void abti_main_exit(abti_es *es)
+void abti_exit_to_primary(abti_es *es)
 {
-    abti_unit *primary = abti_terminate(es, es->main_unit);
+    abti_unit *primary = abti_publish_end(es, es->main_unit);
     abti_set_running(es, primary);
     jump(primary, NULL, NULL);
 }
 
-void abti_finish_simply(abti_es *es, abti_unit *unit)
+void abti_end_without_stack(abti_es *es, abti_unit *unit)
 {
-    abti_unit *joiner = abti_terminate(es, unit);
+    abti_unit *joiner = abti_publish_end(es, unit);
     if (joiner)
         abti_resume_joiner(joiner);
 }

@@ -13,7 +13,7 @@
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 {
     uintptr_t none = 0;
-    /* release: publishes the joiner to abti_terminate; acquire: a unit found DONE is as if joined */
+    /* release: publishes the joiner to abti_publish_end; acquire: a unit found DONE is as if joined */
     return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
 
@@ -72,8 +72,8 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 }
 
 /*
- * In place after all: the ULT has another pool than the one in front, or no more units were to nest before a look at
- * events. Not while stack use is sampled: a unit has to have a stack of its own for that.
+ * In place after all: the ULT has another pool than the one in front, or no more units were to run in place before a
+ * look at events. Not while stack use is sampled: a unit has to have a stack of its own for that.
  */
 static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
@@ -81,8 +81,8 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
     abti_pool *pool = self->pool;
     if (!abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) || abti_stackuse_is_on())
         return false;
-    if (pool == es->fast && abti_pool_nests_no_more(pool)) {
-        abti_pool_grant_nests(pool, (int32_t)es->dsched->event_freq);
+    if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
+        abti_pool_in_place_grant(pool, (int32_t)es->dsched->event_freq);
         abti_budget_exhaust(es); /* now they are looked at, or, if there is something to do, when the ULT has left */
     }
     return abti_may_pick(es);
@@ -107,7 +107,7 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     abti_unit *self = es->cur;
     if (!abti_pool_may_be_head(front, unit))
         return false;
-    return abti_cpu_sp_is_above(&self->stack->nest_limit) && !abti_annotate_on && !abti_has_requests(self) &&
+    return abti_cpu_sp_is_above(&self->stack->in_place_limit) && !abti_annotate_on && !abti_has_requests(self) &&
            !abti_stackuse_is_on();
 }
 
@@ -167,7 +167,8 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 int abti_join_uncounted(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    /* release: publishes the joiner to abti_terminate and may_finish. It is the only one, and the unit waits for it. */
+    /* release: publishes the joiner to abti_publish_end and to may_finish of stream/main.c. It is the only one, and the
+       unit waits for it. */
     abti_store_release(&unit->join, (uintptr_t)self);
     return abti_leave_to(es, self, NULL, abti_after_suspend, self);
 }

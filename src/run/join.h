@@ -53,7 +53,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    return abti_ctx_nest_to_end(&self->ctx, unit->arg, unit->func);
+    return abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
 }
 
 /*
@@ -61,17 +61,17 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
  * stream's own, and there is enough of self's stack left. That it stands there also says that it is a unit which can be
  * joined.
  */
-ABTI_INLINE bool abti_may_nest(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
+ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
     return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
-           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->nest_limit)) &&
+           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->in_place_limit)) &&
            ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
 }
 
 /* The same for one that may have been touched. */
 ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
-    return abti_may_nest(self, queue, unit) && ABTI_LIKELY(abti_unit_is_fresh_default(unit));
+    return abti_may_run_fresh_in_place(self, queue, unit) && ABTI_LIKELY(abti_unit_is_fresh_default(unit));
 }
 
 /*
@@ -83,16 +83,16 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
 {
     abti_unit *self = es->cur;
     abti_pool *pool = es->fast;
-    if (ABTI_UNLIKELY(!abti_may_nest(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
+    if (ABTI_UNLIKELY(!abti_may_run_fresh_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
         ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)))
         return false;
-    if (ABTI_UNLIKELY(!abti_pool_owner_nests(pool))) {
-        abti_pool_owner_nests_not(pool);
+    if (ABTI_UNLIKELY(!abti_pool_in_place_take(pool))) {
+        abti_pool_in_place_give_back(pool);
         *code = abti_join_slow(es, unit, handle); /* after a look at events */
         return true;
     }
     if (ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
-        abti_pool_owner_nests_not(pool);
+        abti_pool_in_place_give_back(pool);
         return false;
     }
     abti_queue_unlink_head(&pool->queue, unit);

@@ -17,6 +17,6 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
         return 0;
     abti_pool_owner_entered(self->pool);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED); /* relaxed: as in abti_run_in_place */
-    abti_ctx_nest(&self->ctx, &row, abti_nest_row);
+    abti_ctx_in_place(&self->ctx, &row, abti_run_row);
     return (size_t)(row.next - handles);
 }

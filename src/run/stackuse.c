@@ -83,7 +83,7 @@ int abti_stackuse_sample(uint32_t every)
     /* None runs in place from now on; on other streams, when they look at events next. */
     abti_es *es = abti_es_self;
     if (es && abti_pool_is_owner(es, es->fast))
-        abti_pool_grant_nests(es->fast, 0);
+        abti_pool_in_place_grant(es->fast, 0);
     return code;
 }
 

@@ -33,7 +33,7 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     if (abti_unit_is_cancelled(self)) {
         abti_tool_event_cancel(es, self);
         abti_stackuse_left(self);
-        abti_ult_end();
+        abti_ult_exit_told();
     }
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);

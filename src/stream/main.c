@@ -111,7 +111,7 @@ void abti_xsloop_primary_main(void)
         abti_native_measure(&es->native);
     abti_xsloop_run(es);
     abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
-    abti_main_exit(es);
+    abti_exit_to_primary(es);
 }
 
 /* --- Replacing the main scheduler --- */

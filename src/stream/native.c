@@ -66,7 +66,7 @@ static void describe(struct abti_stack *stack)
         .tsan_fiber = abti_annotate_fiber_current(),
         .end = abti_cpu_sp(),
     };
-    abti_stack_forbid_nest(stack);
+    abti_stack_forbid_in_place(stack);
 }
 
 /* For the tools, which have to know all of it. What is not the thread's own they are told nothing about. */
@@ -110,5 +110,5 @@ void abti_native_measure(struct abti_stack *stack)
     stack->base = has_room ? bounds.low : stack->end;
     stack->size = (size_t)(stack->end - stack->base);
     if (has_room && !abti_guard_needs_page()) /* there each unit has a guard of its own */
-        abti_stack_set_nest_limit(stack, abti_rt.config.thread_stacksize);
+        abti_stack_set_in_place_limit(stack, abti_rt.config.thread_stacksize);
 }

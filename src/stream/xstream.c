@@ -131,7 +131,7 @@ static void *es_thread(void *arg)
         /* Only this thread stores STOPPED, only who has joined it stores another value. */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
-        abti_unit *joiner = abti_terminate(es, es->main_unit);
+        abti_unit *joiner = abti_publish_end(es, es->main_unit);
         if (joiner)
             abti_resume_joiner(joiner);
         await_control(es);

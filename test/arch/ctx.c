@@ -472,7 +472,7 @@ static int nest(void)
     void *here = __builtin_frame_address(0); /* ASan may keep variables elsewhere */
 
     outer_frame = here;
-    return abti_ctx_nest(&main_ctx, &seen, nested);
+    return abti_ctx_in_place(&main_ctx, &seen, nested);
 }
 
 static void nested_jumps(void *arg)
@@ -484,7 +484,7 @@ static void nested_jumps(void *arg)
 
 static int nest_and_jump(void)
 {
-    return abti_ctx_nest(&main_ctx, NULL, nested_jumps);
+    return abti_ctx_in_place(&main_ctx, NULL, nested_jumps);
 }
 
 /* Resumes what was nested on the main stack. */

@@ -252,20 +252,20 @@ END(abti_ctx_start)
     RETURN_FPU;                                                                                                        \
     addq $56, %rsp; .cfi_adjust_cfa_offset -56
 
-/* int abti_ctx_nest(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
-FUNCTION(abti_ctx_nest)
+/* int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
+FUNCTION(abti_ctx_in_place)
     NEST
     xorl %eax, %eax
     ret
     .cfi_endproc
-END(abti_ctx_nest)
+END(abti_ctx_in_place)
 
-/* int abti_ctx_nest_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
-FUNCTION(abti_ctx_nest_to_end)
+/* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
+FUNCTION(abti_ctx_in_place_to_end)
     NEST
-    jmp SYM(abti_end_nested)
+    jmp SYM(abti_end_in_place)
     .cfi_endproc
-END(abti_ctx_nest_to_end)
+END(abti_ctx_in_place_to_end)
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

@@ -95,7 +95,7 @@ static abti_ctx nester_ctx;
 
 static void nester_call(void)
 {
-    abti_ctx_nest(&nester_ctx, NULL, nested_call);
+    abti_ctx_in_place(&nester_ctx, NULL, nested_call);
     stay();
 }
 
@@ -133,7 +133,7 @@ static void test_restarted(void)
 
 static void test_nested(void)
 {
-    static const char *const inner[] = {"inner_call", "middle_call", "nested_call", "abti_ctx_nest"};
+    static const char *const inner[] = {"inner_call", "middle_call", "nested_call", "abti_ctx_in_place"};
     static const char *const outer[] = {"nester_call", "abti_ctx_start"};
 
     abti_ctx_start(&main_ctx, stack + STACK, nester_call, NULL, NULL);

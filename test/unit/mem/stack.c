@@ -27,8 +27,8 @@ static void test_slab(size_t size)
         stacks[i] = abti_cache_get(&cache);
         room = room && has_room(stacks[i], size) && stacks[i]->kind == ABTI_STACK_DEFAULT && stacks[i]->size == size;
         /* Who starts in place at the limit has a whole default stack. */
-        nests = nests && stacks[i]->nest_limit - stacks[i]->base >= (ptrdiff_t)size &&
-                stacks[i]->nest_limit < (char *)abti_stack_top(stacks[i]);
+        nests = nests && stacks[i]->in_place_limit - stacks[i]->base >= (ptrdiff_t)size &&
+                stacks[i]->in_place_limit < (char *)abti_stack_top(stacks[i]);
         apart = apart && (i == 0 || labs((long)((char *)stacks[i] - (char *)stacks[i - 1])) >= (long)size);
         colours += i > 0 && ((uintptr_t)stacks[i] & 4095) != ((uintptr_t)stacks[i - 1] & 4095);
     }
@@ -52,7 +52,7 @@ static void test_mapped(size_t size)
         return;
     ok(has_room(stack, size), "has the size that it claims");
     is_int(stack->kind, ABTI_STACK_MAPPED, "is mapped");
-    ok(stack->nest_limit >= (char *)abti_stack_top(stack), "no unit runs in place there");
+    ok(stack->in_place_limit >= (char *)abti_stack_top(stack), "no unit runs in place there");
     abti_stack_destroy(stack);
 }
 
@@ -82,7 +82,7 @@ static void test_classes(void)
         for (int i = 0; i < 5; i++) {
             stacks[i] = abti_cache_get(&cache);
             fine = fine && stacks[i] && has_room(stacks[i], size) && stacks[i]->kind == ABTI_STACK_CLASS &&
-                   stacks[i]->size_class == size_class && stacks[i]->nest_limit >= (char *)stacks[i];
+                   stacks[i]->size_class == size_class && stacks[i]->in_place_limit >= (char *)stacks[i];
         }
         ok(fine, "class %u: stacks with room for %zu bytes", size_class, size);
         for (int i = 0; i < 5; i++)
