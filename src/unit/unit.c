@@ -127,7 +127,7 @@ static bool has_lasting_stack(const abti_unit *unit)
 static char *default_stack_end(abti_unit *unit)
 {
     for (;;) {
-        uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_revive */
+        uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_renew */
         /* acquire: pairs with abti_set_running; the stack is the one that it has started on */
         bool started = abti_load_acquire(&unit->es) != ABTI_ES_NONE;
         char *end = started ? (char *)stack_of(unit) : NULL;
