@@ -1,5 +1,6 @@
 #include "pool/blocked.h"
 
+#include "base/assert.h"
 #include "pool/wish.h"
 
 void abti_pool_count_entered_slow(abti_pool *pool)
@@ -57,6 +58,7 @@ size_t abti_pool_num_blocked(abti_pool *pool)
 
 void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
 {
+    abti_assert(num >= 0);
     struct abti_blocked *b = &pool->blocked;
     /* Two loads, as one half has just been stored; one store: for a reader nothing has changed. */
     uint32_t more = (uint32_t)num - (uint32_t)abti_load_relaxed(&b->remain);
@@ -118,6 +120,7 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
 
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
+    abti_assert(unit && unit->pool == pool);
     abti_es *es = abti_es_self;
     bool inbox = pool->priv_fifo && !abti_pool_is_owner(es, pool);
     if (!inbox && !pool->ops->push_locked) {

@@ -2,6 +2,7 @@
 #ifndef ABTI_POOL_BLOCKED_H
 #define ABTI_POOL_BLOCKED_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 
 /* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
@@ -18,6 +19,7 @@ ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 
 ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_owner(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_entered, 1);
 }
 
@@ -27,11 +29,13 @@ ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
+    abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
     return abti_cpu_count_down(&pool->blocked.remain);
 }
 
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
+    abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }
 
@@ -53,6 +57,7 @@ ABTI_INLINE uint32_t abti_pool_num_in_place(abti_pool *pool)
 
 ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
 {
+    abti_assert(abti_pool_is_owner(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_left, num);
 }
 

@@ -6,23 +6,27 @@
 #ifndef ABTI_POOL_BUILTIN_H
 #define ABTI_POOL_BUILTIN_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 
 /* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
 }
 
 /* How many are in a built-in pool whose own thread, if it is private, sleeps; the caller holds its lock. */
 ABTI_INLINE size_t abti_pool_num_locked(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool) && !pool->user_defined);
     return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
 }
 
 /* Pops that unit. */
 ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
 {
+    abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
     if (abti_ring_size(&pool->ring) > 0)
         abti_ring_pop(&pool->ring, false);
     else
@@ -47,12 +51,14 @@ ABTI_INLINE bool abti_pool_may_be_head(abti_pool *pool, const abti_unit *unit)
 /* The unit that is next, taken out; NULL: none. */
 ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
 }
 
 /* Pops it and pushes one that yields: in a RANDWS pool to the tail. */
 ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
 {
+    abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
     if (ABTI_LIKELY(pool->shared_fifo)) {
         abti_queue_rotate_to(&pool->queue, unit, head);
         return;
@@ -95,6 +101,7 @@ int abti_pool_end_push(abti_pool *pool);
 /* A push needs no memory, nor to look for where the units behind the ring end. */
 ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 {
+    abti_assert(abti_pool_is_locked(pool) && is_fifo == pool->shared_fifo);
     return is_fifo || ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue));
 }
 
@@ -102,6 +109,7 @@ ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
                                     bool is_fifo, bool biased)
 {
+    abti_assert(unit && abti_pool_is_locked(pool) && pool->ops->push_locked);
     if (!biased)
         pool->ops->push_locked(pool, unit, context);
     else if (is_fifo)
@@ -118,6 +126,7 @@ ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *uni
 ABTI_INLINE int abti_pool_push_shared(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
                                       bool is_fifo)
 {
+    abti_assert(es && es == abti_es_self && pool->ops->push_locked);
     if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
         return abti_pool_push_slow(es, pool, unit, context);
     if (!abti_pool_has_room_locked(pool, is_fifo)) {

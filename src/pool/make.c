@@ -1,5 +1,6 @@
 /* Making built-in pools, and what they share. */
 #include <stdlib.h>
+#include "base/assert.h"
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
@@ -27,6 +28,7 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
 
 int abti_pool_end_push(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     abti_pool_answer_locked(pool);
     abti_parking_unlock_and_wake(pool);
     return ABT_SUCCESS;
@@ -42,6 +44,7 @@ int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_
  */
 static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
 {
+    abti_assert(abti_pool_is_locked(pool));
     enum { WAKES = 8 };
     abti_wakeup wakeups[WAKES];
     size_t n = 0;

@@ -3,6 +3,7 @@
 #ifndef ABTI_POOL_MEMBER_H
 #define ABTI_POOL_MEMBER_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 
 /*
@@ -34,6 +35,7 @@ abti_unit *abti_unit_from_handle(ABT_unit handle);
 ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                      int *code)
 {
+    abti_assert(pool && code);
     abti_unit *unit = abti_unit_alloc(es);
     if (ABTI_UNLIKELY(!unit)) {
         *code = ABT_ERR_MEM;

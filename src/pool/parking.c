@@ -1,10 +1,12 @@
 #include "pool/parking.h"
 
+#include "base/assert.h"
 #include "pool/builtin.h"
 
 /* Pool lock held. */
 static void settle(struct abti_parking *p, abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool) && (!p->coming || pool->num_coming > 0));
     if (p->coming) {
         p->coming = false;
         pool->num_coming--;
@@ -22,6 +24,7 @@ void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
 
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
+    abti_assert(s && !p->linked);
     struct abti_parking_list *list = &pool->parked;
     /* A glance first, not to disturb for nothing who is busy with the pool. */
     if (!pool->user_defined && !pool->ops->is_empty(pool)) {
@@ -70,6 +73,7 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
 /* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
 static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
+    abti_assert(abti_pool_is_locked(pool));
     for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
         abti_wakeup wakeup = p->own == own ? abti_sleeper_claim(p->sleeper) : NULL;
         if (!wakeup)
@@ -100,6 +104,7 @@ abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 
 void abti_parking_unlock_and_wake(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_pool_unlock(abti_es_self, pool);
     abti_wakeup_send(wakeup);

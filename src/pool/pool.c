@@ -1,6 +1,7 @@
 #include "pool/pool.h"
 
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/round.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
@@ -9,6 +10,7 @@
 
 void abti_pool_collect(abti_pool *pool)
 {
+    abti_assert(pool->priv_fifo);
     abti_pool_lock(abti_es_self, pool);
     for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
         abti_queue_push(&pool->queue, unit);
@@ -83,11 +85,13 @@ void abti_pool_destroy(abti_pool *pool)
 
 void abti_pool_retain(abti_pool *pool)
 {
+    abti_assert(abti_load_relaxed(&pool->num_scheds) >= 0);
     abti_fetch_add_relaxed(&pool->num_scheds, 1);
 }
 
 void abti_pool_drop(abti_pool *pool)
 {
+    abti_assert(abti_load_relaxed(&pool->num_scheds) > 0);
     /* acq_rel: the last to drop sees what the others did to the pool */
     if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
         abti_pool_destroy(pool);

@@ -5,6 +5,7 @@
 #ifndef ABTI_POOL_POOL_H
 #define ABTI_POOL_POOL_H
 
+#include "base/assert.h"
 #include "pool/parking.h"
 #include "pool/queue.h"
 #include "pool/ring.h"
@@ -100,6 +101,9 @@ struct ABT_pool_opaque {
     abti_pool *next, *prev;      /* rt->lock: all pools */
 };
 
+/* Empty, and nobody's: see es->fast. */
+extern abti_pool abti_no_pool;
+
 /* First in, first out, and nobody else's code. */
 ABTI_INLINE bool abti_pool_is_fifo(const abti_pool *pool)
 {
@@ -125,8 +129,17 @@ ABTI_INLINE bool abti_pool_is_asked(abti_pool *pool)
     return ABTI_UNLIKELY(abti_load_relaxed(&pool->wish) != 0);
 }
 
+/* For assertions: the caller holds the pool's lock, by the bias, or it is held by spin. */
+ABTI_INLINE bool abti_pool_is_locked(abti_pool *pool)
+{
+    abti_es *es = abti_es_self;
+    /* relaxed: what the caller has stored itself */
+    return (es && abti_load_relaxed(&es->bias->inside) == &pool->lock) || abti_load_relaxed(&pool->lock.spin.word) != 0;
+}
+
 ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
 }
 
@@ -139,6 +152,7 @@ void abti_pool_collect(abti_pool *pool);
 
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
+    abti_assert(unit && pool != &abti_no_pool);
     if (ABTI_LIKELY(pool->priv_fifo))
         abti_queue_push(&pool->queue, unit);
     else
@@ -179,8 +193,6 @@ void abti_pool_destroy(abti_pool *pool);
 void abti_pool_retain(abti_pool *pool);
 void abti_pool_drop(abti_pool *pool);
 
-extern abti_pool abti_no_pool;
-
 /*
  * The lock of a pool, which is biased to an ES that comes alone for long. Nobody takes a second one meanwhile; who
  * calls the user's functions under it takes it by abti_pool_lock_long, and they may. `es` is the caller's, NULL: none.
@@ -197,6 +209,7 @@ ABTI_INLINE void abti_pool_lock_long(abti_es *es, abti_pool *pool)
 
 ABTI_INLINE void abti_pool_unlock(abti_es *es, abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     abti_bias_unlock(&pool->lock, es ? es->bias : NULL);
 }
 

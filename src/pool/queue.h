@@ -5,6 +5,7 @@
 #ifndef ABTI_POOL_QUEUE_H
 #define ABTI_POOL_QUEUE_H
 
+#include "base/assert.h"
 #include "unit/unit.h"
 
 /*
@@ -38,6 +39,7 @@ ABTI_INLINE size_t abti_queue_size(struct abti_queue *q)
 
 ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
 {
+    abti_assert(unit != NULL);
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
     abti_cpu_add(&q->size, 1);
@@ -46,6 +48,7 @@ ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
 /* Pushes units that are linked from the first to the last; `num` of them, at least 1. */
 ABTI_INLINE void abti_queue_push_chain(struct abti_queue *q, abti_unit *first, abti_unit *last, uint64_t num)
 {
+    abti_assert(first && last && num > 0);
     abti_store_relaxed(q->last, first);
     q->last = ABTI_QUEUE_LINK(last);
     abti_cpu_add(&q->size, num);
@@ -60,6 +63,7 @@ ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
 /* Pops the head, which is known, but leaves the size to the caller. */
 ABTI_INLINE void abti_queue_unlink_head(struct abti_queue *q, abti_unit *head)
 {
+    abti_assert(head && abti_load_relaxed(&q->head) == head);
     if (ABTI_LIKELY(q->last != ABTI_QUEUE_LINK(head))) {
         abti_store_relaxed(&q->head, head->next);
     } else {
@@ -97,6 +101,7 @@ ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
 /* The same when the head is known to be there: `unit` goes to the tail and the head, another unit, is popped. */
 ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abti_unit *head)
 {
+    abti_assert(unit && head && unit != head && abti_load_relaxed(&q->head) == head);
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
     abti_store_relaxed(&q->head, head->next); /* `unit`, if nobody stood in between */

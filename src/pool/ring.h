@@ -5,6 +5,7 @@
 #ifndef ABTI_POOL_RING_H
 #define ABTI_POOL_RING_H
 
+#include "base/assert.h"
 #include "base/atomic.h"
 #include "rt/types.h"
 
@@ -38,12 +39,14 @@ ABTI_INLINE bool abti_ring_is_full(struct abti_ring *ring)
 /* Counted from the head; it is there. */
 ABTI_INLINE abti_unit *abti_ring_at(struct abti_ring *ring, size_t i)
 {
+    abti_assert(i < abti_ring_size(ring));
     return ring->slots[(ring->head + i) & ring->mask];
 }
 
 /* To either end of a ring that is not full. */
 ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to_head)
 {
+    abti_assert(unit && ring->slots && !abti_ring_is_full(ring));
     size_t size = abti_ring_size(ring);
     size_t at = to_head ? --ring->head : ring->head + size;
     ring->slots[at & ring->mask] = unit;
@@ -53,6 +56,7 @@ ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to
 /* From either end of a ring that is not empty. */
 ABTI_INLINE abti_unit *abti_ring_pop(struct abti_ring *ring, bool from_tail)
 {
+    abti_assert(abti_ring_size(ring) > 0);
     size_t size = abti_ring_size(ring) - 1;
     size_t at = from_tail ? ring->head + size : ring->head++;
     abti_store_relaxed(&ring->size, size);

@@ -1,5 +1,6 @@
 #include "pool/wish.h"
 
+#include "base/assert.h"
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
@@ -13,6 +14,7 @@ enum { PATIENCE_NS = 1000 };
 
 static void accept_gift(abti_pool *pool, struct abti_gift *gift)
 {
+    abti_assert(gift->unit && !abti_load_relaxed(&gift->taken));
     pool->ops->push_locked(pool, gift->unit, gift->context);
     abti_pool_count_left(abti_es_self, pool);
     /* release: the gift goes with its giver's frame */
@@ -21,6 +23,7 @@ static void accept_gift(abti_pool *pool, struct abti_gift *gift)
 
 void abti_pool_answer_locked(abti_pool *pool)
 {
+    abti_assert(abti_pool_is_locked(pool));
     uintptr_t word = abti_load_relaxed(&pool->wish);
     if (ABTI_LIKELY(word == 0))
         return;
@@ -47,6 +50,7 @@ static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 {
+    abti_assert(pool->ops->answers);
     struct abti_wish wish = {NULL};
     uintptr_t none = 0, mine = (uintptr_t)&wish;
     bool empty = false;

@@ -1,5 +1,6 @@
 #include "run/block.h"
 
+#include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
@@ -37,6 +38,7 @@ void abti_serve_migration(abti_unit *self)
 
 int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
 {
+    abti_assert(es->cur == self && self->pool);
     abti_pool_count_entered(es, self->pool);
     return abti_leave(es, self, abti_pick_next(es, NULL), after, arg);
 }
@@ -58,6 +60,7 @@ int abti_suspend(abti_es *es, abti_unit *self)
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
+    abti_assert(es->cur == self && self->pool && self != next);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
@@ -67,6 +70,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 
 void abti_take_blocked(abti_es *es, abti_unit *unit)
 {
+    abti_assert(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_BLOCKED);
     abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_count_left(es, unit->pool);
@@ -74,6 +78,7 @@ void abti_take_blocked(abti_es *es, abti_unit *unit)
 
 int abti_suspend_native(abti_es *es)
 {
+    abti_assert(es == abti_es_self && es->cur->flags & ABTI_UNIT_MAIN_SCHED);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_sleeper_prepare(&es->sleeper);
     abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);

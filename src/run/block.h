@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_BLOCK_H
 #define ABTI_RUN_BLOCK_H
 
+#include "base/assert.h"
 #include "pool/blocked.h"
 #include "run/budget.h"
 #include "run/switch.h"
@@ -32,6 +33,7 @@ ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
 /* Marks `self` as blocked and the next unit as running. Returns where that one goes on. */
 ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
 {
+    abti_assert(abti_may_block_quickly(es) && es->cur == self);
     struct abti_queue *queue = &es->fast->queue;
     abti_unit *next = abti_load_relaxed(&queue->head);
     abti_budget_count(es);
@@ -53,6 +55,7 @@ ABTI_INLINE bool abti_may_unblock_quickly(abti_es *es, abti_unit *unit)
 
 ABTI_INLINE void abti_unblock_quickly(abti_es *es, abti_unit *unit)
 {
+    abti_assert(abti_may_unblock_quickly(es, unit));
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
     abti_pool_owner_left(es->fast, 1);
@@ -113,6 +116,7 @@ ABTI_INLINE bool abti_may_hand_over(abti_unit *self, abti_unit *next)
 
 ABTI_INLINE int abti_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
+    abti_assert(es->cur == self && self != next && self->pool == next->pool);
     abti_set_running(es, next);
     /* release: as in abti_after_suspend */
     return abti_ctx_switch_store(&self->ctx, next->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);

@@ -1,6 +1,7 @@
 #include "run/child.h"
 
 #include <limits.h>
+#include "base/assert.h"
 #include "run/leftover.h"
 #include "run/migrate.h"
 #include "run/sched.h"
@@ -9,6 +10,7 @@
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es == abti_es_self && !abti_unit_is_done(unit));
     if (abti_unit_has_started(unit)) {
         abti_stackuse_left(unit);
         if (!(unit->flags & ABTI_UNIT_OWN_STACK) && !abti_unit_runs_in_place(unit))
@@ -90,6 +92,7 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
 
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
+    abti_assert(es == abti_es_self && unit && !abti_unit_is_tasklet(es->cur));
     abti_unit *self = es->cur, *saved_parent = es->parent;
     abti_sched *saved_dsched = es->dsched;
     es->parent = self;

@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_CHILD_H
 #define ABTI_RUN_CHILD_H
 
+#include "base/assert.h"
 #include "run/end.h"
 #include "run/switch.h"
 
@@ -17,6 +18,7 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
  */
 ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 {
+    abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
     abti_set_running(es, unit);
     unit->func(unit->arg);
     abti_tool_event_finish(es, unit);

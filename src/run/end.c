@@ -14,6 +14,7 @@
  */
 #include "run/end.h"
 
+#include "base/assert.h"
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/leftover.h"
@@ -67,6 +68,7 @@ ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
 /* A unit that a joiner waits for, whose registration is `join`. */
 ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
 {
+    abti_assert((join & ~(uintptr_t)ABTI_JOIN_TAGS) != 0);
     /* One joiner has registered, and no other can: a plain store ends the unit. */
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
         free_joined(es, unit, (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
@@ -81,6 +83,7 @@ ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintp
 
 ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
 {
+    abti_assert(abti_load_relaxed(&unit->join) != ABTI_JOIN_DONE);
     /* acquire: pairs with the joiner's registration */
     uintptr_t join = abti_load_acquire(&unit->join);
     if (join == 0) {
@@ -103,6 +106,7 @@ abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 
 void abti_resume_joiner(abti_unit *joiner)
 {
+    abti_assert(joiner != NULL);
     /* acquire: pairs with abti_after_suspend */
     abti_spin_until(abti_load_acquire(&joiner->state) == ABT_THREAD_STATE_BLOCKED);
     abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
@@ -132,6 +136,7 @@ ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 
 ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 {
+    abti_assert(es == abti_es_self && joiner->pool);
     abti_tool_event_resume(joiner);
     abti_pool_count_left(es, joiner->pool);
     abti_set_running(es, joiner);
@@ -140,6 +145,7 @@ ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 /* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
 ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
 {
+    abti_assert(es == abti_es_self && es->parent);
     if (next && (abti_is_resumable(next) || (!after && abti_is_startable(next) && abti_take_stack(es, next)))) {
         bool fresh = !abti_unit_has_started(next);
         abti_set_running(es, next);
@@ -175,6 +181,7 @@ ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
  */
 ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es->cur == unit && abti_unit_runs_in_place(unit));
     abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         leave_stack(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -194,6 +201,7 @@ static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
  */
 ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
 {
+    abti_assert(joiner && join & ABTI_JOIN_IN_PLACE);
     if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
                       abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
         return false;
@@ -391,6 +399,7 @@ void abti_ult_exit_to(abti_unit *next)
 
 void abti_exit_to_primary(abti_es *es)
 {
+    abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);
     abti_set_running(es, primary);
     jump(primary, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Waiting for a unit to terminate. The join word's states are in unit/unit.h. */
 #include "run/join.h"
 
+#include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
@@ -33,6 +34,7 @@ static void join_native(abti_unit *unit)
 
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
+    abti_assert(abti_unit_is_done(unit));
     abti_tool_event_join(unit);
     if (handle) {
         abti_tool_event_free(unit);
@@ -60,6 +62,7 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
+    abti_assert(es->cur == self && es->parent && self != unit);
     if (abti_has_requests(self))
         abti_serve_migration(self);
     self->next = (abti_unit *)handle;

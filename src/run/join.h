@@ -5,6 +5,7 @@
 #ifndef ABTI_RUN_JOIN_H
 #define ABTI_RUN_JOIN_H
 
+#include "base/assert.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "run/switch.h"
@@ -38,6 +39,7 @@ int abti_join_uncounted(abti_es *es, abti_unit *unit);
  */
 ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
 {
+    abti_assert(((uintptr_t)self & ABTI_JOIN_TAGS) == 0 && self != unit);
     uintptr_t none = 0;
     if (!handle)
         return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
@@ -49,6 +51,7 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
 /* The unit is registered and popped, the joiner counted as blocked: it runs, and its end resumes the joiner. */
 ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
+    abti_assert(es->cur == self && !abti_unit_has_started(unit) && abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE);
     abti_unit_set_stack(unit, self->stack); /* for the units that it joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */

@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_ROW_H
 #define ABTI_RUN_ROW_H
 
+#include "base/assert.h"
 #include "run/budget.h"
 #include "run/join.h"
 
@@ -19,6 +20,7 @@ struct abti_row {
 /* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
 ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
 {
+    abti_assert(es == abti_es_self && row->next <= row->end);
     abti_unit *self = row->joiner;
     if (row->next == row->end)
         return false;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
@@ -20,6 +21,7 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 /* The body of both forms, with the lock held. The biased form has seen that nobody asks for a unit. */
 ABTI_INLINE abti_unit *pick_body(abti_es *es, abti_sched *sched, abti_pool *front, abti_unit *self, bool biased)
 {
+    abti_assert(es == abti_es_self && front == sched->front);
     abti_unit *unit = abti_pool_take_head_locked(front);
     if (!biased)
         abti_pool_answer_locked(front);

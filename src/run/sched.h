@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_SCHED_H
 #define ABTI_RUN_SCHED_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 #include "pool/thief.h"
 #include "run/budget.h"
@@ -98,6 +99,7 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched);
  */
 ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
 {
+    abti_assert(sched && es == abti_es_self);
     if (!abti_es_has_no_events(es, sched))
         return false;
     abti_budget_fill(es, sched->event_freq);

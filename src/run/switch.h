@@ -10,6 +10,7 @@
 #ifndef ABTI_RUN_SWITCH_H
 #define ABTI_RUN_SWITCH_H
 
+#include "base/assert.h"
 #include "run/annotated.h"
 #include "run/overflow.h"
 #include "run/tool_event.h"
@@ -17,6 +18,7 @@
 /* Marks `unit` as what runs on `es` from now on. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es && unit);
     abti_unit *before = es->cur;
     es->cur = unit;
     /* Queries may see them late; whoever resumes or frees the unit synchronises by other words. release: who sees
@@ -46,6 +48,7 @@ ABTI_INLINE bool abti_is_startable(abti_unit *unit)
 /* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
 ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 {
+    abti_assert(!abti_unit_has_started(unit) && !(unit->flags & ABTI_UNIT_TASKLET));
     if (unit->flags & ABTI_UNIT_OWN_STACK)
         return true;
     struct abti_stack *stack = abti_cache_get(&es->stacks);
@@ -67,6 +70,7 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 /* A switch for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
 ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
+    abti_assert(self && to && self != to);
     if (ABTI_UNLIKELY(abti_annotate_on))
         return abti_switch_annotated(self, to, after, arg);
     if (!after)
@@ -84,6 +88,7 @@ extern _Atomic(void (*)(void)) abti_ult_entry;
 /* The same to a ULT that has not started. */
 ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
+    abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
     if (ABTI_UNLIKELY(abti_annotate_on))
         return abti_start_annotated(self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
@@ -95,6 +100,7 @@ ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *)
  */
 ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
 {
+    abti_assert(es == abti_es_self && es->parent && self != next);
     if (abti_stack_is_overrun(self->stack))
         abti_overflow_abort(self);
     if (ABTI_LIKELY(next != NULL)) {

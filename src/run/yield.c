@@ -1,5 +1,6 @@
 #include "run/yield.h"
 
+#include "base/assert.h"
 #include "pool/builtin.h"
 #include "run/end.h"
 #include "run/migrate.h"
@@ -85,6 +86,7 @@ ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
 /* The body of both forms, with the lock held. It is released here, or when the ULT has left its stack. */
 ABTI_INLINE int yield_body(abti_es *es, abti_unit *self, abti_pool *pool, bool biased)
 {
+    abti_assert(es->cur == self && self->pool == pool);
     abti_unit *next = abti_pool_head_locked(pool);
     if (ABTI_UNLIKELY(!next)) {
         abti_pool_leave(es, pool, biased);
@@ -160,6 +162,7 @@ static void after_push(void *arg)
 
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
+    abti_assert(es->cur == self && next && next != self);
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);

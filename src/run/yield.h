@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_YIELD_H
 #define ABTI_RUN_YIELD_H
 
+#include "base/assert.h"
 #include "pool/pool.h"
 #include "run/budget.h"
 #include "run/switch.h"
@@ -12,6 +13,7 @@ int abti_yield_any(abti_es *es, ABT_pool_context context);
 /* The common case by itself: a private pool, and the next unit in it has only to be resumed. */
 ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 {
+    abti_assert(es && es == abti_es_self);
     abti_unit *self = es->cur, *next;
     struct abti_queue *queue = &es->fast->queue;
     if (ABTI_UNLIKELY(es->fast != self->pool || !abti_budget_take(es) || abti_has_requests(self) ||

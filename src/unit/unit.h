@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include "arch/ctx.h"
 #include "arch/cpu.h"
+#include "base/assert.h"
 #include "rt/self.h"
 
 struct abti_ktable;
@@ -244,6 +245,7 @@ void abti_unit_release_external(abti_unit *unit);
 
 ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg, abti_pool *pool, unsigned flags)
 {
+    abti_assert(unit && ((uintptr_t)unit & ABTI_JOIN_TAGS) == 0);
     unit->func = func;
     unit->arg = arg;
     unit->pool = pool;
@@ -258,6 +260,7 @@ ABTI_INLINE void abti_unit_init(abti_unit *unit, void (*func)(void *), void *arg
 /* A terminated unit is as good as new, with what hangs on it. relaxed: the push that follows publishes it. */
 ABTI_INLINE void abti_unit_renew(abti_unit *unit, void (*func)(void *), void *arg)
 {
+    abti_assert(abti_unit_is_done(unit));
     unit->func = func;
     unit->arg = arg;
     abti_store_relaxed(&unit->requests, 0);
