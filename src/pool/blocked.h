@@ -10,7 +10,7 @@ void abti_pool_count_entered_slow(abti_pool *pool);
 
 void abti_pool_count_left_slow(abti_pool *pool);
 
-/* The owner's halves, for who has asked abti_pool_is_owner. */
+/* The owner's halves, for a caller that has asked abti_pool_is_owner. */
 ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 {
     /* relaxed: only the owner itself ever finds itself here */

@@ -20,7 +20,7 @@ enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_P
 struct abti_pool_ops {
     /* NULL in a private FIFO only, like pop: see abti_pool_push. */
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
-    /* The same for who holds the pool's lock and sees to its sleepers; NULL: the pool is not guarded by that lock. */
+    /* The same for a caller that holds the pool's lock and sees to its sleepers; NULL: that lock does not guard it. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
     bool (*is_empty)(abti_pool *pool);
@@ -43,7 +43,7 @@ struct abti_pool_ops {
     void (*free_unit)(abti_pool *pool, ABT_unit handle);
     /* Though the operation is not NULL, the pool cannot do it. NULL: it can. */
     bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
-    /* Those who push and pop call abti_pool_answer_locked. */
+    /* Each push and pop calls abti_pool_answer_locked. */
     bool answers;
 };
 
@@ -79,7 +79,7 @@ struct ABT_pool_opaque {
     bool shared_fifo;                /* a FIFO under the lock. Constant */
     _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
-    struct abti_parking_list parked; /* lock: who sleeps until a unit comes */
+    struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
     _Atomic(uintptr_t) wish;         /* of who asks for a unit of the ring, or offers one. See pool/steal.h */
     const struct abti_pool_ops *ops; /* constant */
     struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */

@@ -34,8 +34,8 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
 /*
- * Registers the joiner of a unit that nobody else can start. Who frees a unit is alone with it, so that an ordinary
- * store will do; who only joins may have rivals.
+ * Registers the joiner of a unit that nobody else can start. A caller that frees the unit is alone with it, so that
+ * an ordinary store will do; one that only joins may have rivals.
  */
 ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
 {
@@ -79,8 +79,8 @@ ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue
 
 /*
  * Join in place, if that may be, a unit that has not been touched: it is registered, it runs on the rest of the
- * joiner's stack, and its end resumes the joiner. True: done, with *code to be returned at once. On an ES; who has no
- * ULT there has no queue.
+ * joiner's stack, and its end resumes the joiner. True: done, with *code to be returned at once. On an ES; a caller
+ * that is no ULT there has no queue.
  */
 ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {

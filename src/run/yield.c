@@ -25,7 +25,7 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     if (abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* it stays until it ends */
     if (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
-        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* who waits in a loop has told it */
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has told it */
     if (!es->parent) {
         abti_tool_event_run(es, self, NULL);
         return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
@@ -77,7 +77,7 @@ ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, ab
     abti_set_running(es, next);
 }
 
-/* Who sleeps on the pool may have the ULT instead. The lock is held. */
+/* Not while a stream sleeps on the pool, which may have the ULT instead. The lock is held. */
 ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
 {
     return ABTI_LIKELY(abti_is_resumable(next)) && !abti_pool_has_parked(pool);
