@@ -290,7 +290,7 @@ int ABT_self_exit(void)
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     if (!es->parent)
-        abti_xsloop_exit(es);
+        abti_main_leave(es);
     abti_ult_exit();
 }
 

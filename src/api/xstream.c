@@ -124,7 +124,7 @@ int ABT_xstream_exit(void)
         return abti_error(ABT_ERR_INV_THREAD);
     abti_es_request(es, ABTI_ES_REQ_CANCEL);
     if (!es->parent)
-        abti_xsloop_exit(es);
+        abti_main_leave(es);
     abti_ult_exit();
 }
 

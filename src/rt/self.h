@@ -50,7 +50,7 @@ struct ABT_xstream_opaque {
     struct abti_ownstacks ownstacks; /* of other than the default size */
     struct abti_stack native;        /* describes the native thread's own stack */
     void *fault_stack;               /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
-    jmp_buf *main_exit;              /* where the main scheduler's ULT ends, see abti_xsloop_exit */
+    jmp_buf *main_exit;              /* where the main scheduler's ULT ends, see abti_main_leave */
     struct abti_timers *timers;      /* of the ULTs that wait here with a deadline; has a lock of its own. Constant */
 
     /* Shared. */

@@ -76,7 +76,7 @@ static void run_main_scheds(abti_es *es)
     }
 }
 
-void abti_xsloop_run(abti_es *es)
+void abti_main_run(abti_es *es)
 {
     jmp_buf exit;
     es->parent = NULL;
@@ -96,12 +96,12 @@ void abti_xsloop_run(abti_es *es)
     abti_tool_event_finish(es, es->main_unit);
 }
 
-void abti_xsloop_exit(abti_es *es)
+void abti_main_leave(abti_es *es)
 {
     longjmp(*es->main_exit, 1);
 }
 
-void abti_xsloop_primary_main(void)
+void abti_main_run_primary(void)
 {
     abti_es *es = abti_es_self;
     abti_annotate_arrival();
@@ -109,7 +109,7 @@ void abti_xsloop_primary_main(void)
      * will. */
     if (!may_finish(es))
         abti_native_measure(&es->native);
-    abti_xsloop_run(es);
+    abti_main_run(es);
     abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
     abti_exit_to_primary(es);
 }

@@ -6,12 +6,12 @@
 #include "rt/types.h"
 
 /* Runs the main scheduler of `es` in its main unit, on this native thread, until the ES is to terminate. */
-void abti_xsloop_run(abti_es *es);
+void abti_main_run(abti_es *es);
 
 /* The main unit, which calls this, ends in the middle of its scheduler's run, and its secondary ES terminates. */
-ABTI_NORETURN void abti_xsloop_exit(abti_es *es);
+ABTI_NORETURN void abti_main_leave(abti_es *es);
 
 /* The same as the first function of the primary ES's main unit, which has a stack of its own. */
-void abti_xsloop_primary_main(void);
+void abti_main_run_primary(void);
 
 #endif

@@ -125,7 +125,7 @@ static void *es_thread(void *arg)
     abti_unit_set_stack(es->main_unit, &es->native);
     abti_fault_enter(es->fault_stack);
     for (;;) {
-        abti_xsloop_run(es);
+        abti_main_run(es);
         abti_cache_flush(&es->stacks); /* others may have use for them */
         abti_ownstacks_flush(&es->ownstacks);
         /* Only this thread stores STOPPED, only who has joined it stores another value. */
@@ -221,7 +221,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_native_describe_primary(&es->native);
     abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
-    es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_xsloop_primary_main);
+    es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_main_run_primary);
 
     abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
     abti_unit_set_pinned(main_ult, true);

@@ -40,7 +40,7 @@ bool asked_to_end, time_is_up; /* of stream 0 */
 #define SECOND(s) (1 - (s))
 #define HAS_WORK(s) (size[FIRST(s)] > 0 || (SERVES_BOTH(s) && size[1 - FIRST(s)] > 0))
 
-/* core/parking.c: settle. Lock held. */
+/* pool/parking.c: settle. Lock held. */
 inline settle_locked(s, p) {
     if
     :: coming[p] & BIT(s) -> coming[p] = coming[p] & ~BIT(s); num_coming[p]--
@@ -63,8 +63,8 @@ inline settle_locked(s, p) {
 #endif
 
 /*
- * core/parking.c: claim_any, sleeper_claim; only if `wanted`. Lock held. The call of the system that follows the unlock
- * is not here.
+ * pool/parking.c: claim_any, wait/sleeper.c: abti_sleeper_claim; only if `wanted`. Lock held. The call of the system that
+ * follows the unlock is not here.
  */
 inline claim_any(p, who, wanted) {
     if
@@ -85,12 +85,12 @@ inline claim_any(p, who, wanted) {
     fi
 }
 
-/* core/parking.c: abti_parking_claim_slow. Lock held. */
+/* pool/parking.c: abti_parking_claim_slow. Lock held. */
 inline claim(p, who) {
     claim_any(p, who, HAS_SURPLUS(p))
 }
 
-/* core/parking.c: abti_parking_settle. Its own entry is not in the list, so nobody else changes `coming` meanwhile. */
+/* pool/parking.c: abti_parking_settle. Its own entry is not in the list, so nobody else changes `coming` meanwhile. */
 inline settle(s, p) {
     if
     :: coming[p] & BIT(s) -> atomic { settle_locked(s, p) }
@@ -98,7 +98,7 @@ inline settle(s, p) {
     fi
 }
 
-/* core/parking.c: abti_parking_pass: two glances, then the lock. */
+/* pool/parking.c: abti_parking_pass: two glances, then the lock. */
 inline pass(p, who) {
     if
     :: parked[p] ->
@@ -110,7 +110,7 @@ inline pass(p, who) {
     fi
 }
 
-/* core/sched.c: abti_sched_pass_wake, for one pool. */
+/* run/sched.c: abti_sched_pass_wake, for one pool. */
 inline pass_wake_of(s, p, who) {
 #if defined(NO_PASS) /* mutant */
     settle(s, p)
@@ -125,7 +125,7 @@ inline pass_wake_of(s, p, who) {
 #endif
 }
 
-/* core/xstream.h: abti_es_pass_wake. */
+/* run/sched.h: abti_es_pass_wake. */
 inline pass_wake(s, woken, who) {
     if
     :: woken ->
@@ -153,7 +153,7 @@ inline pop(p, got) {
     fi
 }
 
-/* core/parking.c: abti_parking_enter. */
+/* pool/parking.c: abti_parking_enter. */
 inline enter(s, p, all_empty) {
     if
     :: size[p] > 0 -> /* the glance */
@@ -172,7 +172,7 @@ inline enter(s, p, all_empty) {
     fi
 }
 
-/* core/xsloop.c: abti_es_park_on. */
+/* stream/park.c: abti_es_park_on. */
 inline park(s, woken, all_empty) {
 #ifdef ANNOUNCES_LATE /* mutant */
     enter(s, FIRST(s), all_empty);
@@ -182,7 +182,7 @@ inline park(s, woken, all_empty) {
     fi;
     word[s] = ASLEEP;
 #else
-    word[s] = ASLEEP; /* core/parking.c: abti_sleeper_prepare */
+    word[s] = ASLEEP; /* wait/sleeper.c: abti_sleeper_prepare */
     enter(s, FIRST(s), all_empty);
     if
     :: all_empty && SERVES_BOTH(s) -> enter(s, SECOND(s), all_empty)
@@ -191,7 +191,7 @@ inline park(s, woken, all_empty) {
 #endif
     if
     :: all_empty && !(s == 0 && asked_to_end) ->
-        /* core/parking.c: abti_sleeper_sleep */
+        /* wait/sleeper.c: abti_sleeper_sleep */
 end_asleep:
         (word[s] != ASLEEP || (s == 0 && time_is_up))
     :: else
@@ -209,12 +209,12 @@ end_asleep:
         word[s] = AWAKE;
         all_empty = true
     };
-    /* core/parking.c: abti_parking_leave */
+    /* pool/parking.c: abti_parking_leave */
     parked[0] = parked[0] & ~BIT(s);
     parked[1] = parked[1] & ~BIT(s)
 }
 
-/* sched/loop.c: abti_sched_loop, sched/basic.c: abti_sched_pick_in_order. */
+/* stream/sched_loop.c: abti_sched_loop, stream/sched_basic.c: abti_sched_pick_in_order. */
 proctype stream(byte s)
 {
     byte who = NOBODY;
@@ -239,7 +239,7 @@ proctype stream(byte s)
         :: else
         fi;
         if
-        :: s == 0 && asked_to_end && !HAS_WORK(s) -> break /* core/sched.c: abti_sched_has_to_stop */
+        :: s == 0 && asked_to_end && !HAS_WORK(s) -> break /* stream/events.c: abti_sched_has_to_stop */
         :: else -> park(s, woken, all_empty)
         fi
     od;
@@ -250,7 +250,7 @@ end_busy:
     false
 }
 
-/* Any thread. pool/fifo.c: fifo_push, core/parking.c: abti_parking_unlock_and_wake. */
+/* Any thread. pool/fifo.c: fifo_push, pool/parking.c: abti_parking_unlock_and_wake. */
 proctype pusher(byte p; byte units)
 {
     byte who = NOBODY;
@@ -269,7 +269,7 @@ proctype taker(byte p)
     pop(p, got)
 }
 
-/* sched/loop.c: offer_to_sleepers: glances, then core/parking.c: abti_parking_offer. */
+/* stream/sched_loop.c: offer_to_sleepers: glances, then pool/parking.c: abti_parking_offer. */
 proctype offerer(byte p)
 {
     byte who = NOBODY;
@@ -279,7 +279,7 @@ end_unasked:
     atomic { claim_any(p, who, true) }
 }
 
-/* core/xstream.c: abti_es_request, abti_es_wake. */
+/* stream/events.c: abti_es_request, rt/self.h: abti_es_wake. */
 proctype joiner()
 {
     if

@@ -1,5 +1,5 @@
 /*
- * One native thread that sleeps by itself, and two that wake it, for spin: the first part of core/parking.c. See
+ * One native thread that sleeps by itself, and two that wake it, for spin: wait/sleeper.c. See
  * "Sleeping" in doc/memory-model.md; maint/check-models runs this and each of its mutants.
  *
  * A store may stand in its processor's buffer, seen by nobody else, while the same processor goes on. What is
