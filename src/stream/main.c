@@ -2,6 +2,7 @@
 
 #include "pool/blocked.h"
 #include "pool/member.h"
+#include "run/budget.h"
 #include "run/child.h"
 #include "run/sched.h"
 #include "stream/events.h"
@@ -64,7 +65,7 @@ static void run_main_scheds(abti_es *es)
         abti_run_child(es, es->handoff, NULL);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
-        es->budget = (int32_t)sched->event_freq;
+        abti_budget_fill(es, sched->event_freq);
         sched->ops->run(sched);
         if (install_replacement(es))
             continue;

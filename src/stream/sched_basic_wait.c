@@ -4,6 +4,7 @@
  */
 #include "os/clock.h"
 #include "rt/timers.h"
+#include "run/budget.h"
 #include "run/child.h"
 #include "stream/events.h"
 #include "stream/idle.h"
@@ -58,9 +59,9 @@ static void basic_wait_run(abti_sched *sched)
             abti_es_pass_wake(es, sched);
             abti_run_child(es, unit, NULL);
         }
-        if (!waited && es->budget > 0)
+        if (!waited && !abti_budget_is_exhausted(es))
             continue;
-        es->budget = (int32_t)sched->event_freq;
+        abti_budget_fill(es, sched->event_freq);
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
             abti_es_pass_wake(es, sched);

@@ -1,6 +1,7 @@
 /* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
  */
 #include "os/clock.h"
+#include "run/budget.h"
 #include "run/child.h"
 #include "run/yield.h"
 #include "stream/events.h"
@@ -111,16 +112,27 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 }
 
 /*
- * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
- * is something else, or NULL when the queue is empty or the budget used up.
+ * The next unit to run. NULL: the pools are empty, or a look at events is due that only the scheduler can make. The
+ * budget of the ES says when one is due.
  */
-ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit, int32_t *budget)
+ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
+{
+    if (ABTI_UNLIKELY(abti_budget_is_exhausted(es)) && !abti_renew_budget(es, sched))
+        return NULL;
+    return abti_sched_pick(sched, NULL);
+}
+
+/*
+ * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
+ * is something else, or NULL when the queue is empty or a look at events is due.
+ */
+ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit)
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
         abti_run_tasklet(es, unit);
-        if (ABTI_UNLIKELY(--*budget == 0)) /* it was more than 0 */
+        if (ABTI_UNLIKELY(!abti_budget_take(es)))
             return NULL;
-        unit = abti_load_relaxed(&queue->head);
+        unit = abti_load_relaxed(&queue->head); /* relaxed: the queue is private */
         if (ABTI_UNLIKELY(!unit))
             return NULL;
         abti_queue_pop_head(queue, unit);
@@ -129,39 +141,40 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
 }
 
 /*
- * Runs picked units as long as there are some and no look at events is due. A tasklet runs right here, on the
- * scheduler's stack, and cannot switch. False when there was nothing to run.
+ * Runs a picked unit. A tasklet runs right here, on the stack of the scheduler's ULT `self`, and cannot switch; with it
+ * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself.
  */
+ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
+{
+    if (sched->fast) {
+        unit = run_tasklets(es, &sched->fast->queue, unit);
+    } else if (abti_unit_is_fresh_tasklet(unit)) {
+        abti_run_tasklet(es, unit);
+        abti_budget_count(es);
+        unit = NULL;
+    }
+    es->cur = self;
+    if (unit)
+        abti_run_child(es, unit, sched->direct ? sched : NULL);
+}
+
+/* Runs units as long as there is a next one. False when there was none. */
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
-    int32_t budget = (int32_t)sched->event_freq;
     abti_unit *unit = abti_sched_pick(sched, NULL);
     if (!unit)
-        return false;
+        return false; /* the budget stays: a stacked scheduler that idles must not renew its parent's */
+    abti_budget_fill(es, sched->event_freq);
     abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
     if (sched->front)
         abti_pool_note_server(sched->front, es->bias);
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
-    do {
-        if (sched->fast) {
-            unit = run_tasklets(es, &sched->fast->queue, unit, &budget);
-        } else if (abti_unit_is_fresh_tasklet(unit)) {
-            abti_run_tasklet(es, unit);
-            budget--;
-            unit = NULL;
-        }
-        es->cur = self;
-        if (unit) {
-            es->budget = budget;
-            abti_run_child(es, unit, sched->direct ? sched : NULL);
-            budget = es->budget;
-        }
-        if (budget <= 0 && abti_es_has_no_events(es, sched))
-            budget = (int32_t)sched->event_freq;
-    } while (budget > 0 && (unit = abti_sched_pick(sched, NULL)) != NULL);
+    do
+        run(es, sched, self, unit);
+    while ((unit = next(es, sched)) != NULL);
     abti_es_set_dsched(es, dsched);
-    es->budget = (int32_t)sched->event_freq;
+    abti_budget_fill(es, sched->event_freq);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "os/fault.h"
 #include "os/vm.h"
 #include "rt/rt.h"
+#include "run/budget.h"
 #include "run/end.h"
 #include "run/join.h"
 #include "run/sched.h"
@@ -67,9 +68,10 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     struct es_and_idle *both = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*both), ABTI_CACHE_LINE));
     if (!both)
         return ABT_ERR_MEM;
-    *both = (struct es_and_idle){.es = {.budget = (int32_t)sched->event_freq, .idle = &both->idle}};
+    *both = (struct es_and_idle){.es = {.idle = &both->idle}};
     abti_es *es = &both->es;
     atomic_init(&es->main_sched, sched);
+    abti_budget_fill(es, sched->event_freq);
     int code = es_alloc_parts(es);
     if (code != ABT_SUCCESS) {
         free(es);
