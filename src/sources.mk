@@ -65,6 +65,7 @@ abt_sources = \
 	src/pool/ring.c \
 	src/pool/slot.c \
 	src/pool/thief.c \
+	src/pool/thief_policy.c \
 	src/pool/user.c \
 	src/pool/wish.c \
 	src/rt/config.c \

@@ -15,6 +15,7 @@ unit_tests = \
 	test/unit/run/switch \
 	test/unit/run/shortage \
 	test/unit/pool/steal \
+	test/unit/pool/thief_policy \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
 	test/unit/ext/unwind \

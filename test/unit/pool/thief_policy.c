@@ -1,0 +1,108 @@
+/* When a thief rests, for how long, what counts as small, and when it takes a unit that nobody grants. */
+#include "pool/thief_policy.h"
+#include "tap.h"
+
+enum { START = 1000000, LARGE_NS = 100000 };
+
+/* The thief gets a unit from a busy ES, runs it for so long, and comes back. The time then. */
+static uint64_t run_booty(struct abti_thief *thief, uint64_t now, uint64_t ns)
+{
+    abti_thief_learn_booty(thief, now);
+    abti_thief_learn_return(thief, now + ns);
+    return now + ns;
+}
+
+/* For how long it rests from now on. */
+static uint64_t rest_of(struct abti_thief *thief, uint64_t now)
+{
+    uint64_t ns = 0;
+    while (!abti_thief_may_steal(thief, now + ns))
+        ns++;
+    return ns;
+}
+
+static void test_rests(void)
+{
+    struct abti_thief thief = {0};
+    uint64_t now = START, expected = ABTI_THIEF_REST_MIN_NS, rest;
+    bool rested = false, doubles = true;
+
+    ok(!abti_thief_needs_time(&thief), "a new thief has no need of the time");
+    ok(abti_thief_may_steal(&thief, now), "and may steal");
+    for (int i = 1; i < ABTI_THIEF_ENOUGH_SMALLS; i++) {
+        now = run_booty(&thief, now, 0);
+        rested |= !abti_thief_may_steal(&thief, now);
+    }
+    ok(!rested, "a few small units are no reason to rest");
+    for (int i = 0; i < ABTI_THIEF_REST_DOUBLINGS; i++, expected *= 2) {
+        now = run_booty(&thief, now, 0);
+        ok(abti_thief_needs_time(&thief), "the time matters during a rest");
+        rest = rest_of(&thief, now);
+        doubles &= rest == expected;
+        now += rest;
+    }
+    ok(doubles, "the next one is, and each further one for a rest twice as long");
+    for (int i = 0; i < 3; i++) {
+        now = run_booty(&thief, now, 0);
+        rest = rest_of(&thief, now);
+        is_int(rest, expected, "up to 16 us");
+        now += rest;
+    }
+    ok(!abti_thief_needs_time(&thief), "the time does not matter after a rest");
+    now = run_booty(&thief, now, LARGE_NS);
+    ok(abti_thief_may_steal(&thief, now), "a large unit ends it");
+    is_int(thief.smalls, 0, "and the count begins anew");
+    now = run_booty(&thief, now, 0);
+    abti_thief_learn_other(&thief);
+    is_int(thief.smalls, 0, "as it does when nobody was busy with the pool");
+    abti_thief_learn_return(&thief, now);
+    is_int(thief.smalls, 0, "a return without booty tells nothing");
+}
+
+static void test_costs(void)
+{
+    struct abti_thief thief = {0};
+
+    run_booty(&thief, START, ABTI_THIEF_SMALL_NS - 1);
+    is_int(thief.smalls, 1, "199 ns are small");
+    run_booty(&thief, START, ABTI_THIEF_SMALL_NS);
+    is_int(thief.smalls, 0, "200 ns are not");
+    thief.cost_ns = LARGE_NS;
+    run_booty(&thief, START, LARGE_NS - 1);
+    is_int(thief.smalls, 1, "where a steal costs more, larger ones are small");
+    ok(abti_thief_wants_cost(&thief), "a steal right after another one tells the cost");
+    thief.smalls = 0;
+    ok(!abti_thief_wants_cost(&thief), "the first one does not");
+    thief.smalls = ABTI_THIEF_ENOUGH_SMALLS;
+    ok(!abti_thief_wants_cost(&thief), "nor one after a rest");
+
+    /* One steal in four takes longer than all others. */
+    enum { USUAL_NS = 600, SELDOM_NS = 5000 };
+    thief.cost_ns = 0;
+    for (int i = 0; i < 1000; i++)
+        abti_thief_learn_cost(&thief, i % 5 == 0 ? SELDOM_NS : USUAL_NS);
+    ok(thief.cost_ns + 64 > USUAL_NS && thief.cost_ns < USUAL_NS + 64, "the cost is what three in four steals take");
+    for (int i = 0; i < 1000; i++)
+        abti_thief_learn_cost(&thief, 0);
+    is_int(thief.cost_ns, 0, "it comes down again, and not below zero");
+}
+
+static void test_refusals(void)
+{
+    struct abti_thief thief = {0};
+    int times = 1;
+
+    while (!abti_thief_may_insist(&thief))
+        times++;
+    is_int(times, ABTI_THIEF_MOST_REFUSED, "a thief that has been refused so often takes a unit unasked");
+    abti_thief_learn_answer(&thief);
+    ok(!abti_thief_may_insist(&thief), "after an answer the count begins anew");
+}
+
+int main(void)
+{
+    test_rests();
+    test_costs();
+    test_refusals();
+    return done_testing();
+}
