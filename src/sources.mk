@@ -122,6 +122,7 @@ abt_sources = \
 	src/wait/crowd.c \
 	src/wait/native.c \
 	src/wait/sleeper.c \
+	src/wait/thrift.c \
 	src/wait/word.c
 
 abt_asm_sources =

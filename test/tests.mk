@@ -33,7 +33,8 @@ unit_tests = \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
-	test/unit/sync/waitq
+	test/unit/sync/waitq \
+	test/unit/wait/thrift
 
 # test/arch/*.c: what an architecture must provide.
 arch_tests = \

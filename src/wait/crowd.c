@@ -1,22 +1,23 @@
 #include "wait/crowd.h"
 
 #include <sched.h>
+#include "base/assert.h"
 #include "base/hash.h"
 #include "os/clock.h"
 #include "wait/cpus.h"
 #include "wait/native.h"
 #include "wait/sleeper.h"
+#include "wait/thrift.h"
 #include "wait/word.h"
 
 /*
  * The words that crowds sleep on, by a hash of their objects; each counts how often it was woken. Crowds that share one
- * by chance wake each other now and then, which costs time and nothing else. They are not in the objects, since these
- * may be gone as soon as one of the crowd knows that it is woken.
+ * by chance wake each other now and then, which costs time and nothing else. They are not in the objects, since an
+ * object may be gone as soon as one thread of its crowd knows that it is woken.
  */
 static struct abti_crowd {
     _Atomic(uint32_t) wakes;
-    _Atomic(uint32_t) thrift;       /* of looks, see MAX_THRIFT */
-    _Atomic(uint32_t) waits_asleep; /* how many were to begin with sleep the last time, see lose_patience */
+    struct abti_thrift thrift;
 } ABTI_ALIGNED(ABTI_CACHE_LINE) crowds[64];
 
 struct abti_crowd *abti_crowd_of(const void *object)
@@ -24,21 +25,15 @@ struct abti_crowd *abti_crowd_of(const void *object)
     return &crowds[abti_hash((uintptr_t)object >> 4) >> 58];
 }
 
-/* Every waiter of the crowd that was IN_CROWD has been made WOKEN. */
-void abti_crowd_wake(struct abti_crowd *crowd)
-{
-    /* release: who sees the count sees who was woken before */
-    abti_fetch_add_release(&crowd->wakes, 1);
-    abti_word_wake_all(&crowd->wakes);
-}
-
 /*
- * The native thread sleeps with its crowd. No wake is lost: if the waker made us WOKEN after we looked, it counted
- * after we read the count, and then the sleep ends or does not begin.
+ * The native thread sleeps with its crowd. No wake is lost: if the waker has made this thread's word WOKEN after the
+ * look at it, the waker counts after this thread has read the count, so that the sleep ends or does not begin.
  */
 static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 {
     uint32_t awake = ABTI_AWAKE;
+    /* Fails when the word is WOKEN. acquire: pairs with the exchange by the waker. release: the waker, which reads
+     * IN_CROWD there, knows by it that the thread sleeps on the crowd's word */
     if (!abti_cas_acq_rel(word, &awake, ABTI_IN_CROWD))
         return;
     for (;;) {
@@ -50,97 +45,50 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
     }
 }
 
-/*
- * How a crowd has got on lately is one number: how many powers of two fewer looks it takes than at first. More than the
- * most says how many of its waits are to begin with sleep, since somebody else wants the CPU. relaxed: a matter of
- * time.
- */
-enum { MAX_THRIFT = 6 };
-
-static void learn(struct abti_crowd *crowd, uint32_t thrift, bool woken)
-{
-    uint32_t next = woken ? 0 : thrift < MAX_THRIFT ? thrift + 1 : thrift;
-    /* If it has changed meanwhile somebody else has learned something. */
-    if (next != thrift)
-        (void)abti_cas_relaxed(&crowd->thrift, &thrift, next);
-}
-
-/*
- * Looks before it sleeps, for about as long as a wake takes: then those who meet again and again keep step, without any
- * system call. If that is in vain the crowd looks less the next time, but once in a while as long as at first, in case
- * its threads were kept from running.
- */
+/* Threads that meet again and again keep step by looking, without any system call. */
 static bool looks_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 {
-    enum { LOOKS = 256, AGAIN = 128 };
-    uint32_t thrift = abti_load_relaxed(&crowd->thrift);
-    bool again = thrift > MAX_THRIFT || abti_load_relaxed(&crowd->wakes) % AGAIN == 0;
-    bool woken = abti_native_is_woken_soon(word, again ? LOOKS : LOOKS >> thrift);
-    learn(crowd, thrift, woken);
+    /* relaxed: chance is enough */
+    struct abti_thrift_leave leave = abti_thrift_allow_looks(&crowd->thrift, abti_load_relaxed(&crowd->wakes));
+    bool woken = abti_native_is_woken_soon(word, leave.times);
+    abti_thrift_learn_looks(&crowd->thrift, leave, woken);
     return woken;
 }
 
 /*
- * It took too long: the next waits of the crowd begin with sleep. So many more each time, as long as it does not get on
- * without that for as many waits in between.
- */
-static void lose_patience(struct abti_crowd *crowd, uint32_t thrift, uint32_t num)
-{
-    enum { LEAST_MEETINGS = 16, MOST_MEETINGS = 4096, MOST_THREADS = 65536 };
-    uint32_t threads = num < MOST_THREADS ? num : MOST_THREADS;
-    uint32_t waits = 2 * abti_load_relaxed(&crowd->waits_asleep);
-    if (waits < LEAST_MEETINGS * threads)
-        waits = LEAST_MEETINGS * threads;
-    else if (waits > MOST_MEETINGS * threads)
-        waits = MOST_MEETINGS * threads;
-    /* One of those who notice at the same time. */
-    if (abti_cas_relaxed(&crowd->thrift, &thrift, MAX_THRIFT + waits))
-        abti_store_relaxed(&crowd->waits_asleep, waits);
-}
-
-static void gain_patience(struct abti_crowd *crowd)
-{
-    uint32_t waits = abti_load_relaxed(&crowd->waits_asleep);
-    if (waits > 0)
-        abti_store_relaxed(&crowd->waits_asleep, waits - 1);
-}
-
-/*
- * The same for a crowd of more than can run at once: those who are still to come need the CPU, and to give way to them
- * costs less than to sleep and be woken, so that it is tried once in any case. But a CPU that is given to somebody else
- * comes back a time slice later, while a thread that sleeps gets it as soon as it is woken. So a crowd that takes
- * longer than its own threads would sleeps at once for a while.
+ * In a crowd of more threads than can run at once, those that are still to come need the CPU, and to give way to them
+ * costs less than to sleep and be woken. But a CPU that is given to another program comes back a time slice later,
+ * while a thread that sleeps gets it as soon as it is woken: so there is a limit to the time that yields may take.
  */
 static bool yields_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, uint32_t num)
 {
-    enum { YIELDS = 4, ANY_NS = 400000, EACH_NS = 10000 }; /* time slices are 700,000 and more */
-    uint32_t thrift = abti_load_relaxed(&crowd->thrift);
-    if (thrift > MAX_THRIFT) {
-        abti_store_relaxed(&crowd->thrift, thrift - 1); /* whoever else does so */
+    /* relaxed: a matter of time only */
+    struct abti_thrift_leave leave = abti_thrift_allow_yields(&crowd->thrift, num, abti_load_relaxed(&abti_num_cpus));
+    if (leave.times == 0)
         return false;
-    }
-    uint32_t cpus = abti_load_relaxed(&abti_num_cpus); /* 0: before ABT_init it is not known */
-    uint64_t limit = ANY_NS + (uint64_t)EACH_NS * num / (cpus > 0 ? cpus : 1);
-    uint64_t since = abti_clock_mono_ns(), took = 0;
+    uint64_t since_ns = abti_clock_mono_ns(), took_ns = 0;
     bool woken = abti_native_is_woken(word);
-    for (uint32_t i = 0; !woken && took <= limit && (i == 0 || i < (uint32_t)YIELDS >> thrift); i++) {
+    for (uint32_t i = 0; !woken && took_ns <= leave.limit_ns && i < leave.times; i++) {
         sched_yield();
-        took = abti_clock_mono_ns() - since;
+        took_ns = abti_clock_mono_ns() - since_ns;
         woken = abti_native_is_woken(word);
     }
-    if (took > limit) {
-        lose_patience(crowd, thrift, num);
-    } else {
-        learn(crowd, thrift, woken);
-        if (woken)
-            gain_patience(crowd);
-    }
+    abti_thrift_learn_yields(&crowd->thrift, leave, num, woken, took_ns);
     return woken;
 }
 
 void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
 {
+    abti_assert(word);
     struct abti_crowd *crowd = abti_crowd_of(object);
     if (!(abti_runs_at_once(num) ? looks_with_crowd(crowd, word) : yields_with_crowd(crowd, word, num)))
         sleep_in_crowd(crowd, word);
+}
+
+void abti_crowd_wake(struct abti_crowd *crowd)
+{
+    abti_assert(crowd);
+    /* release: pairs with the load in sleep_in_crowd. A thread that reads this count sees who was woken before */
+    abti_fetch_add_release(&crowd->wakes, 1);
+    abti_word_wake_all(&crowd->wakes);
 }

@@ -1,0 +1,77 @@
+#include "wait/thrift.h"
+
+#include "base/assert.h"
+
+static void learn(struct abti_thrift *thrift, uint32_t level, bool woken)
+{
+    uint32_t next = woken ? 0 : level < ABTI_THRIFT_MOST ? level + 1 : level;
+    /* If it has changed meanwhile another thread has learnt something. */
+    if (next != level)
+        (void)abti_cas_relaxed(&thrift->level, &level, next);
+}
+
+struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes)
+{
+    uint32_t level = abti_load_relaxed(&thrift->level);
+    bool again = level > ABTI_THRIFT_MOST || wakes % ABTI_THRIFT_AGAIN == 0;
+    return (struct abti_thrift_leave){
+        .times = again ? (uint32_t)ABTI_THRIFT_LOOKS : (uint32_t)ABTI_THRIFT_LOOKS >> level, .level = level};
+}
+
+void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken)
+{
+    learn(thrift, leave.level, woken);
+}
+
+/*
+ * It took too long: the next waits of the crowd begin with sleep. So many more each time, as long as it does not get on
+ * without that for as many waits in between.
+ */
+static void lose_patience(struct abti_thrift *thrift, uint32_t level, uint32_t num)
+{
+    uint32_t threads = num < ABTI_THRIFT_MOST_THREADS ? num : ABTI_THRIFT_MOST_THREADS;
+    uint32_t least = ABTI_THRIFT_LEAST_MEETINGS * threads, most = ABTI_THRIFT_MOST_MEETINGS * threads;
+    uint32_t waits = 2 * abti_load_relaxed(&thrift->waits_asleep);
+    if (waits < least)
+        waits = least;
+    else if (waits > most)
+        waits = most;
+    /* Of several threads that notice at the same time one counts. */
+    if (abti_cas_relaxed(&thrift->level, &level, ABTI_THRIFT_MOST + waits))
+        abti_store_relaxed(&thrift->waits_asleep, waits);
+}
+
+static void gain_patience(struct abti_thrift *thrift)
+{
+    uint32_t waits = abti_load_relaxed(&thrift->waits_asleep);
+    if (waits > 0)
+        abti_store_relaxed(&thrift->waits_asleep, waits - 1);
+}
+
+/* One yield is always tried, since it costs less than to sleep and be woken. */
+struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t num, uint32_t cpus)
+{
+    uint32_t level = abti_load_relaxed(&thrift->level);
+    if (level > ABTI_THRIFT_MOST) {
+        abti_store_relaxed(&thrift->level, level - 1); /* another thread may do so at the same time */
+        return (struct abti_thrift_leave){.times = 0, .level = level};
+    }
+    uint32_t yields = (uint32_t)ABTI_THRIFT_YIELDS >> level;
+    return (struct abti_thrift_leave){.times = yields > 0 ? yields : 1,
+                                      .limit_ns = ABTI_THRIFT_YIELD_NS +
+                                                  (uint64_t)ABTI_THRIFT_YIELD_EACH_NS * num / (cpus > 0 ? cpus : 1),
+                                      .level = level};
+}
+
+void abti_thrift_learn_yields(struct abti_thrift *thrift, struct abti_thrift_leave leave, uint32_t num, bool woken,
+                              uint64_t took_ns)
+{
+    abti_assert(leave.times > 0 && leave.level <= ABTI_THRIFT_MOST);
+    if (took_ns > leave.limit_ns) {
+        lose_patience(thrift, leave.level, num);
+        return;
+    }
+    learn(thrift, leave.level, woken);
+    if (woken)
+        gain_patience(thrift);
+}
