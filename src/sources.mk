@@ -88,6 +88,7 @@ abt_sources = \
 	src/run/switch.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
+	src/stream/courtesy.c \
 	src/stream/events.c \
 	src/stream/halt.c \
 	src/stream/idle.c \
@@ -96,6 +97,7 @@ abt_sources = \
 	src/stream/native.c \
 	src/stream/park.c \
 	src/stream/reclaim.c \
+	src/stream/relook.c \
 	src/stream/sched_basic.c \
 	src/stream/sched_basic_wait.c \
 	src/stream/sched_loop.c \

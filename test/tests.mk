@@ -33,6 +33,8 @@ unit_tests = \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
+	test/unit/stream/courtesy \
+	test/unit/stream/relook \
 	test/unit/sync/waitq \
 	test/unit/wait/thrift
 

@@ -10,6 +10,7 @@
 #include "os/spin.h"
 #include "os/wakefd.h"
 #include "rt/types.h"
+#include "stream/relook.h"
 
 struct abti_poller {
     struct abti_poller *next;
@@ -23,7 +24,7 @@ struct abti_poller {
 struct abti_idle {
     struct abti_spin lock;
 
-    uint64_t looked_ns, step_ns; /* the ES's: when it last woke to look at user-defined pools, after how long */
+    struct abti_relook relook; /* the ES's */
 
     /* The hook. */
     _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Glanced at */

@@ -5,22 +5,6 @@
 #include "stream/idle.h"
 #include "sync/timer.h"
 
-/*
- * Changes of what an ES waits for that nobody tells it about are looked for: units that come to a user-defined pool
- * without a push of ours, and when it has been told to stop, units blocked out of its pools that end elsewhere. The
- * former more and more seldom while there are none. Who has run something takes longer to come back than SOON_NS, since
- * it spins first.
- */
-static uint64_t next_look(abti_es *es, bool told_to_stop)
-{
-    enum { LOOK_NS = 1000000, SELDOM_NS = 8 * LOOK_NS, SOON_NS = 10000 };
-    uint64_t now = abti_clock_mono_ns(), step = LOOK_NS;
-    if (!told_to_stop && now - es->idle->looked_ns < SOON_NS)
-        step = es->idle->step_ns < SELDOM_NS ? 2 * es->idle->step_ns : SELDOM_NS;
-    es->idle->step_ns = step;
-    return now + step;
-}
-
 static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
@@ -33,9 +17,9 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
     if (!look)
         return abti_idle_sleep(es, deadline_ns);
-    uint64_t limit = next_look(es, stop);
-    bool woken = abti_idle_sleep(es, limit < deadline_ns ? limit : deadline_ns);
-    es->idle->looked_ns = abti_clock_mono_ns();
+    uint64_t limit_ns = abti_relook_next(&es->idle->relook, abti_clock_mono_ns(), stop);
+    bool woken = abti_idle_sleep(es, limit_ns < deadline_ns ? limit_ns : deadline_ns);
+    abti_relook_learn(&es->idle->relook, abti_clock_mono_ns());
     return woken;
 }
 

@@ -4,6 +4,7 @@
 #include "run/budget.h"
 #include "run/child.h"
 #include "run/yield.h"
+#include "stream/courtesy.h"
 #include "stream/events.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
@@ -13,75 +14,38 @@
  * may make a system call each, much longer. */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
-/*
- * A unit in a pool that others serve, too, is likely to be one that a unit of theirs has just woken, and is about to
- * wait for: then they are the ones to run it, without a switch of caches on its way. So an idle ES takes it only when
- * it is the one there at several looks in a row, and as long as it finds that others were faster, it looks less and
- * less often: each look costs them an access to the pool. That has an end, for those who do not sleep when they are
- * idle: a unit that yields until it runs on a certain ES is there for moments only.
- */
-enum { COURTESY_LOOKS = 8, COURTESY_MAX_GAP = 64, COURTESY_MISSES = 1000 };
-
-struct courtesy {
-    const void *seen; /* what the last look found, see glance. Only to be compared */
-    unsigned looks;   /* looks in a row that found it */
-    unsigned gap;     /* pauses between two looks that find none */
-    unsigned misses;  /* units that others have taken meanwhile */
-};
-
-static const struct courtesy no_courtesy = {.gap = 1};
-
-/* Stands for more units than one, or for one that cannot be told from the next. */
-static const char several = 0;
-
-/*
- * What there is to run: a unit in a pool that others serve, too, or `several` of these. The scheduler itself: perhaps
- * one that nobody else would run. NULL: nothing.
- */
+/* What there is to run, in the words of stream/courtesy.h: `mine` is what perhaps nobody else would run. */
 static const void *glance(abti_sched *sched)
 {
     const void *seen = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
         if (pool->user_defined)
-            return sched;
+            return &abti_courtesy_mine;
         if (i > 0 && abti_thief_avoids(&sched->thief, pool))
             continue;
         if (pool->ops->is_empty(pool))
             continue;
         /* relaxed: a glance */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
-            return sched;
+            return &abti_courtesy_mine;
         bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
-        seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &several;
+        /* relaxed: only the address is compared */
+        seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &abti_courtesy_several;
     }
     return seen;
 }
 
-/* One look. True: the ES may take what it sees. */
-static bool may_take_now(struct courtesy *c, abti_sched *sched)
-{
-    const void *seen = glance(sched), *before = c->seen;
-    bool still = seen == before || (seen && before && (seen == &several || before == &several));
-    if (before && !still) {
-        c->misses++;
-        if (c->gap < COURTESY_MAX_GAP)
-            c->gap *= 2;
-    }
-    c->looks = still ? c->looks + 1 : 1;
-    c->seen = seen;
-    return seen && (seen == sched || c->looks >= COURTESY_LOOKS || c->misses >= COURTESY_MISSES);
-}
-
 /* An ES that has found nothing looks again, as often as it sees something; between two calls it may have pollers. */
-static bool may_take(struct courtesy *c, abti_es *es, abti_sched *sched)
+static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2))
         return true;
-    for (int i = 0; i < COURTESY_LOOKS; i++) {
-        if (may_take_now(c, sched))
+    for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
+        abti_courtesy_learn(courtesy, glance(sched));
+        if (abti_courtesy_may_take(courtesy))
             return true;
-        if (!c->seen)
+        if (!courtesy->seen)
             return false;
         abti_cpu_relax();
     }
@@ -205,7 +169,7 @@ void abti_sched_loop(abti_sched *sched)
 {
     if (sched->num_pools == 0)
         return;
-    struct courtesy courtesy = no_courtesy;
+    struct abti_courtesy courtesy = abti_courtesy_new;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         bool takes = looks == 0 || may_take(&courtesy, es, sched);
@@ -218,7 +182,7 @@ void abti_sched_loop(abti_sched *sched)
         }
         if (ran) {
             looks = 0;
-            courtesy = no_courtesy;
+            courtesy = abti_courtesy_new;
             offer_to_sleepers(es, sched);
         } else if (takes || !courtesy.seen) { /* else it leaves what it sees to others yet */
             looks += courtesy.gap;

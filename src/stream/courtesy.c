@@ -1,0 +1,28 @@
+#include "stream/courtesy.h"
+
+const char abti_courtesy_several, abti_courtesy_mine;
+
+/* What was seen before may still be there. */
+static bool may_be_still(const void *before, const void *seen)
+{
+    return seen == before || (seen && before && (seen == &abti_courtesy_several || before == &abti_courtesy_several));
+}
+
+void abti_courtesy_learn(struct abti_courtesy *courtesy, const void *seen)
+{
+    const void *before = courtesy->seen;
+    bool still = may_be_still(before, seen);
+    if (before && !still) {
+        courtesy->misses++;
+        if (courtesy->gap < ABTI_COURTESY_MAX_GAP)
+            courtesy->gap *= 2;
+    }
+    courtesy->looks = still ? courtesy->looks + 1 : 1;
+    courtesy->seen = seen;
+}
+
+bool abti_courtesy_may_take(const struct abti_courtesy *courtesy)
+{
+    return courtesy->seen && (courtesy->seen == &abti_courtesy_mine || courtesy->looks >= ABTI_COURTESY_LOOKS ||
+                              courtesy->misses >= ABTI_COURTESY_MISSES);
+}

@@ -1,0 +1,34 @@
+/*
+ * When an ES that sleeps looks again at what nobody tells it about: units that come to a user-defined pool without a
+ * push of ours, and, when it has been told to stop, units blocked out of its pools that end elsewhere. For the former
+ * it looks more and more seldom while there are none.
+ */
+#ifndef ABTI_STREAM_RELOOK_H
+#define ABTI_STREAM_RELOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    /* The shortest sleep between two looks. A thousand looks a second take 2 % of a core, measured. */
+    ABTI_RELOOK_NS = 1000000,
+    /* The longest one: 0.25 % of a core, measured. */
+    ABTI_RELOOK_SELDOM_NS = 8 * ABTI_RELOOK_NS,
+    /* An ES that goes to sleep within so long after a look has found nothing: one that has run something looks at its
+     * pools for 20 us first. Chosen, since it is below that. */
+    ABTI_RELOOK_SOON_NS = 10000,
+};
+
+/* Of one ES, which alone uses it. Zeros at first. */
+struct abti_relook {
+    uint64_t looked_ns; /* when the ES last woke to look */
+    uint64_t step_ns;   /* after how long a sleep */
+};
+
+/* The ES goes to sleep now. When it is to look again; `often`: after the shortest sleep in any case. */
+uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often);
+
+/* The ES has slept until the time that it was told, or was woken before, and is going to look. */
+void abti_relook_learn(struct abti_relook *relook, uint64_t now_ns);
+
+#endif
