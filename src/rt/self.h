@@ -1,4 +1,4 @@
-/* The record of an execution stream, and which one the calling native thread is. */
+/* The record of an execution stream (ES), and which one the calling native thread is. */
 #ifndef ABTI_RT_SELF_H
 #define ABTI_RT_SELF_H
 
@@ -39,8 +39,8 @@ struct ABT_xstream_opaque {
                             goes to the parent */
     abti_unit *handoff;  /* picked by a child, for the parent to run */
     int32_t budget;      /* units until the scheduler looks at events */
-    bool woken;          /* was woken from its sleep and has run nothing since, see abti_sched_pass_wake */
-    bool sleepy;         /* sleeps at once when it is idle next: somebody here waits for what takes long */
+    bool woken;          /* was woken from its sleep and has run nothing since, see abti_es_pass_wake */
+    bool sleepy;         /* sleeps at once when it is idle next: a unit here waits for what takes long */
     uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
     uint16_t index;      /* in rt.by_index. Constant */
     uint32_t running;    /* ABTI_RUNNING_ON(index) */
@@ -71,27 +71,30 @@ struct ABT_xstream_opaque {
     uint32_t halted;  /* rt.lock: the round of stream/halt in which it has halted last */
     pthread_t thread; /* creator; valid for secondary ESs */
 
-    struct abti_idle *idle;        /* see stream/idle.h. Constant */
-    uint64_t asked_ns;             /* private: when it last asked others for their free stacks */
-    struct abti_stack *dead_stack; /* private, for the tools: has just been left for good by who goes to another */
-    uint32_t unwatched;            /* private: ULTs that have started here since one was watched, see run/stackuse.h */
-    struct abti_cache *ktables;    /* private: blocks of unit/key.c; NULL: none was needed yet */
+    struct abti_idle *idle; /* see stream/idle.h. Constant */
+    uint64_t asked_ns;      /* private: when it last asked others for their free stacks */
+    struct abti_stack
+        *dead_stack;    /* private, for the tools: the one that has just been left for good, by a switch to another */
+    uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
+    struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;   /* of `cur`: how many schedulers run one another down to it */
     bool untold; /* the events of the moment are told as if there were no ES */
 };
 
-/* The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
- * ES: read it anew after each. (On x86-64 the access is one segment-relative load, nothing of it can be kept.) */
+/*
+ * The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
+ * ES: it is read anew after each. (On x86-64 the access is one segment-relative load, of which nothing can be kept.)
+ */
 extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
 
-/* Its native thread, if it sleeps for want of work, goes on and looks at everything. */
+/* The ES, if it sleeps for want of work, goes on and looks at everything. */
 ABTI_INLINE void abti_es_wake(abti_es *es)
 {
     abti_sleeper_wake(&es->sleeper);
 }
 
-/* Sets requests, of those that are for the ES alone, and sees to it that the ES notices. */
+/* Sets requests that are for the ES alone, not for its scheduler, too, and sees to it that the ES notices. */
 void abti_es_notify(abti_es *es, unsigned requests);
 
 /* There is no memory for stacks: the other ESs are asked for those that they have at hand, once in a while. */

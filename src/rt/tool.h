@@ -20,7 +20,8 @@ struct abti_tool {
     struct abti_tool *next;
 };
 
-/* The one in use. release: who registers; acquire: who tells. NULL: none */
+/* The one in use; NULL: none. abti_tool_register stores it with release, abti_tool_wants and abti_tool_tell acquire it.
+ */
 extern _Atomic(struct abti_tool *) abti_tool;
 
 /* What a callback may ask for; zero is the answer where the event says nothing. */
@@ -35,14 +36,17 @@ struct ABT_tool_context_opaque {
 /* cb NULL: none from now on. ABT code. */
 int abti_tool_register(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg) ABTI_MUST_CHECK;
 
-/* Nothing is told from now on; and later, when nobody can be in a callback any more, the memory goes. */
+/* Nothing is told from now on. */
 void abti_tool_stop(void);
+
+/* Frees what was registered, when no thread can be in a callback any more. */
 void abti_tool_fini(void);
 
-/* Calls back if the event is wanted; es NULL: there is none to be told. */
+/* Calls back if the event is wanted. es NULL: the tool is told of none. */
 void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es,
                     const struct ABT_tool_context_opaque *context) ABTI_COLD;
 
+/* A tool is registered for the event. Never, in a build without the tool interface. */
 ABTI_INLINE bool abti_tool_wants(uint64_t event)
 {
     if (!ABTI_BUILD_TOOL)

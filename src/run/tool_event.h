@@ -1,4 +1,4 @@
-/* The events of work units, told by those who run them. What is told and when is in rt/tool.h. */
+/* The events of work units, a function for each. rt/tool.h says when they are told, and holds the tool. */
 #ifndef ABTI_RUN_TOOL_EVENT_H
 #define ABTI_RUN_TOOL_EVENT_H
 

@@ -12,18 +12,20 @@
 
 /* Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. ABT code. */
 int abti_esaffinity_init(void) ABTI_MUST_CHECK;
+
 /* Gives the native thread of the primary ES, the caller, these CPUs back. */
 void abti_esaffinity_fini(void);
 
 /*
- * The default of a rank, an empty set where streams are not bound; found out before anything is done that could not be
- * undone. ABT code.
+ * The default of a rank; an empty set where streams are not bound. It comes before all that cannot be undone, since it
+ * may find no memory. ABT code.
  */
 int abti_esaffinity_of(int rank, struct abti_cpuset *cpus) ABTI_MUST_CHECK;
+
 /* Binds the ES, whose native thread exists, to the set, and ends the set. */
 void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus);
 
-/* The CPUs noted; for who has looked at config.affinity. */
+/* The CPUs that were noted. Only while config.affinity is set. */
 const struct abti_cpuset *abti_esaffinity_allowed(void);
 
 #endif

@@ -1,11 +1,25 @@
 #include "stream/events.h"
 
+#include "base/assert.h"
 #include "pool/blocked.h"
 #include "run/sched.h"
 #include "stream/halt.h"
 #include "stream/idle.h"
 #include "sync/timer.h"
 #include "unit/ownstack.h"
+
+void abti_es_request(abti_es *es, unsigned requests)
+{
+    /* seq_cst: see abti_sched_request */
+    atomic_fetch_or(&es->requests, requests);
+    if (requests & ABTI_ES_REQ_JOIN) {
+        /* The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. */
+        abti_spin_lock(&es->replace_lock);
+        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+        abti_spin_unlock(&es->replace_lock);
+    }
+    abti_es_wake(es);
+}
 
 static void collect_inboxes(abti_sched *sched)
 {
@@ -18,10 +32,11 @@ static void collect_inboxes(abti_sched *sched)
 
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
+    abti_assert(es && es == abti_es_self && sched);
     if (sched->has_inbox)
         collect_inboxes(sched);
     abti_timers_look(es);
-    unsigned requests = atomic_load(&es->requests);
+    unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */
     if (ABTI_LIKELY(requests == 0))
         return;
     if (requests & ABTI_ES_REQ_HALT)
@@ -41,27 +56,15 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         abti_idle_poll(es);
 }
 
-void abti_es_request(abti_es *es, unsigned requests)
-{
-    /* seq_cst: see abti_sched_request */
-    atomic_fetch_or(&es->requests, requests);
-    if (requests & ABTI_ES_REQ_JOIN) {
-        /* The lock keeps the ES from replacing its scheduler, and freeing it, meanwhile. */
-        abti_spin_lock(&es->replace_lock);
-        abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
-        abti_spin_unlock(&es->replace_lock);
-    }
-    abti_es_wake(es);
-}
-
 /*
- * ULTs blocked out of a pool count as work when nobody else would wait for them: a private pool, or one that only this
- * scheduler uses.
+ * ULTs blocked out of a pool count as work when no other scheduler would wait for them: the pool is private, or only
+ * this scheduler uses it.
  */
 bool abti_sched_has_work(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
+        /* relaxed: how many schedulers use a pool is the program's to order */
         bool counts_blocked = pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
         /* Blocked ones first: one that is resumed in between is then found in the pool. */
         if (counts_blocked && abti_pool_num_blocked(pool) > 0)
@@ -77,6 +80,7 @@ bool abti_sched_has_to_stop(abti_sched *sched)
     unsigned requests = atomic_load(&sched->requests); /* seq_cst: see abti_sched_request */
     if (requests & ABTI_SCHED_REQ_EXIT)
         return true;
+    /* relaxed: it does not change while the scheduler runs */
     bool may_stop = requests != 0 || abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED;
     return may_stop && !abti_sched_has_work(sched) && !abti_timers_keep(sched);
 }

@@ -1,6 +1,7 @@
 #include "stream/halt.h"
 
 #include <errno.h>
+#include "base/assert.h"
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "wait/word.h"
@@ -9,17 +10,18 @@
  * Phases of a request:
  *
  *   IDLE -> CLAIMED     by one abti_halt_post, which then fills in the request
- *   CLAIMED -> POSTED   by the same; the ESs are told after that
+ *   CLAIMED -> POSTED   by that call, which tells the ESs after that
  *   POSTED -> ACTING    rt.lock: by the ES that finds that all have halted or the time is up
  *   ACTING -> IDLE      rt.lock: by that ES, after act
  *
- * The callback comes after that: who hears of the end of one request, or the callback itself, may post another. The
- * round is closing meanwhile, its ESs wait until the callback has returned. Nobody halts for the next request before
- * that.
+ * The callback `done` is called after that: it may post another request, and so may any thread that hears of the end of
+ * this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the next
+ * request before that.
  *
- * Who posts may be a signal handler in the middle of anything: it takes no lock and waits for nobody. What it looks at,
- * the streams in rt.by_index, is kept alive by a count of those who post: it counts itself and then looks, who frees a
- * stream takes it out and then looks at the count. All four are sequentially consistent.
+ * abti_halt_post may be called by a signal handler in the middle of anything: it takes no lock and does not wait. A
+ * count of the posters keeps alive what they look at, the streams in rt.by_index: a poster counts itself and then
+ * looks; the thread that frees a stream takes it out (abti_es_list_leave) and then looks at the count. All four
+ * accesses are sequentially consistent.
  */
 enum { IDLE, CLAIMED, POSTED, ACTING };
 
@@ -43,7 +45,7 @@ void abti_halt_post(const struct abti_halt_request *request)
 {
     int saved_errno = errno;
     unsigned idle = IDLE;
-    atomic_fetch_add(&halt.posters, 1);
+    atomic_fetch_add(&halt.posters, 1); /* seq_cst: see above */
     if (abti_rt_is_up() && atomic_compare_exchange_strong(&halt.phase, &idle, CLAIMED)) {
         halt.request = *request;
         abti_store_seq_cst(&halt.phase, POSTED);
@@ -65,13 +67,15 @@ void abti_halt_wait_for_posters(void)
 void abti_halt_reset(void)
 {
     abti_halt_wait_for_posters();
-    abti_store_relaxed(&halt.phase, IDLE);
+    abti_store_relaxed(&halt.phase, IDLE); /* relaxed: nobody posts while the library is down */
     halt.deadline_ns = 0;
     halt.closing = false;
 }
 
 bool abti_halt_is_still(abti_es *es)
 {
+    /* relaxed: rt.lock is held. acquire: pairs with the release in es_thread (stream/xstream.c) and in
+     * abti_main_run_primary: what the ES did last has happened */
     return es->halted == abti_load_relaxed(&halt.round) ||
            abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED;
 }
@@ -84,6 +88,7 @@ static bool all_are_still(void)
         if (abti_halt_is_still(es))
             continue;
         all = false;
+        /* relaxed: one that is told twice halts once */
         if (!(abti_load_relaxed(&es->requests) & ABTI_ES_REQ_HALT))
             tell(es);
     }
@@ -94,6 +99,8 @@ static bool all_are_still(void)
 static void act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;
+    abti_assert(es->halted == abti_load_relaxed(&halt.round) && abti_load_relaxed(&halt.phase) == POSTED);
+    /* release: pairs with the acquire in wait_for_lister (pool/pool.c) */
     abti_store_seq_cst(&halt.phase, ACTING);
     abti_store_release(&abti_rt.lister, es);
     abti_spin_unlock(&abti_rt.lock);
@@ -108,7 +115,8 @@ static void act(abti_es *es, bool timed_out)
         request.done(timed_out ? ABT_TRUE : ABT_FALSE, request.arg);
     abti_spin_lock(&abti_rt.lock);
     halt.closing = false;
-    uint32_t next = abti_load_relaxed(&halt.round) + 1;
+    uint32_t next = abti_load_relaxed(&halt.round) + 1; /* relaxed: rt.lock is held */
+    /* release: pairs with the acquire in abti_word_await_change */
     abti_store_release(&halt.round, next ? next : 1);
     abti_futex_wake_all(&halt.round);
 }
@@ -127,7 +135,7 @@ static uint64_t deadline(void)
 static bool enter_round(abti_es *es)
 {
     for (;;) {
-        uint32_t round = abti_load_relaxed(&halt.round);
+        uint32_t round = abti_load_relaxed(&halt.round); /* relaxed: rt.lock is held */
         if (abti_load_seq_cst(&halt.phase) < POSTED)
             return false; /* too late */
         if (es->halted == round) {
@@ -150,13 +158,14 @@ void abti_halt_arrive(abti_es *es)
     enum { LOOK_NS = 1000000 }; /* streams that come, end or are revived meanwhile are looked for */
     /* seq_cst, before the look at the phase: a request posted after that look is told anew */
     atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_HALT);
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&abti_rt.lock);
     if (!enter_round(es)) {
         abti_spin_unlock(&abti_rt.lock);
         return;
     }
     uint32_t round = es->halted;
-    while (abti_load_relaxed(&halt.round) == round) {
+    while (abti_load_relaxed(&halt.round) == round) { /* relaxed, as all below: rt.lock is held */
         uint64_t now = abti_clock_mono_ns(), until = now + LOOK_NS;
         if (abti_load_relaxed(&halt.phase) == POSTED && !halt.closing) {
             bool all = all_are_still();

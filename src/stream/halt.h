@@ -21,16 +21,16 @@ struct abti_halt_request {
 /* Async-signal-safe. Dropped while an earlier request is pending, until its `done`, and when the library is not up. */
 void abti_halt_post(const struct abti_halt_request *request);
 
-/* The ES has been asked to halt: does, and returns when all may go on. */
+/* The calling ES has been asked to halt. It does, and returns when all may go on. */
 void abti_halt_arrive(abti_es *es);
 
 /* Whether the ES runs nothing while act does its work; rt.lock held. */
 bool abti_halt_is_still(abti_es *es);
 
-/* For who has taken an ES out of rt.by_index and is about to free it: no abti_halt_post looks at it any more. */
+/* The caller has taken an ES out of rt.by_index and is about to free it. On return no abti_halt_post looks at it. */
 void abti_halt_wait_for_posters(void);
 
-/* At ABT_init: what was asked for in an earlier life is forgotten. */
+/* At ABT_init: forgets what was asked for before the last ABT_finalize. */
 void abti_halt_reset(void);
 
 #endif

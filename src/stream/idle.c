@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "os/clock.h"
 #include "rt/self.h"
 #include "stream/events.h"
@@ -12,13 +13,14 @@ void abti_idle_prepare(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
     idle->current = NULL;
-    /* relaxed: who sets a hook asks for a look after that, and this sleep then does not last */
+    abti_assert(es == abti_es_self);
+    /* relaxed: abti_idle_set_hook asks for a look after it has stored the hook, and this sleep then does not last */
     if (ABTI_LIKELY(!abti_load_relaxed(&idle->hook))) {
         abti_sleeper_prepare(&es->sleeper);
         return;
     }
     abti_spin_lock(&idle->lock);
-    idle->current = abti_load_relaxed(&idle->hook);
+    idle->current = abti_load_relaxed(&idle->hook); /* relaxed: the lock is held, as below */
     idle->current_arg = idle->hook_arg;
     if (idle->current)
         abti_store_relaxed(&idle->in_hook, idle->settings);
@@ -42,7 +44,7 @@ static bool end_of_hook(abti_es *es)
         uint64_t drained = abti_wakefd_drain(&idle->fd);
         idle->owed -= drained < idle->owed ? drained : idle->owed;
     }
-    /* release: pairs with wait_for_hook */
+    /* release: pairs with the acquire in abti_idle_set_hook */
     abti_store_release(&idle->in_hook, 0);
     return woken;
 }
@@ -105,7 +107,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
             return code;
     }
     abti_spin_lock(&idle->lock);
-    abti_store_relaxed(&idle->hook, hook);
+    abti_store_relaxed(&idle->hook, hook); /* relaxed, as below: the lock is held */
     idle->hook_arg = arg;
     if (++idle->settings == 0)
         idle->settings = 1;
@@ -114,7 +116,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
     abti_es_request(es, ABTI_ES_REQ_LOOK);
     if (es == abti_es_self || before == 0)
         return ABT_SUCCESS;
-    /* acquire: pairs with end_of_hook. What was the hook is over when anything else stands here. */
+    /* acquire: pairs with end_of_hook. The call that was seen is over when another number stands here. */
     abti_spin_until(abti_load_acquire(&idle->in_hook) != before);
     return ABT_SUCCESS;
 }
@@ -125,7 +127,8 @@ void abti_idle_poll(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
     abti_spin_lock(&idle->lock);
-    if (idle->polling) { /* a poller that checks events: once is enough */
+    abti_assert(es == abti_es_self);
+    if (idle->polling) { /* the caller is a poller that checks events: once is enough */
         abti_spin_unlock(&idle->lock);
         return;
     }
@@ -140,7 +143,7 @@ void abti_idle_poll(abti_es *es)
         idle->polling = NULL;
         if (p->removed)
             free(p);
-        /* release: pairs with abti_idle_remove_poller */
+        /* release: pairs with the acquire in abti_idle_remove_poller. relaxed: only this thread stores it */
         abti_store_release(&idle->polls, abti_load_relaxed(&idle->polls) + 1);
     }
     abti_spin_unlock(&idle->lock);
@@ -148,7 +151,7 @@ void abti_idle_poll(abti_es *es)
 
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 {
-    /* relaxed: who changes it asks for a look after that */
+    /* relaxed: abti_idle_add_poller asks for a look after it has changed it; a removal only makes a sleep longer */
     uint64_t period = abti_load_relaxed(&es->idle->period_ns);
     if (period == ABTI_CLOCK_NEVER)
         return deadline_ns;
@@ -156,7 +159,7 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
     return limit < deadline_ns ? limit : deadline_ns;
 }
 
-/* The shortest period; lock held. */
+/* Stores the shortest period; lock held. */
 static void update_period(struct abti_idle *idle)
 {
     uint64_t period = ABTI_CLOCK_NEVER;
@@ -215,7 +218,7 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_POLL);
     bool is_running = idle->polling == p;
     p->removed = is_running;
-    uint32_t polls = abti_load_relaxed(&idle->polls);
+    uint32_t polls = abti_load_relaxed(&idle->polls); /* relaxed: under the lock the present call is not over */
     abti_spin_unlock(&idle->lock);
     if (!is_running)
         free(p);
@@ -238,7 +241,7 @@ void abti_idle_fini(abti_es *es)
         return;
     /*
      * A waker may still be on its way from the wake to the signal, and must not find the descriptor closed, or worse,
-     * opened anew as something else. Not for ever: the hook may have read what was not its own.
+     * opened anew as something else. The wait has an end, since the hook may have read signals that were not its own.
      */
     enum { WAIT_MS = 10, WAITS = 100 };
     for (int i = 0; idle->owed > 0 && i < WAITS; i++) {

@@ -51,28 +51,40 @@ struct abti_idle {
 
 /* Announces that the ES is going to sleep, as abti_sleeper_prepare; one of the other two follows. */
 void abti_idle_prepare(abti_es *es);
-/* Sleeps until it is woken or the deadline: by itself, or in the hook, which may come back at any time. True if woken.
+
+/*
+ * Sleeps until it is woken or the deadline has passed: by itself, or in the hook, which may come back at any time. True
+ * if it was woken.
  */
 bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns);
+
 /* Takes the announcement back. True if it was woken meanwhile. */
 bool abti_idle_cancel(abti_es *es);
 
-/* Whether there is a hook or a poller, which others that sleep in their own way leave out. */
+/* There is a hook or a poller, which a sleep in a pool's own pop_wait would leave out. */
 bool abti_idle_has_calls(abti_es *es);
 
 /* Calls the pollers. */
 void abti_idle_poll(abti_es *es);
-/* Until when the ES may sleep on account of the pollers. */
+
+/* Until when the ES may sleep on account of the pollers: `deadline_ns`, or before. */
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
-/* --- For anybody --- */
+/* --- For any thread --- */
 
-/* NULL: no hook. When it returns the hook before it has returned, too, unless that is where the caller is. ABT code. */
+/*
+ * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
+ * it. ABT code.
+ */
 int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
 
-/* ABT code: INV_ARG when it is there already, and when it is not there. A removed one is called no more and has
- * returned, unless the caller is a poller of this ES. */
+/* Adds a poller. ABT code: INV_ARG when it is there already. */
 int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
+
+/*
+ * Removes a poller. On return it is not running any more, unless the caller is a poller of this ES. ABT code: INV_ARG
+ * when it is not there.
+ */
 int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST_CHECK;
 
 /* The ES runs no more. */

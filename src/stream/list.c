@@ -1,16 +1,20 @@
 #include "stream/list.h"
 
 #include <limits.h>
+#include "base/assert.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "stream/affinity.h"
 #include "stream/halt.h"
 #include "sync/timer.h"
 
-/* By index. Never freed, as others may look at the word of an ES that is no more; who gets the index takes its place.
+/*
+ * By index. Never freed, since threads may look at the word of an ES that is no more. The next ES with the index takes
+ * it over.
  */
 static struct abti_bias_user bias_users[ABTI_MAX_ES];
 
+/* rt.lock held, as in all of these helpers. */
 static void list_insert(abti_es *es)
 {
     abti_es **link = &abti_rt.xstreams;
@@ -23,8 +27,10 @@ static void list_insert(abti_es *es)
 static void list_remove(abti_es *es)
 {
     abti_es **link = &abti_rt.xstreams;
-    while (*link != es)
+    while (*link != es) {
+        abti_assert(*link);
         link = &(*link)->next;
+    }
     *link = es->next;
 }
 
@@ -37,14 +43,6 @@ static bool rank_is_free(int rank)
     return true;
 }
 
-bool abti_es_rank_is_free(int rank)
-{
-    abti_spin_lock(&abti_rt.lock);
-    bool is_free = rank_is_free(rank);
-    abti_spin_unlock(&abti_rt.lock);
-    return is_free;
-}
-
 static int smallest_free_rank(void)
 {
     int rank = 0;
@@ -53,7 +51,7 @@ static int smallest_free_rank(void)
     return rank;
 }
 
-/* The limit is a soft one. */
+/* config.max_num_xstreams is a soft limit: it grows with the ranks. */
 static void note_rank(int rank)
 {
     if (rank >= abti_rt.config.max_num_xstreams)
@@ -63,6 +61,7 @@ static void note_rank(int rank)
 static int free_index(void)
 {
     int i = 1; /* 0 is ABTI_ES_NONE */
+    /* relaxed: rt.lock is held */
     while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
         i++;
     return i;
@@ -83,7 +82,7 @@ int abti_es_list_enter(abti_es *es, int rank)
         es->running = ABTI_RUNNING_ON(index);
         es->timers = abti_timers_of((unsigned)index);
         es->bias = &bias_users[index];
-        /* release: pairs with abti_halt_post, which has no lock */
+        /* release: pairs with the load in abti_halt_post, which has no lock */
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_rt.num_xstreams++;
@@ -97,13 +96,23 @@ void abti_es_list_leave(abti_es *es)
 {
     abti_spin_lock(&abti_rt.lock);
     list_remove(es);
-    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL); /* see abti_halt_wait_for_posters */
+    abti_assert(abti_load_relaxed(&abti_rt.by_index[es->index]) == es);
+    /* seq_cst: before the look at the count of posters, see stream/halt.c */
+    abti_store_seq_cst(&abti_rt.by_index[es->index], NULL);
     abti_rt.num_xstreams--;
-    /* What it counted as an owner of pools must outlive it; it runs no more. */
+    /* What it has counted as the owner of pools must outlive it. */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_disown(pool, es);
     abti_spin_unlock(&abti_rt.lock);
     abti_halt_wait_for_posters();
+}
+
+bool abti_es_rank_is_free(int rank)
+{
+    abti_spin_lock(&abti_rt.lock);
+    bool is_free = rank_is_free(rank);
+    abti_spin_unlock(&abti_rt.lock);
+    return is_free;
 }
 
 int abti_es_set_rank(abti_es *es, int rank)

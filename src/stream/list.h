@@ -1,4 +1,7 @@
-/* The streams there are: their ranks and indices. */
+/*
+ * The list of all streams, in the order of their ranks, under rt.lock; and their indices in rt.by_index, by which
+ * others find a stream without a lock. An index is the stream's own as long as it is in the list, a rank may change.
+ */
 #ifndef ABTI_STREAM_LIST_H
 #define ABTI_STREAM_LIST_H
 
@@ -6,15 +9,17 @@
 #include "base/compiler.h"
 #include "rt/types.h"
 
-int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
-
-/* No ES has the rank now. */
-bool abti_es_rank_is_free(int rank);
-
-/* The ES, which is not running yet, gets its index and its rank; -1: the smallest free one. ABT code. */
+/* Takes the ES, which is not running yet, into the list, with an index and a rank; -1: the smallest free one. ABT code.
+ */
 int abti_es_list_enter(abti_es *es, int rank) ABTI_MUST_CHECK;
 
-/* It runs no more. On return nobody looks at it by its index. */
+/* Takes the ES out. It runs no more, and on return no thread looks at it by its index. */
 void abti_es_list_leave(abti_es *es);
+
+/* No ES has the rank at this moment. */
+bool abti_es_rank_is_free(int rank);
+
+/* Gives the ES another rank, and binds its native thread to the CPUs that the rank stands for. ABT code. */
+int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
 
 #endif

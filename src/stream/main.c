@@ -1,5 +1,6 @@
 #include "stream/main.h"
 
+#include "base/assert.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "run/budget.h"
@@ -11,17 +12,18 @@
 #include "sync/timer.h"
 
 /*
- * Who waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from ending. It
- * is resumed on the ES where it asked.
+ * A ULT that waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from
+ * ending. It is resumed on the ES where it asked.
  */
 static void resume_waiter(abti_unit *waiter)
 {
     abti_tool_event_resume(waiter);
-    abti_store_relaxed(&waiter->state, ABT_THREAD_STATE_READY);
+    abti_assert(abti_load_relaxed(&waiter->state) == ABT_THREAD_STATE_BLOCKED);
+    abti_store_relaxed(&waiter->state, ABT_THREAD_STATE_READY); /* relaxed: the push publishes it */
     abti_pool_push(waiter->pool, waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 
-/* Installs the scheduler that was asked for, if any, and lets the one who asked go on. */
+/* Installs the scheduler that was asked for, if any, and lets the ULT that asked go on. */
 static bool install_replacement(abti_es *es)
 {
     abti_spin_lock(&es->replace_lock);
@@ -49,8 +51,9 @@ static bool install_replacement(abti_es *es)
     return true;
 }
 
-/* The primary ES ends when the primary ULT waits for that, in ABT_finalize. Who else asks would end the ground under
- * it.
+/*
+ * The primary ES ends when the primary ULT waits for that, in ABT_finalize. If it ended for another join, the primary
+ * ULT would have no stream.
  */
 static bool may_finish(abti_es *es)
 {
@@ -70,6 +73,7 @@ static void run_main_scheds(abti_es *es)
         if (install_replacement(es))
             continue;
         bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;
+        /* acquire: pairs with the read-modify-write in abti_sched_request: what the one that asks did before is seen */
         bool finished = abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
                         !abti_sched_has_work(sched);
         if ((cancelled || finished) && abti_timers_leave(es, cancelled))
@@ -80,6 +84,7 @@ static void run_main_scheds(abti_es *es)
 void abti_main_run(abti_es *es)
 {
     jmp_buf exit;
+    abti_assert(es == abti_es_self);
     es->parent = NULL;
     es->cur = NULL; /* nobody has run here before, as tools see it */
     es->depth = 0;
@@ -99,6 +104,7 @@ void abti_main_run(abti_es *es)
 
 void abti_main_leave(abti_es *es)
 {
+    abti_assert(es == abti_es_self && !es->is_primary && es->main_exit && es->cur == es->main_unit);
     longjmp(*es->main_exit, 1);
 }
 
@@ -106,11 +112,12 @@ void abti_main_run_primary(void)
 {
     abti_es *es = abti_es_self;
     abti_annotate_arrival();
-    /* The primary ULT waits for the first time. Nothing runs in place before this; when it is for the end, nothing
+    /* The primary ULT waits for the first time. Nothing has run in place before. When it waits for the end, nothing
      * will. */
     if (!may_finish(es))
         abti_native_measure(&es->native);
     abti_main_run(es);
+    /* release: pairs with the acquire in abti_halt_is_still */
     abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
     abti_exit_to_primary(es);
 }
@@ -142,22 +149,26 @@ struct replace_arg {
 static void after_replace(void *arg)
 {
     struct replace_arg replace = *(struct replace_arg *)arg;
+    /* release: a thread that sees BLOCKED sees the saved context. It is resumed by way of replace_lock only */
     abti_store_release(&replace.self->state, ABT_THREAD_STATE_BLOCKED);
     request_replacement(replace.es, replace.sched, replace.self);
 }
 
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 {
+    abti_assert(sched && sched->num_pools > 0 && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
+    /* acquire: pairs with the release in es_thread (stream/xstream.c) */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);
         atomic_store(&sched->es, es);
-        abti_spin_lock(&es->replace_lock); /* who holds it may look into the present one */
+        abti_spin_lock(&es->replace_lock); /* its holder may look into the present one */
         atomic_store(&es->main_sched, sched);
         abti_spin_unlock(&es->replace_lock);
         abti_unit_cold_get(es->main_unit)->sched = sched;
         abti_sched_release(old);
         return ABT_SUCCESS;
     }
+    abti_assert(es == abti_es_self);
     abti_unit *self = es->cur;
     if (abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
         int code = abti_unit_associate(self, sched->pools[0]);

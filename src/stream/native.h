@@ -8,17 +8,20 @@
 #include <stddef.h>
 #include "mem/stack.h"
 
-/* Of a stream's own native thread, the caller, which was made with so much. Its main scheduler runs nothing in place.
+/*
+ * Describes the stack of a stream's own native thread, the caller, which was made with so much. Its main scheduler runs
+ * nothing in place.
  */
 void abti_native_describe(struct abti_stack *stack, size_t size);
 
 /*
- * Of the caller of ABT_init, which may stand anywhere: on its thread's stack, however deep, or on one that the program
- * has made for a context of its own. No unit runs in place there before abti_native_measure has found the room.
+ * Describes the stack of the caller of ABT_init, which may stand anywhere: on its thread's stack, however deep, or on
+ * one that the program has made for a context of its own. No unit runs in place there before abti_native_measure has
+ * found the room.
  */
 void abti_native_describe_primary(struct abti_stack *stack);
 
-/* On the same native thread, once. Takes some ten microseconds, which ABT_init would be slower by. */
+/* Finds the room, on the same native thread, once. Takes some ten microseconds, which ABT_init need not spend. */
 void abti_native_measure(struct abti_stack *stack);
 
 #endif

@@ -1,12 +1,18 @@
 #include "stream/park.h"
 
+#include "base/assert.h"
+#include "os/clock.h"
 #include "run/sched.h"
 #include "stream/events.h"
 #include "stream/idle.h"
 #include "sync/timer.h"
 
+/* --- A stream --- */
+
+/* The sleep itself, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
 static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
+    /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)
         look = set->pools[i]->user_defined;
@@ -23,7 +29,7 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     return woken;
 }
 
-/* What is asked of the ES and has not been told the scheduler yet. seq_cst: see abti_sched_request. */
+/* Something is asked of the ES that the scheduler has not been told yet. seq_cst: see abti_sched_request. */
 static bool has_undelivered(abti_es *es, abti_sched *sched)
 {
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
@@ -35,7 +41,8 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     bool woken;
-    if (ABTI_UNLIKELY(es->idle->busy)) {
+    abti_assert(es == abti_es_self && set->num >= 0);
+    if (ABTI_UNLIKELY(es->idle->busy)) { /* a poller has done something: it may have made work */
         es->idle->busy = false;
         return;
     }
@@ -46,14 +53,14 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
         all_empty = abti_parking_enter(&set->parkings[entered], set->pools[entered], &es->sleeper);
         entered++;
     }
-    /* seq_cst: after the sleeper's announcement; whoever sets a request looks at the sleeper after that */
+    /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
         woken = sleep_and_look(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)
         abti_parking_leave(&set->parkings[i], set->pools[i]);
-    /* When all pools were found empty, others have seen to what an earlier wake was for. */
+    /* When all pools were found empty, other streams have taken what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
 }
 
@@ -63,17 +70,19 @@ void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
     abti_es_park_on(es, sched, &set, deadline_ns);
 }
 
+/* --- Any native thread --- */
+
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context)
 {
     struct abti_sleeper own = {ABTI_AWAKE};
     abti_es *es = abti_es_self;
-    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* an ES is told of new timers there */
+    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* where its ES is told of new timers, too */
     for (bool in_time = true, woken = false;;) {
         if (es)
             abti_timers_look(es);
         abti_unit *unit = abti_pool_pop(pool, context);
         if (unit && woken)
-            abti_parking_pass(pool); /* there may have been two, one that we were woken for and one found before */
+            abti_parking_pass(pool); /* there may be two units: one that it was woken for, one that it has found */
         if (unit || !in_time)
             return unit;
         struct abti_parking parking = {.seeks = true};

@@ -1,4 +1,7 @@
-/* A stream without work sleeps. */
+/*
+ * Sleeping for want of work: of a stream, until there is something to run or to look at, and of any native thread that
+ * waits for a unit of one pool.
+ */
 #ifndef ABTI_STREAM_PARK_H
 #define ABTI_STREAM_PARK_H
 
@@ -6,25 +9,27 @@
 #include "pool/parking.h"
 
 /*
- * The native thread of `es` sleeps until a unit is pushed to one of the scheduler's pools, a request, or the deadline.
- * Returns at once when there is something to do. abti_es_park_on: to one of the set's pools.
+ * The native thread of `es`, the caller, sleeps until a unit is pushed to one of the scheduler's pools, something is
+ * asked of it, or the deadline has passed, also of one of its timers. Returns at once when there is something to do.
  */
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
 
+/* Sleeps on the pools of the set in place of the scheduler's. */
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns);
 
 /*
- * Waits for a unit in one pool, on behalf of a native thread, with the pool's own pop. The deadline is monotonic.
+ * The native thread sleeps until it has got a unit by the pool's own pop. NULL: the deadline, which is monotonic, has
+ * passed.
  */
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
 
 /*
- * Waiting pops, of any pool that has them (abti_pool_can): so many seconds, or until a time on the scale of
- * ABT_get_wtime. At a built-in pool the native thread sleeps until a push; it is woken for its timers, too, which is
- * why they stand here.
+ * Waiting pops, of any pool that has them (abti_pool_can). A built-in pool has none of its own: there the native thread
+ * sleeps here, and is woken for the timers of its ES, too. This one waits for so many seconds.
  */
 abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context context);
 
+/* The same until a time on the scale of ABT_get_wtime. */
 abti_unit *abti_wait_for_unit_until(abti_pool *pool, double wtime);
 
 #endif

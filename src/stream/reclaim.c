@@ -7,27 +7,28 @@
 #include "wait/word.h"
 
 /*
- * A native thread does it, which is made when a depot is crowded for the first time and sleeps while none is. Streams
- * cannot be relied on: one that never idles would do it in the midst of its work, and one that waits in a system call
- * (a program whose main function sleeps when all is done) not at all.
+ * A native thread gives the memory back, which is made when a depot is crowded for the first time and sleeps while none
+ * is. The streams could not do it: one that never idles would do it in the midst of its work, and one that waits in a
+ * system call (a program whose main function sleeps when all is done) not at all.
  *
- *   NONE -> AWAKE      by who finds a depot crowded, and then makes the thread
- *   AWAKE -> REFUSED    by the same, when there can be no thread: nobody tries again before the next ABT_init
- *   AWAKE -> ASLEEP     by the thread, when there was nothing to do in a whole period
- *   ASLEEP -> AWAKE     by who finds a depot crowded, and then makes the system call; by the thread, likewise
- *   AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize
- *   any -> NONE         in the child of a fork, which does not have the thread: it makes one when it needs one
+ *   NONE -> AWAKE       by a thread that finds a depot crowded, and then makes the native thread
+ *   AWAKE -> REFUSED    by that thread, when it cannot be made: no thread tries again before the next ABT_init
+ *   AWAKE -> ASLEEP     by the native thread, when there was nothing to do in a whole period
+ *   ASLEEP -> AWAKE     by a thread that finds a depot crowded, and then makes the system call; or by the native
+ * thread, when it finds one crowded itself AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize any -> NONE in
+ * the child of a fork, which does not have the thread: it makes one when it needs one
  *
- * No wake is lost: who frees fills the depot under its lock and looks at the state after that, and the thread stores
- * ASLEEP and then looks at the depots, each under its lock. Whichever has the lock second sees what the other did.
+ * No wake is lost: a thread that frees an object fills the depot under its lock and looks at the state after that; the
+ * native thread stores ASLEEP and then looks at the depots, each under its lock. The one that has the lock second sees
+ * what the other has done.
  */
 enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
 
-/* Memory that has not been needed for so long goes: two looks, so that it takes up to twice as long. */
+/* Memory that has not been needed for so long goes. It takes two looks to know, so up to twice as long. */
 enum { PERIOD_NS = 100 * 1000 * 1000 };
 
 static _Atomic(uint32_t) reclaim_state;
-static pthread_t reclaim_thread; /* written by who has left NONE, read by ABT_finalize */
+static pthread_t reclaim_thread; /* written by the thread that has left NONE, read by ABT_finalize */
 
 /*
  * Held by the thread while it has other locks, or memory that it is giving back. A fork waits for it: else the child
@@ -37,7 +38,7 @@ static struct abti_spin working;
 
 static bool is_ending(void)
 {
-    return abti_load_acquire(&reclaim_state) == ENDING;
+    return abti_load_acquire(&reclaim_state) == ENDING; /* acquire: pairs with the release in abti_reclaim_fini */
 }
 
 enum { NUM_SLABS = 3 + ABTI_STACK_CLASSES };
@@ -149,9 +150,10 @@ static int make_thread(void)
     return err;
 }
 
-/* A depot is crowded: sees to it that somebody gives memory back. Any thread; takes long the first time only. */
+/* A depot is crowded: sees to it that the native thread works. By any thread; takes long the first time only. */
 static void reclaim_start(void)
 {
+    /* relaxed: the lock of the depot orders it, see above */
     uint32_t state = abti_load_relaxed(&reclaim_state);
     if (state == ASLEEP && change_state(ASLEEP, AWAKE))
         abti_futex_wake(&reclaim_state);
@@ -162,8 +164,8 @@ static void reclaim_start(void)
 /* --- Fork --- */
 
 /*
- * Not for ever: a signal handler that forks may have interrupted a holder of the very lock that the thread waits for.
- * Its child can do as much as any child could without us.
+ * A fork waits for the lock, but not for ever: a signal handler that forks may have interrupted a holder of the very
+ * lock that the native thread waits for. Its child can do as much as any child could without the library.
  */
 static _Thread_local bool fork_has_lock;
 
@@ -209,11 +211,13 @@ void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
 
 void abti_reclaim_fini(void)
 {
+    /* acquire: no stream is left but the caller's, the others have been joined; it sees what they have stored */
     uint32_t state = abti_load_acquire(&reclaim_state);
     if (state == AWAKE || state == ASLEEP) {
+        /* release: pairs with is_ending and abti_word_await_change */
         abti_store_release(&reclaim_state, ENDING);
         abti_futex_wake(&reclaim_state);
         pthread_join(reclaim_thread, NULL);
     }
-    abti_store_relaxed(&reclaim_state, NONE);
+    abti_store_relaxed(&reclaim_state, NONE); /* relaxed: the native thread has been joined */
 }

@@ -11,6 +11,7 @@
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 
+/* How long one call of a user-defined pop_wait may take: requests wait for it. Chosen, not measured. */
 static const double WAIT_SECS = 0.1;
 
 /* No longer than until the next timer of the ES. */

@@ -1,15 +1,15 @@
-/* The implementations of schedulers, for those who make them. */
+/* The implementations of schedulers, for the functions that make them. */
 #ifndef ABTI_STREAM_SCHED_IMPL_H
 #define ABTI_STREAM_SCHED_IMPL_H
 
 #include "rt/kvconf.h"
 #include "run/sched.h"
 
-/* A predefined scheduler. Entries of pools must not be null. ABT code. */
+/* Makes a predefined scheduler. No entry of `pools` is NULL. ABT code. */
 int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **pools, const struct abti_kvconf *conf,
                             abti_sched **sched) ABTI_MUST_CHECK;
 
-/* A user-defined one; its init has run. ABT code, that of init included. */
+/* Makes a user-defined one and calls its init. ABT code, also that of init. */
 int abti_sched_create_user(const ABT_sched_def *def, int num_pools, abti_pool **pools, ABT_sched_config config,
                            abti_sched **sched) ABTI_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
  */
+#include "base/assert.h"
 #include "os/clock.h"
 #include "run/budget.h"
 #include "run/child.h"
@@ -10,8 +11,11 @@
 #include "stream/sched_impl.h"
 #include "wait/cpus.h"
 
-/* How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns; with pollers, who
- * may make a system call each, much longer. */
+/*
+ * How often an idle ES looks at its pools before it sleeps. A look with its pause takes about 50 ns, so that 400 take
+ * 20 us, some times what a wake by the system takes; with pollers, which may make a system call each, it takes much
+ * longer. Both numbers were chosen, not measured.
+ */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /* What there is to run, in the words of stream/courtesy.h: `mine` is what perhaps nobody else would run. */
@@ -36,7 +40,10 @@ static const void *glance(abti_sched *sched)
     return seen;
 }
 
-/* An ES that has found nothing looks again, as often as it sees something; between two calls it may have pollers. */
+/*
+ * An ES that has found nothing to pick looks again. As long as it sees something it goes on here, since between two
+ * calls there may be pollers, which would hold up what it is going to take.
+ */
 static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2))
@@ -61,7 +68,7 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
     /* relaxed: a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (!abti_runs_at_once(2) || es->sleepy)
-        enough = 0; /* nobody can bring anything meanwhile, or soon */
+        enough = 0; /* no thread can bring anything meanwhile, or none will soon */
     if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
@@ -145,7 +152,8 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 /*
  * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share
  * its pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which
- * yields until it runs on a certain ES gets there. Seldom, because a move costs as much as thousands of yields.
+ * yields until it runs on a certain ES gets there. That is seldom, because a move costs as much as thousands of yields;
+ * and the ES leaves the unit alone for as long as a wake may take. Both times were chosen, not measured.
  */
 static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 {
@@ -172,6 +180,7 @@ void abti_sched_loop(abti_sched *sched)
     struct abti_courtesy courtesy = abti_courtesy_new;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
+        abti_assert(es && es->cur);
         bool takes = looks == 0 || may_take(&courtesy, es, sched);
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
@@ -186,7 +195,7 @@ void abti_sched_loop(abti_sched *sched)
             offer_to_sleepers(es, sched);
         } else if (takes || !courtesy.seen) { /* else it leaves what it sees to others yet */
             looks += courtesy.gap;
-            /* What it was woken for others may be faster to take, again and again. */
+            /* Other streams may be faster to take what it was woken for, again and again: it then looks as if anew. */
             if (idle(es, sched, looks, courtesy.gap))
                 looks = 1;
         }

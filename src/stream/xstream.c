@@ -1,10 +1,10 @@
-/* Execution streams: making, joining, freeing them; their list and ranks. What they run is stream/main.c. */
 #include "stream/xstream.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/round.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
@@ -57,7 +57,7 @@ static int es_alloc_parts(abti_es *es)
     return ABT_ERR_MEM;
 }
 
-/* In one piece of memory, of which the first is the address. */
+/* Both parts of an ES in one piece of memory, which begins with the first. */
 struct es_and_idle {
     abti_es es;
     struct abti_idle idle;
@@ -107,8 +107,9 @@ static void es_dispose(abti_es *es)
 /* A stream that has been joined is freed or revived soon, as a rule: it looks for a while before it sleeps. */
 static void await_control(abti_es *es)
 {
-    enum { LOOKS = 200 };
+    enum { LOOKS = 200 }; /* chosen, some 10 us; the number itself was not measured */
     for (int i = 0; abti_runs_at_once(2) && i < LOOKS; i++) {
+        /* acquire: pairs with the release in set_control */
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
             return;
         abti_cpu_relax();
@@ -130,13 +131,15 @@ static void *es_thread(void *arg)
         abti_main_run(es);
         abti_cache_flush(&es->stacks); /* others may have use for them */
         abti_ownstacks_flush(&es->ownstacks);
-        /* Only this thread stores STOPPED, only who has joined it stores another value. */
+        /* Only this thread stores STOPPED, and only one that has joined it stores another value. release: pairs with
+         * the acquires of `state`, so that a thread that sees TERMINATED sees STOPPED, too */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
         abti_unit *joiner = abti_publish_end(es, es->main_unit);
         if (joiner)
             abti_resume_joiner(joiner);
         await_control(es);
+        /* acquire: pairs with the release in set_control */
         if (abti_load_acquire(&es->control) == ABTI_ES_EXIT)
             break;
     }
@@ -225,6 +228,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->main_unit->stack = stack;
     es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_main_run_primary);
 
+    abti_assert(sched->num_pools > 0);
     abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
     abti_unit_set_pinned(main_ult, true);
     main_ult->stack = &es->native;
@@ -253,6 +257,8 @@ void abti_es_destroy_primary(abti_es *es)
 
 void abti_es_join(abti_es *es)
 {
+    abti_assert(es && es != abti_es_self);
+    /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
         abti_es_request(es, ABTI_ES_REQ_JOIN);
         if (abti_es_self)
@@ -263,6 +269,7 @@ void abti_es_join(abti_es *es)
 
 static void set_control(abti_es *es, uint32_t control)
 {
+    /* release: pairs with the acquires in es_thread and await_control */
     abti_store_release(&es->control, control);
     abti_futex_wake_all(&es->control);
 }
@@ -273,16 +280,19 @@ void abti_es_free(abti_es *es)
     set_control(es, ABTI_ES_EXIT);
     pthread_join(es->thread, NULL);
     abti_sched *sched = atomic_load(&es->main_sched);
-    es_dispose(es); /* first: who finds an ES in the list may look at its scheduler */
+    es_dispose(es); /* first: a thread that finds an ES in the list may look at its scheduler */
     abti_sched_release(sched);
 }
 
 int abti_es_revive(abti_es *es)
 {
     abti_sched *sched = atomic_load(&es->main_sched);
+    /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
         return ABT_ERR_INV_XSTREAM;
     abti_fetch_and_acq_rel(&es->requests, (uint32_t)ABTI_ES_REQ_POLL);
+    abti_assert(abti_load_relaxed(&es->control) == ABTI_ES_STOPPED && !es->handoff);
+    /* relaxed: set_control publishes all of it */
     abti_store_relaxed(&sched->requests, 0);
     abti_store_relaxed(&es->main_unit->join, 0);
     abti_store_relaxed(&es->state, ABT_XSTREAM_STATE_RUNNING);

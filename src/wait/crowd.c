@@ -37,7 +37,7 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
     if (!abti_cas_acq_rel(word, &awake, ABTI_IN_CROWD))
         return;
     for (;;) {
-        /* acquire: pairs with abti_crowd_wake, and keeps the next look after it */
+        /* acquire: pairs with abti_crowd_wake, and keeps the look at the word behind it */
         uint32_t wakes = abti_load_acquire(&crowd->wakes);
         if (abti_native_is_woken(word))
             return;
@@ -88,7 +88,8 @@ void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
 void abti_crowd_wake(struct abti_crowd *crowd)
 {
     abti_assert(crowd);
-    /* release: pairs with the load in sleep_in_crowd. A thread that reads this count sees who was woken before */
+    /* release: pairs with the load in sleep_in_crowd. A thread that reads this count sees
+     * which words were made WOKEN before it */
     abti_fetch_add_release(&crowd->wakes, 1);
     abti_word_wake_all(&crowd->wakes);
 }

@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-/* What the word of a thread says that sleeps with its crowd, beside the words of wait/sleeper.h. */
+/* The word of a thread that sleeps with its crowd, beside the values of wait/sleeper.h. */
 enum { ABTI_IN_CROWD = 4 };
 
-/* The crowd of an object. It is none of the object, which may be gone as soon as one of the crowd knows that it is
- * woken. */
+/* The crowd of an object. It lies outside the object, which may be gone as soon as one thread knows that it is woken.
+ */
 struct abti_crowd *abti_crowd_of(const void *object);
 
 /*
- * The thread waits, as abti_native_wait, until its word is WOKEN; while it sleeps that is IN_CROWD. `num` says how many
- * wait for each other, 0 if that is not known: more than there are CPUs do not spin first but give way to others a few
- * times.
+ * The thread waits, as by abti_native_wait, until its word is WOKEN; while it sleeps the word is IN_CROWD. `num` says
+ * how many threads wait for each other, 0 if that is not known. If they are more than there are CPUs, the thread does
+ * not spin first but gives way to the others a few times.
  */
 void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num);
 
-/* Every thread of the crowd that was IN_CROWD has been made WOKEN. */
+/* Wakes the crowd. The caller has made every word WOKEN before; those that were IN_CROWD now learn of it. */
 void abti_crowd_wake(struct abti_crowd *crowd);
 
 #endif

@@ -6,15 +6,23 @@
 #include <stdint.h>
 
 /*
- * AWAKE -> ASLEEP by the thread before the system call, any -> WOKEN by its waker, who makes the system call only if it
- * was ASLEEP (abti_word_wake). The word may be gone when its thread has seen WOKEN.
+ * The word, with the values of wait/sleeper.h:
+ *
+ *   AWAKE -> ASLEEP   by its thread, before the system call
+ *   any -> WOKEN      by the one waker, which then makes the system call (abti_word_wake) if it was ASLEEP
+ *
+ * The word may be gone as soon as its thread has seen WOKEN.
  */
+
+/* The wake has come; acquire. */
 bool abti_native_is_woken(_Atomic(uint32_t) *word);
 
-/* It is woken within so many looks. */
+/* The wake comes within so many looks. */
 bool abti_native_is_woken_soon(_Atomic(uint32_t) *word, uint32_t looks);
 
-/* Looks for a moment, then sleeps. False when the deadline has passed before. It may be called again for the same wake.
+/*
+ * The thread looks for a moment, then sleeps. False: the deadline has passed before the wake came. Then the thread may
+ * call it again for the same wake.
  */
 bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns);
 

@@ -1,17 +1,24 @@
 #include "wait/sleeper.h"
 
+#include "base/assert.h"
 #include "os/wakefd.h"
 #include "wait/word.h"
 
-/* All accesses to the word are sequentially consistent: sleep and wake are a store-load exchange. */
+/*
+ * All accesses to the word are sequentially consistent. The sleeper stores its announcement and then loads what it
+ * waits for; the waker stores that and then loads the word. So one of the two sees what the other has stored.
+ */
 
 void abti_sleeper_prepare(struct abti_sleeper *s)
 {
+    abti_assert(abti_load_seq_cst(&s->word) == ABTI_AWAKE);
     abti_store_seq_cst(&s->word, ABTI_ASLEEP);
 }
 
 void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd)
 {
+    abti_assert(abti_load_seq_cst(&s->word) == ABTI_AWAKE);
+    abti_assert(signal_fd >= 0 && (uint32_t)signal_fd <= UINT32_MAX >> ABTI_SLEEPER_BITS);
     abti_store_seq_cst(&s->word, ABTI_IN_LOOP | (uint32_t)signal_fd << ABTI_SLEEPER_BITS);
 }
 
@@ -34,13 +41,14 @@ bool abti_sleeper_is_woken(struct abti_sleeper *s)
 }
 
 /*
- * How to wake is in the word that was exchanged: once it is, the sleeper may go on, and be gone. So a wakeup is the
- * address of the word, which need not be there any more, or a file descriptor, marked by the lowest bit.
+ * Once the word is exchanged its thread may go on, and the sleeper may be gone. So all that the wake needs is in a
+ * wakeup: the address of the word, which need not be there any more, or a file descriptor, marked by the lowest bit.
  *
- * When the exchange fails after the look, the sleeper has been awake in between, and has looked since.
+ * When the exchange fails after the look, the thread has been awake in between, and looks again before it sleeps.
  */
 abti_wakeup abti_sleeper_claim(struct abti_sleeper *s)
 {
+    abti_assert(s && ((uintptr_t)s & 1) == 0);
     uint32_t word = abti_load_seq_cst(&s->word);
     bool in_loop = (word & ABTI_IN_LOOP) == ABTI_IN_LOOP;
     if ((word != ABTI_ASLEEP && !in_loop) || !atomic_compare_exchange_strong(&s->word, &word, ABTI_WOKEN))
@@ -66,7 +74,6 @@ void abti_wakeup_send(abti_wakeup wakeup)
         abti_word_wake(&((struct abti_sleeper *)how)->word);
 }
 
-/* When somebody whose place to sleep was claimed comes is not up to a hook of the user's. */
 bool abti_wakeup_is_sure(abti_wakeup wakeup)
 {
     return ((uintptr_t)wakeup & 1) == 0;

@@ -1,10 +1,12 @@
 #include "wait/word.h"
 
+#include "base/assert.h"
 #include "os/clock.h"
 
 bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_ns)
 {
-    /* acquire: pairs with the release of whoever changes it */
+    /* acquire: pairs with the release by which the caller's partner changes the word: set_control in stream/xstream.c,
+     * act in stream/halt.c, abti_reclaim_fini in stream/reclaim.c */
     while (abti_load_acquire(word) == value) {
         if (!abti_futex_wait(word, value, deadline_ns))
             return false;
@@ -14,8 +16,9 @@ bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t dea
 
 void abti_word_await_past(_Atomic uint32_t *word, uint32_t count)
 {
+    abti_assert(word);
     uint32_t now;
-    /* acquire: pairs with the release of whoever counts */
+    /* acquire: pairs with the release by which the caller's partner counts */
     while ((int32_t)((now = abti_load_acquire(word)) - count) <= 0)
         abti_word_wait(word, now, ABTI_CLOCK_NEVER);
 }

@@ -1,4 +1,5 @@
-/* How native threads wait for a word. Everything that blocks a thread in the system stands in wait/. */
+/* How native threads wait for a word. Every wait in the system, but for short sleeps between looks, goes through this.
+ */
 #ifndef ABTI_WAIT_WORD_H
 #define ABTI_WAIT_WORD_H
 
@@ -8,8 +9,8 @@
 #include "os/spin.h"
 
 /*
- * How native threads wait for a word, by the policy that configure was given: asleep, or spinning, and then nobody
- * makes a system call to wake them. The contract is os/futex.h's.
+ * A thread waits for a word by the policy that configure was given: it sleeps; or it spins, and then no thread makes a
+ * system call to wake it. The contract is os/futex.h's.
  */
 ABTI_INLINE bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
@@ -32,11 +33,12 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
 
 /*
  * The thread sleeps in the system, whatever the policy, as long as *word is `value`; acquire. False: the deadline has
- * passed. Whoever changes the word wakes it by abti_futex_wake_all, or abti_futex_wake if there is one sleeper.
+ * passed. The thread that changes the word does so with release, and then calls abti_futex_wake_all, or abti_futex_wake
+ * if there is one sleeper.
  */
 bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_ns);
 
-/* The thread waits, by the policy, until the count, which only grows, is past `count`; acquire. */
+/* The thread waits, by the policy, until *word, which only grows, has gone past `count` (modulo 2^32); acquire. */
 void abti_word_await_past(_Atomic uint32_t *word, uint32_t count);
 
 #endif
