@@ -36,7 +36,10 @@ unit_tests = \
 	test/unit/stream/courtesy \
 	test/unit/stream/relook \
 	test/unit/sync/waitq \
-	test/unit/wait/thrift
+	test/unit/wait/crowd \
+	test/unit/wait/sleeper \
+	test/unit/wait/thrift \
+	test/unit/wait/word
 
 # test/arch/*.c: what an architecture must provide.
 arch_tests = \

@@ -156,7 +156,7 @@ static void after_replace(void *arg)
 
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 {
-    abti_assert(sched && sched->num_pools > 0 && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
+    abti_assert(sched && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
     /* acquire: pairs with the release in es_thread (stream/xstream.c) */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);
@@ -171,6 +171,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     abti_assert(es == abti_es_self);
     abti_unit *self = es->cur;
     if (abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
+        abti_assert(sched->num_pools > 0);
         int code = abti_unit_associate(self, sched->pools[0]);
         if (code != ABT_SUCCESS)
             return code;

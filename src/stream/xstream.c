@@ -257,7 +257,7 @@ void abti_es_destroy_primary(abti_es *es)
 
 void abti_es_join(abti_es *es)
 {
-    abti_assert(es && es != abti_es_self);
+    abti_assert(es && (es != abti_es_self || es->cur != es->main_unit));
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit)) {
         abti_es_request(es, ABTI_ES_REQ_JOIN);

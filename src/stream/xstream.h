@@ -14,7 +14,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **es) ABTI_MUST_CHECK;
 /* By the primary ULT, when the main scheduler has ended. */
 void abti_es_destroy_primary(abti_es *es);
 
-/* Asks the ES, not the caller's, to end when its pools are empty, and waits for that. */
+/* Asks the ES to end when its pools are empty, and waits for that. Not by its own main unit. */
 void abti_es_join(abti_es *es);
 
 /* Joins a secondary ES and frees it, with its main scheduler if that is automatic. */

@@ -1,4 +1,4 @@
-/* Sleepers, and sleeping on pools: every wake is seen once, none is lost, none is slept through. */
+/* Sleeping on pools: which sleepers a push wakes, and that no wake is lost. */
 #include <abt.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,27 +15,6 @@ static uint64_t in_ms(unsigned ms)
 }
 
 /* --- One thread --- */
-
-static void test_sleeper(void)
-{
-    struct abti_sleeper s = {ABTI_AWAKE};
-
-    ok(!abti_sleeper_wake(&s), "who is awake is not woken");
-    abti_sleeper_prepare(&s);
-    ok(!abti_sleeper_sleep(&s, in_ms(5)), "a sleep that nobody ends");
-    ok(!abti_sleeper_wake(&s), "leaves it awake");
-    abti_sleeper_prepare(&s);
-    ok(abti_sleeper_wake(&s), "a wake before the sleep");
-    ok(!abti_sleeper_wake(&s), "counts once");
-    ok(abti_sleeper_sleep(&s, ABTI_CLOCK_NEVER), "and ends it at once");
-    abti_sleeper_prepare(&s);
-    ok(!abti_sleeper_cancel(&s), "taken back in time");
-    abti_sleeper_prepare(&s);
-    abti_sleeper_wake(&s);
-    ok(abti_sleeper_cancel(&s), "taken back after a wake: it is told");
-    ok(!abti_sleeper_wake(&s), "and is awake");
-    ok(!abti_sleeper_sleep(&s, in_ms(0)), "a sleep without an announcement does not sleep");
-}
 
 enum { SLEEPERS = 4 };
 
@@ -63,22 +42,24 @@ static void test_parking(void)
     is_int(num_woken(sleepers), 0, "an empty pool wakes nobody");
     ABT_task_create(pool, NULL, NULL, &unit);
     is_int(num_woken(sleepers), 1, "a push wakes one");
-    ok(parkings[0].coming, "who has slept longest");
+    ok(parkings[0].coming, "the one that has slept longest");
     abti_parking_pass(pool);
     is_int(num_woken(sleepers), 1, "no other is needed for that unit");
     ABT_task_create(pool, NULL, NULL, &more);
     is_int(num_woken(sleepers), 2, "another unit wakes another one");
     abti_parking_leave(&parkings[0], pool);
     abti_parking_pass(pool);
-    is_int(num_woken(sleepers), 2, "who is awake is still coming");
+    is_int(num_woken(sleepers), 2, "one that is awake is still coming");
     abti_parking_settle(&parkings[0], pool);
     abti_parking_settle(&parkings[0], pool);
     abti_parking_pass(pool);
     is_int(num_woken(sleepers), 3, "until it says otherwise; then another one is woken, once");
     abti_parking_leave(&parkings[1], pool);
     ok(abti_park_pop(pool, 0, 0) == unit && abti_park_pop(pool, 0, 0) == more, "the units are taken");
+    abti_sleeper_cancel(&sleepers[1]);
     abti_sleeper_prepare(&sleepers[1]);
-    ok(abti_parking_enter(&parkings[1], pool, &sleepers[1]) && !parkings[1].coming, "who sleeps again does not come");
+    ok(abti_parking_enter(&parkings[1], pool, &sleepers[1]) && !parkings[1].coming,
+       "one that sleeps again does not come");
     abti_parking_leave(&parkings[2], pool);
     abti_parking_settle(&parkings[2], pool);
     is_int((int)pool->num_coming, 0, "nobody comes any more");
@@ -92,11 +73,12 @@ static void test_parking(void)
 
     parkings[0].seeks = false;
     for (int i = 0; i < SLEEPERS; i++) {
+        abti_sleeper_cancel(&sleepers[i]);
         abti_sleeper_prepare(&sleepers[i]);
         ok(abti_parking_enter(&parkings[i], pool, &sleepers[i]), "number %d sleeps again", i);
     }
     ABT_pool_push(pool, abti_unit_handle(more));
-    ok(num_woken(sleepers) == 1 && !parkings[0].coming, "who does not seek is woken, but not expected");
+    ok(num_woken(sleepers) == 1 && !parkings[0].coming, "one that does not seek is woken, but not expected");
     abti_parking_pass(pool);
     ok(num_woken(sleepers) == 2 && parkings[1].coming, "so another one may be");
     abti_parking_pass(pool);
@@ -128,46 +110,7 @@ static void test_parking(void)
 
 /* --- Several threads --- */
 
-enum { PASSES = 20000, POPPERS = 3, PUSHERS = 2, PUSHES = 10000 };
-
-static struct abti_sleeper ping = {ABTI_AWAKE}, pong = {ABTI_AWAKE};
-static atomic_int turn;
-
-/* Waits for its turn by the protocol: announce, look, sleep. */
-static void wait_turn(struct abti_sleeper *s, int mine)
-{
-    while (atomic_load(&turn) != mine) {
-        abti_sleeper_prepare(s);
-        if (atomic_load(&turn) != mine)
-            abti_sleeper_sleep(s, ABTI_CLOCK_NEVER);
-        else
-            abti_sleeper_cancel(s);
-    }
-}
-
-static void *play_pong(void *arg)
-{
-    for (int i = 0; i < PASSES; i++) {
-        wait_turn(&pong, 1);
-        atomic_store(&turn, 0);
-        abti_sleeper_wake(&ping);
-    }
-    return arg;
-}
-
-static void test_ping_pong(void)
-{
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, play_pong, NULL);
-    for (int i = 0; i < PASSES; i++) {
-        wait_turn(&ping, 0);
-        atomic_store(&turn, 1);
-        abti_sleeper_wake(&pong);
-    }
-    pthread_join(thread, NULL);
-    pass("two threads wake each other %d times", PASSES);
-}
+enum { POPPERS = 3, PUSHERS = 2, PUSHES = 10000 };
 
 static abti_pool *shared;
 static atomic_int popped;
@@ -229,9 +172,7 @@ int main(void)
 {
     if (ABT_init(0, NULL) != ABT_SUCCESS)
         bail_out("ABT_init");
-    test_sleeper();
     test_parking();
-    test_ping_pong();
     test_pop_wait(ABT_POOL_FIFO);
     test_pop_wait(ABT_POOL_RANDWS);
     ABT_finalize();

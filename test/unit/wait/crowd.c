@@ -1,0 +1,107 @@
+/* Crowds: all threads that wait are woken, whether they look, give way or sleep, and by whatever word they share. */
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/atomic.h"
+#include "os/clock.h"
+#include "tap.h"
+#include "wait/cpus.h"
+#include "wait/crowd.h"
+#include "wait/sleeper.h"
+#include "watchdog.h"
+
+enum { THREADS = 4, ROUNDS = 2000, LONG_ROUNDS = 20, LONG_NS = 2000000 };
+
+struct crowd {
+    char object; /* its address says where the crowd sleeps */
+    uint32_t num;
+    int rounds;
+    uint64_t pause_ns; /* between the arrival of the last and the wake */
+    atomic_int come, left, round, missed;
+    _Atomic(uint32_t) words[THREADS];
+};
+
+struct member {
+    struct crowd *crowd;
+    int place;
+};
+
+static void await(atomic_int *count, int least)
+{
+    while (atomic_load(count) < least)
+        sched_yield();
+}
+
+static void *take_part(void *arg)
+{
+    struct member *me = arg;
+    struct crowd *crowd = me->crowd;
+    _Atomic(uint32_t) *word = &crowd->words[me->place];
+
+    for (int i = 0; i < crowd->rounds; i++) {
+        atomic_fetch_add(&crowd->come, 1);
+        abti_crowd_wait(&crowd->object, word, crowd->num);
+        atomic_fetch_add(&crowd->missed, atomic_load(word) != ABTI_WOKEN);
+        abti_store_seq_cst(word, ABTI_AWAKE);
+        atomic_fetch_add(&crowd->left, 1);
+        await(&crowd->round, i + 1);
+    }
+    return NULL;
+}
+
+static void pause_for(uint64_t ns)
+{
+    for (uint64_t end = abti_clock_mono_ns() + ns; abti_clock_mono_ns() < end;)
+        sched_yield();
+}
+
+/* How many of them slept. */
+static int wake_all(struct crowd *crowd)
+{
+    int asleep = 0;
+    for (int i = 0; i < THREADS; i++)
+        asleep += atomic_exchange(&crowd->words[i], ABTI_WOKEN) == ABTI_IN_CROWD;
+    if (asleep > 0)
+        abti_crowd_wake(abti_crowd_of(&crowd->object));
+    return asleep;
+}
+
+static void run_crowd(const char *how, uint32_t num, int rounds, uint64_t pause_ns)
+{
+    struct crowd crowd = {.num = num, .rounds = rounds, .pause_ns = pause_ns};
+    struct member members[THREADS];
+    pthread_t threads[THREADS];
+    int asleep = 0;
+
+    for (int i = 0; i < THREADS; i++) {
+        members[i] = (struct member){&crowd, i};
+        pthread_create(&threads[i], NULL, take_part, &members[i]);
+    }
+    for (int round = 0; round < rounds; round++) {
+        await(&crowd.come, THREADS * (round + 1));
+        pause_for(pause_ns);
+        asleep += wake_all(&crowd);
+        await(&crowd.left, THREADS * (round + 1));
+        atomic_store(&crowd.round, round + 1);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    is_int(atomic_load(&crowd.missed), 0, "%s: all are woken, %d of %d times out of a sleep", how, asleep,
+           rounds * THREADS);
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    static char objects[2];
+    ok(abti_crowd_of(&objects[0]) == abti_crowd_of(&objects[0]), "an object has one crowd");
+    abti_store_relaxed(&abti_num_cpus, 2);
+    run_crowd("a crowd that is woken at once", 2, ROUNDS, 0);
+    run_crowd("one that waits longer than it looks", 2, LONG_ROUNDS, LONG_NS);
+    run_crowd("one of more than there are CPUs", 2 * THREADS, ROUNDS, 0);
+    run_crowd("such a one that waits longer than it gives way", 2 * THREADS, LONG_ROUNDS, LONG_NS);
+    run_crowd("one of an unknown number", 0, ROUNDS, 0);
+    abti_crowd_wake(abti_crowd_of(objects));
+    pass("a wake of nobody is in vain");
+    return done_testing();
+}
