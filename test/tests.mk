@@ -34,6 +34,7 @@ unit_tests = \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
 	test/unit/stream/courtesy \
+	test/unit/stream/halt \
 	test/unit/stream/relook \
 	test/unit/sync/waitq \
 	test/unit/wait/crowd \
