@@ -51,6 +51,32 @@ static void wait_for_all(const char *how)
     pass("%s, it joins another ES", how);
 }
 
+static void suspend(void *arg)
+{
+    (void)arg;
+    must(ABT_self_suspend());
+}
+
+/* Its idle turns must not keep the ES from looking at the events of the pool in which it stands. */
+static void wait_beside_stacked(ABT_pool outer)
+{
+    ABT_pool inner = make_pool(ABT_POOL_ACCESS_PRIV);
+    ABT_thread_state state = ABT_THREAD_STATE_READY;
+    ABT_sched sched;
+    ABT_thread blocked;
+
+    must(ABT_sched_create_basic(ABT_SCHED_BASIC, 1, &inner, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_thread_create(inner, suspend, NULL, ABT_THREAD_ATTR_NULL, &blocked));
+    must(ABT_pool_add_sched(outer, sched));
+    while (state != ABT_THREAD_STATE_BLOCKED) {
+        must(ABT_thread_yield());
+        must(ABT_thread_get_state(blocked, &state));
+    }
+    wait_for_all("when a stacked scheduler idles on the ES");
+    must(ABT_thread_resume(blocked));
+    must(ABT_thread_free(&blocked));
+}
+
 int main(void)
 {
     ABT_xstream self;
@@ -66,6 +92,7 @@ int main(void)
     for (int i = 0; i < 2; i++)
         must(ABT_thread_create(pool, busy, NULL, ABT_THREAD_ATTR_NULL, &ults[i]));
     wait_for_all("when the ES is busy");
+    wait_beside_stacked(pool);
     atomic_store(&stop, true);
     must(ABT_thread_free_many(2, ults));
     size_t total = 99;
