@@ -35,10 +35,12 @@ static struct abti_timer *timer_of(struct abti_heap_node *node)
 
 /* --- One timer --- */
 
-void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns)
+void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns,
+                    abti_timer_look look)
 {
     struct abti_timers *timers = es->timers;
     timer->waiter = waiter;
+    timer->look = look;
     timer->node.key = deadline_ns;
     atomic_init(&timer->timers, timers);
     abti_spin_lock(&timers->lock);
@@ -75,17 +77,31 @@ void abti_timer_disarm(struct abti_timer *timer)
 
 /* --- Firing --- */
 
-/* Cancelled waiters are due at once. lock held */
+/* Cancelled waiters are due at once; those with a look go on waiting. lock held */
 static void expire_cancelled(struct abti_timers *timers)
 {
     timers->recheck = false;
     for (struct abti_heap_node *node = abti_heap_drain(&timers->heap), *next; node; node = next) {
         next = node->next;
         /* seq_cst: see abti_timers_recheck */
-        if (atomic_load(&timer_of(node)->waiter->ult->requests) & ABTI_REQ_CANCEL)
+        if (!timer_of(node)->look && atomic_load(&timer_of(node)->waiter->ult->requests) & ABTI_REQ_CANCEL)
             node->key = 0;
         abti_heap_insert(&timers->heap, node);
     }
+}
+
+/* Whether the ES wakes the waiter of a timer that is due and taken out. *again: its next time; NEVER: none. lock held
+ */
+static bool end_wait(struct abti_timer *timer, uint64_t now, uint64_t *again)
+{
+    *again = ABTI_CLOCK_NEVER;
+    if (!timer->look)
+        return abti_waiter_give_up(timer->waiter);
+    uint64_t next = timer->look(timer, now);
+    if (next == ABTI_LOOK_WAKE)
+        return true;
+    *again = next;
+    return false;
 }
 
 /*
@@ -94,13 +110,18 @@ static void expire_cancelled(struct abti_timers *timers)
 static struct abti_heap_node *take_due(struct abti_timers *timers, uint64_t now)
 {
     struct abti_heap_node *due = NULL, **tail = &due, *node;
+    uint64_t again;
     for (int i = 0; i < FIRE_BATCH && (node = abti_heap_first(&timers->heap)) && node->key <= now; i++) {
         struct abti_timer *timer = timer_of(node);
         abti_heap_remove(node);
-        if (abti_waiter_give_up(timer->waiter)) {
+        if (end_wait(timer, now, &again)) {
             node->next = NULL;
             *tail = node;
             tail = &node->next;
+        } else if (again != ABTI_CLOCK_NEVER) {
+            node->key = again;
+            abti_heap_insert(&timers->heap, node);
+            continue;
         }
         /* release: pairs with abti_timer_disarm. Of a waiter that others have claimed nothing is ours from here on */
         abti_store_release(&timer->timers, NULL);
@@ -204,6 +225,16 @@ static void drop_timer(struct abti_timer *timer)
     abti_store_release(&timer->timers, NULL); /* pairs with abti_timer_disarm */
 }
 
+static abti_unit *ult_of(const struct abti_timer *timer)
+{
+    return timer->waiter->unit ? timer->waiter->unit : timer->waiter->ult;
+}
+
+static bool has_deadline(const struct abti_timer *timer)
+{
+    return !timer->look && timer->node.key != ABTI_CLOCK_NEVER;
+}
+
 /*
  * What abti_timers_leave says; rt.lock and the ES's timers' lock held. Those without a deadline, which wait like any
  * other ULT, keep nobody.
@@ -215,11 +246,11 @@ static bool give_away(abti_es *es, bool force)
     abti_es *server = NULL;
     for (struct abti_heap_node *node; (node = abti_heap_any(&es->timers->heap)) != NULL;) {
         struct abti_timer *timer = timer_of(node);
-        abti_pool *pool = abti_unit_last_pool(timer->waiter->ult);
+        abti_pool *pool = abti_unit_last_pool(ult_of(timer));
         if (pool != last)
             server = find_server(es, pool);
         last = pool;
-        if (!server && !force && node->key != ABTI_CLOCK_NEVER && abti_sched_uses(own, pool))
+        if (!server && !force && has_deadline(timer) && abti_sched_uses(own, pool))
             return false;
         if (server)
             move_timer(timer, server);

@@ -3,6 +3,9 @@
  * looks at the clock when its scheduler looks at events, and sleeps no longer than until the next deadline; without
  * armed timers it does neither.
  *
+ * A timer with a *look* is no deadline: its waiter waits as long as it takes, and the look tells from time to time
+ * whether the waiter should wake and see for itself. Such a timer keeps no ES from ending.
+ *
  * A timer lies in its waiter's frame. Its waiter, which may go on elsewhere, takes it out, so that nobody touches it
  * once the wait has returned. An ES that ends gives its timers to another one. doc/memory-model.md has the argument.
  */
@@ -14,15 +17,28 @@
 #include "rt/timers.h"
 #include "sync/waiter.h"
 
+struct abti_timer;
+
+/*
+ * The timer of a waiter with a `unit` is due. Returns when the look is to be called again; ABTI_LOOK_WAKE: the look has
+ * taken the waiter out of its queue, and the ES wakes it; ABTI_CLOCK_NEVER: a waker has taken it out. Called with the
+ * lock of the timers held: it only tries to take locks.
+ */
+typedef uint64_t (*abti_timer_look)(struct abti_timer *timer, uint64_t now_ns);
+
+enum { ABTI_LOOK_WAKE = 0 };
+
 struct abti_timer {
     struct abti_heap_node node;           /* timers->lock; the key is the deadline */
     _Atomic(struct abti_timers *) timers; /* where it is armed, NULL: nowhere. Changes under the locks of all that are
                                              concerned, and not after it has become NULL */
     struct abti_waiter *waiter;
+    abti_timer_look look; /* NULL: the time is a deadline, and the wait ends by abti_waiter_give_up */
 };
 
 /* For the native thread of `es`: arms a timer for a ULT that is about to wait here. */
-void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns);
+void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *waiter, uint64_t deadline_ns,
+                    abti_timer_look look);
 
 /* Takes it out, wherever it is; nobody looks at it afterwards. By its waiter. */
 void abti_timer_disarm(struct abti_timer *timer);

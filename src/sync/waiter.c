@@ -55,7 +55,7 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     struct abti_timer timer;
     abti_unit *ult = w->ult;
     atomic_store(&ult->held, 1); /* until it runs again */
-    abti_timer_arm(abti_es_self, &timer, w, deadline_ns);
+    abti_timer_arm(abti_es_self, &timer, w, deadline_ns, NULL);
     if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {
         abti_tool_event_suspend(abti_es_self, w->reason, w->object);
         abti_block(abti_es_self, ult, after_await, w);

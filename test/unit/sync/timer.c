@@ -32,7 +32,7 @@ static void fake_init(struct fake *f, abti_pool *pool)
 static void arm(struct fake *f, uint64_t deadline_ns)
 {
     fake_init(f, NULL);
-    abti_timer_arm(self, &f->timer, &f->waiter, deadline_ns);
+    abti_timer_arm(self, &f->timer, &f->waiter, deadline_ns, NULL);
 }
 
 static bool is_woken(struct fake *f)
@@ -178,7 +178,7 @@ static void arm_for(struct fake *f, abti_pool *pool, uint64_t deadline_ns)
 {
     fake_init(f, pool);
     f->waiter.ult = &f->unit;
-    abti_timer_arm(self, &f->timer, &f->waiter, deadline_ns);
+    abti_timer_arm(self, &f->timer, &f->waiter, deadline_ns, NULL);
 }
 
 static struct abti_timers *place_of(struct fake *f)
