@@ -16,6 +16,7 @@ unit_tests = \
 	test/unit/run/shortage \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
+	test/unit/sync/mutex \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
 	test/unit/ext/unwind \

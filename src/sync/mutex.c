@@ -2,12 +2,20 @@
 
 #include "run/sched.h"
 #include "run/yield.h"
+#include "sync/timer.h"
+#include "wait/native.h"
 
 /* How often a native thread looks before it queues: when others are queued the holder does not run, most likely. */
 enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };
 
 /* How often waiters of the pool that has the mutex pass over the one who has waited longest. */
 enum { MUTEX_PASSES = 128 };
+
+/*
+ * When a queued waiter looks first, and how far apart its looks come to be. Powers of two: the times of all that have
+ * waited for long are rounded to the same ones, so that a stream wakes once for all of its waiters.
+ */
+enum { LOOK_FIRST_NS = 1 << 20, LOOK_SELDOM_NS = 1 << 27 };
 
 /* All that the word says of the heir. */
 enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
@@ -65,7 +73,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     abti_waiter_init(&w->base, reason, object);
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
-    w->in_vain = false;
+    w->in_vain = w->sent_off = false;
     w->passes = 0;
 }
 
@@ -82,6 +90,123 @@ static struct abti_waitq *queue_of(ABT_mutex mutex, const struct abti_mutex_wait
     return is_of_home(mutex, &w->base) ? &mutex->near : &mutex->waiters;
 }
 
+static bool has_waiters(ABT_mutex mutex)
+{
+    return !abti_waitq_is_empty(&mutex->near) || !abti_waitq_is_empty(&mutex->waiters) ||
+           !abti_waitq_is_empty(&mutex->natives);
+}
+
+/* --- Waiting in a queue, with a look from time to time --- */
+
+struct look {
+    struct abti_timer timer;
+    ABT_mutex mutex;
+    struct abti_waitq *queue;
+    uint64_t step_ns;
+};
+
+/* When to look next, in a step's time or a little more. */
+static uint64_t next_look(struct look *look, uint64_t now_ns)
+{
+    uint64_t step = look->step_ns;
+    if (step < LOOK_SELDOM_NS)
+        look->step_ns = 2 * step;
+    return (now_ns + 2 * step - 1) & ~(step - 1);
+}
+
+/* With `lock` held: takes a waiter out of its queue if nobody holds the mutex. */
+static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
+{
+    /* relaxed: the waiter competes for the mutex, and acquires it then */
+    uint32_t word = abti_load_relaxed(&mutex->word);
+    if (word & ABTI_MUTEX_LOCKED)
+        return false;
+    abti_waitq_remove(queue, w);
+    if (has_waiters(mutex))
+        return true;
+    while (!abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_WAITERS)) {
+        if (word & ABTI_MUTEX_LOCKED) {
+            abti_waitq_push(queue, w); /* an unlock that has seen WAITERS finds a waiter */
+            return false;
+        }
+    }
+    return true;
+}
+
+/* With `lock` held. One that is sent off is linked with others that are woken. */
+static bool is_queued(const struct abti_waiter *w)
+{
+    return w->next && !((const struct abti_mutex_waiter *)w)->sent_off;
+}
+
+/* The ES of a ULT looks for it. The mutex is there: the ULT has not returned from its lock. */
+static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
+{
+    struct look *look = ABTI_CONTAINER_OF(timer, struct look, timer);
+    ABT_mutex mutex = look->mutex;
+    uint64_t next = ABTI_CLOCK_NEVER; /* an unlock has taken the waiter out, and wakes it */
+    if (!abti_spin_trylock(&mutex->lock))
+        return next_look(look, now_ns);
+    if (is_queued(timer->waiter))
+        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE : next_look(look, now_ns);
+    abti_spin_unlock(&mutex->lock);
+    return next;
+}
+
+/* With `lock` held and the ULT queued. */
+static void park_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *next)
+{
+    if (next)
+        abti_waiter_park_to(w, &mutex->lock, next);
+    else
+        abti_waiter_park(w, &mutex->lock, NULL);
+}
+
+/* The same for a ULT that looks. */
+static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
+{
+    struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
+    abti_timer_arm(abti_es_self, &look.timer, w, next_look(&look, abti_clock_mono_ns()), look_for_ult);
+    park_ult(mutex, w, next);
+    abti_timer_disarm(&look.timer);
+}
+
+static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
+{
+    abti_spin_lock(&mutex->lock);
+    bool left = is_queued(w) && leave_queue(mutex, queue, w);
+    abti_spin_unlock(&mutex->lock);
+    return left;
+}
+
+/* With `lock` held and the external thread queued. */
+static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
+{
+    struct look look = {.step_ns = LOOK_FIRST_NS};
+    w->ult = NULL;
+    abti_spin_unlock(&mutex->lock);
+    while (!abti_native_wait(&w->word, next_look(&look, abti_clock_mono_ns())) && !look_natively(mutex, queue, w))
+        ;
+}
+
+/* See "Nobody waits for ever" in the header. */
+static bool need_not_look(ABT_mutex mutex, const struct abti_waitq *queue, const struct abti_waiter *w)
+{
+    return queue == &mutex->natives || (queue == &mutex->near && abti_pool_is_fifo(w->unit->pool));
+}
+
+/* With `lock` held and the waiter queued there. A ULT leaves to `next`, NULL: to the one that is picked. */
+static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex_waiter *w, abti_unit *next)
+{
+    abti_waiter_hold(&w->base);
+    if (w->external)
+        park_external(mutex, queue, &w->base);
+    else if (need_not_look(mutex, queue, &w->base))
+        park_ult(mutex, &w->base, next);
+    else
+        park_ult_looking(mutex, queue, &w->base, next);
+}
+
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
     uint32_t mine = w->external ? ABTI_MUTEX_COMING : 0;
@@ -91,16 +216,20 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
             abti_spin_unlock(&mutex->lock);
             break;
         }
-        w->in_vain = true;
+        struct abti_waitq *queue = queue_of(mutex, w);
         atomic_init(&w->base.word, ABTI_AWAKE);
-        abti_waitq_push_front(queue_of(mutex, w), &w->base);
-        abti_waiter_hold(&w->base);
-        abti_waiter_park(&w->base, &mutex->lock, NULL);
+        if (w->sent_off)
+            abti_waitq_push(queue, &w->base);
+        else
+            abti_waitq_push_front(queue, &w->base);
+        w->in_vain = !w->sent_off;
+        w->sent_off = false;
+        park_in(mutex, queue, w, NULL);
     }
     return ABT_SUCCESS;
 }
 
-/* The way to wait of a ULT that may block quickly, see abti_ctx_wait. `lock` is held. */
+/* The way to wait of a ULT of the home pool that may block quickly, see abti_ctx_wait. `lock` is held. */
 static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
 {
     (void)unused;
@@ -108,7 +237,7 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
     struct abti_mutex_waiter *w = room;
     abti_es *es = abti_es_self;
     abti_mutex_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    abti_waitq_push(queue_of(mutex, w), &w->base);
+    abti_waitq_push(&mutex->near, &w->base);
     abti_ctx next = abti_block_quickly(es, es->cur);
     abti_waiter_hold(&w->base);
     abti_spin_unlock(&mutex->lock);
@@ -144,12 +273,9 @@ static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
 
 static void queue_and_park(ABT_mutex mutex, struct abti_mutex_waiter *w, abti_unit *next)
 {
-    abti_waitq_push(queue_of(mutex, w), &w->base);
-    abti_waiter_hold(&w->base);
-    if (next)
-        abti_waiter_park_to(&w->base, &mutex->lock, next);
-    else
-        abti_waiter_park(&w->base, &mutex->lock, NULL);
+    struct abti_waitq *queue = queue_of(mutex, w);
+    abti_waitq_push(queue, &w->base);
+    park_in(mutex, queue, w, next);
 }
 
 static bool lock_native(ABT_mutex mutex)
@@ -202,7 +328,8 @@ static int lock_plain(ABT_mutex mutex)
         return lock_plain_any(mutex);
     /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: OVERDUE is set under `lock` */
     bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
-    if (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE) {
+    if (ABTI_UNLIKELY(mutex->home != es->fast) ||
+        (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE)) {
         abti_spin_unlock(&mutex->lock);
         return lock_plain_any(mutex);
     }
@@ -230,6 +357,31 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
     return !is_of_home(mutex, head) && ((struct abti_mutex_waiter *)head)->passes++ < MUTEX_PASSES;
 }
 
+/* With `lock` held and nobody in `near`. */
+static void set_home(ABT_mutex mutex, abti_pool *pool)
+{
+    /* A user-defined pool is none: see move_home, whose caller may hold a lock, which that pool's push must not meet.
+     */
+    mutex->home = pool->user_defined ? NULL : pool;
+}
+
+/*
+ * With `lock` held, which is released meanwhile: the mutex, which the caller holds, goes to another pool. The ULTs that
+ * have queued without a look, since they were of its own pool, come and queue anew, with one.
+ */
+static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
+{
+    struct abti_waiter *near = abti_waitq_take_all(&mutex->near);
+    set_home(mutex, pool);
+    if (!near)
+        return;
+    for (struct abti_waiter *w = near; w; w = w->next)
+        ((struct abti_mutex_waiter *)w)->sent_off = true;
+    abti_spin_unlock(&mutex->lock);
+    abti_waiter_wake_all(near);
+    abti_spin_lock(&mutex->lock);
+}
+
 /*
  * With `lock` held, and somebody queued: who comes next. ULTs of the pool that has had the mutex before others, since
  * what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten times as much. The
@@ -244,17 +396,9 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex)
     if (!abti_waitq_is_empty(&mutex->near) && (!head || is_passed_over(mutex, head)))
         return abti_waitq_pop(&mutex->near);
     abti_waitq_pop(&mutex->waiters);
-    if (head->unit && !is_of_home(mutex, head)) {
-        abti_waitq_append(&mutex->waiters, &mutex->near);
-        mutex->home = head->unit->pool;
-    }
+    if (head->unit && !is_of_home(mutex, head))
+        move_home(mutex, head->unit->pool);
     return head;
-}
-
-static bool has_waiters(ABT_mutex mutex)
-{
-    return !abti_waitq_is_empty(&mutex->near) || !abti_waitq_is_empty(&mutex->waiters) ||
-           !abti_waitq_is_empty(&mutex->natives);
 }
 
 static struct abti_waiter *release_plain(ABT_mutex mutex)
@@ -264,12 +408,14 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
         if (abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
             return NULL;
     }
-    /* We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. */
     abti_spin_lock(&mutex->lock);
     struct abti_waiter *w = next_waiter(mutex);
     uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
-    /* release: pairs with whoever takes the mutex */
+    /*
+     * We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. release: pairs with
+     * whoever takes the mutex
+     */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
     return w;
@@ -287,11 +433,27 @@ static bool announce_to_holder(ABT_mutex mutex)
 }
 
 /*
- * The waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders it
+ * With `lock` held: a ULT that is signalled by one of its pool comes after that one, most likely. The mutex goes to
+ * their pool, unless somebody relies on where it is.
  */
-static bool can_queue(const struct abti_waiter *w)
+static void draw_home(ABT_mutex mutex, const struct abti_waiter *w)
 {
-    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE;
+    abti_es *es = abti_es_self;
+    if (w->unit && es && es->cur->pool == w->unit->pool && abti_waitq_is_empty(&mutex->near))
+        set_home(mutex, w->unit->pool);
+}
+
+/*
+ * With `lock` held: the waiter can queue for a mutex that is not recursive, since it would not look there. relaxed: the
+ * lock under which it was claimed orders it
+ */
+static bool can_queue(ABT_mutex mutex, struct abti_waiter *w)
+{
+    if (abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE)
+        return false;
+    struct abti_mutex_waiter *waiter = (struct abti_mutex_waiter *)w;
+    draw_home(mutex, w);
+    return !waiter->external && need_not_look(mutex, queue_of(mutex, waiter), w);
 }
 
 /* With `lock` held. */
@@ -304,10 +466,10 @@ static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
 
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
 {
-    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex) || !can_queue(w)))
+    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex)))
         return w;
     abti_spin_lock(&mutex->lock);
-    bool queues = announce_to_holder(mutex);
+    bool queues = can_queue(mutex, w) && announce_to_holder(mutex);
     if (queues)
         admit_locked(mutex, w);
     abti_spin_unlock(&mutex->lock);
@@ -323,7 +485,7 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     for (struct abti_waiter *w = list, *next; w; w = next) {
         next = w->next;
         w->next = NULL;
-        if (can_queue(w) && announce_to_holder(mutex)) {
+        if (can_queue(mutex, w) && announce_to_holder(mutex)) {
             admit_locked(mutex, w);
         } else {
             *last = w;

@@ -21,8 +21,9 @@
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by who unlocks it, cleared by who takes it. Never together with LOCKED.
  *   OVERDUE   with HEIR: it has come in vain before.
- *   COMING    an external thread was woken and has not come. Set under `lock` by who unlocks it, cleared by that thread
- *             when it takes the mutex or queues again.
+ *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
+ *             thread that has waited, when it takes the mutex or queues again. If that is another one, which has looked
+ *             by itself, an unlock may wake one waiter too many.
  *
  *   from                         to                                   by
  *   0                            LOCKED                               lock, trylock
@@ -33,16 +34,33 @@
  *   LOCKED, WAITERS              HEIR (and OVERDUE) or COMING or      unlock, which takes one waiter out and wakes it
  *                                none, and WAITERS if there are more
  *   LOCKED, COMING, x            COMING, x                            unlock
+ *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without HEIR, OVERDUE      lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
  * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the heir, which is
- * such a waiter and runs next; unlock wakes one, unless one is COMING; and a woken waiter takes the mutex or finds it
- * locked and queues again. Those who are still queued wait for the one who was woken, though.
+ * such a waiter and runs next; unlock wakes one, unless one is COMING; a look takes only the waiter itself out, which
+ * then is awake; and a woken waiter takes the mutex or finds it locked and queues again.
+ *
+ * Nobody waits for ever for the one that was woken. A queued waiter looks at the mutex from time to time, first after a
+ * millisecond, in the end some eight times a second. When it finds the mutex free, it leaves the queue and competes. An
+ * external thread sleeps no longer than until its next look; for a ULT its ES looks, by a timer. Some need not look:
+ *
+ * - The native thread of an ES. While one is queued, an unlock wakes nobody but such a thread or has woken an external
+ *   one, and these come as soon as the system lets them.
+ * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
+ *   the same pool: one of another pool is woken only after all of `near` have been woken, too, which then queue anew
+ *   (move_home). What was woken stands in the pool before anything that is pushed later: it runs before the ULT could.
+ *
+ * A look comes when the ES where the ULT has queued looks at events. That ES may be held up as the one of the woken ULT
+ * is: then a ULT of a shared pool waits, although another ES could run it. And the user may take the woken ULT out of
+ * its FIFO pool, or have it migrate, and keep it from running: then the ULTs of `near` wait for it.
  *
  * A mutex may go as soon as its last lock and unlock have returned: unlock touches it for the last time when it clears
- * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and who is woken has not returned from
- * lock. Who yields to the heir has not returned either.
+ * LOCKED or, if it wakes somebody, when it releases `lock`, before the wake, and the woken waiter has not returned from
+ * lock. A ULT that yields to the heir has not returned either, nor has a waiter for which its ES looks: the look holds
+ * the lock of the ES's timers, which the waiter takes before it returns, unless the look has taken it out of the queue
+ * and wakes it after its last access.
  */
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
@@ -67,9 +85,10 @@ struct ABT_mutex_opaque {
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the others */
-    abti_pool_p4 home;         /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared, as
-                                  `heir`: they may be no more */
-    abti_unit_p4 heir;         /* lock: the last ULT of a FIFO pool that was woken */
+    abti_pool_p4 home; /* lock: the pool that has the mutex, not a user-defined one: of the last ULT that was woken
+                          from `waiters`, or signalled by its like. Only to be compared, as `heir`: they may
+                          be no more */
+    abti_unit_p4 heir; /* lock: the last ULT of a FIFO pool that was woken */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&
@@ -86,6 +105,7 @@ struct abti_mutex_waiter {
     bool external;   /* a thread that is no ES */
     bool es_native;  /* the native thread of an ES */
     bool in_vain;    /* it has been woken, and has found the mutex locked */
+    bool sent_off;   /* it has been woken since the mutex went to another pool, and queues anew behind the others */
     unsigned passes; /* how often others were woken while it was the first of `waiters` */
 };
 
@@ -96,14 +116,15 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
                                             const void *object)
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = w->in_vain = false;
+    w->external = w->es_native = w->in_vain = w->sent_off = false;
     w->passes = 0;
 }
 
 /*
  * A waiter (claimed, in no queue) wants the mutex next: if that is locked, it queues for it, without being woken, and
- * comes when it is. Not who waits with a deadline, and nobody for a recursive mutex: they take it by themselves.
- * Returns the waiter if it does not queue, to be woken now; NULL: it queues.
+ * comes when it is. A waiter with a deadline does not, nor one that would have to look at the mutex from time to time,
+ * nor any at a recursive mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now;
+ * NULL: it queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
 /* The same for several (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */

@@ -48,24 +48,6 @@ ABTI_INLINE void abti_waitq_push_front(struct abti_waitq *q, struct abti_waiter 
     q->head = w;
 }
 
-/* Moves all of another queue behind those of this one. */
-ABTI_INLINE void abti_waitq_append(struct abti_waitq *q, struct abti_waitq *more)
-{
-    struct abti_waiter *head = q->head, *first = more->head;
-    if (!first)
-        return;
-    more->head = NULL;
-    if (!head) {
-        q->head = first;
-        return;
-    }
-    struct abti_waiter *last = first->prev;
-    head->prev->next = first;
-    first->prev = head->prev;
-    last->next = head;
-    head->prev = last;
-}
-
 /* Takes a waiter out, if it is there. */
 ABTI_INLINE void abti_waitq_remove(struct abti_waitq *q, struct abti_waiter *w)
 {

@@ -1,7 +1,8 @@
 /*
  * A mutex that nobody holds was reserved for a ULT that had been woken to take it, and could not be locked before that
  * ULT ran. But its stream may be busy, even waiting for the one who wants the mutex, or be no more; or a unit that
- * yields may keep the ULT from running. Whoever runs takes a mutex that is free.
+ * yields may keep the ULT from running. Whoever runs takes a mutex that is free, and whoever has queued before comes to
+ * see that it is: waiters that were queued slept until the one that was woken had come.
  *
  * An argument runs the case of that number only.
  */
@@ -381,6 +382,175 @@ static void test_own_pool(ABT_pool_access access, void (*func)(void *), const ch
     pass("%s", what);
 }
 
+/* --- Others are queued behind the ULT when the mutex is unlocked --- */
+
+static void *wait_for_signal_natively(void *arg)
+{
+    wait_for_signal_and_go_on(arg);
+    return NULL;
+}
+
+/* The ULT queues first, and the mutex is held. */
+static void begin_queue(struct waiting *w)
+{
+    begin();
+    must(ABT_mutex_lock(mutex));
+    start_waiting(w, ABT_SCHED_BASIC, lock_once);
+}
+
+/* The ULT is woken and does not run before the others have had the mutex. */
+static void unlock_for_ult(struct waiting *w)
+{
+    stop_stream(w, false);
+    must(ABT_mutex_unlock(mutex));
+}
+
+static void test_queued_native(void)
+{
+    struct waiting w;
+    pthread_t native;
+
+    begin_queue(&w);
+    must(pthread_create(&native, NULL, lock_natively, NULL));
+    nap_ms(30); /* nothing tells that it has queued */
+    unlock_for_ult(&w);
+    pthread_join(native, NULL);
+    end_waiting(&w);
+    pass("a native thread that was queued locks it");
+}
+
+static void test_queued_tasklet(void)
+{
+    struct waiting w;
+    ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
+    ABT_xstream es = make_es(1, &pool);
+    ABT_task task;
+
+    begin_queue(&w);
+    must(ABT_task_create(pool, lock_and_go_on, NULL, &task));
+    nap_ms(30); /* nor of this one */
+    unlock_for_ult(&w);
+    must(ABT_task_free(&task));
+    end_waiting(&w);
+    must(ABT_xstream_free(&es));
+    pass("a tasklet that was queued locks it");
+}
+
+static void test_queued_ult(void)
+{
+    struct waiting w, other;
+
+    begin_queue(&w);
+    start_waiting(&other, ABT_SCHED_BASIC, lock_and_go_on);
+    unlock_for_ult(&w);
+    must(ABT_thread_free(&other.ult));
+    must(ABT_xstream_free(&other.es));
+    end_waiting(&w);
+    pass("a ULT of a third stream that was queued locks it");
+}
+
+static void test_queued_and_freed_stream(void)
+{
+    struct waiting other;
+    ABT_pool pool;
+
+    begin();
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    ABT_xstream es = make_es(1, &pool);
+    must(ABT_mutex_lock(mutex));
+    ABT_thread ult = make_ult(pool, lock_once);
+    wait_until_blocked(ult);
+    start_waiting(&other, ABT_SCHED_BASIC, lock_once);
+    must(ABT_xstream_cancel(es));
+    must(ABT_xstream_free(&es));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_thread_free(&other.ult));
+    must(ABT_xstream_free(&other.es));
+    es = make_es(1, &pool);
+    must(ABT_thread_free(&ult));
+    must(ABT_xstream_free(&es));
+    must(ABT_pool_free(&pool));
+    must(ABT_mutex_free(&mutex));
+    pass("a ULT that was queued locks it while the first one has no stream");
+}
+
+/* A waiter that is signalled while somebody holds the mutex, and the ULT is queued for it. */
+static void test_queued_signalled(bool all, bool external)
+{
+    struct waiting w, other;
+    pthread_t native;
+
+    begin();
+    must(ABT_cond_create(&cond));
+    if (external)
+        must(pthread_create(&native, NULL, wait_for_signal_natively, NULL));
+    else
+        start_waiting(&other, ABT_SCHED_BASIC, wait_for_signal_and_go_on);
+    nap_ms(external ? 30 : 0);
+    must(ABT_mutex_lock(mutex));
+    start_waiting(&w, ABT_SCHED_BASIC, lock_once);
+    atomic_store(&signalled, true);
+    must(all ? ABT_cond_broadcast(cond) : ABT_cond_signal(cond));
+    unlock_for_ult(&w);
+    if (external) {
+        pthread_join(native, NULL);
+    } else {
+        must(ABT_thread_free(&other.ult));
+        must(ABT_xstream_free(&other.es));
+    }
+    end_waiting(&w);
+    must(ABT_cond_free(&cond));
+    pass("a %s that was signalled%s before the unlock locks it", external ? "native thread" : "ULT",
+         all ? " with all others" : "");
+}
+
+/*
+ * ULTs of one pool, which come before the ULT of another until they have passed over it often enough. What is left of
+ * them then goes on without it.
+ */
+static void test_queued_crowd(void)
+{
+    enum { CROWD = 200 };
+    struct waiting w;
+    ABT_pool pool = make_pool(ABT_POOL_ACCESS_MPMC);
+    ABT_xstream es = make_es(1, &pool);
+    ABT_thread crowd[CROWD];
+
+    begin();
+    must(ABT_mutex_lock(mutex));
+    ABT_thread first = make_ult(pool, lock_once);
+    wait_until_blocked(first);
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_thread_free(&first));
+    must(ABT_mutex_lock(mutex));
+    start_waiting(&w, ABT_SCHED_BASIC, lock_once);
+    for (int i = 0; i < CROWD; i++)
+        crowd[i] = make_ult(pool, lock_once);
+    for (int i = 0; i < CROWD; i++)
+        wait_until_blocked(crowd[i]);
+    unlock_for_ult(&w);
+    must(ABT_thread_free_many(CROWD, crowd));
+    must(ABT_xstream_free(&es));
+    end_waiting(&w);
+    pass("all ULTs of the pool that has had it lock it");
+}
+
+static void run_queued_case(int number)
+{
+    switch (number) {
+    case 14: test_queued_native(); break;
+    case 15: test_queued_tasklet(); break;
+    case 16: test_queued_ult(); break;
+    case 17: test_queued_and_freed_stream(); break;
+    case 18: test_queued_signalled(false, false); break;
+    case 19: test_queued_signalled(true, false); break;
+    case 20: test_queued_signalled(false, true); break;
+    case 21: test_queued_signalled(true, true); break;
+    case 22: test_queued_crowd(); break;
+    default: break;
+    }
+}
+
 static void run_case(int number)
 {
     switch (number) {
@@ -400,13 +570,13 @@ static void run_case(int number)
         test_own_pool(ABT_POOL_ACCESS_MPMC, lock_with_ult_in_hand, "it is locked by one who has popped the ULT");
         break;
     case 13: test_own_pool(ABT_POOL_ACCESS_MPMC, lock_before_who_yields, "a unit that yields comes before both"); break;
-    default: break;
+    default: run_queued_case(number); break;
     }
 }
 
 int main(int argc, char **argv)
 {
-    enum { CASES = 14 };
+    enum { CASES = 23 };
 
     regress_begin();
     must(ABT_init(0, NULL));
