@@ -94,7 +94,7 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
         return ABT_ERR_INV_MUTEX;
     abti_store_relaxed(&cond->waited, 1);
     struct abti_waiter *other = abti_mutex_release(mutex);
-    if (other && other->unit && abti_may_unblock_quickly(es, other->unit)) {
+    if (other && !other->next && other->unit && abti_may_unblock_quickly(es, other->unit)) {
         abti_unblock_quickly(es, other->unit);
         other = NULL;
     }

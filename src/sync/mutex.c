@@ -73,7 +73,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     abti_waiter_init(&w->base, reason, object);
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
-    w->in_vain = w->sent_off = false;
+    w->in_vain = w->guest = false;
     w->passes = 0;
 }
 
@@ -133,10 +133,10 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/* With `lock` held. One that is sent off is linked with others that are woken. */
+/* With `lock` held, for one that looks. A guest has been taken out, and may be linked with others that are woken. */
 static bool is_queued(const struct abti_waiter *w)
 {
-    return w->next && !((const struct abti_mutex_waiter *)w)->sent_off;
+    return w->next && !((const struct abti_mutex_waiter *)w)->guest;
 }
 
 /* The ES of a ULT looks for it. The mutex is there: the ULT has not returned from its lock. */
@@ -218,12 +218,12 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
         }
         struct abti_waitq *queue = queue_of(mutex, w);
         atomic_init(&w->base.word, ABTI_AWAKE);
-        if (w->sent_off)
+        if (w->guest)
             abti_waitq_push(queue, &w->base);
         else
             abti_waitq_push_front(queue, &w->base);
-        w->in_vain = !w->sent_off;
-        w->sent_off = false;
+        w->in_vain = !w->guest;
+        w->guest = false;
         park_in(mutex, queue, w, NULL);
     }
     return ABT_SUCCESS;
@@ -357,29 +357,39 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
     return !is_of_home(mutex, head) && ((struct abti_mutex_waiter *)head)->passes++ < MUTEX_PASSES;
 }
 
-/* With `lock` held and nobody in `near`. */
-static void set_home(ABT_mutex mutex, abti_pool *pool)
-{
-    /* A user-defined pool is none: see move_home, whose caller may hold a lock, which that pool's push must not meet.
-     */
-    mutex->home = pool->user_defined ? NULL : pool;
-}
-
 /*
- * With `lock` held, which is released meanwhile: the mutex, which the caller holds, goes to another pool. The ULTs that
- * have queued without a look, since they were of its own pool, come and queue anew, with one.
+ * With `lock` held, by the holder of the mutex, which goes to another pool. The ULTs that have queued without a look,
+ * since they were of its own pool, become guests.
  */
 static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
 {
-    struct abti_waiter *near = abti_waitq_take_all(&mutex->near);
-    set_home(mutex, pool);
-    if (!near)
+    mutex->home = pool;
+    if (abti_waitq_is_empty(&mutex->near))
         return;
-    for (struct abti_waiter *w = near; w; w = w->next)
-        ((struct abti_mutex_waiter *)w)->sent_off = true;
-    abti_spin_unlock(&mutex->lock);
-    abti_waiter_wake_all(near);
-    abti_spin_lock(&mutex->lock);
+    for (struct abti_waiter *w; (w = abti_waitq_pop(&mutex->near));) {
+        ((struct abti_mutex_waiter *)w)->guest = true;
+        abti_waitq_push(&mutex->waiters, w);
+    }
+    abti_fetch_or_relaxed(&mutex->word, ABTI_MUTEX_GUESTS); /* relaxed: read under `lock` */
+}
+
+/* With `lock` held: takes all guests out, and links them before `last`, which has been taken out. Returns the first. */
+static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abti_waiter *last)
+{
+    struct abti_waitq others = {NULL};
+    struct abti_waiter *first = last, **end = &first;
+    ((struct abti_mutex_waiter *)last)->guest = false; /* it is its turn */
+    for (struct abti_waiter *w; (w = abti_waitq_pop(&mutex->waiters));) {
+        if (!((struct abti_mutex_waiter *)w)->guest) {
+            abti_waitq_push(&others, w);
+            continue;
+        }
+        *end = w;
+        w->next = last;
+        end = &w->next;
+    }
+    mutex->waiters = others;
+    return first;
 }
 
 /*
@@ -409,7 +419,10 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
             return NULL;
     }
     abti_spin_lock(&mutex->lock);
-    struct abti_waiter *w = next_waiter(mutex);
+    struct abti_waiter *w = next_waiter(mutex), *first = w;
+    /* relaxed: GUESTS is set under `lock` */
+    if (ABTI_UNLIKELY(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_GUESTS))
+        first = take_guests(mutex, w);
     uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
@@ -418,7 +431,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
      */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
-    return w;
+    return first;
 }
 
 /* With `lock` held: somebody holds the mutex, and will wake one of those that are queued. False: nobody does. */
@@ -433,43 +446,33 @@ static bool announce_to_holder(ABT_mutex mutex)
 }
 
 /*
- * With `lock` held: a ULT that is signalled by one of its pool comes after that one, most likely. The mutex goes to
- * their pool, unless somebody relies on where it is.
+ * The waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders it
  */
-static void draw_home(ABT_mutex mutex, const struct abti_waiter *w)
+static bool can_queue(const struct abti_waiter *w)
 {
-    abti_es *es = abti_es_self;
-    if (w->unit && es && es->cur->pool == w->unit->pool && abti_waitq_is_empty(&mutex->near))
-        set_home(mutex, w->unit->pool);
-}
-
-/*
- * With `lock` held: the waiter can queue for a mutex that is not recursive, since it would not look there. relaxed: the
- * lock under which it was claimed orders it
- */
-static bool can_queue(ABT_mutex mutex, struct abti_waiter *w)
-{
-    if (abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE)
-        return false;
-    struct abti_mutex_waiter *waiter = (struct abti_mutex_waiter *)w;
-    draw_home(mutex, w);
-    return !waiter->external && need_not_look(mutex, queue_of(mutex, waiter), w);
+    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE;
 }
 
 /* With `lock` held. */
 static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
 {
+    struct abti_mutex_waiter *waiter = (struct abti_mutex_waiter *)w;
+    struct abti_waitq *queue = queue_of(mutex, waiter);
     w->object = mutex;
     w->reason = ABT_SYNC_EVENT_TYPE_MUTEX;
-    abti_waitq_push(queue_of(mutex, (struct abti_mutex_waiter *)w), w);
+    abti_waitq_push(queue, w);
+    if (waiter->external || !need_not_look(mutex, queue, w)) {
+        waiter->guest = true;
+        abti_fetch_or_relaxed(&mutex->word, ABTI_MUTEX_GUESTS); /* relaxed: read under `lock` */
+    }
 }
 
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
 {
-    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex)))
+    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex) || !can_queue(w)))
         return w;
     abti_spin_lock(&mutex->lock);
-    bool queues = can_queue(mutex, w) && announce_to_holder(mutex);
+    bool queues = announce_to_holder(mutex);
     if (queues)
         admit_locked(mutex, w);
     abti_spin_unlock(&mutex->lock);
@@ -485,7 +488,7 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     for (struct abti_waiter *w = list, *next; w; w = next) {
         next = w->next;
         w->next = NULL;
-        if (can_queue(mutex, w) && announce_to_holder(mutex)) {
+        if (can_queue(w) && announce_to_holder(mutex)) {
             admit_locked(mutex, w);
         } else {
             *last = w;
@@ -552,7 +555,7 @@ int abti_mutex_unlock_slow(ABT_mutex mutex)
 {
     struct abti_waiter *w = abti_mutex_release_slow(mutex);
     if (w)
-        abti_waiter_wake(w);
+        abti_waiter_wake_list(w);
     return ABT_SUCCESS;
 }
 

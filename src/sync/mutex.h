@@ -21,6 +21,8 @@
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by who unlocks it, cleared by who takes it. Never together with LOCKED.
  *   OVERDUE   with HEIR: it has come in vain before.
+ *   GUESTS    somebody is queued without a look who would need one (see below), and is woken by the next unlock that
+ *             wakes. Set and cleared under `lock`, never without WAITERS.
  *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
  *             thread that has waited, when it takes the mutex or queues again. If that is another one, which has looked
  *             by itself, an unlock may wake one waiter too many.
@@ -31,8 +33,9 @@
  *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
  *                                                                     its waiters
  *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
- *   LOCKED, WAITERS              HEIR (and OVERDUE) or COMING or      unlock, which takes one waiter out and wakes it
- *                                none, and WAITERS if there are more
+ *   LOCKED, WAITERS, GUESTS?     HEIR (and OVERDUE) or COMING or      unlock, which takes one waiter and all guests
+ *                                none, and WAITERS if there are more  out and wakes them
+ *   LOCKED, WAITERS, x           LOCKED, WAITERS, GUESTS, x           a cond's signal; unlock, before the above
  *   LOCKED, COMING, x            COMING, x                            unlock
  *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without HEIR, OVERDUE      lock, trylock, a woken waiter
@@ -49,8 +52,10 @@
  * - The native thread of an ES. While one is queued, an unlock wakes nobody but such a thread or has woken an external
  *   one, and these come as soon as the system lets them.
  * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
- *   the same pool: one of another pool is woken only after all of `near` have been woken, too, which then queue anew
- *   (move_home). What was woken stands in the pool before anything that is pushed later: it runs before the ULT could.
+ *   the same pool: when one of another pool is woken, all of `near` become guests. What was woken stands in the pool
+ *   before anything that is pushed later: it runs before the ULT could.
+ * - A guest. An unlock that wakes anybody wakes all guests, and then they compete or queue anew, with a look. Guests
+ * are the waiters of a cond that a signal has moved here: most often the next unlock has nobody else to wake.
  *
  * A look comes when the ES where the ULT has queued looks at events. That ES may be held up as the one of the woken ULT
  * is: then a ULT of a shared pool waits, although another ES could run it. And the user may take the woken ULT out of
@@ -74,6 +79,7 @@ enum {
     ABTI_MUTEX_HEIR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
     ABTI_MUTEX_OVERDUE = 1 << 5,
+    ABTI_MUTEX_GUESTS = 1 << 6,
 };
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
@@ -85,9 +91,8 @@ struct ABT_mutex_opaque {
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the others */
-    abti_pool_p4 home; /* lock: the pool that has the mutex, not a user-defined one: of the last ULT that was woken
-                          from `waiters`, or signalled by its like. Only to be compared, as `heir`: they may
-                          be no more */
+    abti_pool_p4 home; /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared, as `heir`:
+                          they may be no more */
     abti_unit_p4 heir; /* lock: the last ULT of a FIFO pool that was woken */
 };
 
@@ -105,7 +110,8 @@ struct abti_mutex_waiter {
     bool external;   /* a thread that is no ES */
     bool es_native;  /* the native thread of an ES */
     bool in_vain;    /* it has been woken, and has found the mutex locked */
-    bool sent_off;   /* it has been woken since the mutex went to another pool, and queues anew behind the others */
+    bool guest;      /* it stands in `waiters` without a look, or has been woken with the others that do so; it then
+                        queues anew, behind all others */
     unsigned passes; /* how often others were woken while it was the first of `waiters` */
 };
 
@@ -116,15 +122,14 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
                                             const void *object)
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = w->in_vain = w->sent_off = false;
+    w->external = w->es_native = w->in_vain = w->guest = false;
     w->passes = 0;
 }
 
 /*
  * A waiter (claimed, in no queue) wants the mutex next: if that is locked, it queues for it, without being woken, and
- * comes when it is. A waiter with a deadline does not, nor one that would have to look at the mutex from time to time,
- * nor any at a recursive mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now;
- * NULL: it queues.
+ * comes when it is. A waiter with a deadline does not, nor any at a recursive mutex: they take it by themselves.
+ * Returns the waiter if it does not queue, to be woken now; NULL: it queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
 /* The same for several (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
@@ -136,7 +141,7 @@ int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
-/* Returns whom to wake, NULL: nobody. */
+/* Returns whom to wake, linked by `next`, the one whose turn it is last; NULL: nobody. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
 /* The common case: not recursive, free, nobody waits. */
@@ -176,8 +181,7 @@ ABTI_INLINE int abti_mutex_lock(ABT_mutex mutex)
     return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : abti_mutex_lock_slow(mutex);
 }
 
-/* Unlocks, but leaves it to the caller to wake the waiter that is returned, if any: for who must not wake anybody yet.
- */
+/* Unlocks, but leaves it to the caller to wake the waiters that are returned, if any, by abti_waiter_wake_list. */
 ABTI_INLINE struct abti_waiter *abti_mutex_release(ABT_mutex mutex)
 {
     return abti_mutex_drop_plain(mutex) ? NULL : abti_mutex_release_slow(mutex);

@@ -31,7 +31,7 @@ static void after_park(void *arg)
     abti_store_release(&w->unit->state, ABT_THREAD_STATE_BLOCKED);
     abti_spin_unlock(lock);
     if (other)
-        abti_waiter_wake(other);
+        abti_waiter_wake_list(other);
 }
 
 /* The ULT has left its stack: from now on whoever wakes it may resume it. Who was faster has left that to us. */
@@ -82,7 +82,8 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
 {
     abti_unit *unit = other ? other->unit : NULL;
     abti_sched *sched = es->dsched;
-    if (!unit || unit->pool != pool || !sched || sched->front != pool || !has_nobody(sched) || !abti_may_pick(es))
+    if (!unit || other->next || unit->pool != pool || !sched || sched->front != pool || !has_nobody(sched) ||
+        !abti_may_pick(es))
         return NULL;
     abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
@@ -112,7 +113,7 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
     w->ult = NULL;
     abti_spin_unlock(lock);
     if (other)
-        abti_waiter_wake(other);
+        abti_waiter_wake_list(other);
     abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
@@ -188,7 +189,7 @@ bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struc
     abti_waiter_open(w);
     abti_spin_unlock(lock);
     if (other)
-        abti_waiter_wake(other);
+        abti_waiter_wake_list(other);
     return abti_waiter_await(w, deadline_ns);
 }
 

@@ -31,7 +31,7 @@ struct abti_waiter {
         struct abti_spin *lock; /* with a unit: what abti_waiter_park releases */
         abti_unit *ult;         /* without: the ULT that waits; NULL: a native thread */
     };
-    struct abti_waiter *other; /* whom it wakes after that; NULL: nobody */
+    struct abti_waiter *other; /* those that it wakes after that, linked by `next`; NULL: nobody */
     const void *object;        /* what it waits for, and of which kind that is: for tools and dumps */
     ABT_sync_event_type reason;
     _Atomic(uint32_t) word;
@@ -64,7 +64,8 @@ _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
 /*
  * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
  * has left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is
- * released `other`, if not NULL, is woken: that is for who gives up one object to wait for another.
+ * released those linked from `other`, if not NULL, are woken: that is for a caller that gives up one object to wait for
+ * another.
  */
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
@@ -131,5 +132,14 @@ void abti_waiter_wake(struct abti_waiter *w);
 
 /* Wakes all of those linked by `next`. */
 void abti_waiter_wake_all(struct abti_waiter *first);
+
+/* The same where it is one most often. */
+ABTI_INLINE void abti_waiter_wake_list(struct abti_waiter *first)
+{
+    if (ABTI_UNLIKELY(first->next != NULL))
+        abti_waiter_wake_all(first);
+    else
+        abti_waiter_wake(first);
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "run/sched.h"
+#include "sync/cond.h"
 #include "sync/mutex.h"
 #include "sync/timer.h"
 #include "tap.h"
@@ -14,6 +15,7 @@
 enum { STREAMS = 2, ULTS = 4, NATIVES = 2, ROUNDS = 3000, SECONDS = 8 };
 
 static struct ABT_mutex_opaque mutex;
+static struct ABT_cond_opaque cond;
 static ABT_pool pools[STREAMS];
 static ABT_xstream streams[STREAMS];
 static atomic_bool goes_on;
@@ -42,12 +44,20 @@ static void nap(long us)
 static void begin(void)
 {
     memset(&mutex, 0, sizeof(mutex));
+    memset(&cond, 0, sizeof(cond));
+}
+
+static bool has(struct abti_waitq *q)
+{
+    abti_spin_lock(&mutex.lock);
+    bool any = !abti_waitq_is_empty(q);
+    abti_spin_unlock(&mutex.lock);
+    return any;
 }
 
 static bool is_empty(void)
 {
-    return abti_waitq_is_empty(&mutex.natives) && abti_waitq_is_empty(&mutex.near) &&
-           abti_waitq_is_empty(&mutex.waiters);
+    return !has(&mutex.natives) && !has(&mutex.near) && !has(&mutex.waiters);
 }
 
 static ABT_thread make_ult(int stream, void (*func)(void *))
@@ -93,7 +103,7 @@ static void test_queues(void)
     ABT_thread ults[2] = {make_ult(0, lock_once)};
     wait_until_blocked(ults[0]);
     is_int(word(), ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS, "somebody waits");
-    ok(mutex.waiters.head && !mutex.near.head, "among the others");
+    ok(has(&mutex.waiters) && !has(&mutex.near), "among the others");
     abti_mutex_unlock(&mutex);
     must(ABT_thread_free(&ults[0]));
     is_int(word(), 0, "nobody waits");
@@ -103,11 +113,74 @@ static void test_queues(void)
     ults[1] = make_ult(1, lock_once);
     wait_until_blocked(ults[0]);
     wait_until_blocked(ults[1]);
-    ok(mutex.near.head && mutex.waiters.head, "one is near, one is not");
+    ok(has(&mutex.near) && has(&mutex.waiters), "one is near, one is not");
     abti_mutex_unlock(&mutex);
     must(ABT_thread_free_many(2, ults));
     ok(word() == 0 && is_empty(), "nobody is left");
-    is_ptr(mutex.home, pools[1], "the mutex has gone to the other pool");
+}
+
+static size_t num_armed(abti_es *es)
+{
+    size_t num = 0;
+
+    abti_spin_lock(&es->timers->lock);
+    for (struct abti_heap_node *node = abti_heap_drain(&es->timers->heap), *next; node; node = next, num++) {
+        next = node->next;
+        abti_heap_insert(&es->timers->heap, node);
+    }
+    abti_spin_unlock(&es->timers->lock);
+    return num;
+}
+
+static void wait_once(void *arg)
+{
+    (void)arg;
+    abti_mutex_lock(&mutex);
+    must(abti_cond_wait(&cond, &mutex));
+    num_locked++;
+    abti_mutex_unlock(&mutex);
+}
+
+static void *wait_once_natively(void *arg)
+{
+    wait_once(arg);
+    return NULL;
+}
+
+static void wait_for_waiters(int num)
+{
+    for (int n = 0; n != num; ABT_thread_yield()) {
+        n = 0;
+        abti_spin_lock(&cond.lock);
+        struct abti_waiter *head = cond.waiters.head;
+        for (struct abti_waiter *w = head; w; w = w->next == head ? NULL : w->next)
+            n++;
+        abti_spin_unlock(&cond.lock);
+    }
+}
+
+/* Waiters that a signal has moved wait for the unlock, and all come then. */
+static void test_guests(void)
+{
+    pthread_t native;
+
+    begin();
+    num_locked = 0;
+    must(pthread_create(&native, NULL, wait_once_natively, NULL));
+    wait_for_waiters(1);
+    ABT_thread ults[2] = {make_ult(0, wait_once), make_ult(1, wait_once)};
+    wait_for_waiters(3);
+    abti_mutex_lock(&mutex);
+    abti_cond_broadcast(&cond);
+    ok(has(&mutex.waiters) && word() & ABTI_MUTEX_GUESTS, "they are guests of the mutex");
+    is_int(num_locked, 0, "and wait for it");
+    is_int((long)(num_armed(streams[0]) + num_armed(streams[1])), 0, "without a look");
+    abti_waiter_wake_list(abti_mutex_release(&mutex));
+    ok(!(word() & ABTI_MUTEX_GUESTS), "the unlock has woken all");
+    pthread_join(native, NULL);
+    must(ABT_thread_free_many(2, ults));
+    is_int(num_locked, 3, "all have had it");
+    ok(!(word() & ~(uint32_t)ABTI_MUTEX_HEIR) && is_empty(), "nobody is left");
 }
 
 /* Makes the looks of an ES due at once. */
@@ -124,19 +197,6 @@ static void hurry(abti_es *es)
     }
     abti_spin_unlock(&timers->lock);
     abti_es_wake(es);
-}
-
-static size_t num_armed(abti_es *es)
-{
-    size_t num = 0;
-
-    abti_spin_lock(&es->timers->lock);
-    for (struct abti_heap_node *node = abti_heap_drain(&es->timers->heap), *next; node; node = next, num++) {
-        next = node->next;
-        abti_heap_insert(&es->timers->heap, node);
-    }
-    abti_spin_unlock(&es->timers->lock);
-    return num;
 }
 
 static bool is_due_later(abti_es *es)
@@ -160,7 +220,7 @@ static void test_look(void)
         while (!is_due_later(streams[0]))
             ABT_thread_yield();
     }
-    ok(mutex.waiters.head && word() == (ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS), "it has looked and waits on");
+    ok(has(&mutex.waiters) && word() == (ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS), "it has looked and waits on");
     abti_fetch_and_acq_rel(&mutex.word, ~(uint32_t)ABTI_MUTEX_LOCKED);
     must(ABT_thread_free(&ult));
     is_int(num_locked, 1, "it has come by itself");
@@ -174,6 +234,12 @@ static void lock_often(bool yields)
     for (int i = 0; i < ROUNDS && atomic_load(&goes_on); i++) {
         abti_mutex_lock(&mutex);
         num_locked++;
+        if (i % 32 == 5 && atomic_load(&goes_on))
+            must(abti_cond_wait(&cond, &mutex));
+        else if (i % 8 == 1)
+            abti_cond_signal(&cond);
+        else if (i % 64 == 2)
+            abti_cond_broadcast(&cond);
         if (yields && i % 4 == 0)
             ABT_thread_yield();
         abti_mutex_unlock(&mutex);
@@ -214,6 +280,7 @@ static void test_race(ABT_pool_kind kind)
     while (atomic_load(&num_ended) < STREAMS * ULTS + NATIVES) {
         for (int i = 0; i < STREAMS; i++)
             hurry(streams[i]);
+        abti_cond_broadcast(&cond); /* the last ones have nobody else to wake them */
         nap(50);
         if (abti_clock_mono_ns() > end)
             atomic_store(&goes_on, false); /* a slow machine: fewer rounds will do */
@@ -248,6 +315,7 @@ int main(void)
     test_word();
     test_queues();
     test_look();
+    test_guests();
     test_race(ABT_POOL_FIFO);
     end_streams();
     begin_streams(ABT_POOL_RANDWS);
