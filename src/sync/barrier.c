@@ -61,10 +61,7 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
     struct abti_waiter *w = room;
     abti_es *es = abti_es_self;
     abti_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
-    abti_waitq_push(&barrier->waiters, w);
-    abti_ctx next = abti_block_quickly(es, es->cur);
-    abti_spin_unlock(&barrier->lock);
-    return next;
+    return abti_waitq_leave(&barrier->waiters, w, es, &barrier->lock, false);
 }
 
 int abti_barrier_wait_slow(ABT_barrier barrier)

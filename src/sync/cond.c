@@ -43,11 +43,7 @@ static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
     abti_es *es = abti_es_self;
     abti_mutex_waiter_init_ult(&w->base, es->cur, ABT_SYNC_EVENT_TYPE_COND, cond);
     w->mutex = mutex;
-    abti_waitq_push(&cond->waiters, &w->base.base);
-    abti_ctx next = abti_block_quickly(es, es->cur);
-    abti_waiter_hold(&w->base.base);
-    abti_spin_unlock(&cond->lock);
-    return next;
+    return abti_waitq_leave(&cond->waiters, &w->base.base, es, &cond->lock, true);
 }
 
 static int cond_then(void *room)

@@ -45,10 +45,7 @@ ABTI_HOT abti_ctx abti_gate_leave(void *room, void *gate_, void *reason)
     struct abti_waiter *w = room;
     abti_es *es = abti_es_self;
     abti_waiter_init_ult(w, es->cur, (ABT_sync_event_type)(intptr_t)reason, gate);
-    abti_waitq_push(&gate->waiters, w);
-    abti_ctx next = abti_block_quickly(es, es->cur);
-    abti_spin_unlock(&gate->lock);
-    return next;
+    return abti_waitq_leave(&gate->waiters, w, es, &gate->lock, false);
 }
 
 bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w)

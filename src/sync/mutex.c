@@ -237,11 +237,7 @@ static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
     struct abti_mutex_waiter *w = room;
     abti_es *es = abti_es_self;
     abti_mutex_waiter_init_ult(w, es->cur, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
-    abti_waitq_push(&mutex->near, &w->base);
-    abti_ctx next = abti_block_quickly(es, es->cur);
-    abti_waiter_hold(&w->base);
-    abti_spin_unlock(&mutex->lock);
-    return next;
+    return abti_waitq_leave(&mutex->near, &w->base, es, &mutex->lock, true);
 }
 
 static int mutex_then(void *room)

@@ -116,6 +116,21 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
     return rest;
 }
 
+/*
+ * The end of the way to wait of a ULT that may block quickly, see abti_ctx_leave: with the object's lock held, queues
+ * the waiter in its room, releases the lock, and returns where the native thread goes on. `hold`: as abti_waiter_hold.
+ */
+ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *w, abti_es *es, struct abti_spin *lock,
+                                      bool hold)
+{
+    abti_waitq_push(q, w);
+    abti_ctx next = abti_block_quickly(es, es->cur);
+    if (hold)
+        abti_waiter_hold(w);
+    abti_spin_unlock(lock);
+    return next;
+}
+
 /* Who has seen that an object is done waits here for the one who made it so to let go of it. */
 ABTI_INLINE void abti_waitq_settle(struct abti_spin *lock)
 {
