@@ -42,8 +42,9 @@ abti_ctx abti_barrier_leave(void *room, void *barrier, void *unused);
 int abti_barrier_wait_slow(ABT_barrier barrier);
 
 /*
- * Waits for the others. The last one takes all waiters out under the lock before it wakes the first: who comes early to
- * the next round finds an empty queue, and nobody of this round needs the barrier any more. ABT_SUCCESS, always.
+ * Waits for the others. The last one takes all waiters out under the lock before it wakes the first: a caller that
+ * comes early to the next round finds an empty queue, and nobody of this round needs the barrier any more.
+ * Returns ABT_SUCCESS.
  */
 ABTI_INLINE int abti_barrier_wait(ABT_barrier barrier)
 {

@@ -22,7 +22,7 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
 }
 
 /*
- * Who is signalled has queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
+ * A signalled waiter has queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
  * abti_mutex_admit_all), unless the mutex is recursive.
  */
 struct cond_waiter {
@@ -101,7 +101,7 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 
 int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
 {
-    struct abti_waiter w; /* with a deadline it is woken by the signal and locks the mutex as anybody does */
+    struct abti_waiter w; /* with a deadline it is woken by the signal and locks the mutex as any caller does */
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
@@ -119,8 +119,8 @@ int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
 }
 
 /*
- * Relaxed is enough: who signals a waiter knows of it, by the mutex or otherwise, so that its queueing happened before;
- * who does not know of it might as well have come earlier.
+ * Relaxed is enough: a caller that means to signal a certain waiter knows of it, by the mutex or otherwise, so that its
+ * queueing happened before; a caller that does not know of it might as well have come earlier.
  */
 static bool is_waited(ABT_cond cond)
 {

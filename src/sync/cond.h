@@ -1,5 +1,5 @@
 /*
- * Condition variables. A waiter queues before it releases the mutex, so that whoever takes the mutex after it finds it
+ * Condition variables. A waiter queues before it releases the mutex, so that the next holder of the mutex finds it
  * in the queue; it cannot be woken before it sleeps, as it holds the cond's lock until then. Wakes come only from
  * signal and broadcast.
  */
@@ -13,7 +13,7 @@ typedef ABT_mutex abti_mutex_p4 __attribute__((aligned(4)));
 /* Static initialisers are zeros. */
 struct ABT_cond_opaque {
     struct abti_spin lock;    /* everything below */
-    _Atomic(uint32_t) waited; /* somebody may be queued. Written with the lock held, read by anybody */
+    _Atomic(uint32_t) waited; /* a waiter may be queued. Written with the lock held, read without */
     struct abti_waitq waiters;
     abti_mutex_p4 mutex; /* the one it is tied to by the first wait */
 };

@@ -1,4 +1,4 @@
-/* Futures: open when all compartments are filled; whoever fills the last one calls back first. */
+/* Futures: open when all compartments are filled; the caller that fills the last one calls back first. */
 #ifndef ABTI_SYNC_FUTURE_H
 #define ABTI_SYNC_FUTURE_H
 

@@ -12,7 +12,7 @@ static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 
 ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
 {
-    /* release: pairs with abti_gate_is_open, so that what was stored before is seen by whoever finds the gate open */
+    /* release: pairs with abti_gate_is_open, and publishes what was stored before */
     abti_store_release(&gate->open, 1);
     struct abti_waiter *w = gate->waiters.head;
     abti_es *es = abti_es_self;

@@ -2,8 +2,9 @@
  * A gate is closed until somebody opens it: what eventuals and futures have in common. Zeroed memory is a closed gate.
  *
  * It may go, with the object around it, as soon as a wait or a test has found it open. The opener's last access is the
- * release of the lock: those who sleep are woken after that, and those who see the gate open without taking the lock
- * look at the lock too. They cannot see it as it was before the opener took it, since that came before `open` was set.
+ * release of the lock: waiters that sleep are woken after that, and callers that see the gate open without taking the
+ * lock look at the lock too. They cannot see it as it was before the opener took it, since that came before the store
+ * to `open`.
  */
 #ifndef ABTI_SYNC_GATE_H
 #define ABTI_SYNC_GATE_H
@@ -12,7 +13,7 @@
 
 struct abti_gate {
     struct abti_spin lock;     /* everything below, and what the object around it says */
-    _Atomic(uint32_t) open;    /* set with the lock held, read by anybody */
+    _Atomic(uint32_t) open;    /* set with the lock held, read without */
     struct abti_waitq waiters; /* lock */
 };
 
@@ -39,7 +40,7 @@ ABTI_INLINE void abti_gate_reset(struct abti_gate *gate, bool open)
 bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w);
 
 /* Takes a waiter out that has not been woken, if it is still there. True when the gate is open now: late, but in time
- * for who looks. */
+ * for a caller that looks. */
 bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w);
 
 /* The way to wait of a ULT that may block quickly, see abti_ctx_leave. The lock is held. */

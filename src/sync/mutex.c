@@ -8,7 +8,7 @@
 /* How often a native thread looks before it queues: when others are queued the holder does not run, most likely. */
 enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };
 
-/* How often waiters of the pool that has the mutex pass over the one who has waited longest. */
+/* How often waiters of the pool that has the mutex pass over the one that has waited longest. */
 enum { MUTEX_PASSES = 128 };
 
 /*
@@ -33,7 +33,7 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     return false;
 }
 
-/* With `lock` held: takes the mutex (true), or announces one who waits. */
+/* With `lock` held: takes the mutex (true), or announces a waiter. */
 static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
@@ -162,7 +162,7 @@ static void park_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *next)
         abti_waiter_park(w, &mutex->lock, NULL);
 }
 
-/* The same for a ULT that looks. */
+/* With `lock` held and the ULT queued: it parks with a timer that looks for it. */
 static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
     struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
@@ -389,10 +389,10 @@ static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abt
 }
 
 /*
- * With `lock` held, and somebody queued: who comes next. ULTs of the pool that has had the mutex before others, since
- * what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten times as much. The
- * others are passed over a limited number of times only, each that is first among them. ULTs of the pool who came
- * before it had the mutex stand among the others.
+ * With `lock` held, and somebody queued: the waiter that comes next. ULTs of the pool that has had the mutex before
+ * others, since what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten
+ * times as much. The others are passed over a limited number of times only, each that is first among them. ULTs of the
+ * pool that came before it had the mutex stand among the others.
  */
 static struct abti_waiter *next_waiter(ABT_mutex mutex)
 {
@@ -423,7 +423,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
      * We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. release: pairs with
-     * whoever takes the mutex
+     * the compare-and-swap that takes the mutex
      */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
@@ -498,8 +498,8 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
 /* --- Recursive mutexes --- */
 
 /*
- * Who owns a recursive mutex: a work unit, an address of its own for a native thread that is none, or NULL. Others may
- * look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned.
+ * The owner of a recursive mutex: a work unit, an address of its own for a native thread that is none, or NULL. Others
+ * may look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned.
  */
 static _Atomic(const void *) *mutex_owner(ABT_mutex mutex)
 {

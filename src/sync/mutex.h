@@ -1,27 +1,27 @@
 /*
- * Mutexes. A mutex that nobody holds is taken by the first who runs and wants it. The unlock of one that is waited for
- * wakes one waiter, which competes like all others:
+ * Mutexes. A mutex that nobody holds is taken by the first caller that runs and wants it. An unlock wakes one waiter,
+ * which competes like all others, while those still queued look again by themselves. It wakes:
  *
  * - The native thread of an ES before all others. While it sleeps no ULT of its ES can take what it is woken for.
- * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or whoever has waited
- *   longest. While an external thread that was woken is coming nobody else is woken.
+ * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or the waiter that has
+ *   waited longest. While an external thread that was woken is coming nobody else is woken.
  *
- * Nobody is kept from a free mutex for the sake of one who was woken, since that one may not run for long: its ES is
- * busy, waits for the very one who wants the mutex, or is no more. But when the next unit to run on the caller's ES is
- * the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs at
- * once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and switch
- * once for each. If the heir has come in vain before (OVERDUE) and stands further behind in that pool, the ULT yields,
- * once, and then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it for ever.
+ * Nobody is kept from a free mutex for the sake of a waiter that was woken, since that may not run for long: its ES is
+ * busy, waits for the very caller that wants the mutex, or is no more. But when the next unit to run on the caller's ES
+ * is the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs
+ * at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and
+ * switch once for each. If the heir has come in vain before (OVERDUE) and stands further behind in that pool, the ULT
+ * yields, once, and then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it.
  *
  * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
  * with the others 0 the mutex is free and nobody waits.
  *
- *   LOCKED    somebody holds it. Set by who takes it, cleared by who unlocks it.
+ *   LOCKED    somebody holds it. Set by the lock, cleared by the unlock.
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
- *             under `lock` by who unlocks it, cleared by who takes it. Never together with LOCKED.
+ *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
  *   OVERDUE   with HEIR: it has come in vain before.
- *   GUESTS    somebody is queued without a look who would need one (see below), and is woken by the next unlock that
+ *   GUESTS    a waiter is queued without a look that would need one (see below), and is woken by the next unlock that
  *             wakes. Set and cleared under `lock`, never without WAITERS.
  *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
  *             thread that has waited, when it takes the mutex or queues again. If that is another one, which has looked
@@ -104,7 +104,7 @@ struct ABT_mutex_attr_opaque {
     uint32_t attrs;
 };
 
-/* Who waits for a mutex, or for a cond that it takes a mutex after. */
+/* A waiter for a mutex, or for a cond after which it takes a mutex. */
 struct abti_mutex_waiter {
     struct abti_waiter base;
     bool external;   /* a thread that is no ES */
@@ -117,7 +117,7 @@ struct abti_mutex_waiter {
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
 
-/* The same for a ULT that may block quickly, in the room of abti_ctx_wait. */
+/* Fills in the waiter for a ULT that may block quickly, in the room of abti_ctx_wait. */
 ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_unit *self, ABT_sync_event_type reason,
                                             const void *object)
 {
@@ -132,7 +132,7 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
  * Returns the waiter if it does not queue, to be woken now; NULL: it queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
-/* The same for several (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
+/* Admits several waiters (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
 struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
 /* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
@@ -141,21 +141,21 @@ int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
-/* Returns whom to wake, linked by `next`, the one whose turn it is last; NULL: nobody. */
+/* Returns the waiters to wake, linked by `next`, the one whose turn it is last; NULL: none. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
 /* The common case: not recursive, free, nobody waits. */
 ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 {
     uint32_t word = 0;
-    /* acquire: pairs with whoever clears LOCKED */
+    /* acquire: pairs with the release that clears LOCKED, in abti_mutex_drop_plain or release_plain */
     return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, ABTI_MUTEX_LOCKED));
 }
 
 ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
     uint32_t word = ABTI_MUTEX_LOCKED;
-    /* release: pairs with whoever sets LOCKED */
+    /* release: pairs with the acquire that sets LOCKED: abti_mutex_take_plain, abti_mutex_come, take */
     return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
 }
 

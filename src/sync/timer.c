@@ -24,7 +24,8 @@ static void set_next(struct abti_timers *timers)
 {
     struct abti_heap_node *first = abti_heap_first(&timers->heap);
     uint64_t next = timers->recheck ? 0 : first ? first->key : ABTI_CLOCK_NEVER;
-    /* seq_cst, and so is abti_timer_next: see abti_es_park. Who gives timers to an ES looks at its sleeper next. */
+    /* seq_cst, and so is abti_timer_next: see abti_es_park. A caller that gives timers to an ES then looks at its
+     * sleeper. */
     abti_store_seq_cst(&timers->next, next);
 }
 
@@ -63,7 +64,7 @@ static void take_out(struct abti_timers *timers, struct abti_timer *timer)
 void abti_timer_disarm(struct abti_timer *timer)
 {
     struct abti_timers *timers;
-    /* acquire: pairs with the release in take_due; who stored NULL is done with the timer */
+    /* acquire: pairs with the release in take_due; the thread that stored NULL is done with the timer */
     while ((timers = abti_load_acquire(&timer->timers)) != NULL) {
         abti_spin_lock(&timers->lock);
         bool there = abti_load_relaxed(&timer->timers) == timers; /* it has not been moved meanwhile, or fired */
@@ -158,7 +159,7 @@ static void tell_of_timer(abti_es *es, uint64_t next)
 }
 
 /*
- * A waiter holds itself (unit->held), arms its timer, and then looks for a cancellation; who cancels sets that, and
+ * A waiter holds itself (unit->held), arms its timer, and then looks for a cancellation; the canceller sets that, and
  * then looks whether the unit is held. All sequentially consistent: one of the two sees the other. A timer that is
  * armed behind our back sees the cancellation, since its lock was ours before; one that is moved is not, by rt.lock.
  */
@@ -212,7 +213,7 @@ static void move_timer(struct abti_timer *timer, abti_es *to)
     abti_spin_lock(&timers->lock);
     abti_heap_remove(&timer->node);
     abti_heap_insert(&timers->heap, &timer->node);
-    /* relaxed: whoever looks at the timer takes one of the locks */
+    /* relaxed: a thread that looks at the timer takes one of the locks */
     abti_store_relaxed(&timer->timers, timers);
     tell_of_timer(to, timer->node.key);
     abti_spin_unlock(&timers->lock);

@@ -46,7 +46,7 @@ void abti_timer_disarm(struct abti_timer *timer);
 /* Ends the waits whose time is over, a limited number of them. By the native thread of `es`, which is not switching. */
 void abti_timers_fire(abti_es *es);
 
-/* The same, at the cost of a load as long as there is no deadline. */
+/* Ends the waits whose time is over, at the cost of a load as long as there is no deadline. */
 ABTI_INLINE void abti_timers_look(abti_es *es)
 {
     /* relaxed: what an ES is given while it runs it may see at its next look */

@@ -34,7 +34,7 @@ static void after_park(void *arg)
         abti_waiter_wake_list(other);
 }
 
-/* The ULT has left its stack: from now on whoever wakes it may resume it. Who was faster has left that to us. */
+/* The ULT has left its stack: from now on its waker may resume it. A waker that was faster has left that to us. */
 static void after_await(void *arg)
 {
     struct abti_waiter *w = arg;
@@ -47,8 +47,8 @@ static void after_await(void *arg)
 }
 
 /*
- * The ULT blocks until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: who
- * cancels it makes the timer fire instead (abti_timers_recheck).
+ * The ULT blocks until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: the
+ * canceller makes the timer fire instead (abti_timers_recheck).
  */
 static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
 {
@@ -74,9 +74,9 @@ static bool has_nobody(abti_sched *sched)
 }
 
 /*
- * Whom to run when the ULT leaves, NULL: who is picked. `other` would be pushed to the very pool that this one is
- * served from; if nobody else stands in the scheduler's pools, so that it would run next, it need not be pushed, nor
- * counted: one of the pool's ULTs is blocked in place of the other.
+ * The unit to run when the ULT leaves, NULL: the one that is picked. `other` would be pushed to the very pool that this
+ * one is served from; if nobody else stands in the scheduler's pools, so that it would run next, it need not be pushed,
+ * nor counted: one of the pool's ULTs is blocked in place of the other.
  */
 ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abti_waiter *other)
 {

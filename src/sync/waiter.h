@@ -1,5 +1,5 @@
 /*
- * Sleeping and waking: the only place in the library where anybody waits. doc/memory-model.md has the argument.
+ * Sleeping and waking: how units and threads wait for objects. doc/memory-model.md has the argument.
  */
 #ifndef ABTI_SYNC_WAITER_H
 #define ABTI_SYNC_WAITER_H
@@ -14,10 +14,10 @@
  *
  *   AWAKE -> ASLEEP          by its thread, before the system call; by a ULT, when it has left its stack
  *   AWAKE -> IN_CROWD        by its thread, before it sleeps on the word of its object's crowd
- *   any -> WOKEN             by its waker, who makes the system call, or resumes the ULT, only if it was ASLEEP, and
+ *   any -> WOKEN             by its waker, which makes the system call, or resumes the ULT, only if it was ASLEEP, and
  *                            wakes the crowd, once for all of its waiters, if it was IN_CROWD
  *
- * With a deadline, or several objects, there are several who may end the wait, and `claim` says which of them does:
+ * With a deadline, or several objects, several threads may end the wait, and `claim` says which of them does:
  *
  *   OPEN -> TAKEN   by a waker, under its object's lock, so that the waiter finds out under that lock whether it is
  *                   still queued
@@ -46,10 +46,10 @@ struct abti_branch {
     struct abti_waiter *trunk;
 };
 
-/* Who is waiting: fills in the waiter for the calling ULT or native thread. */
+/* Fills in the waiter for the calling ULT or native thread. */
 void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const void *object);
 
-/* The same for a ULT that has no requests, in the room of abti_ctx_wait. */
+/* Fills in the waiter for a ULT that has no requests, in the room of abti_ctx_wait. */
 ABTI_INLINE void abti_waiter_init_ult(struct abti_waiter *w, abti_unit *self, ABT_sync_event_type reason,
                                       const void *object)
 {
@@ -63,7 +63,7 @@ _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
 
 /*
  * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
- * has left its stack, so that whoever finds the waiter may resume it at once. Returns without the lock. Once it is
+ * has left its stack, so that a waker that finds the waiter may resume it at once. Returns without the lock. Once it is
  * released those linked from `other`, if not NULL, are woken: that is for a caller that gives up one object to wait for
  * another.
  */
@@ -115,8 +115,8 @@ bool abti_waiter_give_up(struct abti_waiter *w);
 struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
 
 /*
- * The caller holds the object's lock and has taken w out of its queue. Whom to wake: w itself, or the one it stands
- * for; NULL: the time of that is up, or others wake it.
+ * The caller holds the object's lock and has taken w out of its queue. Returns the waiter to wake: w itself, or the one
+ * it stands for; NULL: the time of that is up, or others wake it.
  */
 ABTI_INLINE struct abti_waiter *abti_waiter_claim(struct abti_waiter *w)
 {
@@ -133,7 +133,7 @@ void abti_waiter_wake(struct abti_waiter *w);
 /* Wakes all of those linked by `next`. */
 void abti_waiter_wake_all(struct abti_waiter *first);
 
-/* The same where it is one most often. */
+/* Wakes all of those linked by `next`, where it is one most often. */
 ABTI_INLINE void abti_waiter_wake_list(struct abti_waiter *first)
 {
     if (ABTI_UNLIKELY(first->next != NULL))

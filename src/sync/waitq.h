@@ -69,7 +69,7 @@ ABTI_INLINE struct abti_waiter *abti_waitq_pop(struct abti_waitq *q)
     return w;
 }
 
-/* Whom to wake first: claimed, out of the queue. Those that have stopped waiting are dropped on the way. */
+/* The first one to wake: claimed, out of the queue. Those that have stopped waiting are dropped on the way. */
 ABTI_INLINE struct abti_waiter *abti_waitq_take(struct abti_waitq *q)
 {
     struct abti_waiter *w, *claimed = NULL;
@@ -131,7 +131,7 @@ ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *
     return next;
 }
 
-/* Who has seen that an object is done waits here for the one who made it so to let go of it. */
+/* A caller that has seen that an object is done waits here for the thread that made it so to let go of it. */
 ABTI_INLINE void abti_waitq_settle(struct abti_spin *lock)
 {
     /* acquire: pairs with abti_spin_unlock, so that the object may be freed */

@@ -13,7 +13,7 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
-    /* acquire: pairs with the last access of those who leave */
+    /* acquire: pairs with the last access of those that leave */
     abti_spin_until(abti_load_acquire(&barrier->inside) == 0);
 }
 

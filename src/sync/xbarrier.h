@@ -5,19 +5,19 @@
 #include "abt.h"
 
 /*
- * Arrivals are numbered for ever, which says what round each belongs to: who comes for the next round while the last
- * one of this round is about to announce it is not mistaken.
+ * Arrivals are numbered for ever, which says what round each belongs to: a thread that comes for the next round while
+ * the last one of this round is about to announce it is not mistaken.
  */
 struct ABT_xstream_barrier_opaque {
     _Atomic(uint64_t) arrived; /* so far, in all rounds */
     _Atomic(uint32_t) rounds;  /* that are complete; futex word. Counted up by the last one of each */
-    _Atomic(uint32_t) inside;  /* those who may touch the barrier still */
+    _Atomic(uint32_t) inside;  /* those that may touch the barrier still */
     uint32_t num;              /* how many meet. Constant */
 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);
 
-/* For who has come out of the last round: waits for the others, who are on their way out. */
+/* For a caller that has come out of the last round: waits for the others, which are on their way out. */
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier);
 
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier);
