@@ -1,6 +1,7 @@
 #include "sync/barrier.h"
 
 #include <stdlib.h>
+#include "base/assert.h"
 
 /* Barriers of more are those of a few large machines: their ULTs wait as if they were of different pools. */
 enum { MAX_ROOM = 4096 };
@@ -31,6 +32,8 @@ static void wake_elsewhere(struct abti_queue *units)
 
 int abti_barrier_meet(ABT_barrier barrier)
 {
+    abti_assert(abti_load_relaxed(&barrier->lock.word) == 1); /* it is held */
+    abti_assert(barrier->arrived == barrier->num && barrier->num_local <= barrier->room);
     abti_es *es = abti_es_self;
     uint32_t num_local = barrier->num_local;
     struct abti_queue elsewhere;

@@ -1,5 +1,7 @@
 #include "sync/gate.h"
 
+#include "base/assert.h"
+
 /* By itself, so that it is not for this that the other saves registers. */
 static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 {
@@ -12,6 +14,7 @@ static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 
 ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
 {
+    abti_assert(abti_load_relaxed(&gate->lock.word) == 1); /* it is held */
     /* release: pairs with abti_gate_is_open, and publishes what was stored before */
     abti_store_release(&gate->open, 1);
     struct abti_waiter *w = gate->waiters.head;

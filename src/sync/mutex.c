@@ -1,5 +1,6 @@
 #include "sync/mutex.h"
 
+#include "base/assert.h"
 #include "run/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
@@ -117,6 +118,7 @@ static uint64_t next_look(struct look *look, uint64_t now_ns)
 /* With `lock` held: takes a waiter out of its queue if nobody holds the mutex. */
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && w->next);
     /* relaxed: the waiter competes for the mutex, and acquires it then */
     uint32_t word = abti_load_relaxed(&mutex->word);
     if (word & ABTI_MUTEX_LOCKED)
@@ -359,6 +361,7 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
  */
 static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
 {
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && pool != mutex->home);
     mutex->home = pool;
     if (abti_waitq_is_empty(&mutex->near))
         return;
@@ -372,6 +375,7 @@ static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
 /* With `lock` held: takes all guests out, and links them before `last`, which has been taken out. Returns the first. */
 static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abti_waiter *last)
 {
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !last->next);
     struct abti_waitq others = {NULL};
     struct abti_waiter *first = last, **end = &first;
     ((struct abti_mutex_waiter *)last)->guest = false; /* it is its turn */
@@ -415,6 +419,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
             return NULL;
     }
     abti_spin_lock(&mutex->lock);
+    abti_assert(has_waiters(mutex) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_LOCKED);
     struct abti_waiter *w = next_waiter(mutex), *first = w;
     /* relaxed: GUESTS is set under `lock` */
     if (ABTI_UNLIKELY(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_GUESTS))
@@ -452,6 +457,7 @@ static bool can_queue(const struct abti_waiter *w)
 /* With `lock` held. */
 static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
 {
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !w->next);
     struct abti_mutex_waiter *waiter = (struct abti_mutex_waiter *)w;
     struct abti_waitq *queue = queue_of(mutex, waiter);
     w->object = mutex;

@@ -1,5 +1,6 @@
 #include "sync/timer.h"
 
+#include "base/assert.h"
 #include "rt/rt.h"
 #include "run/sched.h"
 
@@ -40,6 +41,7 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
                     abti_timer_look look)
 {
     struct abti_timers *timers = es->timers;
+    abti_assert(es == abti_es_self && (look != NULL) == (waiter->unit != NULL));
     timer->waiter = waiter;
     timer->look = look;
     timer->node.key = deadline_ns;

@@ -1,6 +1,7 @@
 #include "sync/waiter.h"
 
 #include <sched.h>
+#include "base/assert.h"
 #include "run/block.h"
 #include "run/end.h"
 #include "run/sched.h"
@@ -93,6 +94,7 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
 static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_es *es = abti_es_self;
+    abti_assert(w->unit == es->cur);
     abti_tool_event_suspend(es, w->reason, w->object);
     abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
@@ -106,6 +108,7 @@ static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_
 
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     if (ABTI_LIKELY(w->unit != NULL)) {
         park_ult(w, lock, other);
         return;
@@ -120,6 +123,8 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
 {
     abti_es *es = abti_es_self;
+    abti_assert(w->unit == es->cur && next);
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     abti_tool_event_suspend(es, w->reason, w->object);
     w->lock = lock;
     w->other = NULL;
@@ -128,6 +133,7 @@ void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_uni
 
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
 {
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     if (ABTI_LIKELY(w->unit != NULL)) {
         park_ult(w, lock, NULL);
         return;
@@ -155,6 +161,7 @@ void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk)
 
 bool abti_waiter_give_up(struct abti_waiter *w)
 {
+    abti_assert(abti_load_relaxed(&w->claim) == ABTI_CLAIM_OPEN || abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN);
     uint32_t open = ABTI_CLAIM_OPEN;
     return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
 }
@@ -186,6 +193,7 @@ bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns)
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns)
 {
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     abti_waiter_open(w);
     abti_spin_unlock(lock);
     if (other)

@@ -8,6 +8,7 @@
 #ifndef ABTI_SYNC_WAITQ_H
 #define ABTI_SYNC_WAITQ_H
 
+#include "base/assert.h"
 #include "run/block.h"
 #include "sync/waiter.h"
 
@@ -53,6 +54,7 @@ ABTI_INLINE void abti_waitq_remove(struct abti_waitq *q, struct abti_waiter *w)
 {
     if (!w->next)
         return;
+    abti_assert(w->next->prev == w && w->prev->next == w);
     w->prev->next = w->next;
     w->next->prev = w->prev;
     if (q->head == w)
@@ -123,6 +125,8 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
 ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *w, abti_es *es, struct abti_spin *lock,
                                       bool hold)
 {
+    abti_assert(w->unit == es->cur);
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     abti_waitq_push(q, w);
     abti_ctx next = abti_block_quickly(es, es->cur);
     if (hold)

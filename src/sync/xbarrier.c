@@ -1,6 +1,7 @@
 #include "sync/xbarrier.h"
 
 #include "arch/cpu.h"
+#include "base/assert.h"
 #include "wait/word.h"
 
 /* How often a thread looks before it sleeps. */
@@ -8,6 +9,7 @@ enum { XBARRIER_LOOKS = 100 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num)
 {
+    abti_assert(num > 0);
     *barrier = (struct ABT_xstream_barrier_opaque){.num = num};
 }
 
