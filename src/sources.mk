@@ -171,6 +171,10 @@ else
 abt_sources += src/ext/unwind_none.c
 endif
 
+if ASSERT
+abt_sources += src/os/lockrank.c
+endif
+
 if DELAYS
 abt_sources += src/os/delay.c
 endif

@@ -23,7 +23,7 @@ static struct {
     struct abti_spin lock;
     unsigned long long adds, subs; /* how many files were loaded and unloaded when the places were noted */
     struct place places[PLACES];   /* by the address; code 0: none */
-} noted;
+} noted = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 static int forget_if_changed(struct dl_phdr_info *info, size_t size, void *arg)
 {

@@ -16,6 +16,7 @@ static size_t magazine_size(unsigned batch)
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 {
     *slab = (struct abti_slab){.spec = *spec};
+    abti_spin_init(&slab->lock, ABTI_RANK_SLAB);
     abti_arena_init(&slab->slots, &spec->arena);
     size_t size = magazine_size(spec->batch), words = MAGAZINE_CHUNK / size / ABTI_ARENA_WORD;
     struct abti_arena_spec magazines = {.slot = size, .words = true, .map = abti_chunk_map};

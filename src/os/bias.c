@@ -61,7 +61,7 @@ static void count(struct abti_bias *lock, struct abti_bias_user *me)
     abti_store_relaxed(&lock->owner, me);
 }
 
-void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
+void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_spin_lock(&lock->spin);
     struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
@@ -73,6 +73,6 @@ void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
 
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    abti_bias_lock_long(lock, me);
+    abti_bias_lock_by_spin(lock, me);
     count(lock, me);
 }

@@ -24,6 +24,7 @@
 #ifndef ABTI_OS_BIAS_H
 #define ABTI_OS_BIAS_H
 
+#include "base/assert.h"
 #include "os/spin.h"
 
 struct abti_bias;
@@ -44,32 +45,51 @@ struct abti_bias {
 /* Whether there is any bias: asks the system what it needs. Once, with no lock in use. */
 void abti_bias_init(void);
 
-/* Zeroed memory is a free lock, too. */
+/* Zeroed memory is a free lock, too. Those of the library's pools get the rank of these. */
 
-/* Leaves what was entered by the bias. release: pairs with the look of who takes the bias away */
+/* The caller leaves the lock that it has entered by the bias. */
 ABTI_INLINE void abti_bias_leave(struct abti_bias_user *me)
 {
+    /* relaxed: it is the caller's own word */
+    if (ABTI_BUILD_ASSERT)
+        abti_lockrank_leave(&abti_load_relaxed(&me->inside)->spin);
+    /* release: pairs with the acquire in take_away (os/bias.c) */
     abti_store_release(&me->inside, NULL);
 }
 
 /* Enters by the bias; false when `me`, not NULL, has not got it. */
 ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *me)
 {
+    abti_assert(!abti_load_relaxed(&me->inside));
     /* release: a look at the word finds the lock that it was in before, or this one, and all that it did there */
     abti_store_release(&me->inside, lock);
     atomic_signal_fence(memory_order_seq_cst);
     /* relaxed: see above */
-    if (ABTI_LIKELY(abti_load_relaxed(&lock->owner) == me))
+    if (ABTI_LIKELY(abti_load_relaxed(&lock->owner) == me)) {
+        if (ABTI_BUILD_ASSERT) {
+            abti_lockrank_check(&lock->spin, ABTI_RANK_POOL);
+            abti_lockrank_enter(&lock->spin, ABTI_RANK_POOL);
+        }
         return true;
-    abti_bias_leave(me);
+    }
+    /* release: pairs with the acquire in take_away */
+    abti_store_release(&me->inside, NULL);
     return false;
 }
 
 /* Locks by spin, for who may get the bias at that, or NULL. */
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
 
-/* The same for who may take other locks meanwhile. */
-void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me);
+/* Locks by spin. The bias of another thread is taken away, and nobody gets it. */
+void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me);
+
+/* Likewise, for a caller that may take other locks meanwhile. */
+ABTI_INLINE void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    abti_bias_lock_by_spin(lock, me);
+    if (ABTI_BUILD_ASSERT)
+        abti_lockrank_change(&lock->spin, ABTI_RANK_WALK);
+}
 
 ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *me)
 {

@@ -12,9 +12,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "base/hash.h"
 #include "os/clock.h"
+#include "os/lockrank.h"
 
 enum { NUM_BUCKETS = 64, LOOK_NS = 100000000 };
 
@@ -89,6 +91,7 @@ static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadl
 
 bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
+    abti_assert(abti_lockrank_may_sleep());
     struct bucket *bucket = bucket_of(word);
     struct sleeper s = {.word = word};
     bool in_time = true;

@@ -5,8 +5,10 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/compiler.h"
 #include "os/clock.h"
+#include "os/lockrank.h"
 
 /* How long a wait takes that the system refuses: some thousand looks a second cost a few hundredths of a CPU. */
 enum { NAP_NS = 500000 };
@@ -32,6 +34,7 @@ static ABTI_COLD bool nap(uint64_t deadline_ns)
 
 bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
+    abti_assert(abti_lockrank_may_sleep());
     struct timespec ts = timespec_of(deadline_ns);
     struct timespec *timeout = deadline_ns != ABTI_CLOCK_NEVER ? &ts : NULL;
     /* FUTEX_WAIT_BITSET takes an absolute monotonic time, so that a wait cut short by a signal needs no arithmetic. */

@@ -21,7 +21,7 @@ void abti_backoff(unsigned step)
 void abti_spin_wait(struct abti_spin *lock)
 {
     /* relaxed: only a hint, the exchange that follows synchronises */
-    abti_spin_until(abti_load_relaxed(&lock->word) == 0);
+    abti_spin_until(!(abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD));
 }
 
 bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)

@@ -2,7 +2,8 @@
  * Short lock for a few dozen instructions. Spinning is bounded: a holder that the system has preempted would otherwise
  * cost its waiters whole time slices, so they give way and then sleep between looks.
  *
- * Lock word: 0 free, 1 held. Zeroed memory is a free lock.
+ * Lock word: 0 free, 1 held. Zeroed memory is a free lock. In builds that check the order of locks the word has the
+ * rank of the lock, too (os/lockrank.h).
  */
 #ifndef ABTI_OS_SPIN_H
 #define ABTI_OS_SPIN_H
@@ -11,31 +12,62 @@
 #include <stdint.h>
 #include "arch/cpu.h"
 #include "base/atomic.h"
+#include "os/lockrank.h"
 #include "os/single.h"
 
 struct abti_spin {
     _Atomic uint32_t word;
 };
 
+enum { ABTI_SPIN_HELD = 1 };
+
+/* A free lock of that rank. One of rank OBJECT may be zeroed memory instead. */
+#define ABTI_SPIN_INIT(rank)                                                                                           \
+    {                                                                                                                  \
+        ABTI_LOCKRANK_WORD(rank)                                                                                       \
+    }
+
+/* The memory is zeroed, and nobody knows of it yet. */
+ABTI_INLINE void abti_spin_init(struct abti_spin *lock, enum abti_lockrank rank)
+{
+    if (ABTI_BUILD_ASSERT)
+        abti_store_relaxed(&lock->word, ABTI_LOCKRANK_WORD(rank));
+}
+
 /* Waits until the lock looks free. */
 void abti_spin_wait(struct abti_spin *lock);
 
 ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 {
-    uint32_t unlocked = 0;
+    /* relaxed: the rank in it never changes */
+    uint32_t unlocked = ABTI_BUILD_ASSERT ? abti_load_relaxed(&lock->word) & ~(uint32_t)ABTI_SPIN_HELD : 0;
     /* acquire: pairs with the release in abti_spin_unlock */
-    return abti_cas_word(&lock->word, &unlocked, 1);
+    bool taken = abti_cas_word(&lock->word, &unlocked, unlocked | ABTI_SPIN_HELD);
+    if (ABTI_BUILD_ASSERT && taken)
+        abti_lockrank_enter(lock, abti_lockrank_of(unlocked));
+    return taken;
 }
 
 ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)
 {
+    if (ABTI_BUILD_ASSERT)
+        abti_lockrank_check(lock, abti_lockrank_of(abti_load_relaxed(&lock->word)));
     while (ABTI_UNLIKELY(!abti_spin_trylock(lock)))
         abti_spin_wait(lock);
 }
 
 ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)
 {
-    abti_store_release(&lock->word, 0);
+    if (ABTI_BUILD_ASSERT)
+        abti_lockrank_leave(lock);
+    /* release: pairs with the acquire in abti_spin_trylock. relaxed: the rank in the word never changes */
+    abti_store_release(&lock->word, ABTI_BUILD_ASSERT ? abti_load_relaxed(&lock->word) - ABTI_SPIN_HELD : 0);
+}
+
+/* For assertions, in builds that check: the caller's native thread holds the lock. */
+ABTI_INLINE bool abti_spin_is_mine(struct abti_spin *lock)
+{
+    return ABTI_BUILD_ASSERT && abti_lockrank_holds(lock);
 }
 
 /* Bounded spinning, then giving way, then sleeping: one step of any "look again later" loop. `step` counts from 0. */

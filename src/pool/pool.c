@@ -30,6 +30,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     if (!pool)
         return NULL;
     *pool = (abti_pool){.ops = ops, .priv_fifo = !ops->push};
+    abti_spin_init(&pool->lock.spin, ABTI_RANK_POOL);
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);

@@ -20,7 +20,7 @@ struct abti_rt {
     struct abti_ownstacks external_stacks; /* external_lock: and stacks */
     struct abti_cache *external_ktables;   /* external_lock: and tables of values */
 
-    struct abti_spin lock; /* everything below; taken without any other lock held */
+    struct abti_spin lock; /* everything below; os/lockrank.h says what may be held when it is taken */
     abti_es *xstreams;     /* in order of rank */
     int num_xstreams;
     abti_pool *pools;

@@ -5,7 +5,7 @@
 
 _Atomic(struct abti_tool *) abti_tool;
 
-static struct abti_spin lock;
+static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_tool *all; /* lock: what was ever registered. Another thread may still use any of them */
 
 /* The same again is the same record, so that switching a tool on and off takes no more memory each time. */

@@ -6,7 +6,7 @@
  * Linked by `next`, with the joiner in `ctx`: an ended unit needs neither. The first left is the first taken, as a
  * rule, since joiners run on in the order in which they were resumed.
  */
-static struct abti_spin lock;
+static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static abti_unit *first, **end = &first; /* lock */
 
 void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)

@@ -21,7 +21,7 @@ static struct {
     uint64_t since_ms;     /* nothing has changed since */
     size_t most, before;   /* units in its pools, in this period and in the last one */
     bool told;             /* of this stall */
-} stall;
+} stall = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 static size_t num_units(abti_pool *const *pools, int num)
 {

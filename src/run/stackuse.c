@@ -15,7 +15,7 @@ static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
 _Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
 
-static struct abti_spin lock;
+static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_stack_use *uses; /* lock: by the hash of the function, then the next free place. NULL: none yet */
 static unsigned num_uses;           /* lock */
 

@@ -34,7 +34,7 @@ static pthread_t reclaim_thread; /* written by the thread that has left NONE, re
  * Held by the thread while it has other locks, or memory that it is giving back. A fork waits for it: else the child
  * would have these locks held for ever.
  */
-static struct abti_spin working;
+static struct abti_spin working = ABTI_SPIN_INIT(ABTI_RANK_RECLAIM);
 
 static bool is_ending(void)
 {

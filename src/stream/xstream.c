@@ -70,6 +70,8 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return ABT_ERR_MEM;
     *both = (struct es_and_idle){.es = {.idle = &both->idle}};
     abti_es *es = &both->es;
+    abti_spin_init(&es->replace_lock, ABTI_RANK_REPLACE);
+    abti_spin_init(&es->idle->lock, ABTI_RANK_IDLE);
     atomic_init(&es->main_sched, sched);
     abti_budget_fill(es, sched->event_freq);
     int code = es_alloc_parts(es);

@@ -11,7 +11,9 @@ enum { FIRE_BATCH = 256 };
  * For ever at the same place: a waiter may still be looking at the timers of an ES that has gone, to find that its own
  * has been moved. What is not used takes no memory.
  */
-static struct abti_timers timers_of_all[ABTI_MAX_ES];
+static struct abti_timers timers_of_all[ABTI_MAX_ES] = {
+    [0 ... ABTI_MAX_ES - 1] = {.lock = ABTI_SPIN_INIT(ABTI_RANK_TIMERS)},
+};
 
 struct abti_timers *abti_timers_of(unsigned index)
 {

@@ -138,6 +138,7 @@ struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
     struct abti_ktable *table = size <= block_size() ? block_take() : calloc(1, size);
     if (!table)
         return NULL;
+    abti_spin_init(&table->lock, ABTI_RANK_KEYS);
     table->mask = num_buckets - 1;
     table->num_unused = NUM_INLINE_SLOTS;
     table->unused = table->inline_slots;

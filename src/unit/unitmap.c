@@ -14,7 +14,7 @@ struct stripe {
     abti_unit *first[FIRST_BUCKETS];
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
-static struct stripe stripes[STRIPES];
+static struct stripe stripes[STRIPES] = {[0 ... STRIPES - 1] = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)}};
 
 static uint64_t handle_hash(ABT_unit handle)
 {
@@ -119,6 +119,6 @@ void abti_unitmap_fini(void)
         struct stripe *s = &stripes[i];
         if (s->table != s->first)
             free(s->table);
-        *s = (struct stripe){.count = 0};
+        *s = (struct stripe){.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
     }
 }

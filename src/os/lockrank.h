@@ -1,0 +1,57 @@
+/*
+ * The order of the spin locks, checked in builds for tests (--enable-debug=ub_assert): a thread that waits for a lock
+ * holds only locks of lower ranks. A lock that a thread could not get and did not wait for (trylock) keeps to no order.
+ *
+ * A rank stands in the word of the lock, above its lowest bit, so that it costs no memory; other builds know nothing of
+ * it. The locks of objects that users make of zeros have rank OBJECT, which is therefore 0 in the word.
+ */
+#ifndef ABTI_OS_LOCKRANK_H
+#define ABTI_OS_LOCKRANK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/build.h"
+#include "base/compiler.h"
+
+/* Taken in this order. What is said in brackets is why a lock comes before others. */
+enum abti_lockrank {
+    ABTI_RANK_WALK = 1, /* the lock of a pool that is walked over (the user's function may do anything) */
+    ABTI_RANK_RECLAIM,  /* `working` of stream/reclaim (a step of it takes the locks of slabs, or rt.lock) */
+    ABTI_RANK_RT,       /* rt.lock */
+    ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved) */
+    ABTI_RANK_REPLACE,  /* es->replace_lock */
+    ABTI_RANK_OBJECT,   /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's) */
+    ABTI_RANK_POOL,     /* the lock of a pool, by the bias or not (a mutex takes the next waiter out of its pool) */
+    ABTI_RANK_IDLE,     /* hook and pollers of a stream */
+    ABTI_RANK_KEYS,     /* the adding of slots to a table of values (which may take memory) */
+    ABTI_RANK_EXTERNAL, /* rt.external_lock (the caches behind it take from slabs) */
+    ABTI_RANK_SLAB,     /* a slab */
+    ABTI_RANK_LEAF,     /* all that are held for a few stores: nothing else is taken under them */
+    ABTI_NUM_RANKS
+};
+
+/* What the word of a free lock holds. */
+#define ABTI_LOCKRANK_WORD(rank) (ABTI_BUILD_ASSERT ? (uint32_t)((rank) ^ ABTI_RANK_OBJECT) << 1 : 0)
+
+/* The rest exists in builds that check. What the caller holds is noted for its native thread. */
+
+static inline enum abti_lockrank abti_lockrank_of(uint32_t word)
+{
+    return (enum abti_lockrank)((word >> 1) ^ ABTI_RANK_OBJECT);
+}
+
+/* The calling thread may wait for the lock: otherwise one line on stderr, then abort. */
+void abti_lockrank_check(const void *lock, enum abti_lockrank rank);
+
+/* The calling thread has got the lock, and lets go of it. */
+void abti_lockrank_enter(const void *lock, enum abti_lockrank rank);
+void abti_lockrank_leave(const void *lock);
+
+/* It holds the lock from now on as one of another rank, and has waited for it as if it had that one already. */
+void abti_lockrank_change(const void *lock, enum abti_lockrank rank);
+
+/* The calling thread holds the lock; it holds none in which it may not sleep. */
+bool abti_lockrank_holds(const void *lock);
+bool abti_lockrank_may_sleep(void);
+
+#endif
