@@ -70,6 +70,7 @@ abt_sources = \
 	src/pool/wish.c \
 	src/rt/config.c \
 	src/rt/kvconf.c \
+	src/rt/log.c \
 	src/rt/rt.c \
 	src/rt/self.c \
 	src/rt/tool.c \

@@ -6,7 +6,7 @@
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
-#include "rt/rt.h"
+#include "rt/log.h"
 #include "run/join.h"
 #include "run/stackuse.h"
 #include "stream/affinity.h"
@@ -138,7 +138,10 @@ static int runtime_init(void)
     abti_stackuse_begin();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
-    if (abti_rt.config.print_config)
+    const struct abti_config *config = &abti_rt.config;
+    abti_log("libabt " ABT_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
+             config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
+    if (config->print_config)
         abti_info_print_config(stdout);
     return ABT_SUCCESS;
 }
@@ -191,6 +194,7 @@ static void refuse_live_streams(void)
 static void runtime_fini(abti_es *es)
 {
     refuse_live_streams();
+    abti_log("libabt ends");
     abti_tool_stop();
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);

@@ -2,6 +2,7 @@
 #include "api/handles.h"
 #include "api/sched_make.h"
 #include "pool/member.h"
+#include "rt/log.h"
 #include "run/child.h"
 #include "run/sched.h"
 #include "stream/events.h"
@@ -43,6 +44,7 @@ static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream)
         unclaim_main_sched(given, sched);
         return abti_error(code);
     }
+    abti_log("stream %d is made", (*newxstream)->rank);
     return ABT_SUCCESS;
 }
 
@@ -90,6 +92,7 @@ int ABT_xstream_free(ABT_xstream *xstream)
     abti_es *es = *xstream;
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(es) || es == abti_es_self || es->is_primary))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_log("stream %d is freed", es->rank);
     abti_es_free(es);
     *xstream = ABT_XSTREAM_NULL;
     return ABT_SUCCESS;
@@ -102,6 +105,7 @@ int ABT_xstream_join(ABT_xstream xstream)
     if (ABTI_REFUSE(xstream == abti_es_self && xstream->cur == xstream->main_unit))
         return abti_error(ABT_ERR_INV_XSTREAM);
     abti_es_join(xstream);
+    abti_log("stream %d has ended", xstream->rank);
     return ABT_SUCCESS;
 }
 
@@ -110,7 +114,10 @@ int ABT_xstream_revive(ABT_xstream xstream)
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_es_revive(xstream);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_log("stream %d is revived", xstream->rank);
+    return ABT_SUCCESS;
 }
 
 int ABT_xstream_exit(void)
@@ -200,6 +207,7 @@ static int set_main_sched(abti_es *target, ABT_sched given)
         unclaim_main_sched(given, sched);
         return abti_error(code);
     }
+    abti_log("stream %d has a new main scheduler", target->rank);
     return ABT_SUCCESS;
 }
 

@@ -20,9 +20,14 @@
 #define ABTI_BUILD_STACK_GUARD 4
 #endif
 
-/* Event lines and debugging are on unless the environment says otherwise. --enable-debug=log */
+/* Lines of the log: 0 none, 1 on stderr, 2 made and thrown away. --enable-debug=log */
 #ifndef ABTI_BUILD_LOG
 #define ABTI_BUILD_LOG 0
+#endif
+
+/* They are on unless the environment says otherwise. --enable-debug=log */
+#ifndef ABTI_BUILD_LOG_ON
+#define ABTI_BUILD_LOG_ON 0
 #endif
 
 /* Stack printing shows back-traces. --enable-stack-unwind */
@@ -70,7 +75,7 @@
 #define ABTI_BUILD_CHECKS 1
 #endif
 
-/* Undefined use and the order of locks are checked. --enable-debug=ub_assert */
+/* Preconditions and the order of locks are checked. --enable-debug=ub_assert */
 #ifndef ABTI_BUILD_ASSERT
 #define ABTI_BUILD_ASSERT 0
 #endif

@@ -151,8 +151,8 @@ static void load_memory(struct abti_config *config)
 int abti_config_load(struct abti_config *config, bool tells)
 {
     config_tells = tells;
-    config->use_log = env_bool("USE_LOG", ABTI_BUILD_LOG);
-    config->use_debug = env_bool("USE_DEBUG", ABTI_BUILD_LOG);
+    config->use_log = env_bool("USE_LOG", ABTI_BUILD_LOG_ON);
+    config->use_debug = env_bool("USE_DEBUG", ABTI_BUILD_LOG_ON);
     config->print_config = env_bool("PRINT_CONFIG", false);
     config->print_raw_stack = env_bool("PRINT_RAW_STACK", !ABTI_BUILD_UNWIND_ONLY);
     config->max_num_xstreams = (int)env_uint("MAX_NUM_XSTREAMS", abti_affinity_num_online(), 1, INT_MAX / 2);

@@ -18,8 +18,8 @@ struct abti_config {
     bool affinity;                  /* built in and not switched off */
     struct abti_cpu_list *cpu_list; /* NULL: round robin over the CPUs allowed at init */
     /* output */
-    bool use_log;         /* ABT_USE_LOG */
-    bool use_debug;       /* ABT_USE_DEBUG */
+    bool use_log;         /* ABT_USE_LOG: see rt/log.h */
+    bool use_debug;       /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */
     bool print_config;    /* ABT_PRINT_CONFIG */
     bool print_raw_stack; /* ABT_PRINT_RAW_STACK */
     /* streams and schedulers */

@@ -55,8 +55,8 @@ static void test_defaults(void)
 
     is_int(config.affinity, ABTI_BUILD_AFFINITY, "affinity");
     ok(!config.cpu_list, "no affinity list");
-    is_int(config.use_log, ABTI_BUILD_LOG, "use_log");
-    is_int(config.use_debug, ABTI_BUILD_LOG, "use_debug");
+    is_int(config.use_log, ABTI_BUILD_LOG_ON, "use_log");
+    is_int(config.use_debug, ABTI_BUILD_LOG_ON, "use_debug");
     ok(!config.print_config, "print_config");
     is_int(config.print_raw_stack, !ABTI_BUILD_UNWIND_ONLY, "print_raw_stack");
     is_int(config.max_num_xstreams, sysconf(_SC_NPROCESSORS_ONLN), "max_num_xstreams");
