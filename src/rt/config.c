@@ -159,8 +159,6 @@ int abti_config_load(struct abti_config *config, bool tells)
     config->sched_event_freq = env_u32("SCHED_EVENT_FREQ", 50, 1);
     config->sched_sleep_nsec = env_uint("SCHED_SLEEP_NSEC", 100, 0, CONFIG_MAX_U64);
     config->key_table_size = (uint32_t)config_round_up_pow2(env_uint("KEY_TABLE_SIZE", 4, 1, CONFIG_MAX_KEY_TABLE));
-    config->mutex_max_handovers = env_u32("MUTEX_MAX_HANDOVERS", 64, 1);
-    config->mutex_max_wakeups = env_u32("MUTEX_MAX_WAKEUPS", 1, 1);
     config->sys_page_size = config_round_up_pow2(env_uint("SYS_PAGE_SIZE", abti_vm_page_size(), 64, CONFIG_MAX_PAGE));
     config->stack_usage = env_u32("STACK_USAGE", 0, 0);
     load_stacks(config);

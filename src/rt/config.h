@@ -27,9 +27,7 @@ struct abti_config {
     uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */
     uint64_t sched_sleep_nsec; /* ABT_SCHED_SLEEP_NSEC */
     /* work units */
-    uint32_t key_table_size;      /* ABT_KEY_TABLE_SIZE: a power of two */
-    uint32_t mutex_max_handovers; /* ABT_MUTEX_MAX_HANDOVERS: kept, not used */
-    uint32_t mutex_max_wakeups;   /* ABT_MUTEX_MAX_WAKEUPS: kept, not used */
+    uint32_t key_table_size; /* ABT_KEY_TABLE_SIZE: a power of two */
     /* stacks */
     enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
     size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */

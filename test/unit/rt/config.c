@@ -8,17 +8,10 @@
 #include "tap.h"
 
 static const char *const variables[] = {
-    "SET_AFFINITY",        "USE_LOG",
-    "USE_DEBUG",           "MAX_NUM_XSTREAMS",
-    "KEY_TABLE_SIZE",      "STACK_OVERFLOW_CHECK",
-    "SYS_PAGE_SIZE",       "THREAD_STACKSIZE",
-    "SCHED_STACKSIZE",     "SCHED_EVENT_FREQ",
-    "SCHED_SLEEP_NSEC",    "MUTEX_MAX_HANDOVERS",
-    "MUTEX_MAX_WAKEUPS",   "PRINT_RAW_STACK",
-    "HUGE_PAGE_SIZE",      "MEM_PAGE_SIZE",
-    "MEM_STACK_PAGE_SIZE", "MEM_MAX_NUM_STACKS",
-    "MEM_MAX_NUM_DESCS",   "MEM_LP_ALLOC",
-    "PRINT_CONFIG",
+    "SET_AFFINITY",         "USE_LOG",           "USE_DEBUG",        "MAX_NUM_XSTREAMS", "KEY_TABLE_SIZE",
+    "STACK_OVERFLOW_CHECK", "SYS_PAGE_SIZE",     "THREAD_STACKSIZE", "SCHED_STACKSIZE",  "SCHED_EVENT_FREQ",
+    "SCHED_SLEEP_NSEC",     "PRINT_RAW_STACK",   "HUGE_PAGE_SIZE",   "MEM_PAGE_SIZE",    "MEM_STACK_PAGE_SIZE",
+    "MEM_MAX_NUM_STACKS",   "MEM_MAX_NUM_DESCS", "MEM_LP_ALLOC",     "PRINT_CONFIG",
 };
 
 static void clear_environment(void)
@@ -63,8 +56,6 @@ static void test_defaults(void)
     is_int(config.sched_event_freq, 50, "sched_event_freq");
     is_int(config.sched_sleep_nsec, 100, "sched_sleep_nsec");
     is_int(config.key_table_size, 4, "key_table_size");
-    is_int(config.mutex_max_handovers, 64, "mutex_max_handovers");
-    is_int(config.mutex_max_wakeups, 1, "mutex_max_wakeups");
     is_int(config.stack_guard, ABTI_BUILD_STACK_GUARD, "stack_guard");
     is_int(config.thread_stacksize, (ABTI_BUILD_STACKSIZE + guard + 63) / 64 * 64, "thread_stacksize");
     is_int(config.sched_stacksize, 4194304 + guard, "sched_stacksize");
@@ -98,8 +89,6 @@ static void test_numbers(void)
     CHECK(sched_event_freq, "ABT_SCHED_EVENT_FREQ", "4294967295", UINT32_MAX / 2);
     CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "0", 0);
     CHECK(sched_sleep_nsec, "ABT_SCHED_SLEEP_NSEC", "18446744073709551615", INT64_MAX);
-    CHECK(mutex_max_handovers, "ABT_MUTEX_MAX_HANDOVERS", "0", 1);
-    CHECK(mutex_max_wakeups, "ABT_MUTEX_MAX_WAKEUPS", "12", 12);
     CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "0", 2);
     CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "5", 6);
     CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "4294967295", 2147483648);
