@@ -21,4 +21,18 @@
  *   bool abti_cpu_has_any(p, n)     (*p & n) != 0, 4 bytes
  */
 
+/* They take any pointer, so the size of what it points to is looked at here. */
+#define ABTI_CPU_OF_SIZE(p, size)                                                                                      \
+    ((void)sizeof(struct {                                                                                             \
+         _Static_assert(sizeof(*(p)) == (size), "the instruction has this size");                                      \
+         char unused;                                                                                                  \
+     }),                                                                                                               \
+     (p))
+
+#define abti_cpu_count_down(p) abti_cpu_count_down(ABTI_CPU_OF_SIZE(p, 4))
+#define abti_cpu_is_set(p) abti_cpu_is_set(ABTI_CPU_OF_SIZE(p, 1))
+#define abti_cpu_is_set_2(p) abti_cpu_is_set_2(ABTI_CPU_OF_SIZE(p, 2))
+#define abti_cpu_is_equal(p, n) abti_cpu_is_equal(ABTI_CPU_OF_SIZE(p, 8), n)
+#define abti_cpu_has_any(p, n) abti_cpu_has_any(ABTI_CPU_OF_SIZE(p, 4), n)
+
 #endif
