@@ -1,4 +1,4 @@
-/* Shared by the public functions: null handles, and who is calling. */
+/* Shared by the public functions: null handles, and kinds of callers. */
 #ifndef ABTI_API_HANDLES_H
 #define ABTI_API_HANDLES_H
 

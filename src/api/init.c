@@ -158,7 +158,7 @@ int ABT_init(int argc, char **argv)
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-/* The primary scheduler's pools go with it, whoever else uses them and whatever their automatic flags say. */
+/* The primary scheduler's pools go with it, whether or not others use them or their automatic flags are set. */
 static void destroy_primary_sched(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
@@ -204,6 +204,7 @@ static void runtime_fini(abti_es *es)
     abti_unit_call_back(es->main_unit);
 
     abti_sched *sched = atomic_load(&es->main_sched);
+    /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);

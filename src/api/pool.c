@@ -310,6 +310,7 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
     if (!unit) {
         if (stack)
             abti_ownstack_give(abti_es_self, stack);
+        /* release: pairs with abti_sched_claim */
         abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
         return abti_error(code);
     }

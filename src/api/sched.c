@@ -76,6 +76,7 @@ void abti_sched_unmake_basic(ABT_sched sched, int num_pools, ABT_pool *pools)
     abti_sched_destroy(sched);
     for (int i = 0; pools && i < num_pools; i++) {
         if (!ABTI_POOL_IS_NULL(pools[i]))
+            /* as in abti_pool_drop; it is not the last, since the user has the pool */
             abti_fetch_sub_acq_rel(&pools[i]->num_scheds, 1);
     }
 }
@@ -112,6 +113,7 @@ int ABT_sched_free(ABT_sched *sched)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(*sched)))
         return abti_error(ABT_ERR_INV_SCHED);
+    /* acquire: pairs with the release in abti_sched_release */
     if (ABTI_REFUSE(abti_load_acquire(&(*sched)->use) != ABTI_SCHED_UNUSED))
         return abti_error(ABT_ERR_SCHED);
     abti_sched_destroy(*sched);

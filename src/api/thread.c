@@ -30,8 +30,8 @@ static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
 
 /*
  * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is had when the unit
- * starts; but where a stack without a guard is an error, it is had now, while there is somebody to hear of it. ABT
- * code.
+ * starts. But where a stack without a guard is an error, it is had now, while there is a caller to hear of it. Returns
+ * an ABT code.
  */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
 {
@@ -157,6 +157,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);

@@ -1,4 +1,4 @@
-/* ABT_thread_migrate*, and who may be migrated. A request is recorded here and carried out by run/migrate.c. */
+/* ABT_thread_migrate*, and which units may be migrated. A request is recorded here and carried out by run/migrate.c. */
 #include "api/handles.h"
 #include "run/migrate.h"
 #include "run/sched.h"
@@ -50,6 +50,7 @@ int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
     return migrate_to_sched(thread, abti_load_acquire(&xstream->main_sched));
 }
 
@@ -86,6 +87,7 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
         abti_spin_lock(&es->replace_lock); /* its scheduler stays */
+        /* acquire: pairs with the store of a new main scheduler (stream/main.c) and that of TERMINATED in es_thread */
         abti_sched *sched = abti_load_acquire(&es->main_sched);
         if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
             !sched_has_pool(sched, abti_unit_last_pool(unit)))

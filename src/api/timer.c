@@ -4,7 +4,7 @@
 #include "api/check.h"
 #include "os/clock.h"
 
-/* Stop watches need differences only, so they use the clock that nobody can set. Private to whoever holds it. */
+/* Stop watches need differences only, so they use the clock that nobody can set. One thread uses a timer at a time. */
 struct ABT_timer_opaque {
     uint64_t start;
     uint64_t stop;

@@ -28,6 +28,7 @@ static int claim_main_sched(ABT_sched sched, abti_sched **out)
  */
 static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
 {
+    /* release: pairs with abti_sched_claim */
     abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
     if (ABTI_SCHED_IS_NULL(given))
         abti_sched_destroy(sched);
@@ -190,6 +191,7 @@ static int check_set_main_sched(abti_es *self, abti_es *target)
     int code = abti_check_ult(self);
     if (code != ABT_SUCCESS)
         return code;
+    /* acquire: pairs with the release of TERMINATED in es_thread */
     bool running = abti_load_acquire(&target->state) == ABT_XSTREAM_STATE_RUNNING;
     if (running && target != self)
         return ABTI_BUILD_VER20 ? ABT_ERR_INV_XSTREAM : ABT_ERR_XSTREAM_STATE;
@@ -251,6 +253,7 @@ int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
     *sched = abti_load_acquire(&xstream->main_sched);
     return ABT_SUCCESS;
 }
@@ -259,6 +262,7 @@ int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *poo
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    /* acquire: as in ABT_xstream_get_main_sched, pairs with stream/main.c */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     for (int i = 0; i < max_pools && i < sched->num_pools; i++)
         pools[i] = sched->pools[i];
@@ -269,6 +273,7 @@ int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    /* acquire: pairs with the release of TERMINATED in es_thread or abti_xsloop_primary_main */
     *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
     return ABT_SUCCESS;
 }

@@ -55,9 +55,9 @@ int abti_end_in_place(void); /* the user's of this interface */
 /*
  * Waiting in the fewest returns, each of which the processor would mispredict after a switch. Saves the caller in *save
  * and calls leave(room, a, b), still on the caller's stack, with ABTI_CTX_ROOM bytes (8-byte aligned) that stay until
- * the caller goes on. leave makes the caller findable by who resumes it and returns the context to go on with. Until
- * the switch is done the caller must not be resumed, though it may be found: leave still uses its stack. When it is
- * resumed, the result is 0; with _wait it is then(room).
+ * the caller goes on. leave makes the caller findable by the thread that resumes it and returns the context to go on
+ * with. Until the switch is done the caller must not be resumed, though it may be found: leave still uses its stack.
+ * When it is resumed, the result is 0; with _wait it is then(room).
  */
 enum { ABTI_CTX_ROOM = 128 };
 int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b));

@@ -153,6 +153,7 @@ static ABTI_NOINLINE ABTI_NO_SANITIZE abti_unit *peek_unit(abti_unit *const *whe
 static struct es_note es_note(abti_es *es)
 {
     return (struct es_note){
+        /* acquire: pairs with the release of TERMINATED in es_thread or abti_xsloop_primary_main */
         .es = es,
         .rank = es->rank,
         .is_primary = es->is_primary,

@@ -93,7 +93,7 @@ static void print_unit(void *fp, abti_unit *unit)
 
 void abti_stackdump_pool(FILE *fp, abti_pool *pool)
 {
-    /* The file first: who writes to it may push to the pool, whose lock is held while we write. */
+    /* The file first: a thread that has its lock may push to the pool, whose lock is held while this one writes. */
     flockfile(fp);
     fprintf(fp, "pool %d (%p):\n", pool->id, (void *)pool);
     pool->ops->print_all(pool, fp, print_unit);

@@ -105,7 +105,7 @@ static bool find_name(unw_cursor_t *cursor, uintptr_t code, char *name, size_t s
 
 /*
  * The offset in the file is what addr2line needs, also where the names have been stripped. It does not come from
- * dladdr, which waits for who is in dlopen: that may be one who waits for us.
+ * dladdr, which waits for a thread that is in dlopen: that thread may wait for this one.
  */
 static void look_up(unw_cursor_t *cursor, struct place *place)
 {

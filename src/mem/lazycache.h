@@ -1,6 +1,6 @@
 /*
  * Caches that are made when they are first needed, of slabs whose objects few streams have. A cache is given by where
- * the pointer to it lies, NULL until then; whoever uses it has it for itself.
+ * the pointer to it lies, NULL until then; one thread uses it at a time.
  */
 #ifndef ABTI_MEM_LAZYCACHE_H
 #define ABTI_MEM_LAZYCACHE_H

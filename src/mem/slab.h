@@ -11,8 +11,8 @@
  * before is handed out in address order without being touched. Arrays, rather than lists through the objects, make
  * allocations independent of one another: a list's head is known only when the object before it has been loaded.
  *
- * Giving back: what has lain in the depot for some time is taken out of its magazine and becomes slots again, without
- * memory.
+ * Giving back: what has lain in the depot for some time is taken out of its magazine. It becomes slots again, which
+ * have no memory.
  */
 #ifndef ABTI_MEM_SLAB_H
 #define ABTI_MEM_SLAB_H
@@ -54,7 +54,7 @@ struct abti_slab_spec {
     void (*crowded)(void);       /* called when there are, without the lock; any thread that frees something */
 };
 
-/* The full magazines in the depot, by who brought them: a cache takes its own first. */
+/* The full magazines in the depot, by the cache that brought them: a cache takes its own first. */
 enum { ABTI_SLAB_SHELVES = 16 };
 
 struct abti_slab {
@@ -91,9 +91,9 @@ void abti_slab_fini(struct abti_slab *slab);
 void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES]);
 
 /*
- * For who gives memory back. A look marks what has not been needed since the last one, and returns whether the depot is
- * still crowded. Then each call of give_back returns the memory of a magazine's objects; false when nothing marked is
- * left. Any one thread at a time.
+ * For the thread that gives memory back. A look marks what has not been needed since the last one, and returns whether
+ * the depot is still crowded. Then each call of give_back returns the memory of a magazine's objects; false when
+ * nothing marked is left. Any one thread at a time.
  */
 bool abti_slab_look(struct abti_slab *slab);
 bool abti_slab_is_crowded(struct abti_slab *slab);

@@ -86,8 +86,9 @@ void abti_stack_open(struct abti_stack *stack)
         stack_unguard(stack);
 }
 
-/* The tools are told of a stack that is ready. To valgrind the first stack pointer, past what is written, belongs to
- * it.
+/*
+ * The tools are told of a stack that is ready. The first stack pointer lies above what is written, and valgrind takes
+ * it for a part of the stack.
  */
 static struct abti_stack *stack_known(struct abti_stack *stack)
 {

@@ -121,7 +121,7 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 bool abti_stack_guard_by_name(struct abti_stack *stack) ABTI_MUST_CHECK;
 /* The guard page of a stack in the user's memory is open again: the unit has ended, and the user may want that. */
 void abti_stack_open(struct abti_stack *stack);
-/* The tools are told that the stack has a unit again, or none: who looks at it then makes a mistake. */
+/* The tools are told that the stack has a unit again, or none: to look at it is a mistake then. */
 void abti_stack_alive(const struct abti_stack *stack) ABTI_NO_SANITIZE;
 void abti_stack_dead(const struct abti_stack *stack) ABTI_NO_SANITIZE;
 /* The tools are told that nobody runs on the stack any more; the caller runs on another one. */

@@ -7,7 +7,7 @@
  * - A switch tells ASan the stack it goes to (start), then TSan its fiber (switch_to), then switches, with no call of
  *   an instrumented function in between: TSan keeps its shadow call stack per fiber. On the new stack comes ASan's
  *   finish.
- * - A fiber is destroyed by somebody who runs on another one.
+ * - A fiber is destroyed by a thread that runs on another one.
  * - Memory of a stack that is used again must be unpoisoned first: frames that were left by a switch never did it.
  */
 #ifndef ABTI_OS_ANNOTATE_H
@@ -52,7 +52,7 @@ void abti_annotate_unpoison(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 
 /* --- ASan and valgrind: a stack that no unit has. Nobody stands on it. --- */
 
-/* Whoever looks at it, by a pointer to a variable of a unit that has ended, makes a mistake. */
+/* To look at it, by a pointer to a variable of a unit that has ended, is a mistake from now on. */
 void abti_annotate_stack_dead(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 /* It has a unit again. */
 void abti_annotate_stack_alive(const void *ptr, size_t size) ABTI_NO_SANITIZE;

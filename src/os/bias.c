@@ -5,8 +5,8 @@
 #include "os/membarrier.h"
 
 /*
- * A bias that is taken away soon was given too early: who comes alone must do so for longer then. What taking it away
- * costs is worth some hundred locked instructions.
+ * A bias that is taken away soon was given too early: a thread that comes alone must do so for longer then. What taking
+ * it away costs is worth some hundred locked instructions.
  */
 enum { NEED_MIN = 256, NEED_MAX = 2048, SOON_NS = 200000 };
 
@@ -18,9 +18,9 @@ void abti_bias_init(void)
 }
 
 /*
- * All threads fence. If the system, which promised it, refuses all of a sudden (it may be told so by a filter of
- * calls), nobody gets a bias any more, and for those that have one we wait for longer than any processor keeps a store
- * back.
+ * All threads fence. The system, which promised it, may refuse all of a sudden, when it is told so by a filter of
+ * calls. Then nobody gets a bias any more, and for those that have one the caller waits for longer than any processor
+ * keeps a store back.
  */
 static void fence_all(void)
 {
@@ -36,7 +36,7 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
 {
     abti_store_relaxed(&lock->owner, NULL);
     fence_all();
-    /* acquire: pairs with the releases of the owner */
+    /* acquire: pairs with the releases in abti_bias_enter and abti_bias_leave */
     abti_spin_until(abti_load_acquire(&owner->inside) != lock);
     bool soon = abti_clock_mono_ns() - lock->since_ns < SOON_NS;
     uint32_t need = lock->need < NEED_MIN ? NEED_MIN : lock->need;

@@ -1,7 +1,7 @@
 /*
  * A lock that is biased to one thread: while nobody else comes, that thread enters and leaves by plain stores. Another
- * thread first takes the bias away, which costs it a system call and the owner nothing but an interruption; whoever
- * then comes alone for a long time gets the bias.
+ * thread first takes the bias away, which costs it a system call and the owner nothing but an interruption; a
+ * thread that then comes alone for a long time gets the bias.
  *
  * A thread takes part by a word of its own, which says which lock it is in by the bias, and which is never freed. One
  * without such a word (NULL) gets no bias. A thread is in one lock at a time by the bias: while it is, it may not take
@@ -77,7 +77,7 @@ ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *
     return false;
 }
 
-/* Locks by spin, for who may get the bias at that, or NULL. */
+/* Locks by spin. `me` may get the bias at that, unless it is NULL. */
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
 
 /* Locks by spin. The bias of another thread is taken away, and nobody gets it. */

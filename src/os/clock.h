@@ -19,7 +19,7 @@ uint64_t abti_clock_mono_ns(void);
 
 /*
  * Monotonic deadlines from what users give: a point in wall-clock time, as timespec or in seconds, or a time from now
- * in seconds. A time in the past gives 0, so that who waits need not look at the clock again, one too far away (or not
+ * in seconds. A time in the past gives 0, so that a waiter need not look at the clock again, one too far away (or not
  * a number) gives ABTI_CLOCK_NEVER. A tv_nsec of a second or more, or below 0, counts for what it says.
  */
 uint64_t abti_clock_deadline(const struct timespec *realtime);

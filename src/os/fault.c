@@ -46,7 +46,8 @@ static void pass_on(struct watched *w, siginfo_t *info, void *context)
     bool sent = info->si_code <= 0;
     if (!is_function(old))
         take_course(w->sig, old->sa_handler == SIG_IGN, sent);
-    else if (old->sa_flags & (int)SA_RESETHAND && abti_exchange_acq_rel(&w->spent, true))
+    else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in unwatch */
+             abti_exchange_acq_rel(&w->spent, true))
         take_course(w->sig, false, sent);
     else if (old->sa_flags & SA_SIGINFO)
         old->sa_sigaction(w->sig, info, context);
@@ -117,18 +118,22 @@ void abti_fault_watch(abti_fault_look look)
 {
     for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
         watch(&signals[i]);
-    /* release: who hears of it sees what it needs */
+    /* release: pairs with the acquire in on_fault, so that a handler sees what `look` needs */
     abti_store_release(&watcher, look);
 }
 
 void abti_fault_unwatch(void)
 {
+    /* release: pairs with the acquire in on_fault, which publishes nothing here */
     abti_store_release(&watcher, NULL);
     for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
         unwatch(&signals[i]);
 }
 
-/* One that nobody uses: threads come and go. */
+/*
+ * One that nobody uses: threads come and go. Each exchange pairs with the one that stored the stack: its old user has
+ * left it before.
+ */
 static _Atomic(void *) spare;
 
 void *abti_fault_stack_map(void)

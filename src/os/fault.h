@@ -25,7 +25,7 @@ void abti_fault_unwatch(void);
 
 /* Memory for signal handlers to run on. NULL: there is none. */
 void *abti_fault_stack_map(void);
-/* NULL is allowed. One is kept for the next who asks, until _forget. */
+/* NULL is allowed. One is kept for the next call of _map, until _forget. */
 void abti_fault_stack_unmap(void *stack);
 void abti_fault_stack_forget(void);
 

@@ -98,7 +98,7 @@ bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadlin
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* as the system call, no point of cancellation */
     enter(bucket);
-    /* relaxed: who has changed the word before it took the mutex is seen, others will find us in the list */
+    /* relaxed: the mutex orders a change by a waker that had it before; later wakers find this thread in the list */
     if (abti_load_relaxed(word) == expected) {
         cond_init(&s.cond);
         list_append(bucket, &s);

@@ -82,7 +82,7 @@ void abti_backoff(unsigned step);
 
 /*
  * Spins while *word == expected. False when the deadline (CLOCK_MONOTONIC ns, ABTI_CLOCK_NEVER for none) has passed
- * before. Who spins for longer than others take to do a little offers the CPU to other threads now and then.
+ * before. A thread that spins for longer than others take to do a little offers the CPU to other threads now and then.
  */
 bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 

@@ -1,6 +1,6 @@
 /*
- * A file descriptor to be woken by, for who sleeps in an event loop: readable when it has been signalled since it was
- * drained.
+ * A file descriptor that wakes a thread which sleeps in an event loop: it is readable when it has been signalled since
+ * it was drained last.
  */
 #ifndef ABTI_OS_WAKEFD_H
 #define ABTI_OS_WAKEFD_H
