@@ -145,7 +145,8 @@ static struct armed *frame(size_t i)
 static void arm(size_t i, bool random)
 {
     deadline += 1000;
-    abti_timer_arm(self, &frame(i)->timer, &frame(i)->waiter, deadline + (random ? next_random() % 100000000 : 0));
+    abti_timer_arm(self, &frame(i)->timer, &frame(i)->waiter, deadline + (random ? next_random() % 100000000 : 0),
+                   NULL);
 }
 
 /* Arms one and cancels it again. */
