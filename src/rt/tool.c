@@ -5,13 +5,13 @@
 
 _Atomic(struct abti_tool *) abti_tool;
 
-static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static struct abti_tool *all; /* lock: what was ever registered. Another thread may still use any of them */
+static struct abti_spin tool_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+static struct abti_tool *all; /* tool_lock: what was ever registered. Another thread may still use any of them */
 
 /* The same again is the same record, so that switching a tool on and off takes no more memory each time. */
 static struct abti_tool *find_or_add(struct abti_tool *fresh)
 {
-    abti_spin_lock(&lock);
+    abti_spin_lock(&tool_lock);
     struct abti_tool *tool = all;
     while (tool && (tool->callback != fresh->callback || tool->events != fresh->events || tool->arg != fresh->arg))
         tool = tool->next;
@@ -19,7 +19,7 @@ static struct abti_tool *find_or_add(struct abti_tool *fresh)
         fresh->next = all;
         all = tool = fresh;
     }
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&tool_lock);
     return tool;
 }
 

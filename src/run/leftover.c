@@ -6,8 +6,8 @@
  * Linked by `next`, with the joiner in `ctx`: an ended unit needs neither. The first left is the first taken, as a
  * rule, since joiners run on in the order in which they were resumed.
  */
-static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static abti_unit *first, **end = &first; /* lock */
+static struct abti_spin leftover_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+static abti_unit *first, **end = &first; /* leftover_lock */
 
 void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
 {
@@ -15,10 +15,10 @@ void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
     unit->next = NULL;
     unit->ctx = joiner;
     abti_store_release(&unit->join, ABTI_JOIN_DONE); /* pairs with abti_unit_is_done */
-    abti_spin_lock(&lock);
+    abti_spin_lock(&leftover_lock);
     *end = unit;
     end = &unit->next;
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&leftover_lock);
     /* release: pairs with the lock of the pool that the joiner comes to; the request is seen when it is popped */
     abti_fetch_or_acq_rel(&joiner->requests, ABTI_REQ_FREE);
 }
@@ -26,7 +26,7 @@ void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
 abti_unit *abti_leftover_take(abti_unit *joiner)
 {
     abti_fetch_and_acq_rel(&joiner->requests, (uint8_t)~ABTI_REQ_FREE);
-    abti_spin_lock(&lock);
+    abti_spin_lock(&leftover_lock);
     abti_unit **link = &first;
     while ((*link)->ctx != joiner)
         link = &(*link)->next;
@@ -34,7 +34,7 @@ abti_unit *abti_leftover_take(abti_unit *joiner)
     *link = unit->next;
     if (end == &unit->next)
         end = link;
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&leftover_lock);
     return unit;
 }
 

@@ -15,9 +15,10 @@ static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
 _Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
 
-static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static struct abti_stack_use *uses; /* lock: by the hash of the function, then the next free place. NULL: none yet */
-static unsigned num_uses;           /* lock */
+static struct abti_spin stackuse_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+static struct abti_stack_use
+    *uses;                /* stackuse_lock: by the hash of the function, then the next free place. NULL: none yet */
+static unsigned num_uses; /* stackuse_lock */
 
 /* --- What is known --- */
 
@@ -31,7 +32,7 @@ static struct abti_stack_use *find_locked(void (*func)(void *))
 
 static void record(void (*func)(void *), size_t used)
 {
-    abti_spin_lock(&lock);
+    abti_spin_lock(&stackuse_lock);
     struct abti_stack_use *use = uses ? find_locked(func) : NULL;
     if (use && !use->func && num_uses < MOST_FUNCTIONS - 1) { /* a free place ends the search */
         use->func = func;
@@ -41,22 +42,22 @@ static void record(void (*func)(void *), size_t used)
         use->samples++;
         use->most = used > use->most ? used : use->most;
     }
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&stackuse_lock);
 }
 
 struct abti_stack_use abti_stackuse_of(void (*func)(void *))
 {
     struct abti_stack_use use = {.func = func};
-    abti_spin_lock(&lock);
+    abti_spin_lock(&stackuse_lock);
     if (uses && find_locked(func)->func)
         use = *find_locked(func);
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&stackuse_lock);
     return use;
 }
 
 bool abti_stackuse_at(unsigned index, struct abti_stack_use *use)
 {
-    abti_spin_lock(&lock);
+    abti_spin_lock(&stackuse_lock);
     bool found = index < num_uses;
     for (unsigned at = 0; found && at < MOST_FUNCTIONS; at++) {
         if (uses[at].func && index-- == 0) {
@@ -64,21 +65,21 @@ bool abti_stackuse_at(unsigned index, struct abti_stack_use *use)
             break;
         }
     }
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&stackuse_lock);
     return found;
 }
 
 int abti_stackuse_sample(uint32_t every)
 {
     int code = ABT_SUCCESS;
-    abti_spin_lock(&lock);
+    abti_spin_lock(&stackuse_lock);
     if (!uses && every > 0)
         uses = calloc(MOST_FUNCTIONS, sizeof(*uses));
     if (!uses && every > 0)
         code = ABT_ERR_MEM;
     else
         abti_store_relaxed(&abti_stackuse_every, every);
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&stackuse_lock);
     abti_entry_watch();
     /* None runs in place from now on; on other streams, when they look at events next. */
     abti_es *es = abti_es_self;
@@ -96,12 +97,12 @@ void abti_stackuse_begin(void)
 
 void abti_stackuse_fini(void)
 {
-    abti_spin_lock(&lock);
+    abti_spin_lock(&stackuse_lock);
     abti_store_relaxed(&abti_stackuse_every, 0);
     free(uses);
     uses = NULL;
     num_uses = 0;
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&stackuse_lock);
     abti_entry_watch();
 }
 

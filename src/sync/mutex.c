@@ -156,7 +156,7 @@ static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
 }
 
 /* With `lock` held and the ULT queued. */
-static void park_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *next)
+static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *next)
 {
     if (next)
         abti_waiter_park_to(w, &mutex->lock, next);
@@ -169,7 +169,7 @@ static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct a
 {
     struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
     abti_timer_arm(abti_es_self, &look.timer, w, next_look(&look, abti_clock_mono_ns()), look_for_ult);
-    park_ult(mutex, w, next);
+    park_queued_ult(mutex, w, next);
     abti_timer_disarm(&look.timer);
 }
 
@@ -204,7 +204,7 @@ static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex
     if (w->external)
         park_external(mutex, queue, &w->base);
     else if (need_not_look(mutex, queue, &w->base))
-        park_ult(mutex, &w->base, next);
+        park_queued_ult(mutex, &w->base, next);
     else
         park_ult_looking(mutex, queue, &w->base, next);
 }
