@@ -18,9 +18,11 @@ enum abti_lockrank {
     ABTI_RANK_WALK = 1, /* the lock of a pool that is walked over (the user's function may do anything) */
     ABTI_RANK_RECLAIM,  /* `working` of stream/reclaim (a step of it takes the locks of slabs, or rt.lock) */
     ABTI_RANK_RT,       /* rt.lock */
-    ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved) */
+    ABTI_RANK_OBJECT,   /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's; a
+                           waiter of a mutex arms a timer) */
+    ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved; one that looks
+                           at an object only tries to take its lock) */
     ABTI_RANK_REPLACE,  /* es->replace_lock */
-    ABTI_RANK_OBJECT,   /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's) */
     ABTI_RANK_POOL,     /* the lock of a pool, by the bias or not (a mutex takes the next waiter out of its pool) */
     ABTI_RANK_IDLE,     /* hook and pollers of a stream */
     ABTI_RANK_KEYS,     /* the adding of slots to a table of values (which may take memory) */
