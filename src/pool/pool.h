@@ -80,7 +80,7 @@ struct ABT_pool_opaque {
     _Atomic(bool) quick_create;      /* rt->lock: the same, and new units inherit no slots. Glanced at by creators */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. The same */
     struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
-    _Atomic(uintptr_t) wish;         /* of who asks for a unit of the ring, or offers one. See pool/steal.h */
+    _Atomic(uintptr_t) wish;         /* of who asks for a unit of the ring, or offers one. See pool/wish.h */
     const struct abti_pool_ops *ops; /* constant */
     struct abti_bias lock;           /* queue, ring, parked. See abti_pool_lock */
     struct abti_ring ring;           /* built-in RANDWS: guarded by lock; the queue has what there is no room for */
