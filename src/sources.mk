@@ -35,8 +35,8 @@ abt_sources = \
 	src/base/assert.c \
 	src/base/heap.c \
 	src/base/parse.c \
-	src/ext/info.c \
-	src/ext/stackdump.c \
+	src/watch/info.c \
+	src/watch/stackdump.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
@@ -163,13 +163,13 @@ abt_sources += src/os/topo_none.c
 endif
 
 if HAVE_LIBUNWIND
-abt_sources += src/ext/unwind_libunwind.c
+abt_sources += src/watch/unwind_libunwind.c
 abt_libs += $(libunwind_LIBS)
 if ARCH_X86_64
 abt_sources += src/arch/x86_64/ucontext.c
 endif
 else
-abt_sources += src/ext/unwind_none.c
+abt_sources += src/watch/unwind_none.c
 endif
 
 if ASSERT

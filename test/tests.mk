@@ -19,7 +19,7 @@ unit_tests = \
 	test/unit/sync/mutex \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
-	test/unit/ext/unwind \
+	test/unit/watch/unwind \
 	test/unit/mem/chunk \
 	test/unit/mem/slab \
 	test/unit/mem/stack \

@@ -1,8 +1,8 @@
 /* ABT_info_*: the configuration, and printing what there is. */
 #include "api/attr.h"
 #include "api/handles.h"
-#include "ext/info.h"
-#include "ext/stackdump.h"
+#include "watch/info.h"
+#include "watch/stackdump.h"
 
 /* --- Configuration --- */
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
-#include "ext/info.h"
+#include "watch/info.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"

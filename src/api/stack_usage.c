@@ -1,6 +1,6 @@
 /* How much stack the functions of ULTs use. */
 #include "api/check.h"
-#include "ext/info.h"
+#include "watch/info.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
 #include "run/stackuse.h"

@@ -1,6 +1,6 @@
 /* Text about the stacks of units that do not run. */
-#ifndef ABTI_EXT_STACKDUMP_H
-#define ABTI_EXT_STACKDUMP_H
+#ifndef ABTI_WATCH_STACKDUMP_H
+#define ABTI_WATCH_STACKDUMP_H
 
 #include <stdio.h>
 #include "stream/halt.h"

@@ -1,6 +1,6 @@
 /* The calls that led to where a suspended context stands. */
-#ifndef ABTI_EXT_UNWIND_H
-#define ABTI_EXT_UNWIND_H
+#ifndef ABTI_WATCH_UNWIND_H
+#define ABTI_WATCH_UNWIND_H
 
 #include <stdio.h>
 #include "arch/ctx.h"

@@ -1,4 +1,4 @@
-#include "ext/info.h"
+#include "watch/info.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "ext/unwind.h"
+#include "watch/unwind.h"
 
 #define UNW_LOCAL_ONLY
 #include <inttypes.h>

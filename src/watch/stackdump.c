@@ -1,9 +1,9 @@
-#include "ext/stackdump.h"
+#include "watch/stackdump.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include "ext/unwind.h"
+#include "watch/unwind.h"
 #include "rt/rt.h"
 #include "run/sched.h"
 

@@ -1,6 +1,6 @@
 /* Text about the library and its objects. What it says of running ones is no consistent snapshot. */
-#ifndef ABTI_EXT_INFO_H
-#define ABTI_EXT_INFO_H
+#ifndef ABTI_WATCH_INFO_H
+#define ABTI_WATCH_INFO_H
 
 #include <stdio.h>
 #include "base/compiler.h"

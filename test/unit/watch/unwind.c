@@ -1,6 +1,6 @@
 /* Back-traces of bare contexts: they begin at the caller of the switch and end at the entry frame. */
 #include "arch/cpu.h"
-#include "ext/unwind.h"
+#include "watch/unwind.h"
 #include "tap.h"
 
 enum { STACK = 65536 };

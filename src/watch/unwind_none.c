@@ -1,4 +1,4 @@
-#include "ext/unwind.h"
+#include "watch/unwind.h"
 
 void abti_unwind_print(FILE *fp, abti_ctx ctx, const char *end)
 {
