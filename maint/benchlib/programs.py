@@ -99,17 +99,21 @@ def libabt():
     return [Program("libabt", [abt_program()], {"LD_LIBRARY_PATH": str(RELEASE / ".libs")})]
 
 
-def argobots(path):
+def with_library(name, path):
     """The same program with another library under the same name."""
     library = Path(path).resolve()
     if not library.exists():
         raise Missing(f"there is no {path}")
-    directory = OUT / "argobots"
+    directory = OUT / name
     directory.mkdir(parents=True, exist_ok=True)
     link = directory / "libabt.so.1"
     link.unlink(missing_ok=True)
     link.symlink_to(library)
-    return [Program("argobots", [abt_program()], {"LD_LIBRARY_PATH": str(directory)})]
+    return Program(name, [abt_program()], {"LD_LIBRARY_PATH": str(directory)})
+
+
+def argobots(path):
+    return [with_library("argobots", path)]
 
 
 # ---- Peers -------------------------------------------------------------------------------------------------------
