@@ -7,7 +7,11 @@ void abti_pool_count_entered_slow(abti_pool *pool)
 {
     abti_es *es = abti_es_self, *none = NULL;
     struct abti_blocked *b = &pool->blocked;
-    /* acquire: pairs with the release at the end of abti_pool_disown, which has emptied the pair that the owner gets */
+    /*
+     * acquire: the compare-and-swap pairs with the last store in abti_pool_disown, which has emptied the pair that the
+     * owner gets. release: the other two pair with the acquires in blocked_entered. relaxed: the glance at the owner is
+     * decided by the compare-and-swap, and the owner alone stores own_entered.
+     */
     if (es && !abti_load_relaxed(&b->owner) && abti_cas_acq_rel(&b->owner, &none, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
@@ -16,30 +20,34 @@ void abti_pool_count_entered_slow(abti_pool *pool)
 
 void abti_pool_count_left_slow(abti_pool *pool)
 {
-    abti_fetch_add_release(&pool->blocked.shared_left, 1);
+    abti_fetch_add_release(&pool->blocked.shared_left, 1); /* release: pairs with the acquire in blocked_left */
 }
 
 /*
  * A unit is counted as entered before anybody can wake it. In a built-in pool it is counted as left in the same
- * critical section that pushes it, and the sum is taken under the same lock: the size and the left counts then stand
- * still but for units that are switched to without a pool (abti_take_blocked), and no unit is counted twice or missed.
+ * critical section that pushes it, and the sum is taken under the same lock. While the lock is held, the size and the
+ * left counts change only for units that are switched to without a pool (abti_take_blocked), so that no unit is counted
+ * twice or missed.
  *
- * A user-defined pool has a lock of its own. There a unit is counted as left after it has been pushed. Whoever reads
- * the left counts first, then the entered ones and then the size never misses a unit; it may count one twice that is on
- * its way between the two.
+ * A user-defined pool has a lock of its own. There a unit is counted as left after it has been pushed. A reader that
+ * reads the left counts first, then the entered ones and then the size never misses a unit. It may count one twice that
+ * is on its way between the two.
  *
- * While abti_pool_disown moves an owner's counts, a reader may count too many, never too few: what has left is taken
- * out of the one pair before it is added to the other, and read the other way round; what has entered the other way.
- * Such a sum is taken again, and so is one around which the counts have changed, a few times.
+ * While abti_pool_disown moves an owner's counts, a reader may count too many units, never too few: abti_pool_disown
+ * takes the left count out of the one pair before it adds it to the other, and the reader reads the pairs the other way
+ * round; for the entered count both orders are reversed. The reader takes such a sum again, and also one around which
+ * the counts have changed, a few times.
  */
 static uint32_t blocked_left(struct abti_blocked *b)
 {
+    /* acquire: pairs with abti_pool_count_left_slow, abti_pool_owner_left and abti_pool_disown */
     uint64_t shared = abti_load_acquire(&b->shared_left);
     return (uint32_t)(shared + abti_load_acquire(&b->own_left));
 }
 
 static uint32_t blocked_entered(abti_pool *pool)
 {
+    /* acquire: pairs with abti_pool_count_entered_slow, abti_pool_owner_entered and abti_pool_disown */
     uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
     return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }
@@ -60,13 +68,19 @@ void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
 {
     abti_assert(num >= 0);
     struct abti_blocked *b = &pool->blocked;
-    /* Two loads, as one half has just been stored; one store: for a reader nothing has changed. */
+    /*
+     * There are two loads, since one half has just been stored, and one store, so that for a reader nothing changes.
+     * relaxed: the owner alone stores them. release: pairs with the acquire in abti_pool_num_in_place.
+     */
     uint32_t more = (uint32_t)num - (uint32_t)abti_load_relaxed(&b->remain);
     uint32_t granted = abti_load_relaxed(&b->granted) + more;
     abti_store_release(&b->in_place, (uint64_t)granted << 32 | (uint32_t)num);
 }
 
-/* No counts are on the move: an even number, which changes when they are. */
+/*
+ * Waits until no counts are on the move, and returns the number of moves. It is even then, and changes when counts
+ * move. acquire: pairs with the first and the last count of moves in abti_pool_disown.
+ */
 static uint32_t wait_for_moves(struct abti_blocked *b)
 {
     uint32_t moves;
@@ -74,7 +88,11 @@ static uint32_t wait_for_moves(struct abti_blocked *b)
     return moves;
 }
 
-/* One attempt; *exact: nothing has moved around the reading of the size. */
+/*
+ * Takes the sum once. *exact says that nothing has moved around the reading of the size. The acquire fence pairs with
+ * the releases in abti_pool_disown: a second look that finds `moves` as before shows that no count has moved. relaxed:
+ * that look comes after the fence, and nothing is read after it.
+ */
 static size_t take_sum(abti_pool *pool, bool *exact)
 {
     struct abti_blocked *b = &pool->blocked;
@@ -104,12 +122,18 @@ size_t abti_pool_total_size(abti_pool *pool)
 void abti_pool_disown(abti_pool *pool, abti_es *es)
 {
     struct abti_blocked *b = &pool->blocked;
+    /* relaxed: the caller is the owner, or has waited until it is no more */
     if (abti_load_relaxed(&b->owner) != es)
         return;
     uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
     abti_pool_in_place_grant(pool, 0); /* another scheduler may look at events more often */
+    /* acquire: the moves below come after it. release: pairs with wait_for_moves */
     abti_fetch_add_acq_rel(&b->moves, 1);
-    /* Entered first, and the order of the stores: see above. acq_rel keeps each behind the one before. */
+    /*
+     * The entered count is moved first, in the order that the comment above says. release: each comes after those
+     * before it, and pairs with the acquire in blocked_left, blocked_entered or wait_for_moves, the last one with
+     * abti_pool_count_entered_slow. acquire: each comes before those after it.
+     */
     abti_fetch_add_acq_rel(&b->shared_entered, entered);
     abti_store_release(&b->own_entered, 0);
     abti_store_release(&b->own_left, 0);
@@ -120,7 +144,7 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
 
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    abti_assert(unit && unit->pool == pool);
+    abti_assert(unit && unit->pool == pool && pool != &abti_no_pool);
     abti_es *es = abti_es_self;
     bool inbox = pool->priv_fifo && !abti_pool_is_owner(es, pool);
     if (!inbox && !pool->ops->push_locked) {

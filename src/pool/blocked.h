@@ -1,64 +1,79 @@
-/* How many units are blocked out of a pool. */
+/* Counts of the units that are blocked out of a pool. */
 #ifndef ABTI_POOL_BLOCKED_H
 #define ABTI_POOL_BLOCKED_H
 
 #include "base/assert.h"
 #include "pool/pool.h"
 
-/* A unit becomes blocked, and ready again. Called before the unit can be found by its waker, and after its push. */
+/*
+ * Count a unit that becomes blocked, and one that becomes ready again. The first is called before the unit can be found
+ * by its waker, the second after the unit was pushed.
+ */
 void abti_pool_count_entered_slow(abti_pool *pool);
 
 void abti_pool_count_left_slow(abti_pool *pool);
 
-/* The owner's halves, for a caller that has asked abti_pool_is_owner. */
+/* Whether the ES is the owner of the pool's own pair of counts. */
 ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
 {
-    /* relaxed: only the owner itself ever finds itself here */
+    /* relaxed: only the owner itself finds itself here, and it has stored that */
     return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.owner, (uintptr_t)es));
 }
 
+/* The owner's form of abti_pool_count_entered, for a caller that has asked abti_pool_is_owner. */
 ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
 {
     abti_assert(abti_pool_is_owner(abti_es_self, pool));
-    abti_cpu_add(&pool->blocked.own_entered, 1);
+    abti_cpu_add(&pool->blocked.own_entered, 1); /* release: pairs with the acquire in blocked_entered */
 }
 
 /*
- * One more join in place is counted, if one more may come before a look at events. If none may, or if the join does not
- * come about, the caller gives it back. The caller takes the unit out of the queue, but not out of the queue's size.
+ * Counts one more join in place, if one more may come before a look at events. If this returns false, or if the join
+ * does not come about, the caller gives the join back by abti_pool_in_place_give_back. The caller takes the unit out of
+ * the queue, but leaves the queue's size as it is.
  */
 ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
     abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
-    return abti_cpu_count_down(&pool->blocked.remain);
+    return abti_cpu_count_down(&pool->blocked.remain); /* release: pairs with the acquire in abti_pool_num_in_place */
 }
 
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
     abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
+    /* relaxed: the owner alone stores the word, and what it takes back published nothing */
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }
 
-/* No more joins in place may come before a look at events: abti_pool_in_place_take leaves the last one. */
+/*
+ * Whether no more joins in place may come before a look at events. The last one is left, since abti_pool_in_place_take
+ * refuses it.
+ */
 ABTI_INLINE bool abti_pool_in_place_is_exhausted(abti_pool *pool)
 {
-    return abti_load_relaxed(&pool->blocked.remain) <= 1;
+    return abti_load_relaxed(&pool->blocked.remain) <= 1; /* relaxed: the owner asks, which alone stores the word */
 }
 
-/* By the owner, or for one that is no more: so many joins in place may come from now on, however many were left. */
+/*
+ * Lets `num` joins in place come from now on, however many were left. The caller is the owner, or the owner is no more.
+ */
 void abti_pool_in_place_grant(abti_pool *pool, int32_t num);
 
-/* How many joins in place there have been. acquire: pairs with the release in abti_pool_in_place_grant */
+/*
+ * Returns how many joins in place there have been. acquire: pairs with the release in abti_pool_in_place_grant and in
+ * abti_pool_in_place_take.
+ */
 ABTI_INLINE uint32_t abti_pool_num_in_place(abti_pool *pool)
 {
     uint64_t both = abti_load_acquire(&pool->blocked.in_place);
     return (uint32_t)(both >> 32) - (uint32_t)both;
 }
 
+/* The owner's form of abti_pool_count_left, for `num` units. */
 ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
 {
     abti_assert(abti_pool_is_owner(abti_es_self, pool));
-    abti_cpu_add(&pool->blocked.own_left, num);
+    abti_cpu_add(&pool->blocked.own_left, num); /* release: pairs with the acquire in blocked_left */
 }
 
 ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
@@ -78,17 +93,21 @@ ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
 }
 
 /*
- * Pushes a unit that was blocked, from any thread, and counts it as left: both at once for who looks at the total size
- * of a built-in pool.
+ * Pushes a unit that was blocked, from any thread, and counts it as left. A reader of a built-in pool's total size sees
+ * both or none.
  */
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
-/* Units blocked out of the pool, and together with those in it. */
+/* Returns the number of units that are blocked out of the pool. */
 size_t abti_pool_num_blocked(abti_pool *pool);
 
+/* Returns the number of units that are in the pool or blocked out of it. */
 size_t abti_pool_total_size(abti_pool *pool);
 
-/* An ES ends: what it counted as owner goes to the shared pairs. Called on that ES, or when it is no more. */
+/*
+ * Moves what an ES that ends has counted as owner to the shared pairs. It is called on that ES, or when the ES is no
+ * more.
+ */
 void abti_pool_disown(abti_pool *pool, abti_es *es);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The shared built-in kinds, FIFO and RANDWS: all that is known inline of where their units are. A FIFO has them in the
+ * What is known inline of the shared built-in kinds, FIFO and RANDWS: where their units are. A FIFO has them in the
  * pool's queue. RANDWS has them in the ring, and those for which there was no memory in the queue, which then stands
  * behind the ring's tail. The caller holds the pool's lock where a name ends in _locked.
  */
@@ -9,21 +9,21 @@
 #include "base/assert.h"
 #include "pool/pool.h"
 
-/* Of a shared built-in pool, a FIFO or RANDWS; the caller holds its lock. The unit that is next, NULL: none. */
+/* Returns the unit that is next in a shared built-in pool, or NULL if there is none. relaxed: the lock orders it. */
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
 }
 
-/* How many are in a built-in pool whose own thread, if it is private, sleeps; the caller holds its lock. */
+/* Returns how many units are in a built-in pool. If it is private, its own thread sleeps. */
 ABTI_INLINE size_t abti_pool_num_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool) && !pool->user_defined);
     return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
 }
 
-/* Pops that unit. */
+/* Pops the unit that abti_pool_head_locked has returned. */
 ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
 {
     abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
@@ -34,28 +34,31 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
 }
 
 /*
- * Whether there is none, without the lock, as a glance. Of a FIFO this touches the queue's cache line only: others may
- * be busy with the lock's.
+ * Whether the pool has no unit, as a glance without the lock. Of a FIFO this touches the queue's cache line only, since
+ * others may be busy with the lock's.
  */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
     return (pool->shared_fifo || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
 }
 
-/* Whether the unit may be the next one, as a glance. Of a RANDWS pool nothing is looked at. */
+/*
+ * Whether the unit may be the next one, as a glance without the lock. In a RANDWS pool any unit may be. relaxed: the
+ * caller looks again under the lock.
+ */
 ABTI_INLINE bool abti_pool_may_be_head(abti_pool *pool, const abti_unit *unit)
 {
     return !pool->shared_fifo || abti_load_relaxed(&pool->queue.head) == unit;
 }
 
-/* The unit that is next, taken out; NULL: none. */
+/* Pops the unit that is next, or returns NULL if there is none. */
 ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
     return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
 }
 
-/* Pops it and pushes one that yields: in a RANDWS pool to the tail. */
+/* Pops the head and pushes `unit`, which yields. In a RANDWS pool it goes to the tail. */
 ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
 {
     abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
@@ -65,12 +68,12 @@ ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_
     }
     abti_pool_pop_head_locked(pool, head);
     if (ABTI_LIKELY(abti_queue_is_empty(&pool->queue)))
-        abti_ring_push(&pool->ring, unit, false); /* there is room: the ring has just lost one, or is empty */
+        abti_ring_push(&pool->ring, unit, false); /* The ring has room: it has just lost a unit, or is empty. */
     else
         abti_queue_push(&pool->queue, unit);
 }
 
-/* The contexts in which a unit is pushed to the head of a RANDWS pool: its owner takes it first. */
+/* In these contexts a unit is pushed to the head of a RANDWS pool, so that its owner takes it first. */
 enum {
     ABTI_POOL_TO_HEAD = ABT_POOL_CONTEXT_OP_THREAD_CREATE | ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO |
                         ABT_POOL_CONTEXT_OP_THREAD_REVIVE | ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO
@@ -78,12 +81,12 @@ enum {
 
 /*
  * Each operation on a shared pool in front has two forms, which share an inline body and differ by its constant
- * argument `biased`. The biased form is for the ES that has the lock's bias: it touches nothing but memory of its own
- * and the pool's. The other one, out of line so that the biased form saves no registers for it, locks in any way, and
- * does what may come in between.
+ * argument `biased`. The biased form is for the ES that has the lock's bias: it touches only memory of its own and the
+ * pool's. The other form takes the lock in any way and does what may come in between. It is out of line, so that the
+ * biased form saves no registers for it.
  */
 
-/* The end of a body: the lock is released as it was taken. */
+/* Ends a body: it releases the lock as it was taken. */
 ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
 {
     if (biased)
@@ -92,13 +95,15 @@ ABTI_INLINE void abti_pool_leave(abti_es *es, abti_pool *pool, bool biased)
         abti_pool_unlock(es, pool);
 }
 
-/* The form that is not biased, of every push; es may be NULL. ABT_SUCCESS. */
+/* Pushes without the bias. `es` may be NULL. Returns ABT_SUCCESS. */
 int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context);
 
-/* The end of a push for which somebody waits: answers, unlocks, and wakes a sleeper. ABT_SUCCESS. */
+/*
+ * Ends a push for which somebody waits: it answers a wish or a gift, unlocks, and wakes a sleeper. Returns ABT_SUCCESS.
+ */
 int abti_pool_end_push(abti_pool *pool);
 
-/* A push needs no memory, nor to look for where the units behind the ring end. */
+/* Whether a push needs neither memory nor a look for the end of the units behind the ring. */
 ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 {
     abti_assert(abti_pool_is_locked(pool) && is_fifo == pool->shared_fifo);
@@ -116,13 +121,13 @@ ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *uni
         abti_queue_push(&pool->queue, unit);
     else
         abti_ring_push(&pool->ring, unit, (context & ABTI_POOL_TO_HEAD) != 0);
-    if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* nobody asks a FIFO */
+    if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* A FIFO gets no wishes. */
         return abti_pool_end_push(pool);
     abti_pool_leave(es, pool, biased);
     return ABT_SUCCESS;
 }
 
-/* Pushes a unit to a shared built-in pool, on an ES. ABT_SUCCESS, for the caller to return. */
+/* Pushes a unit to a shared built-in pool, on an ES. Returns ABT_SUCCESS, for the caller to return. */
 ABTI_INLINE int abti_pool_push_shared(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
                                       bool is_fifo)
 {

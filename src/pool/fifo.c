@@ -1,7 +1,7 @@
 /*
- * First in, first out, in two forms over the queue in the pool itself: for one native thread, without any lock or
- * atomic read-modify-write, and for any number of them, under the pool's lock. The private form has an inbox under the
- * lock, for units that other threads wake (pool/pool.h).
+ * FIFO pools, in two forms over the queue in the pool itself: one for a single native thread, without any lock or
+ * atomic read-modify-write, and one for any number of threads, under the pool's lock. The private form has an inbox
+ * under the lock, for units that other threads wake (pool/pool.h).
  */
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
@@ -45,6 +45,10 @@ static int fifo_remove(abti_pool *pool, abti_unit *unit)
 static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
 {
     abti_pool_lock_long(abti_es_self, pool);
+    /*
+     * relaxed: the lock orders them; of a private pool the caller sees to it that its own thread does not use the queue
+     * meanwhile
+     */
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
     for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
@@ -62,7 +66,7 @@ static size_t fifo_size(abti_pool *pool)
     return abti_queue_size(&pool->queue);
 }
 
-/* --- Of one native thread, but for the inbox. Push and pop are inline, see pool/pool.h. --- */
+/* --- For one native thread, except for the inbox. Push and pop are inline, see pool/pool.h. --- */
 
 static int priv_remove(abti_pool *pool, abti_unit *unit)
 {
@@ -77,9 +81,9 @@ static bool priv_is_empty(abti_pool *pool)
 }
 
 /*
- * The queue's size counts the units that were joined in place, too. For another thread their number may change around
- * the load of the size: it looks again, a few times, and then says too little rather than too much. For a moment that
- * number may be one too large, see abti_pool_in_place_give_back.
+ * The queue's size also counts the units that were joined in place. For another thread their number may change around
+ * the load of the size. Such a reader looks again, a few times, and then returns too small a size rather than too large
+ * a one. For a moment the number may be one too large, see abti_pool_in_place_give_back.
  */
 static size_t priv_size(abti_pool *pool)
 {
@@ -89,6 +93,7 @@ static size_t priv_size(abti_pool *pool)
     do {
         before = in_place;
         with_in_place = (uint32_t)abti_queue_size(&pool->queue);
+        /* acquire: pairs with the release in abti_cpu_add, which stores the size: the number is no older than it */
         abti_fence_acquire();
         in_place = abti_pool_num_in_place(pool);
     } while (ABTI_UNLIKELY(in_place != before) && ++tries < TRIES);

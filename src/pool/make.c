@@ -6,7 +6,7 @@
 
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
-    /* FIFO and FIFO_WAIT are one: who waits for a unit sleeps, in either. */
+    /* FIFO and FIFO_WAIT are one kind: a wait for a unit sleeps in either. */
     bool priv_fifo = kind != ABT_POOL_RANDWS && access == ABT_POOL_ACCESS_PRIV;
     const struct abti_pool_ops *ops = kind == ABT_POOL_RANDWS ? &abti_pool_randws_ops
                                       : priv_fifo             ? &abti_pool_fifo_priv_ops
@@ -40,7 +40,9 @@ int abti_pool_push_slow(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_
     return abti_pool_push_body(es, pool, unit, context, false, false);
 }
 
-/* With the lock held, which is released: wakes up to `num` of those who sleep on the pool. How many more there may be.
+/*
+ * Releases the lock, which is held, and wakes up to `num` of those that sleep on the pool. Returns how many more there
+ * may be.
  */
 static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
 {
@@ -56,7 +58,7 @@ static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
     return n < WAKES ? 0 : num - n;
 }
 
-/* Wakes one for each unit, if so many sleep. Who goes to sleep later sees that the pool is not empty. */
+/* Wakes one sleeper for each unit, if so many sleep. One that goes to sleep later sees that the pool is not empty. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;
@@ -82,7 +84,7 @@ size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_po
     for (; n < len; n++) {
         abti_unit *unit = abti_pool_pop(pool, context);
         if (!unit)
-            break; /* what lies behind the last one is left alone */
+            break; /* what lies behind the last one is not written */
         units[n] = unit;
     }
     return n;

@@ -6,14 +6,20 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 
-/* The handle that its user-defined pool made for it, or NULL. relaxed: who asks has the unit, or gets a stale answer */
+/*
+ * Returns the handle that a user-defined pool made for the unit, or NULL. relaxed: the caller has the unit, or gets a
+ * stale answer.
+ */
 static ABT_unit made_handle(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     return cold ? abti_load_relaxed(&cold->unit) : NULL;
 }
 
-/* Frees that handle. */
+/*
+ * Frees the handle that a user-defined pool made for the unit. relaxed: the caller has the unit, whose next push
+ * publishes the store.
+ */
 static void unit_drop_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);
@@ -29,7 +35,7 @@ void abti_unit_call_back(abti_unit *unit)
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     if (!cold)
         return;
-    /* relaxed: the unit has ended, nobody else sets values any more */
+    /* relaxed: the unit has ended, and nobody else sets values any more */
     abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
     abti_store_relaxed(&cold->keys, NULL);
     unit_drop_handle(unit);
@@ -38,7 +44,7 @@ void abti_unit_call_back(abti_unit *unit)
 bool abti_unit_calls_back(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    /* relaxed: as above */
+    /* relaxed: the unit has ended, and nobody else sets values any more */
     return cold && (abti_ktable_has_destructors(abti_load_relaxed(&cold->keys)) ||
                     (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
 }
@@ -67,7 +73,7 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
     if (handle == ABT_UNIT_NULL || !handle)
         return ABT_ERR_OTHER;
     unit_drop_handle(unit);
-    abti_store_relaxed(&cold->unit, handle);
+    abti_store_relaxed(&cold->unit, handle); /* relaxed: the caller has the unit, and its next push publishes it */
     abti_unit_set_pool(unit, pool);
     abti_unitmap_add(unit);
     return ABT_SUCCESS;
@@ -85,7 +91,7 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
     return associate_slow(unit, pool);
 }
 
-/* Bit 0 tells a built-in pool's unit, the descriptor itself, from a user's, whose low bits are clear. */
+/* Bit 0 tells a built-in pool's unit, which is the descriptor itself, from a user's, whose low bits are clear. */
 ABT_unit abti_unit_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);

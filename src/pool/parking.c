@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "pool/builtin.h"
 
-/* Pool lock held. */
+/* Ends the expectation that the thread comes to the pool, whose lock the caller holds. */
 static void settle(struct abti_parking *p, abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool) && (!p->coming || pool->num_coming > 0));
@@ -16,7 +16,7 @@ static void settle(struct abti_parking *p, abti_pool *pool)
 void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
 {
     if (!p->coming)
-        return; /* nor will it be: it is not in the list */
+        return; /* It will not be set either: the entry is not in the list. */
     abti_pool_lock(abti_es_self, pool);
     settle(p, pool);
     abti_pool_unlock(abti_es_self, pool);
@@ -26,7 +26,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 {
     abti_assert(s && !p->linked);
     struct abti_parking_list *list = &pool->parked;
-    /* A glance first, not to disturb for nothing who is busy with the pool. */
+    /* A glance comes first, so that an ES which is busy with the pool is not disturbed in vain. */
     if (!pool->user_defined && !pool->ops->is_empty(pool)) {
         abti_parking_settle(p, pool);
         return false;
@@ -35,6 +35,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     p->next = NULL;
     abti_pool_lock(abti_es_self, pool);
     settle(p, pool);
+    /* relaxed: the lock orders the list; for those that only glance at it, the fence below does */
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;
     if (p->prev)
@@ -45,7 +46,10 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     bool empty = pool->user_defined || pool->ops->is_empty(pool);
     abti_pool_unlock(abti_es_self, pool);
     if (pool->user_defined) {
-        /* A user's callback is called without our lock. The fence pairs with the one after the user's push. */
+        /*
+         * A user's callback is called without our lock. seq_cst: pairs with the fence in wake_one (pool/user.c), after
+         * the user's push.
+         */
         abti_fence_seq_cst();
         empty = pool->ops->is_empty(pool);
     }
@@ -65,12 +69,16 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
     if (p->prev)
         p->prev->next = p->next;
     else
-        abti_store_relaxed(&list->first, p->next);
+        abti_store_relaxed(&list->first, p->next); /* relaxed: the lock orders it */
     abti_pool_unlock(abti_es_self, pool);
     p->linked = false;
 }
 
-/* Those who are woken already, by this pool or another, look at all of their pools anyway: wake somebody else. */
+/*
+ * Picks one among the sleepers whose own pool this is, or among the others. Those that have been woken already, for
+ * this pool or another, look at all of their pools anyway, so that another one is woken. relaxed: the lock orders the
+ * list.
+ */
 static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
     abti_assert(abti_pool_is_locked(pool));
@@ -85,7 +93,7 @@ static abti_wakeup claim_among(abti_pool *pool, bool own)
     return NULL;
 }
 
-/* How many are in a user-defined pool is the user's to know: nobody counts as coming to it. */
+/* Only the user knows how many units are in a user-defined pool, so that nobody counts as coming to it. */
 static bool has_surplus(abti_pool *pool)
 {
     return pool->user_defined || abti_pool_num_locked(pool) > pool->num_coming;

@@ -1,4 +1,4 @@
-/* Who sleeps on a pool until a unit comes. doc/memory-model.md has the argument. */
+/* Threads that sleep on a pool until a unit comes. doc/memory-model.md proves that none misses its wake. */
 #ifndef ABTI_POOL_PARKING_H
 #define ABTI_POOL_PARKING_H
 
@@ -6,57 +6,60 @@
 #include "rt/types.h"
 #include "wait/sleeper.h"
 
-/* One sleeper's entry in one pool's list of those who wait for a unit; guarded by the pool's lock. */
+/* One sleeper's entry in one pool's list of those that wait for a unit. It is guarded by the pool's lock. */
 struct abti_parking {
     struct abti_parking *next, *prev;
     struct abti_sleeper *sleeper;
-    bool own;   /* the pool is the sleeper's own, the others only steal from it. Constant */
-    bool seeks; /* when woken its thread looks at the pool for a unit, and tells when it does no longer. Constant */
+    bool own;   /* the pool is the sleeper's own; the others only steal from it. Constant */
+    bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops looking. Constant */
     bool linked;
     bool coming; /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
 };
 
-/* Longest sleeper first: a unit that is offered again and again gets around to everybody. */
+/* The longest sleeper comes first, so that a unit which is offered again and again gets around to everybody. */
 struct abti_parking_list {
-    _Atomic(struct abti_parking *) first; /* looked at without the lock, too */
+    _Atomic(struct abti_parking *) first; /* also looked at without the lock */
     struct abti_parking *last;
 };
 
 /*
- * Enters and leaves a pool's list. Entering fails when the pool is not empty. A pusher that puts its unit in before
- * the lock was taken is seen by the emptiness test, one that comes after sees the entry.
+ * Enters a pool's list. Returns false when the pool is not empty. A push that puts its unit in before the lock was
+ * taken is seen by the emptiness test; one that comes later sees the entry.
  */
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
 
+/* Leaves the list, if the entry stands in it. */
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
 
 /*
- * Who seeks and was woken for a pool is expected there: as long as there are no more units than sleepers coming, a push
- * wakes nobody. It is so until it enters the list again, or this, which it calls when it has found a unit, here or
- * elsewhere, or will not look.
+ * A thread that seeks and was woken for a pool is expected there: as long as there are no more units than sleepers
+ * coming, a push wakes nobody. It is expected until it enters the list again, or calls this function because it has
+ * found a unit, here or elsewhere, or will not look.
  */
 void abti_parking_settle(struct abti_parking *p, abti_pool *pool);
 
-/* Several pools to sleep on at once, with an entry for each. */
+/* Several pools to sleep on at once, with an entry for each pool. */
 struct abti_park_set {
     int num;
     abti_pool **pools;
     struct abti_parking *parkings;
 };
 
-/* Picks somebody who sleeps on the pool and has not been woken yet, if more are needed; pool lock held. */
+/*
+ * Picks one that sleeps on the pool and has not been woken yet, if more are needed. The caller holds the pool's lock.
+ */
 abti_wakeup abti_parking_claim_slow(abti_pool *pool);
 
-/* Both, for who holds the lock and has pushed a unit. */
+/* Picks one in the same way, unlocks, and wakes it. The caller holds the lock and has pushed a unit. */
 void abti_parking_unlock_and_wake(abti_pool *pool);
 
 /*
- * Wakes somebody who sleeps on the pool, if it is not empty. By one who was claimed, perhaps for a unit of this pool,
- * and takes none from it. Who enters the list meanwhile sees that the pool is not empty.
+ * Wakes one that sleeps on the pool, if the pool is not empty. The caller was claimed, perhaps for a unit of this pool,
+ * and takes none from it. One that enters the list meanwhile sees that the pool is not empty.
  */
 void abti_parking_pass(abti_pool *pool);
 
-/* Wakes who has slept longest on the pool, whoever else is coming. */
+/* Wakes the one that has slept longest on the pool, even if others are coming. */
 void abti_parking_offer(abti_pool *pool);
 
 #endif

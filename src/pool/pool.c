@@ -19,7 +19,8 @@ void abti_pool_collect(abti_pool *pool)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    bool quick = inherited_slots == 0 && !abti_guard_is_strict(); /* else new ULTs take their stacks at once */
+    bool quick = inherited_slots == 0 && !abti_guard_is_strict(); /* otherwise new ULTs take their stacks at once */
+    /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
 }
@@ -45,8 +46,9 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 }
 
 /*
- * Who wakes a unit of a user-defined or private pool counts it as left after it was pushed, and may still be about to
- * when the unit has run to its end and the pool goes. Units that are blocked for good are not waited for.
+ * A thread that wakes a unit of a user-defined or private pool counts it as left after it has pushed it. It may still
+ * be about to do so when the unit has run to its end and the pool is destroyed. Units that are blocked for good are not
+ * waited for.
  */
 static void wait_for_wakers(abti_pool *pool)
 {
@@ -56,13 +58,13 @@ static void wait_for_wakers(abti_pool *pool)
 }
 
 /*
- * A stream that looks at all pools lists them under locks that also order the removal of their streams: a stream that
- * was removed before is not in the list, and whoever removed one after that sees `lister` here.
+ * A stream that looks at all pools lists them under locks that also order the removal of their streams. It does not
+ * list the pools of a stream that was removed before; a thread that has removed one later sees `lister` here.
  */
 static void wait_for_lister(void)
 {
     abti_es *lister;
-    /* acquire: pairs with the release in stream/halt.c */
+    /* acquire: pairs with the releases in act (stream/halt.c) */
     for (unsigned step = 0; (lister = abti_load_acquire(&abti_rt.lister)) && lister != abti_es_self; step++)
         abti_backoff(step);
 }
@@ -87,13 +89,13 @@ void abti_pool_destroy(abti_pool *pool)
 void abti_pool_retain(abti_pool *pool)
 {
     abti_assert(abti_load_relaxed(&pool->num_scheds) >= 0);
-    abti_fetch_add_relaxed(&pool->num_scheds, 1);
+    abti_fetch_add_relaxed(&pool->num_scheds, 1); /* relaxed: the caller has the pool in any case */
 }
 
 void abti_pool_drop(abti_pool *pool)
 {
     abti_assert(abti_load_relaxed(&pool->num_scheds) > 0);
-    /* acq_rel: the last to drop sees what the others did to the pool */
+    /* release: pairs with the acquire of the last drop here, which sees what the others did to the pool */
     if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
         abti_pool_destroy(pool);
 }

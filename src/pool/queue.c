@@ -2,7 +2,7 @@
 
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit)
 {
-    _Atomic(abti_unit *) *link = &q->head;
+    _Atomic(abti_unit *) *link = &q->head; /* relaxed, here as in pool/queue.h: the guard orders everything */
     while (link != q->last && abti_load_relaxed(link) != unit)
         link = ABTI_QUEUE_LINK(abti_load_relaxed(link));
     if (link == q->last)

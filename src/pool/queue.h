@@ -1,6 +1,6 @@
 /*
- * Intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. It also says
- * where the list ends: the last link itself is not written, as a store less is what a push is made of.
+ * An intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. It also
+ * says where the list ends: the last link itself is not written, which saves a store in each push.
  */
 #ifndef ABTI_POOL_QUEUE_H
 #define ABTI_POOL_QUEUE_H
@@ -9,12 +9,13 @@
 #include "unit/unit.h"
 
 /*
- * Guarded by whatever guards its pool. `head` and `size` are atomic only so that others may glance at them; the
- * guard orders everything else.
+ * The queue is guarded by what guards its pool. `head` and `size` are atomic only so that others may glance at them.
+ * relaxed, everywhere below: the guard orders everything.
  */
 struct abti_queue {
     _Atomic(abti_unit *) head;
-    _Atomic(abti_unit *) *last; /* the link that ends the list, of any content but in an empty queue: head, NULL */
+    _Atomic(abti_unit *) *last; /* the link that ends the list. It is `head`, NULL, in an empty queue, and of any
+                                   content otherwise */
     _Atomic(uint64_t) size;
 };
 
@@ -45,7 +46,7 @@ ABTI_INLINE void abti_queue_push(struct abti_queue *q, abti_unit *unit)
     abti_cpu_add(&q->size, 1);
 }
 
-/* Pushes units that are linked from the first to the last; `num` of them, at least 1. */
+/* Pushes `num` units, at least 1, that are linked from `first` to `last`. */
 ABTI_INLINE void abti_queue_push_chain(struct abti_queue *q, abti_unit *first, abti_unit *last, uint64_t num)
 {
     abti_assert(first && last && num > 0);
@@ -54,13 +55,13 @@ ABTI_INLINE void abti_queue_push_chain(struct abti_queue *q, abti_unit *first, a
     abti_cpu_add(&q->size, num);
 }
 
-/* The unit behind this one, NULL: it is the last. Under the guard. */
+/* Returns the unit behind this one, or NULL if it is the last. The caller holds the guard. */
 ABTI_INLINE abti_unit *abti_queue_next(struct abti_queue *q, abti_unit *unit)
 {
     return q->last == ABTI_QUEUE_LINK(unit) ? NULL : unit->next;
 }
 
-/* Pops the head, which is known, but leaves the size to the caller. */
+/* Pops the head, which the caller knows, and leaves the size to the caller. */
 ABTI_INLINE void abti_queue_unlink_head(struct abti_queue *q, abti_unit *head)
 {
     abti_assert(head && abti_load_relaxed(&q->head) == head);
@@ -86,7 +87,7 @@ ABTI_INLINE abti_unit *abti_queue_pop(struct abti_queue *q)
     return unit;
 }
 
-/* Pushes `unit` and pops the head: never empty, and the size stays. */
+/* Pushes `unit` and pops the head; the size stays. Returns `unit` itself if the queue was empty. */
 ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
 {
     abti_unit *head = abti_load_relaxed(&q->head);
@@ -94,20 +95,20 @@ ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
         return unit;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_store_relaxed(&q->head, head->next); /* not the last one: `unit` stands behind it */
+    abti_store_relaxed(&q->head, head->next); /* it is not the last one: `unit` stands behind it */
     return head;
 }
 
-/* The same when the head is known to be there: `unit` goes to the tail and the head, another unit, is popped. */
+/* Pushes `unit` and pops the head, another unit, which the caller knows; the size stays. */
 ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abti_unit *head)
 {
     abti_assert(unit && head && unit != head && abti_load_relaxed(&q->head) == head);
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_store_relaxed(&q->head, head->next); /* `unit`, if nobody stood in between */
+    abti_store_relaxed(&q->head, head->next); /* this is `unit` if none stood in between */
 }
 
-/* Takes `unit` out wherever it stands; false when it is not there. Linear. */
+/* Takes `unit` out wherever it stands; false when it is not there. The time is linear. */
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit);
 
 #endif

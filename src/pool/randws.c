@@ -1,5 +1,5 @@
 /*
- * A double-ended queue for random work stealing: new units go to the head, where their owner takes them first; units
+ * A double-ended queue for random work stealing. New units go to the head, where their owner takes them first; units
  * that come back (yield, resume) go to the tail, where thieves take.
  *
  * It is the pool's ring, under the pool's lock. A push cannot fail: when there is no memory for the ring to grow, units
@@ -8,7 +8,7 @@
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
-/* The ring is full, or has more units behind its tail. Out of line: it calls others. */
+/* Pushes when the ring is full or has more units behind its tail. It is out of line, since it calls others. */
 static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_head)
 {
     bool behind_others = !to_head && !abti_queue_is_empty(&pool->queue);
@@ -37,7 +37,7 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 
 static bool randws_is_empty(abti_pool *pool)
 {
-    /* relaxed: glances */
+    /* relaxed: it is a glance; abti_parking_enter looks again under the lock */
     return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT);
 }
 
@@ -60,7 +60,7 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
     if (randws_is_empty(pool))
         return NULL;
     abti_pool_lock(abti_es_self, pool);
-    abti_pool_answer_locked(pool); /* first: what is offered may be the only one */
+    abti_pool_answer_locked(pool); /* this comes first: a unit that is offered may be the only one */
     abti_unit *unit = pop_locked(pool, context);
     abti_pool_unlock(abti_es_self, pool);
     return unit;
@@ -79,6 +79,7 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     abti_pool_lock_long(abti_es_self, pool);
     for (size_t i = 0; i < abti_ring_size(&pool->ring); i++)
         print(arg, abti_ring_at(&pool->ring, i));
+    /* relaxed: the lock orders it */
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
     abti_pool_unlock(abti_es_self, pool);

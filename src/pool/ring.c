@@ -17,6 +17,7 @@ void abti_ring_fini(struct abti_ring *ring)
 
 bool abti_ring_grow(struct abti_ring *ring)
 {
+    abti_assert(ring->slots);
     size_t capacity = ring->mask + 1, size = abti_ring_size(ring);
     abti_unit **slots = malloc(capacity * 2 * sizeof(*slots));
     if (!slots)

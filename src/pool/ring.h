@@ -1,6 +1,6 @@
 /*
- * Double-ended queue of units: a ring of pointers, which doubles when it is full. Guarded by whatever guards its pool;
- * `size` is atomic only so that others may glance at it.
+ * A double-ended queue of units: a ring of pointers, which doubles when it is full. It is guarded by what guards its
+ * pool. `size` is atomic only so that others may glance at it. relaxed, everywhere below: the guard orders everything.
  */
 #ifndef ABTI_POOL_RING_H
 #define ABTI_POOL_RING_H
@@ -16,14 +16,17 @@ struct abti_ring {
     _Atomic(size_t) size;
 };
 
-/* Memory for the first units; false when there is none. A ring that only consists of zeros has no memory. */
+/*
+ * Allocates memory for the first units; false when there is none. A ring that consists of zeros has no memory and needs
+ * none.
+ */
 bool abti_ring_init(struct abti_ring *ring) ABTI_MUST_CHECK;
 void abti_ring_fini(struct abti_ring *ring);
 
-/* Makes room for more; false when there is no memory, and nothing has changed. */
+/* Makes room for more; false when there is no memory, and then nothing has changed. */
 bool abti_ring_grow(struct abti_ring *ring) ABTI_MUST_CHECK;
 
-/* Takes `unit` out wherever it stands; false when it is not there. Linear. */
+/* Takes `unit` out wherever it stands; false when it is not there. The time is linear. */
 bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit);
 
 ABTI_INLINE size_t abti_ring_size(struct abti_ring *ring)
@@ -36,14 +39,14 @@ ABTI_INLINE bool abti_ring_is_full(struct abti_ring *ring)
     return abti_ring_size(ring) > ring->mask;
 }
 
-/* Counted from the head; it is there. */
+/* Returns the i-th unit, counted from the head. */
 ABTI_INLINE abti_unit *abti_ring_at(struct abti_ring *ring, size_t i)
 {
     abti_assert(i < abti_ring_size(ring));
     return ring->slots[(ring->head + i) & ring->mask];
 }
 
-/* To either end of a ring that is not full. */
+/* Pushes to either end of a ring that is not full. */
 ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to_head)
 {
     abti_assert(unit && ring->slots && !abti_ring_is_full(ring));
@@ -53,7 +56,7 @@ ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to
     abti_store_relaxed(&ring->size, size + 1);
 }
 
-/* From either end of a ring that is not empty. */
+/* Pops from either end of a ring that is not empty. */
 ABTI_INLINE abti_unit *abti_ring_pop(struct abti_ring *ring, bool from_tail)
 {
     abti_assert(abti_ring_size(ring) > 0);

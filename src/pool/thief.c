@@ -5,7 +5,10 @@
 #include "pool/builtin.h"
 #include "pool/wish.h"
 
-/* The thief leaves the pools of others alone for now, not even looking at them: each look would cost them a miss. */
+/*
+ * Whether the thief leaves the pools of others alone for now. It does not even look at them, since each look would cost
+ * them a cache miss.
+ */
 static bool rests(struct abti_thief *thief)
 {
     if (!abti_thief_needs_time(thief))
@@ -20,10 +23,13 @@ bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
     return rests(thief) && abti_pool_may_ask(pool);
 }
 
-/* The thief has got `unit`, or NULL, from a pool that `busy` was busy with last; NULL: nobody was. */
+/*
+ * Tells the policy that the thief has got `unit`, or NULL, from a pool that `busy` was busy with last; NULL: nobody
+ * was.
+ */
 static void tell_booty(struct abti_thief *thief, abti_pool *pool, abti_unit *unit, const struct abti_bias_user *busy)
 {
-    /* relaxed: a hint */
+    /* relaxed: it is a hint */
     if (unit && busy && busy == abti_load_relaxed(&pool->server))
         abti_thief_learn_booty(thief, abti_clock_mono_ns());
     else
@@ -48,10 +54,10 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
     abti_unit *unit;
     if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
-    /* A glance before all else: an empty pool costs no access that others would notice. */
+    /* A glance comes before all else: an empty pool costs no access that others would notice. */
     if (rests(thief) || abti_pool_looks_empty(pool))
         return NULL;
-    /* relaxed: hints */
+    /* relaxed: these are hints */
     struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
     if (!busy) {
         busy = abti_load_relaxed(&pool->lock.last);

@@ -1,4 +1,4 @@
-/* Stealing from the pools of other streams. Whether it is worth what it costs is the matter of pool/thief_policy.h. */
+/* Stealing from the pools of other streams. pool/thief_policy.h decides whether it is worth what it costs. */
 #ifndef ABTI_POOL_THIEF_H
 #define ABTI_POOL_THIEF_H
 
@@ -6,12 +6,12 @@
 #include "rt/types.h"
 
 /*
- * A unit from the far end of a pool; NULL: it is empty, or is to be left alone for now. The caller is the ES of the
- * scheduler that remembers `thief`. May take some microseconds.
+ * Steals a unit from the far end of a pool. Returns NULL when the pool is empty or is to be left alone for now. The
+ * caller is the ES of the scheduler that remembers `thief`. This may take some microseconds.
  */
 abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool);
 
-/* The thief had better not even look at the pool now. */
+/* Whether the thief had better not even look at the pool now. */
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool);
 
 #endif

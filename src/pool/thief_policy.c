@@ -1,6 +1,6 @@
 #include "pool/thief_policy.h"
 
-/* A unit that takes no longer than its move was better left to the ES that is busy with its pool. */
+/* A unit that takes no longer than its move should have been left to the ES that is busy with its pool. */
 static bool is_small(const struct abti_thief *thief, uint64_t ns)
 {
     return ns < ABTI_THIEF_SMALL_NS || ns < thief->cost_ns;

@@ -1,7 +1,7 @@
 /*
  * Whether a thief may steal: what a stream learns of the units that it takes from the pools of others, and how it
- * spares them when its booty is not worth what it costs both. The policy has no clock and looks at no pool:
- * pool/thief.c steals, tells it what has happened and when, and asks.
+ * spares the others when its booty is not worth what it costs both. The policy has no clock and looks at no pool:
+ * pool/thief.c steals, tells it what has happened and when, and asks it.
  */
 #ifndef ABTI_POOL_THIEF_POLICY_H
 #define ABTI_POOL_THIEF_POLICY_H
@@ -14,7 +14,7 @@ enum {
     /* A stolen unit costs both streams some hundred nanoseconds: the lines of its descriptor, its argument and its
      * results go there and back. Measured with 1000 empty tasks of one creator: 207 us without rests, 25 with. */
     ABTI_THIEF_SMALL_NS = 200,
-    /* So many small units in a row let the thief rest. Chosen, not measured. */
+    /* So many small units in a row let the thief rest. The number was chosen, not measured. */
     ABTI_THIEF_ENOUGH_SMALLS = 4,
     /* The first rest, and how often it doubles, once with each further small unit: up to 16 us. With that, tasks of
      * 500 ns take up to 4 % longer than without rests, and tasks of 5 us 1 %, measured. The first was chosen. */
@@ -24,12 +24,14 @@ enum {
      * each other: so three in four take less than that. The step was chosen: a twelfth of what is small. */
     ABTI_THIEF_COST_STEP_NS = 16,
     ABTI_THIEF_COST_UP = 3,
-    /* How often in a row a thief goes without: some microseconds, since another one asks, which may have lost its CPU,
-     * or nothing is left. Chosen, not measured. */
+    /*
+     * So often in a row a thief goes without a unit, which is some microseconds: another thief asks, which may have
+     * lost its CPU, or nothing is left. The number was chosen, not measured.
+     */
     ABTI_THIEF_MOST_REFUSED = 16,
 };
 
-/* What a scheduler that steals remembers. Zeros at first; only the scheduler's own ES uses it. */
+/* What a scheduler that steals remembers. It is all zeros at first, and only the scheduler's own ES uses it. */
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
@@ -38,37 +40,40 @@ struct abti_thief {
     uint32_t refused; /* so often in a row it went without */
 };
 
-/* The time matters: a unit is to be judged by it, or the thief rests. */
+/* Whether the time matters: a unit is to be judged by it, or the thief rests. */
 ABTI_INLINE bool abti_thief_needs_time(const struct abti_thief *thief)
 {
     return ABTI_UNLIKELY((thief->got_ns | thief->rest_ns) != 0);
 }
 
-/* The thief has got a unit, at `now_ns`, from a pool that another ES is busy with and serves. */
+/* Tells that the thief has got a unit, at `now_ns`, from a pool that another ES is busy with and serves. */
 void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns);
 
-/* It has got nothing, or a unit of a pool that nobody serves at the moment: it may help as often as it likes. */
+/*
+ * Tells that it has got nothing, or a unit of a pool that nobody serves at the moment. Then it may help as often as it
+ * likes.
+ */
 void abti_thief_learn_other(struct abti_thief *thief);
 
-/* It is about to steal again: the booty, if there was one, has been run. */
+/* Tells that it is about to steal again: the booty, if there was one, has been run. */
 void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns);
 
-/* It does not rest. After abti_thief_learn_return with the same time. */
+/* Whether it does not rest. The caller has called abti_thief_learn_return with the same time. */
 bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns);
 
 /*
- * How long the next steal takes will tell what stealing costs. Not after a rest, and not before the thief has taken two
- * units one right after the other: all that it touches has moved meanwhile.
+ * Whether the time that the next steal takes will tell what stealing costs. It does not after a rest, nor before the
+ * thief has taken two units one right after the other, since all that it touches has moved meanwhile.
  */
 bool abti_thief_wants_cost(const struct abti_thief *thief);
 
-/* It took so long to get a unit that nobody granted. */
+/* Tells how long it took to get a unit that nobody granted. */
 void abti_thief_learn_cost(struct abti_thief *thief, uint64_t ns);
 
-/* A wish for a unit was refused. True: the thief may now take one without being granted it. */
+/* Tells that a wish for a unit was refused. True: the thief may now take one without being granted it. */
 bool abti_thief_may_insist(struct abti_thief *thief);
 
-/* A wish was granted, or could be taken back. */
+/* Tells that a wish was granted, or could be taken back. */
 void abti_thief_learn_answer(struct abti_thief *thief);
 
 #endif

@@ -5,12 +5,12 @@
 #include "pool/user_def.h"
 #include "rt/kvconf.h"
 
-/* The operations of one pool: what its definition leaves out is NULL in them. */
+/* The operations of one pool. What its definition leaves out is NULL in them. */
 struct user_pool {
     struct abti_pool_ops ops;
-    struct abti_pool_callbacks fn; /* new kind */
-    struct ABT_pool_def def;       /* old kind; optional members may be garbage until they are asked for */
-    bool inited;                   /* the user's init has succeeded, so that free is owed */
+    struct abti_pool_callbacks fn; /* of the new kind */
+    struct ABT_pool_def def;       /* of the old kind; optional members may be garbage until they are asked for */
+    bool inited;                   /* the user's init has succeeded, so that free must be called */
 };
 
 static struct user_pool *user_of(abti_pool *pool)
@@ -19,8 +19,9 @@ static struct user_pool *user_of(abti_pool *pool)
 }
 
 /*
- * Wakes one who sleeps on the pool. The user's queue has a lock of its own, or none: after the fence either we see the
- * sleeper's entry, or the sleeper, which entered before a fence and looks after it, sees the unit.
+ * Wakes one that sleeps on the pool. The user's queue has a lock of its own, or none. seq_cst: pairs with the fence in
+ * abti_parking_enter. After our fence either we see the sleeper's entry, or the sleeper, which entered before its fence
+ * and looks after it, sees the unit.
  */
 static void wake_one(abti_pool *pool)
 {

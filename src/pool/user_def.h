@@ -1,4 +1,4 @@
-/* Definition of a user's pool, as ABT_pool_user_def_create makes it. */
+/* The definition of a user's pool, as ABT_pool_user_def_create makes it. */
 #ifndef ABTI_POOL_USER_DEF_H
 #define ABTI_POOL_USER_DEF_H
 
@@ -7,7 +7,7 @@
 #include "abt.h"
 #include "base/compiler.h"
 
-/* The callbacks; the first five are required, the others NULL where absent. */
+/* The callbacks. The first five are required; the others are NULL where absent. */
 struct abti_pool_callbacks {
     ABT_pool_user_create_unit_fn create_unit;
     ABT_pool_user_free_unit_fn free_unit;
@@ -32,7 +32,9 @@ struct abti_pool_user_def {
     struct abti_pool_callbacks callbacks;
 };
 
-/* The new-style definition behind a handle that is not null, or NULL when it is a client's struct ABT_pool_def. */
+/*
+ * Returns the new-style definition behind a handle that is not null, or NULL when it is a client's struct ABT_pool_def.
+ */
 ABTI_INLINE struct abti_pool_user_def *abti_pool_user_def_of(ABT_pool_user_def def)
 {
     if (def->u_create_from_thread)
@@ -40,7 +42,10 @@ ABTI_INLINE struct abti_pool_user_def *abti_pool_user_def_of(ABT_pool_user_def d
     return ABTI_CONTAINER_OF(def, struct abti_pool_user_def, discriminator);
 }
 
-/* The waiting pop of a client's struct ABT_pool_def, which has that member in the 2.0 API only; NULL: none. */
+/*
+ * Returns the waiting pop of a client's struct ABT_pool_def, or NULL if it has none. The member exists in the 2.0 API
+ * only.
+ */
 #ifdef ABT_ENABLE_VER_20_API
 ABTI_INLINE ABT_pool_pop_wait_fn abti_pool_def_pop_wait(const struct ABT_pool_def *def)
 {

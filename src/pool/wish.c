@@ -7,8 +7,8 @@
 #include "wait/cpus.h"
 
 /*
- * How long a thief waits to be granted its wish. Who is busy with small units answers at once; from others a unit is
- * taken, with the bias, and then the next ones are cheap.
+ * How long a thief waits to be granted its wish. A stream that is busy with small units answers at once. From others
+ * the thief takes a unit, with the bias, and then the next ones are cheap.
  */
 enum { PATIENCE_NS = 1000 };
 
@@ -17,32 +17,34 @@ static void accept_gift(abti_pool *pool, struct abti_gift *gift)
     abti_assert(gift->unit && !abti_load_relaxed(&gift->taken));
     pool->ops->push_locked(pool, gift->unit, gift->context);
     abti_pool_count_left(abti_es_self, pool);
-    /* release: the gift goes with its giver's frame */
+    /* release: pairs with the acquire in abti_pool_give. The gift goes with its giver's frame */
     abti_store_release(&gift->taken, true);
 }
 
 void abti_pool_answer_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
-    uintptr_t word = abti_load_relaxed(&pool->wish);
+    uintptr_t word = abti_load_relaxed(&pool->wish); /* relaxed: a missed wish is answered later, or taken back */
     if (ABTI_LIKELY(word == 0))
         return;
     bool is_gift = word & ABTI_WISH_GIFT;
-    /* The last one is left to who has the lock, and is likely to take it soon. A gift that somebody sleeps for is not
-       for us: its giver wakes him. */
+    /*
+     * The last unit is left to the holder of the lock, which is likely to take it soon. If somebody sleeps on the pool,
+     * its giver pushes the gift itself and wakes the sleeper.
+     */
     if (is_gift ? abti_pool_has_parked(pool) : abti_ring_size(&pool->ring) < 2)
         return;
-    /* acquire: what is taken off is as its owner has made it */
+    /* acquire: pairs with the compare-and-swap of abti_pool_ask or abti_pool_give, which publishes the wish or gift */
     if (!abti_cas_acq_rel(&pool->wish, &word, 0))
         return;
     if (is_gift)
         accept_gift(pool, (struct abti_gift *)(word - ABTI_WISH_GIFT));
     else
-        /* release: publishes the unit, and with it what the lock has ordered so far */
+        /* release: pairs with the acquires in abti_pool_ask; publishes the unit, and what the lock has ordered */
         abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
 }
 
-/* Whether it is worth while to wait on. relaxed: glances */
+/* Whether it is worth while to wait on. relaxed: these are glances. */
 static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 {
     return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
@@ -55,23 +57,23 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
     uintptr_t none = 0, mine = (uintptr_t)&wish;
     bool empty = false;
     *unit = NULL;
-    /* release: publishes the wish */
+    /* release: publishes the wish to the compare-and-swap in abti_pool_answer_locked */
     if (!abti_cas_acq_rel(&pool->wish, &none, mine))
         return false;
     uint64_t asked_ns = abti_clock_mono_ns();
-    /* acquire: pairs with abti_pool_answer_locked */
+    /* acquire: pairs with the store of the unit in abti_pool_answer_locked */
     while (!(*unit = abti_load_acquire(&wish.unit)) && !(empty = abti_pool_looks_empty(pool)) &&
            is_busy(pool, asked_ns))
         abti_cpu_relax();
     if (*unit)
         return true;
+    /* release and acquire: of no use; the word is the caller's own, or the unit below orders what follows */
     if (abti_cas_acq_rel(&pool->wish, &mine, 0))
         return !empty;
     abti_spin_until(*unit = abti_load_acquire(&wish.unit));
     return true;
 }
 
-/* Where one native thread runs at a time, nobody could answer. */
 bool abti_pool_may_ask(abti_pool *pool)
 {
     return pool->ops->answers && abti_runs_at_once(2);
@@ -84,13 +86,14 @@ bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_cont
     struct abti_bias_user *owner = abti_load_relaxed(&pool->lock.owner); /* relaxed: a hint */
     if (!owner || (es && owner == es->bias) || !abti_pool_may_ask(pool) || abti_pool_has_parked(pool))
         return false;
-    /* release: publishes the gift, and the unit */
+    /* release: publishes the gift and the unit to the compare-and-swap in abti_pool_answer_locked */
     if (!abti_cas_acq_rel(&pool->wish, &none, mine))
         return false;
     uint64_t offered_ns = abti_clock_mono_ns();
-    /* acquire: pairs with abti_pool_answer_locked */
+    /* acquire: pairs with the release in accept_gift */
     while (!abti_load_acquire(&gift.taken) && is_busy(pool, offered_ns))
         abti_cpu_relax();
+    /* release and acquire: of no use; the gift is the caller's own, or accept_gift orders what follows */
     if (abti_cas_acq_rel(&pool->wish, &mine, 0))
         return false;
     abti_spin_until(abti_load_acquire(&gift.taken));

@@ -1,23 +1,24 @@
 /*
  * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
- * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first, and whoever
- * next has the pool's lock, for a push, a join or a pick, hands a unit out. Only if nobody does for a while is it
- * taken.
+ * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first. The stream that
+ * next has the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
+ * takes a unit itself.
  *
- * The wish lies on its thief's stack, until it is granted or taken back:
+ * The wish lies on its thief's stack, until it is granted or taken back. The holder is the thread that has the pool's
+ * lock.
  *
  *   pool->wish   NULL -> a wish   by its thief
- *                a wish -> NULL   by its thief, who takes it back; or by who has the pool's lock, and then grants it
- *   wish->unit   NULL -> a unit   by that one; a thief that cannot take its wish back waits for it
+ *                a wish -> NULL   by its thief, which takes it back, or by the holder, which then grants it
+ *   wish->unit   NULL -> a unit   by that holder; a thief that cannot take its wish back waits for it
  *
  * A unit that was handed out is out of the pool, as if the thief had popped it.
  *
- * Likewise, who wakes a unit of such a pool offers it first, and whoever next has the lock pushes it:
+ * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next has the lock pushes it:
  *
- *   pool->wish   NULL -> a gift    by its giver
- *                a gift -> NULL    by its giver, who takes it back; or by who has the pool's lock, and then accepts it
- *   gift->taken  false -> true     by that one, when it has pushed the unit; a giver that cannot take it back waits for
- * it
+ *   pool->wish   NULL -> a gift   by its giver
+ *                a gift -> NULL   by its giver, which takes it back, or by the holder, which then accepts it
+ *   gift->taken  false -> true    by that holder, when it has pushed the unit; a giver that cannot take its gift
+ *                                 back waits for it
  *
  * A pool has one wish or gift at a time. Bit 0 of the word says which.
  */
@@ -35,31 +36,32 @@ struct abti_wish {
 
 struct abti_gift {
     abti_unit *unit;
-    ABT_pool_context context; /* of its push */
+    ABT_pool_context context; /* the context of its push */
     _Atomic(bool) taken;
 };
 
 enum { ABTI_WISH_GIFT = 1 };
 
 /*
- * By who has the lock and is done with the ring: hands out a unit if somebody asks for one, and there is one left, or
- * pushes one that is offered.
+ * Hands out a unit if somebody asks for one and another one is left, or pushes one that is offered. The caller has the
+ * lock and is done with the ring.
  */
 void abti_pool_answer_locked(abti_pool *pool);
 
 /*
- * Offers a unit that was blocked to the stream that is busy with its pool. True: it has been pushed, and counts as
- * left; false: it is still the caller's. Takes a microsecond at most, or as long as the other has no CPU.
+ * Offers a unit that was blocked to the stream that is busy with its pool. True: the unit has been pushed, and counts
+ * as left. False: it still belongs to the caller. This takes a microsecond at most, or as long as the other stream has
+ * no CPU.
  */
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context) ABTI_MUST_CHECK;
 
 /*
- * Asks for a unit. *unit is NULL when nobody has granted one. False: nor is one to be taken, since somebody else
- * asks, or the pool was empty meanwhile.
+ * Asks for a unit. *unit is NULL when nobody has granted one. False: the caller must not take one either, since
+ * somebody else asks, or the pool was empty meanwhile.
  */
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit) ABTI_MUST_CHECK;
 
-/* Somebody could answer: not where one native thread runs at a time. */
+/* Whether somebody could answer. None could where only one native thread runs at a time. */
 bool abti_pool_may_ask(abti_pool *pool);
 
 #endif
