@@ -17,6 +17,7 @@ unit_tests = \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
 	test/unit/sync/mutex \
+	test/unit/sync/mutex_policy \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
 	test/unit/watch/unwind \

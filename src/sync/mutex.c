@@ -6,18 +6,6 @@
 #include "sync/timer.h"
 #include "wait/native.h"
 
-/* How often a native thread looks before it queues: when others are queued the holder does not run, most likely. */
-enum { MUTEX_LOOKS = 6, MUTEX_LOOKS_BEHIND = 3 };
-
-/* How often waiters of the pool that has the mutex pass over the one that has waited longest. */
-enum { MUTEX_PASSES = 128 };
-
-/*
- * When a queued waiter looks first, and how far apart its looks come to be. Powers of two: the times of all that have
- * waited for long are rounded to the same ones, so that a stream wakes once for all of its waiters.
- */
-enum { LOOK_FIRST_NS = 1 << 20, LOOK_SELDOM_NS = 1 << 27 };
-
 /* All that the word says of the heir. */
 enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
 
@@ -48,17 +36,18 @@ static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 }
 
 /*
- * A native thread looks for a moment before it sleeps. Each look takes the mutex's line from its holder, so it pauses
- * twice as long after each: the holder has meanwhile come back for the mutex a few times at full speed.
+ * A native thread looks for a moment before it sleeps. While it pauses the holder comes back for the mutex a few times
+ * at full speed.
  */
 static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     /* relaxed: a glance */
-    int looks = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS ? MUTEX_LOOKS_BEHIND : MUTEX_LOOKS;
-    for (int i = 0; i < looks; i++) {
+    bool behind_others = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS;
+    struct abti_mutex_looks looks = abti_mutex_allow_looks(behind_others);
+    while (looks.left > 0) {
         if (take(mutex, barred, mine))
             return true;
-        for (int pauses = 1 << i; pauses > 0; pauses--)
+        for (int pauses = abti_mutex_learn_look(&looks); pauses > 0; pauses--)
             abti_cpu_relax();
     }
     return false;
@@ -75,7 +64,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
     w->in_vain = w->guest = false;
-    w->passes = 0;
+    w->turn = (struct abti_mutex_turn){0};
 }
 
 static bool is_of_home(ABT_mutex mutex, const struct abti_waiter *w)
@@ -103,17 +92,8 @@ struct look {
     struct abti_timer timer;
     ABT_mutex mutex;
     struct abti_waitq *queue;
-    uint64_t step_ns;
+    struct abti_mutex_relook relook;
 };
-
-/* When to look next, in a step's time or a little more. */
-static uint64_t next_look(struct look *look, uint64_t now_ns)
-{
-    uint64_t step = look->step_ns;
-    if (step < LOOK_SELDOM_NS)
-        look->step_ns = 2 * step;
-    return (now_ns + 2 * step - 1) & ~(step - 1);
-}
 
 /* With `lock` held: takes a waiter out of its queue if nobody holds the mutex. */
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
@@ -148,9 +128,10 @@ static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
     ABT_mutex mutex = look->mutex;
     uint64_t next = ABTI_CLOCK_NEVER; /* an unlock has taken the waiter out, and wakes it */
     if (!abti_spin_trylock(&mutex->lock))
-        return next_look(look, now_ns);
+        return abti_mutex_relook_next(&look->relook, now_ns);
     if (is_queued(timer->waiter))
-        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE : next_look(look, now_ns);
+        next = leave_queue(mutex, look->queue, timer->waiter) ? ABTI_LOOK_WAKE
+                                                              : abti_mutex_relook_next(&look->relook, now_ns);
     abti_spin_unlock(&mutex->lock);
     return next;
 }
@@ -167,8 +148,9 @@ static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *n
 /* With `lock` held and the ULT queued: it parks with a timer that looks for it. */
 static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
-    struct look look = {.mutex = mutex, .queue = queue, .step_ns = LOOK_FIRST_NS};
-    abti_timer_arm(abti_es_self, &look.timer, w, next_look(&look, abti_clock_mono_ns()), look_for_ult);
+    struct look look = {.mutex = mutex, .queue = queue, .relook = abti_mutex_relook_new};
+    abti_timer_arm(abti_es_self, &look.timer, w, abti_mutex_relook_next(&look.relook, abti_clock_mono_ns()),
+                   look_for_ult);
     park_queued_ult(mutex, w, next);
     abti_timer_disarm(&look.timer);
 }
@@ -184,10 +166,11 @@ static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti
 /* With `lock` held and the external thread queued. */
 static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
-    struct look look = {.step_ns = LOOK_FIRST_NS};
+    struct abti_mutex_relook relook = abti_mutex_relook_new;
     w->ult = NULL;
     abti_spin_unlock(&mutex->lock);
-    while (!abti_native_wait(&w->word, next_look(&look, abti_clock_mono_ns())) && !look_natively(mutex, queue, w))
+    while (!abti_native_wait(&w->word, abti_mutex_relook_next(&relook, abti_clock_mono_ns())) &&
+           !look_natively(mutex, queue, w))
         ;
 }
 
@@ -352,7 +335,11 @@ static uint32_t mark_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
 
 static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
 {
-    return !is_of_home(mutex, head) && ((struct abti_mutex_waiter *)head)->passes++ < MUTEX_PASSES;
+    struct abti_mutex_turn *turn = &((struct abti_mutex_waiter *)head)->turn;
+    if (is_of_home(mutex, head) || !abti_mutex_turn_may_pass(turn))
+        return false;
+    abti_mutex_turn_learn_pass(turn);
+    return true;
 }
 
 /*

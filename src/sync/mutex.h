@@ -70,6 +70,7 @@
 #ifndef ABTI_SYNC_MUTEX_H
 #define ABTI_SYNC_MUTEX_H
 
+#include "sync/mutex_policy.h"
 #include "sync/waitq.h"
 
 enum {
@@ -107,12 +108,12 @@ struct ABT_mutex_attr_opaque {
 /* A waiter for a mutex, or for a cond after which it takes a mutex. */
 struct abti_mutex_waiter {
     struct abti_waiter base;
-    bool external;   /* a thread that is no ES */
-    bool es_native;  /* the native thread of an ES */
-    bool in_vain;    /* it has been woken, and has found the mutex locked */
-    bool guest;      /* it stands in `waiters` without a look, or has been woken with the others that do so; it then
-                        queues anew, behind all others */
-    unsigned passes; /* how often others were woken while it was the first of `waiters` */
+    bool external;  /* a thread that is no ES */
+    bool es_native; /* the native thread of an ES */
+    bool in_vain;   /* it has been woken, and has found the mutex locked */
+    bool guest;     /* it stands in `waiters` without a look, or has been woken with the others that do so; it then
+                       queues anew, behind all others */
+    struct abti_mutex_turn turn; /* as the first of `waiters` */
 };
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object);
@@ -123,7 +124,7 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
     w->external = w->es_native = w->in_vain = w->guest = false;
-    w->passes = 0;
+    w->turn = (struct abti_mutex_turn){0};
 }
 
 /*
