@@ -60,6 +60,7 @@ api_tests = \
 	test/api/error \
 	test/api/eventual \
 	test/api/eventual_any \
+	test/api/fork \
 	test/api/future \
 	test/api/idle \
 	test/api/idle_hook \

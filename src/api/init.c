@@ -7,10 +7,14 @@
 #include "os/fault.h"
 #include "pool/pool_impl.h"
 #include "rt/log.h"
+#include "run/end.h"
 #include "run/join.h"
+#include "run/leftover.h"
+#include "run/shortage.h"
 #include "run/stackuse.h"
 #include "stream/affinity.h"
 #include "stream/halt.h"
+#include "stream/list.h"
 #include "stream/reclaim.h"
 #include "stream/sched_impl.h"
 #include "stream/xstream.h"
@@ -111,6 +115,16 @@ static int memory_and_primary_init(void)
     return code;
 }
 
+static void reset_in_child(void);
+
+/* Once, for as long as the library is loaded. Without memory the child of a fork is as it was left. */
+static void watch_forks(void)
+{
+    static bool registered;
+    if (!registered)
+        registered = pthread_atfork(NULL, NULL, reset_in_child) == 0;
+}
+
 static int runtime_init(void)
 {
     int code = abti_config_load(&abti_rt.config, true);
@@ -134,6 +148,7 @@ static int runtime_init(void)
         abti_config_fini(&abti_rt.config);
         return code;
     }
+    watch_forks();
     abti_overflow_watch();
     abti_stackuse_begin();
     /* release: pairs with abti_rt_is_up */
@@ -257,4 +272,45 @@ int ABT_finalize(void)
 int ABT_initialized(void)
 {
     return abti_rt_is_up() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED;
+}
+
+/* --- Fork --- */
+
+/* As when the library was loaded, but for the configuration: other threads may have been changing any of it. */
+static void forget_parent(void)
+{
+    abti_es_self = NULL;
+    abti_es_list_forget();
+    abti_rt_forget();
+    abti_tool_forget();
+    abti_unitmap_forget();
+    abti_stackuse_forget();
+    abti_leftover_forget();
+    abti_shortage_forget();
+    abti_halt_forget();
+}
+
+/*
+ * The child of a fork has one thread, this one. With one stream all goes on as it was. The units of other streams, and
+ * whatever they held, are gone: the library begins anew, with this thread as the primary ES and what it runs as the
+ * primary ULT.
+ */
+static void reset_in_child(void)
+{
+    abti_es *es = abti_es_self;
+    init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    if (!abti_rt_is_up() || (es && es->is_primary && abti_rt.num_xstreams == 1))
+        return;
+    abti_unit *forker = es ? es->cur : NULL;
+    forget_parent();
+    if (memory_and_primary_init() != ABT_SUCCESS) {
+        fprintf(stderr, "libabt: no memory to begin anew in the child of a fork: it is as before ABT_init there\n");
+        init_count = 0;
+        return;
+    }
+    if (forker && !(forker->flags & ABTI_UNIT_PRIMARY))
+        abti_end_with_process(abti_rt.primary->cur, forker);
+    abti_stackuse_begin();
+    /* release: pairs with abti_rt_is_up */
+    abti_store_release(&abti_rt.up, true);
 }

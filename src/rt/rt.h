@@ -35,6 +35,12 @@ struct abti_rt {
 
 extern struct abti_rt abti_rt;
 
+/*
+ * In the child of a fork, which has one thread: everything but the configuration, and which slots are inherited, is as
+ * when the library was loaded. The memory stays, since threads that are no more may have been changing it.
+ */
+void abti_rt_forget(void);
+
 ABTI_INLINE bool abti_rt_is_up(void)
 {
     /* acquire: pairs with the release at the end of ABT_init */

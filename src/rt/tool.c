@@ -63,3 +63,10 @@ void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es, const struct A
         return; /* changed since the caller looked */
     tool->callback(unit, es ? es : ABT_XSTREAM_NULL, event, (ABT_tool_context)context, tool->arg);
 }
+
+void abti_tool_forget(void)
+{
+    abti_spin_init(&tool_lock, ABTI_RANK_LEAF);
+    all = NULL;
+    abti_store_relaxed(&abti_tool, NULL); /* relaxed: there is no other thread */
+}

@@ -39,6 +39,9 @@ int abti_tool_register(ABT_tool_thread_callback_fn cb, uint64_t events, void *ar
 /* Nothing is told from now on. */
 void abti_tool_stop(void);
 
+/* In the child of a fork: nothing was ever registered. */
+void abti_tool_forget(void);
+
 /* Frees what was registered, when no thread can be in a callback any more. */
 void abti_tool_fini(void);
 

@@ -14,6 +14,7 @@
  */
 #include "run/end.h"
 
+#include <stdlib.h>
 #include "base/assert.h"
 #include "rt/rt.h"
 #include "run/block.h"
@@ -168,8 +169,19 @@ static void call_back_on_own_stack(abti_unit *unit)
         abti_unit_call_back(unit);
 }
 
+/*
+ * The primary ULT of the child of a fork, see abti_end_with_process: the function of the unit that has forked has
+ * returned. There is nothing to go on with, as when the last thread of a process ends.
+ */
+static ABTI_COLD void end_child_if_primary(const abti_unit *unit)
+{
+    if (unit->flags & ABTI_UNIT_PRIMARY)
+        exit(EXIT_SUCCESS);
+}
+
 ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
 {
+    end_child_if_primary(unit);
     call_back_on_own_stack(unit);
     abti_es *es = abti_es_self;
     leave_stack(es, abti_pick_next(es, NULL), after_end_own_stack, unit);
@@ -191,6 +203,7 @@ ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 
 static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
 {
+    end_child_if_primary(unit);
     end_on_joiner_stack(es, unit);
 }
 
@@ -225,6 +238,7 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
 /* What cannot be ended quickly; on the joiner's own frames, which has not gone on yet. */
 static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
 {
+    end_child_if_primary(unit);
     abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -407,7 +421,24 @@ void abti_exit_to_primary(abti_es *es)
 
 void abti_end_without_stack(abti_es *es, abti_unit *unit)
 {
+    if (ABTI_UNLIKELY(es != abti_es_self))
+        exit(EXIT_SUCCESS); /* a tasklet that has forked returns in the child, see abti_end_with_process */
     abti_unit *joiner = abti_publish_end(es, unit);
     if (joiner)
         abti_resume_joiner(joiner);
+}
+
+/*
+ * The ends of units are hot. So the new primary ULT looks like a unit that is not ended quickly, and the slow functions
+ * ask what it is.
+ */
+void abti_end_with_process(abti_unit *primary, abti_unit *forker)
+{
+    static _Alignas(ABTI_CACHE_LINE) abti_unit nobody; /* runs on no ES: no unit in place goes on with it at once */
+    if (forker->flags & ABTI_UNIT_TASKLET)
+        forker->flags &= (uint16_t)~ABTI_UNIT_NAMED;
+    else if (abti_unit_runs_in_place(forker))
+        abti_store_relaxed(&primary->join, (uintptr_t)&nobody | ABTI_JOIN_IN_PLACE); /* relaxed: there is one thread */
+    else
+        primary->flags |= ABTI_UNIT_OWN_STACK;
 }

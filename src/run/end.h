@@ -24,6 +24,12 @@ void abti_resume_joiner(abti_unit *joiner);
 /* The end of a unit that is on no stack: a tasklet that has returned, one that is discarded. */
 void abti_end_without_stack(abti_es *es, abti_unit *unit);
 
+/*
+ * In the child of a fork `primary` is the primary ULT, and stands for `forker`, a unit other than the parent's primary
+ * ULT: when the function of that returns the process ends, and says EXIT_SUCCESS.
+ */
+void abti_end_with_process(abti_unit *primary, abti_unit *forker);
+
 /* After abti_stackuse_is_on has changed. */
 void abti_entry_watch(void);
 

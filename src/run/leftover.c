@@ -44,3 +44,10 @@ void abti_leftover_free(void *unit)
     abti_unit_free(unit);
     *handle = ABT_THREAD_NULL;
 }
+
+void abti_leftover_forget(void)
+{
+    abti_spin_init(&leftover_lock, ABTI_RANK_LEAF);
+    first = NULL;
+    end = &first;
+}

@@ -17,6 +17,9 @@ void abti_leftover_leave(abti_unit *unit, abti_unit *joiner);
 /* The unit that was left to the joiner, for whoever serves the request. */
 abti_unit *abti_leftover_take(abti_unit *joiner);
 
+/* In the child of a fork: nothing was left. */
+void abti_leftover_forget(void);
+
 /* Frees what was taken, and nulls the handle that the joiner has given ABT_thread_free. */
 void abti_leftover_free(void *unit);
 

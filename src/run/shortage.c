@@ -1,6 +1,7 @@
 #include "run/shortage.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "os/clock.h"
 #include "os/limits.h"
@@ -22,6 +23,12 @@ static struct {
     size_t most, before;   /* units in its pools, in this period and in the last one */
     bool told;             /* of this stall */
 } stall = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
+
+void abti_shortage_forget(void)
+{
+    memset(&stall, 0, sizeof(stall));
+    abti_spin_init(&stall.lock, ABTI_RANK_LEAF);
+}
 
 static size_t num_units(abti_pool *const *pools, int num)
 {

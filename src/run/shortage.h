@@ -10,4 +10,7 @@
  */
 void abti_shortage_note(abti_es *es, abti_pool *const *pools, int num);
 
+/* In the child of a fork: nothing was ever noted. */
+void abti_shortage_forget(void);
+
 #endif

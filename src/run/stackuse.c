@@ -106,6 +106,13 @@ void abti_stackuse_fini(void)
     abti_entry_watch();
 }
 
+void abti_stackuse_forget(void)
+{
+    abti_spin_init(&stackuse_lock, ABTI_RANK_LEAF);
+    uses = NULL;
+    abti_stackuse_fini();
+}
+
 /* --- Watching a unit --- */
 
 /* How far down is looked. */

@@ -32,6 +32,8 @@ ABTI_INLINE bool abti_stackuse_is_on(void)
 void abti_stackuse_begin(void);
 /* Forgets everything. */
 void abti_stackuse_fini(void);
+/* The same in the child of a fork: another thread may have been changing the table. */
+void abti_stackuse_forget(void);
 
 /* What is known of a function; zeroes if nothing is. */
 struct abti_stack_use abti_stackuse_of(void (*func)(void *));

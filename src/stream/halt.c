@@ -1,6 +1,7 @@
 #include "stream/halt.h"
 
 #include <errno.h>
+#include <string.h>
 #include "base/assert.h"
 #include "os/clock.h"
 #include "rt/rt.h"
@@ -70,6 +71,12 @@ void abti_halt_reset(void)
     abti_store_relaxed(&halt.phase, IDLE); /* relaxed: nobody posts while the library is down */
     halt.deadline_ns = 0;
     halt.closing = false;
+}
+
+void abti_halt_forget(void)
+{
+    memset(&halt, 0, sizeof(halt));
+    abti_store_relaxed(&halt.round, 1); /* relaxed: there is no other thread */
 }
 
 bool abti_halt_is_still(abti_es *es)

@@ -33,4 +33,7 @@ void abti_halt_wait_for_posters(void);
 /* At ABT_init: forgets what was asked for before the last ABT_finalize. */
 void abti_halt_reset(void);
 
+/* In the child of a fork: nothing was ever asked for. */
+void abti_halt_forget(void);
+
 #endif

@@ -1,6 +1,7 @@
 #include "stream/list.h"
 
 #include <limits.h>
+#include <string.h>
 #include "base/assert.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
@@ -105,6 +106,17 @@ void abti_es_list_leave(abti_es *es)
         abti_pool_disown(pool, es);
     abti_spin_unlock(&abti_rt.lock);
     abti_halt_wait_for_posters();
+}
+
+void abti_es_list_forget(void)
+{
+    for (unsigned index = 0; index < ABTI_MAX_ES; index++) {
+        /* relaxed: there is no other thread */
+        if (!abti_load_relaxed(&abti_rt.by_index[index]))
+            continue;
+        abti_timers_forget(index);
+        memset(&bias_users[index], 0, sizeof(bias_users[index]));
+    }
 }
 
 bool abti_es_rank_is_free(int rank)

@@ -22,4 +22,10 @@ bool abti_es_rank_is_free(int rank);
 /* Gives the ES another rank, and binds its native thread to the CPUs that the rank stands for. ABT code. */
 int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
 
+/*
+ * In the child of a fork, before abti_rt_forget: what is kept by the indices of the ESs is as new. The ESs themselves
+ * are no more, their memory is lost.
+ */
+void abti_es_list_forget(void);
+
 #endif

@@ -191,7 +191,10 @@ static void after_fork_in_child(void)
     abti_futex_forget_sleepers();
     /* relaxed: there is no other thread */
     abti_store_relaxed(&reclaim_state, NONE);
-    abti_spin_unlock(&working);
+    if (fork_has_lock)
+        abti_spin_unlock(&working);
+    else
+        abti_spin_init(&working, ABTI_RANK_RECLAIM);
 }
 
 void abti_reclaim_init(void)

@@ -247,6 +247,7 @@ void abti_es_destroy_primary(abti_es *es)
 {
     struct abti_stack *stack = es->main_unit->stack;
     abti_unit *main_ult = es->cur;
+    main_ult->flags &= (uint16_t)~ABTI_UNIT_OWN_STACK; /* see abti_end_with_process: the stack is not ours */
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
     abti_fault_leave(es->fault_stack);

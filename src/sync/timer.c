@@ -1,5 +1,6 @@
 #include "sync/timer.h"
 
+#include <string.h>
 #include "base/assert.h"
 #include "rt/rt.h"
 #include "run/sched.h"
@@ -20,6 +21,13 @@ struct abti_timers *abti_timers_of(unsigned index)
     struct abti_timers *timers = &timers_of_all[index];
     abti_store_relaxed(&timers->next, ABTI_CLOCK_NEVER);
     return timers;
+}
+
+void abti_timers_forget(unsigned index)
+{
+    struct abti_timers *timers = &timers_of_all[index];
+    memset(timers, 0, sizeof(*timers));
+    abti_spin_init(&timers->lock, ABTI_RANK_TIMERS);
 }
 
 /* lock held */

@@ -60,6 +60,9 @@ void abti_timers_recheck(void);
 /* The timers of the ES with this index, none of which is armed. */
 struct abti_timers *abti_timers_of(unsigned index);
 
+/* In the child of a fork: those of the ES with this index are as new. */
+void abti_timers_forget(unsigned index);
+
 /*
  * The ES, which does not run or on whose native thread the caller is, has been told to end: its timers go to others
  * that serve their pools and have not been told to end, and if there is none to the primary ES. But unless `force`,

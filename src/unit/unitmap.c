@@ -116,9 +116,14 @@ abti_unit *abti_unitmap_find(ABT_unit handle)
 void abti_unitmap_fini(void)
 {
     for (int i = 0; i < STRIPES; i++) {
-        struct stripe *s = &stripes[i];
-        if (s->table != s->first)
-            free(s->table);
-        *s = (struct stripe){.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
+        if (stripes[i].table != stripes[i].first)
+            free(stripes[i].table);
     }
+    abti_unitmap_forget();
+}
+
+void abti_unitmap_forget(void)
+{
+    for (int i = 0; i < STRIPES; i++)
+        stripes[i] = (struct stripe){.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 }

@@ -17,4 +17,7 @@ abti_unit *abti_unitmap_find(ABT_unit handle);
 /* Frees the tables; the map is empty. */
 void abti_unitmap_fini(void);
 
+/* The map is empty, whatever becomes of the tables: in the child of a fork. */
+void abti_unitmap_forget(void);
+
 #endif
