@@ -11,8 +11,8 @@ ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack 
 }
 
 /*
- * The same to a stack on which a unit starts. Units end by leaving their stack, and so leave frames behind on TSan's
- * shadow of it, which is limited: now and then a stack gets a fresh fiber.
+ * Tells the tools of a switch to a stack on which a unit starts. Units end by leaving their stack, and so leave frames
+ * behind on TSan's shadow of it, which is limited. Therefore a stack gets a fresh fiber now and then.
  */
 ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct abti_stack *to)
 {
@@ -20,7 +20,8 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
     void *old_fiber = NULL;
     char *sp = abti_cpu_sp();
     if (sp >= to->base && sp < (char *)to)
-        abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller's own: it still needs it */
+        abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller runs on it and still needs
+                                                                              it */
     else
         abti_stack_alive(to);
     if (++to->fiber_uses > FIBER_USES) {
@@ -33,8 +34,8 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
 }
 
 /*
- * Who ends has put its stack into the cache, where it lies uppermost, and leaves it: it is dead when somebody has
- * arrived on another one. Nobody can have taken it out of the cache before that.
+ * A unit that ends has put its stack into the cache, where it lies uppermost, and leaves it. The stack is dead when the
+ * next unit has arrived on another one. Nobody can have taken it out of the cache before that.
  */
 ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
 {
@@ -43,7 +44,7 @@ ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
     es->dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
 }
 
-/* Out of line: on the ES where the caller has arrived. */
+/* It is out of line, so that it looks anew on which ES the caller has arrived. */
 ABTI_NO_SANITIZE ABTI_NOINLINE void abti_bury_dead_stack(void)
 {
     abti_es *es = abti_es_self;
@@ -83,6 +84,7 @@ ABTI_NO_SANITIZE int abti_start_annotated(abti_unit *self, abti_unit *to, void (
 {
     void *fake = NULL;
     annotate_leave_to_start(&fake, to->stack);
+    /* relaxed: see abti_ult_entry */
     abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
     abti_bury_dead_stack();

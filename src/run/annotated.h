@@ -1,6 +1,6 @@
 /*
- * Switches under a sanitizer or valgrind: the same as otherwise, with the tools told. See os/annotate.h for their
- * rules. All of this is called only if abti_annotate_on.
+ * Switches under a sanitizer or valgrind. They do what other switches do, and tell the tools. os/annotate.h has the
+ * rules of the tools. All of this is called only if abti_annotate_on, except where said.
  */
 #ifndef ABTI_RUN_ANNOTATED_H
 #define ABTI_RUN_ANNOTATED_H
@@ -9,7 +9,7 @@
 #include "os/annotate.h"
 #include "rt/types.h"
 
-/* `self` leaves its stack for that of `to`, which goes on or starts; after may be NULL. */
+/* `self` leaves its stack for that of `to`, which goes on or starts. `after` may be NULL. */
 int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 
@@ -17,10 +17,10 @@ int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), 
 void abti_depart(struct abti_stack *to) ABTI_NO_SANITIZE;
 void abti_depart_to_start(struct abti_stack *to) ABTI_NO_SANITIZE;
 
-/* On the ES where the caller has arrived: the stack that was left for good is dead. */
+/* Marks the stack that was left for good as dead, on the ES where the caller has arrived. */
 void abti_bury_dead_stack(void) ABTI_NO_SANITIZE;
 
-/* The first thing on a new stack. Asks abti_annotate_on itself. */
+/* Is the first thing to be called on a new stack. It asks abti_annotate_on itself. */
 ABTI_INLINE void abti_annotate_arrival(void)
 {
     if (ABTI_UNLIKELY(abti_annotate_on)) {

@@ -13,6 +13,7 @@ bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
     if (!abti_serves_only(es, pool) || !abti_may_pick(es))
         return false;
     abti_pool_lock(es, pool);
+    abti_assert(es == abti_es_self && es->cur == self);
     abti_unit *head = abti_pool_head_locked(pool);
     bool is_next = head && head == unit && abti_is_resumable(head);
     if (is_next)
@@ -23,6 +24,7 @@ bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
 
 int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
 {
+    abti_assert(es->cur == self && self != next && abti_is_resumable(next));
     abti_pool_count_entered(es, self->pool);
     if (abti_stack_is_overrun(self->stack))
         abti_overflow_abort(self);
@@ -32,6 +34,7 @@ int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(v
 
 void abti_serve_migration(abti_unit *self)
 {
+    /* relaxed: abti_migrate_serve looks again */
     if (abti_load_relaxed(&self->requests) & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
 }
@@ -46,7 +49,10 @@ int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
 void abti_after_suspend(void *arg)
 {
     abti_unit *self = arg;
-    /* release: whoever sees BLOCKED may resume the unit, whose context this orders (abti_unblock, abti_join's ender) */
+    /*
+     * release: a thread that sees BLOCKED may resume the unit, whose saved context this publishes. It pairs with the
+     * acquires in abti_resume_joiner, abti_may_hand_over and abti_unit_state.
+     */
     abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
 }
 
@@ -72,6 +78,7 @@ void abti_take_blocked(abti_es *es, abti_unit *unit)
 {
     abti_assert(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_BLOCKED);
     abti_tool_event_resume(unit);
+    /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_count_left(es, unit->pool);
 }
@@ -81,6 +88,10 @@ int abti_suspend_native(abti_es *es)
     abti_assert(es == abti_es_self && es->cur->flags & ABTI_UNIT_MAIN_SCHED);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_sleeper_prepare(&es->sleeper);
+    /*
+     * seq_cst: these pair with the store in unblock_native. Either the load below sees that store, or the wake that
+     * follows it sees the sleeper's announcement.
+     */
     abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);
     while (abti_load_seq_cst(&es->cur->state) == ABT_THREAD_STATE_BLOCKED) {
         abti_sleeper_sleep(&es->sleeper, ABTI_CLOCK_NEVER);
@@ -93,6 +104,8 @@ int abti_suspend_native(abti_es *es)
 
 static ABTI_COLD void unblock_native(abti_unit *main_unit)
 {
+    /* relaxed: the waker has found the unit, which waits, and so does its ES. seq_cst: pairs with abti_suspend_native
+     */
     abti_es *es = abti_load_relaxed(&abti_rt.by_index[abti_load_relaxed(&main_unit->es)]);
     abti_store_seq_cst(&main_unit->state, ABT_THREAD_STATE_RUNNING);
     abti_es_wake(es);
@@ -106,6 +119,7 @@ void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
         unblock_native(unit);
         return;
     }
+    /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_push_unblocked(pool, unit, context);
 }

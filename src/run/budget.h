@@ -10,38 +10,41 @@
 #include "base/assert.h"
 #include "rt/self.h"
 
-/* As many units may run from now on as the scheduler's event_freq says. */
+/* Lets as many units run from now on as the scheduler's event_freq says. */
 ABTI_INLINE void abti_budget_fill(abti_es *es, uint32_t event_freq)
 {
     abti_assert(event_freq > 0 && event_freq <= INT32_MAX);
     es->budget = (int32_t)event_freq;
 }
 
-/* A look is due at once. */
+/* Makes a look due at once. */
 ABTI_INLINE void abti_budget_exhaust(abti_es *es)
 {
     es->budget = 0;
 }
 
-/* One unit is taken from it, and may run. False: it was the last one, or there was none, and a look is due first. */
+/*
+ * Takes one unit from the budget, which may run. False: it was the last one, or there was none, and a look is due
+ * first.
+ */
 ABTI_INLINE bool abti_budget_take(abti_es *es)
 {
     return abti_cpu_count_down(&es->budget);
 }
 
-/* The next abti_budget_take would be true. */
+/* Whether the next abti_budget_take would return true. */
 ABTI_INLINE bool abti_budget_allows(const abti_es *es)
 {
     return es->budget > 1;
 }
 
-/* One unit is taken from it, and runs in any case. */
+/* Takes one unit from the budget, which runs in any case. */
 ABTI_INLINE void abti_budget_count(abti_es *es)
 {
     es->budget--;
 }
 
-/* A look is due. */
+/* Whether a look is due. */
 ABTI_INLINE bool abti_budget_is_exhausted(const abti_es *es)
 {
     return es->budget <= 0;

@@ -21,13 +21,17 @@ void abti_discard(abti_es *es, abti_unit *unit)
     abti_end_without_stack(es, unit);
 }
 
-/* A popped unit with requests. False when it is not to run now, or has run. */
+/*
+ * Serves the requests of a popped unit. False when it is not to run now, or has run. relaxed: a request takes effect at
+ * the next look, and the functions that serve it acquire it.
+ */
 static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
     if (abti_unit_is_cancelled(unit)) {
         if (requests & ABTI_REQ_FREE)
-            abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which goes now */
+            abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which is given
+                                                             back now */
         abti_tool_event_cancel_popped(es, unit);
         abti_discard(es, unit);
         abti_tool_after_cancel(es);
@@ -47,18 +51,18 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 }
 
 /*
- * There is no memory for the unit's stack: it goes back to its pool as if it had yielded. A predefined scheduler then
+ * Puts a unit for whose stack there is no memory back to its pool, as if it had yielded. A predefined scheduler then
  * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
- * keep those from running that have stacks to give back. Before it looks at events, the other ESs are asked for the
- * stacks they have at hand, and others in the system, who may free memory, get the processor; and when that has been
- * in vain for long, it is told.
+ * keep the units from running that have stacks to give back. When a look at events is due, the other ESs are first
+ * asked for the free stacks they have, and the processor is given to others in the system, which may free memory. When
+ * that has been in vain for long, abti_shortage_note tells it.
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     abti_pool *pool = unit->pool;
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = abti_sched_in(parent);
-    bool is_ours = sched && sched->ops->pick; /* a predefined one */
+    bool is_ours = sched && sched->ops->pick; /* it is a predefined one */
     if (!is_ours || abti_budget_is_exhausted(es)) {
         abti_es_ask_for_stacks(es);
         abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);

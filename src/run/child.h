@@ -1,4 +1,4 @@
-/* A scheduler runs units, as their parent. */
+/* How a scheduler runs units, as their parent. */
 #ifndef ABTI_RUN_CHILD_H
 #define ABTI_RUN_CHILD_H
 
@@ -7,14 +7,14 @@
 #include "run/switch.h"
 
 /*
- * The calling ULT runs a popped unit, and what that hands off, until control comes back to it. `dsched` is the
- * caller's scheduler if its children may dispatch directly, else NULL.
+ * Runs a popped unit as a child of the calling ULT, and what that unit hands off, until control comes back. `dsched` is
+ * the caller's scheduler if its children may dispatch directly, or NULL.
  */
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
- * The calling scheduler runs a tasklet without requests: it never switches. es->cur is the tasklet afterwards, for the
- * scheduler to set right before anybody can look.
+ * Runs a tasklet without requests, which never switches. Afterwards es->cur is still the tasklet, and the calling
+ * scheduler sets it right before anybody can look.
  */
 ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 {
@@ -23,13 +23,16 @@ ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
     unit->func(unit->arg);
     abti_tool_event_finish(es, unit);
     uintptr_t join = 0;
-    /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
+    /*
+     * release: pairs with abti_unit_is_done. acquire: pairs with the registration of a joiner that was faster
+     * (join_register)
+     */
     if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
         ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
         abti_end_without_stack(es, unit);
 }
 
-/* A popped unit that is to end without running on: its end is published and its joiner resumed. */
+/* Ends a popped unit without running it on: publishes its end and resumes its joiner. */
 void abti_discard(abti_es *es, abti_unit *unit);
 
 #endif

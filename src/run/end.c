@@ -38,12 +38,15 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 {
     if (ABTI_UNLIKELY(abti_annotate_on))
         abti_depart_to_start(to->stack);
+    /* relaxed: see abti_ult_entry */
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
 
 /* --- Publishing an end --- */
 
-/* A unit that is more than its descriptor: the joiner frees it itself when that calls the user's functions. */
+/*
+ * Frees a unit that is more than its descriptor. If that calls the user's functions, the joiner frees the unit itself.
+ */
 static ABTI_NOINLINE void free_for_joiner(abti_unit *unit, abti_unit *joiner)
 {
     if (abti_unit_calls_back(unit)) {
@@ -54,10 +57,10 @@ static ABTI_NOINLINE void free_for_joiner(abti_unit *unit, abti_unit *joiner)
     }
 }
 
-/* For a joiner in ABT_thread_free. */
+/* Frees a unit for a joiner in ABT_thread_free. */
 ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
 {
-    /* relaxed: the unit has ended, its last user synchronised by the join word */
+    /* relaxed: the unit has ended, and its last user has synchronised by the join word */
     if (ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
         free_for_joiner(unit, joiner);
         return;
@@ -66,7 +69,7 @@ ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
     abti_unit_release(es, unit);
 }
 
-/* A unit that a joiner waits for, whose registration is `join`. */
+/* Publishes the end of a unit that a joiner waits for. `join` is the joiner's registration. */
 ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
 {
     abti_assert((join & ~(uintptr_t)ABTI_JOIN_TAGS) != 0);
@@ -74,7 +77,7 @@ ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintp
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
         free_joined(es, unit, (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
     else
-        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
     if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
         abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
         return NULL;
@@ -85,7 +88,7 @@ ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintp
 ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
 {
     abti_assert(abti_load_relaxed(&unit->join) != ABTI_JOIN_DONE);
-    /* acquire: pairs with the joiner's registration */
+    /* acquire: pairs with the joiner's registration (join_register, abti_join_uncounted) */
     uintptr_t join = abti_load_acquire(&unit->join);
     if (join == 0) {
         if (!(unit->flags & ABTI_UNIT_NAMED)) {
@@ -93,7 +96,10 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
             abti_unit_dispose(es, unit);
             return NULL;
         }
-        /* release: pairs with abti_unit_is_done; acquire: with a joiner that was faster */
+        /*
+         * release: pairs with abti_unit_is_done. acquire: pairs with the registration of a joiner that was faster
+         * (join_register)
+         */
         if (ABTI_LIKELY(abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
             return NULL;
     }
@@ -108,7 +114,7 @@ abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 void abti_resume_joiner(abti_unit *joiner)
 {
     abti_assert(joiner != NULL);
-    /* acquire: pairs with abti_after_suspend */
+    /* acquire: pairs with the release in abti_after_suspend */
     abti_spin_until(abti_load_acquire(&joiner->state) == ABT_THREAD_STATE_BLOCKED);
     abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
@@ -118,7 +124,7 @@ static void after_end_in_place(void *joiner)
     abti_resume_joiner(joiner);
 }
 
-/* A unit that keeps its stack ends when it has left it: the stack may go with it. */
+/* Publishes the end of a unit that keeps its stack, when it has left that. The stack may be freed with the unit. */
 static void after_end_own_stack(void *arg)
 {
     abti_unit *unit = arg;
@@ -129,7 +135,10 @@ static void after_end_own_stack(void *arg)
         abti_resume_joiner(joiner);
 }
 
-/* The joiner slept on this ES and nothing is asked of it: it goes on without a pass through its pool. */
+/*
+ * Whether the joiner slept on this ES and nothing is asked of it, so that it may go on without a pass through its pool.
+ * relaxed: the index is this ES's only if this thread has stored it.
+ */
 ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 {
     return joiner && abti_load_relaxed(&joiner->es) == es->index && !abti_has_requests(joiner);
@@ -143,7 +152,7 @@ ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
     abti_set_running(es, joiner);
 }
 
-/* The ES goes on with `next`, or with the parent, from a stack that nobody comes back to. */
+/* Goes on with `next`, or with the parent, from a stack that nobody comes back to. */
 ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after)(void *), void *arg)
 {
     abti_assert(es == abti_es_self && es->parent);
@@ -160,8 +169,8 @@ ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after
 }
 
 /*
- * A unit that keeps its stack and frees itself does so when it has left the stack, on another one: the user's functions
- * are called before that.
+ * Calls the user's functions for a unit that keeps its stack and frees itself. It frees itself when it has left that
+ * stack, on another one, and these functions are to be called before that.
  */
 static void call_back_on_own_stack(abti_unit *unit)
 {
@@ -188,8 +197,8 @@ ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
 }
 
 /*
- * In place: the stack is the joiner's, who is registered and can go on nowhere before we have left. Returns when it is
- * to go on here and now.
+ * Ends a unit in place. The stack is the joiner's, which is registered and can go on nowhere before we have left.
+ * Returns the joiner if it is to go on here and now. relaxed: the joiner registered before the unit started.
  */
 ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
@@ -208,9 +217,10 @@ static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
 }
 
 /*
- * The common case by itself, with no more than the joiner's going on left to do: it sleeps on this ES, which owns the
- * counts of its pool (it may have got another pool meanwhile), and the unit is nothing but its descriptor. Requests to
- * the joiner wait until it yields: it has never left its stack.
+ * Ends a unit in place in the common case, so that only the joiner's going on is left to do: the joiner sleeps on this
+ * ES, which owns the counts of the joiner's pool (the joiner may have got another pool meanwhile), and the unit is
+ * nothing but its descriptor. Requests to the joiner wait until it yields, since it has never left its stack. relaxed:
+ * as in can_continue_joiner.
  */
 ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
 {
@@ -222,12 +232,12 @@ ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner
         abti_cache_put_quick(&es->units, unit);
         abti_null_handle(joiner);
     } else {
-        abti_store_release(&unit->join, ABTI_JOIN_DONE);
+        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
     }
     return true;
 }
 
-/* The joiner goes on. */
+/* Lets the joiner go on. relaxed: queries may see the state late. */
 ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
 {
     abti_pool_owner_left(pool, 1);
@@ -235,7 +245,10 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
-/* What cannot be ended quickly; on the joiner's own frames, which has not gone on yet. */
+/*
+ * Ends a unit in place that cannot be ended quickly, on the frames of the joiner, which has not gone on yet. relaxed:
+ * the joiner registered before the unit started.
+ */
 static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
 {
     end_child_if_primary(unit);
@@ -246,13 +259,17 @@ static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
     return ABT_SUCCESS;
 }
 
-/* The function of a unit in place has returned, and nothing is left on the stack but its joiner's frames. */
+/*
+ * Is called when the function of a unit in place has returned, with nothing left on the stack but its joiner's frames.
+ * relaxed: the joiner registered before the unit started.
+ */
 ABTI_HOT int abti_end_in_place(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     uintptr_t join = abti_load_relaxed(&unit->join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* never NULL: it registered first of all */
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* it is never NULL: it registered before
+                                                                             all else */
     abti_pool *pool = joiner->pool;
     if (ABTI_UNLIKELY(!try_publish_end(es, unit, joiner, pool, join)))
         return end_in_place_slow(es, unit);
@@ -261,8 +278,9 @@ ABTI_HOT int abti_end_in_place(void)
 }
 
 /*
- * A unit of a row has ended, and the next one is to run, on this very stack. Not when it is the joiner's turn, or the
- * unit has come elsewhere. Out of line for the same reason as end_watch.
+ * Ends a unit of a row. True: the next one is to run, on this very stack. False: it is the joiner's turn, or the unit
+ * has come elsewhere. It is out of line for the same reason as end_watch. relaxed: the joiner registered before the
+ * unit started.
  */
 static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
 {
@@ -290,7 +308,7 @@ void abti_run_row(void *row_)
     } while (go_on_in_row(row));
 }
 
-/* Out of line: it must not use what its caller knew of the ES before the unit ran. */
+/* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */
 static ABTI_NOINLINE void end_watch(void)
 {
     abti_stackuse_left(abti_es_self->cur);
@@ -332,7 +350,7 @@ static ABTI_HOT void end_ult(void)
     leave_stack(es, next, NULL, NULL);
 }
 
-/* Out of line: our caller looked where it is before the unit ran, which may have come elsewhere. */
+/* It is out of line for the same reason as end_watch. */
 static ABTI_NOINLINE void tell_finish(void)
 {
     abti_es *es = abti_es_self;
@@ -370,6 +388,7 @@ _Atomic(void (*)(void)) abti_ult_entry = ult_main;
 void abti_entry_watch(void)
 {
     abti_spin_lock(&abti_rt.lock);
+    /* relaxed: see abti_ult_entry */
     abti_store_relaxed(&abti_ult_entry, abti_stackuse_is_on() ? ult_main_watched : ult_main);
     abti_spin_unlock(&abti_rt.lock);
 }

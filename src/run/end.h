@@ -1,27 +1,31 @@
-/* How units end: a joiner is told, and the ES goes on with somebody else, from a stack that nobody comes back to. */
+/* How units end: a joiner is told, and the ES goes on with another unit, from a stack that nobody comes back to. */
 #ifndef ABTI_RUN_END_H
 #define ABTI_RUN_END_H
 
 #include "unit/unit.h"
 
-/* The words for ends are explained in run/end.c. The calling ULT exits; with _to, `next`, popped, runs then. */
+/* Exits the calling ULT. The words for ends are explained in run/end.c. */
 ABTI_NORETURN void abti_ult_exit(void);
 
-/* The calling ULT exits. Its caller has told the tools of the end, and sampled the stack. */
+/* Exits the calling ULT. The caller has told the tools of the end, and sampled the stack. */
 ABTI_NORETURN void abti_ult_exit_told(void);
 
+/* Exits the calling ULT, and `next`, which the caller has popped, runs. */
 ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
 
-/* The primary ES's main unit ends: the primary ULT, which waits for it, goes on. */
+/* Ends the primary ES's main unit. The primary ULT, which waits for it, goes on. */
 ABTI_NORETURN void abti_exit_to_primary(abti_es *es);
 
 /* Publishes the end of a unit that runs no more. Returns the ULT that waited for it, still blocked, or NULL. */
 abti_unit *abti_publish_end(abti_es *es, abti_unit *unit);
 
-/* A ULT that waited for a unit goes to its pool. It may still be on its way out: it has registered before it left. */
+/*
+ * Pushes a ULT that waited for a unit to its pool. The ULT may still be about to leave its stack, since it registers
+ * before it leaves.
+ */
 void abti_resume_joiner(abti_unit *joiner);
 
-/* The end of a unit that is on no stack: a tasklet that has returned, one that is discarded. */
+/* Ends a unit that is on no stack: a tasklet that has returned, or a unit that is discarded. */
 void abti_end_without_stack(abti_es *es, abti_unit *unit);
 
 /*
@@ -30,7 +34,7 @@ void abti_end_without_stack(abti_es *es, abti_unit *unit);
  */
 void abti_end_with_process(abti_unit *primary, abti_unit *forker);
 
-/* After abti_stackuse_is_on has changed. */
+/* Sets abti_ult_entry anew, after abti_stackuse_is_on has changed. */
 void abti_entry_watch(void);
 
 /* Runs the units of a row, see run/row.h, in place. */

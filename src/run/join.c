@@ -10,11 +10,17 @@
 #include "run/stackuse.h"
 #include "run/yield.h"
 
-/* Registers the one joiner that may sleep. False: look at the unit again, it is done or has a joiner already. */
+/*
+ * Registers the one joiner that may sleep. False: the unit is done or has a joiner already, and the caller looks at it
+ * again.
+ */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 {
     uintptr_t none = 0;
-    /* release: publishes the joiner to abti_publish_end; acquire: a unit found DONE is as if joined */
+    /*
+     * release: publishes the joiner to abti_publish_end. acquire: of no use, as a caller that fails looks at the unit
+     * by abti_unit_is_done
+     */
     return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
 
@@ -25,7 +31,10 @@ static void join_native(abti_unit *unit)
     struct abti_sleeper sleeper = {ABTI_AWAKE};
     abti_sleeper_prepare(&sleeper);
     if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
-        /* The ender stores DONE before it wakes: no look at the unit is needed, which may be gone. */
+        /*
+         * The ending unit's thread stores DONE before it wakes. So no look at the unit is needed, which may be freed by
+         * now.
+         */
         (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);
         return;
     }
@@ -44,7 +53,7 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return ABT_SUCCESS;
 }
 
-/* Somebody else sleeps on the unit already: look at it again and again. */
+/* Looks at the unit again and again, since somebody else sleeps on it already. */
 static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 {
     while (!abti_unit_is_done(unit)) {
@@ -56,9 +65,10 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 }
 
 /*
- * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
- * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
- * the switch can go straight back to the API's user. With tools it comes back here, to tell of the join.
+ * Sleeps, as the calling ULT, until the unit ends. If the unit is to be freed, the registration asks it to free itself
+ * when it ends, and to null the user's handle, whose address the joiner's link holds. Then nothing is left to do here
+ * afterwards, and the switch can go straight back to the API's user. With tools it comes back here, to tell of the
+ * join.
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
@@ -75,8 +85,9 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 }
 
 /*
- * In place after all: the ULT has another pool than the one in front, or no more units were to run in place before a
- * look at events. Not while stack use is sampled: a unit has to have a stack of its own for that.
+ * Whether the unit may run in place after all: the ULT has another pool than the one in front, or no more units were to
+ * run in place before a look at events. It may not while stack use is sampled, since a unit needs a stack of its own
+ * for that.
  */
 static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
@@ -86,7 +97,8 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
         return false;
     if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
         abti_pool_in_place_grant(pool, (int32_t)es->dsched->event_freq);
-        abti_budget_exhaust(es); /* now they are looked at, or, if there is something to do, when the ULT has left */
+        abti_budget_exhaust(es); /* abti_may_pick looks at events now; if there is something to do, the scheduler
+                                    does it when the ULT has left */
     }
     return abti_may_pick(es);
 }
@@ -104,7 +116,10 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return abti_free_done(es, unit, handle);
 }
 
-/* Before the lock is taken: glances, and the ULT may run a unit in place. */
+/*
+ * Whether it is worth while to take the lock: the unit may be the next one, as a glance, and the ULT may run a unit in
+ * place.
+ */
 ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 {
     abti_unit *self = es->cur;
@@ -114,15 +129,20 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
            !abti_stackuse_is_on();
 }
 
-/* Under the pool's lock: as long as the unit stands in the pool nobody changes it but by a request. */
+/*
+ * Registers the joiner under the pool's lock. As long as the unit stands in the pool, only a request changes it.
+ * relaxed: the lock orders the unit's making, and abti_register_in_place looks again where there may be rivals.
+ */
 ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
     return abti_pool_head_locked(front) == unit && abti_unit_is_fresh_default(unit) &&
            abti_load_relaxed(&unit->join) == 0 && abti_register_in_place(unit, es->cur, handle);
 }
 
-/* The body of both forms, with the lock of `front` held; `own` is the joiner's pool. The biased form has seen that
- * nobody asks for a unit, and that the ES owns the counts of `own`. */
+/*
+ * The body of both forms, with the lock of `front` held. `own` is the joiner's pool. The biased form has seen that
+ * nobody asks for a unit, and that the ES owns the counts of `own`.
+ */
 ABTI_INLINE int join_body(abti_es *es, abti_pool *front, abti_pool *own, abti_unit *unit, ABT_thread *handle,
                           bool biased)
 {
@@ -152,8 +172,8 @@ static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thre
 }
 
 /*
- * The lock's bias is the ES's, the counts of the joiner's pool are, too, no look at events is due, and nobody asks for
- * a unit.
+ * The biased form needs more than the bias: the ES owns the counts of the joiner's pool, no look at events is due, and
+ * nobody asks for a unit.
  */
 ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
@@ -170,8 +190,11 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 int abti_join_uncounted(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    /* release: publishes the joiner to abti_publish_end and to may_finish of stream/main.c. It is the only one, and the
-       unit waits for it. */
+    abti_assert(es == abti_es_self && abti_load_relaxed(&unit->join) == 0);
+    /*
+     * release: publishes the joiner to abti_publish_end and to may_finish (stream/main.c). There is no other joiner,
+     * and the unit waits for this one.
+     */
     abti_store_release(&unit->join, (uintptr_t)self);
     return abti_leave_to(es, self, NULL, abti_after_suspend, self);
 }

@@ -1,6 +1,6 @@
 /*
- * Waiting for a unit to terminate, and freeing it. The common cases stand here by themselves, with everything in
- * registers; they end in a tail call to the general functions.
+ * Waiting for a unit to terminate, and freeing it. The common cases stand here, with everything in registers, and end
+ * in a tail call to the general functions.
  */
 #ifndef ABTI_RUN_JOIN_H
 #define ABTI_RUN_JOIN_H
@@ -11,57 +11,63 @@
 #include "run/switch.h"
 
 /*
- * The caller, any thread (es NULL: no ES), waits for a unit to terminate. With a handle it frees the unit, and nulls
- * the handle when that is done, not before: others may read it meanwhile. Always ABT_SUCCESS.
+ * Waits for a unit to terminate. Any thread may call this; `es` is NULL if it is no ES. With a handle it frees the unit
+ * and nulls the handle. It does so when the unit is freed, not before, since others may read the handle meanwhile.
+ * Always returns ABT_SUCCESS.
  */
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
- * The same for an ES and a unit that has not been touched, at a glance (what it is under the lock counts): in place
- * where that is possible, for a ULT, when the unit is the next one in the shared pool in front. It is taken out under
- * the lock, and is from then on as in a private pool: it may come to other ESs no sooner than it has left the joiner's
- * stack by yielding or blocking.
+ * Does the same for an ES and a unit that is fresh by a glance (abti_unit_is_fresh_default); what the unit is under the
+ * lock counts. If the caller is a ULT and the unit is the next one in the shared pool in front, it runs in place if
+ * possible. It is taken out under the lock, and from then on is as in a private pool: other ESs may get it only when it
+ * has left the joiner's stack by yielding or blocking.
  */
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
-/* The unit is done and joined; with a handle it is to be freed. */
+/* Ends the join of a unit that is done. With a handle it frees the unit. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
- * For finalize: the calling ULT waits for the unit of its scheduler, which ends for that only. The ULT does not count
- * as blocked, so that the scheduler may end.
+ * Waits, in ABT_finalize, for the unit of the calling ULT's scheduler, which ends only if it is waited for. The ULT
+ * does not count as blocked, so that the scheduler may end.
  */
 int abti_join_uncounted(abti_es *es, abti_unit *unit);
 
 /*
- * Registers the joiner of a unit that nobody else can start. A caller that frees the unit is alone with it, so that
- * an ordinary store will do; one that only joins may have rivals.
+ * Registers the joiner of a unit that nobody else can start. A caller that frees the unit is alone with it, so that a
+ * relaxed store will do: the unit runs on this thread, and what moves it to another one orders the store. A caller that
+ * only joins may have rivals.
  */
 ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
 {
     abti_assert(((uintptr_t)self & ABTI_JOIN_TAGS) == 0 && self != unit);
     uintptr_t none = 0;
     if (!handle)
+        /* release: pairs with default_stack_end (unit/unit.c). acquire: of no use, as the unit has not started */
         return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
     self->next = (abti_unit *)handle;
     abti_store_relaxed(&unit->join, (uintptr_t)self + (ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE));
     return true;
 }
 
-/* The unit is registered and popped, the joiner counted as blocked: it runs, and its end resumes the joiner. */
+/*
+ * Runs a unit in place, when it is registered and popped and the joiner is counted as blocked. Its end resumes the
+ * joiner.
+ */
 ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     abti_assert(es->cur == self && !abti_unit_has_started(unit) && abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE);
-    abti_unit_set_stack(unit, self->stack); /* for the units that it joins in place itself */
+    abti_unit_set_stack(unit, self->stack); /* it is for the units that this one joins in place itself */
     abti_set_running(es, unit);
-    /* relaxed: a waker must see the joiner BLOCKED, but the only one is the unit, which runs on this very stack */
+    /* relaxed: a waker must see the joiner BLOCKED, but the only waker is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     return abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
 }
 
 /*
- * A unit that has not been touched may run in place for `self`, a ULT which runs: it stands next in `queue`, the
- * stream's own, and there is enough of self's stack left. That it stands there also says that it is a unit which can be
+ * Whether a fresh unit (abti_unit_is_fresh_default) may run in place for `self`, the running ULT: it stands next in
+ * `queue`, the stream's own, and there is enough of self's stack left. Since it stands there, it is a unit that can be
  * joined.
  */
 ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
@@ -71,16 +77,16 @@ ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue 
            ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
 }
 
-/* The same for one that may have been touched. */
+/* Whether any unit, fresh or not, may run in place for `self`. */
 ABTI_INLINE bool abti_may_run_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
     return abti_may_run_fresh_in_place(self, queue, unit) && ABTI_LIKELY(abti_unit_is_fresh_default(unit));
 }
 
 /*
- * Join in place, if that may be, a unit that has not been touched: it is registered, it runs on the rest of the
- * joiner's stack, and its end resumes the joiner. True: done, with *code to be returned at once. On an ES; a caller
- * that is no ULT there has no queue.
+ * Joins a fresh unit in place, if that is possible: the unit is registered and runs on the rest of the joiner's stack,
+ * and its end resumes the joiner. True: this is done, and the caller returns *code at once. The caller runs on an ES;
+ * if it is no ULT there, `fast` is empty.
  */
 ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *handle, int *code)
 {
@@ -91,7 +97,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
         return false;
     if (ABTI_UNLIKELY(!abti_pool_in_place_take(pool))) {
         abti_pool_in_place_give_back(pool);
-        *code = abti_join_slow(es, unit, handle); /* after a look at events */
+        *code = abti_join_slow(es, unit, handle); /* this looks at events first */
         return true;
     }
     if (ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
@@ -103,13 +109,13 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
     return true;
 }
 
-/* The unit has ended and only its descriptor is to be freed. That it is so says that it may be. */
+/* Whether the unit has ended and only its descriptor is to be freed. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)
 {
     return !ABTI_BUILD_TOOL && ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
 }
 
-/* For units that are known to be joinable. */
+/* Joins a unit that is known to be joinable, and with a handle frees it. */
 ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))

@@ -3,8 +3,8 @@
 #include "pool/member.h"
 
 /*
- * Linked by `next`, with the joiner in `ctx`: an ended unit needs neither. The first left is the first taken, as a
- * rule, since joiners run on in the order in which they were resumed.
+ * The units that were left, linked by `next`, each with its joiner in `ctx`; an ended unit needs neither. As a rule the
+ * first one left is the first one taken, since joiners run on in the order in which they were resumed.
  */
 static struct abti_spin leftover_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static abti_unit *first, **end = &first; /* leftover_lock */
@@ -19,12 +19,16 @@ void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
     *end = unit;
     end = &unit->next;
     abti_spin_unlock(&leftover_lock);
-    /* release: pairs with the lock of the pool that the joiner comes to; the request is seen when it is popped */
+    /*
+     * release: pairs with the acquire in abti_leftover_take. The request is seen when the joiner is popped from its
+     * pool
+     */
     abti_fetch_or_acq_rel(&joiner->requests, ABTI_REQ_FREE);
 }
 
 abti_unit *abti_leftover_take(abti_unit *joiner)
 {
+    /* acquire: pairs with the release in abti_leftover_leave */
     abti_fetch_and_acq_rel(&joiner->requests, (uint8_t)~ABTI_REQ_FREE);
     abti_spin_lock(&leftover_lock);
     abti_unit **link = &first;

@@ -1,7 +1,7 @@
 /*
  * Ended units that their joiners have to free themselves. As a rule the end of a unit frees it on behalf of a joiner in
  * ABT_thread_free. But destructors of keys, and the free_unit of a user-defined pool, are the user's functions: they
- * run on the joiner's stack, and what they ask about themselves is answered for the joiner.
+ * run on the joiner's stack, and when they ask for the running unit, the answer is the joiner.
  */
 #ifndef ABTI_RUN_LEFTOVER_H
 #define ABTI_RUN_LEFTOVER_H
@@ -9,12 +9,13 @@
 #include "rt/types.h"
 
 /*
- * Leaves a unit to the joiner that sleeps in ABT_thread_free: it has a request, ABTI_REQ_FREE, and so runs on through
- * its parent, which switches to it by way of abti_leftover_free. The caller still has to resume the joiner.
+ * Leaves a unit to the joiner that sleeps in ABT_thread_free. The joiner gets a request, ABTI_REQ_FREE, and therefore
+ * runs on through its parent, which switches to it by way of abti_leftover_free. The caller still has to resume the
+ * joiner.
  */
 void abti_leftover_leave(abti_unit *unit, abti_unit *joiner);
 
-/* The unit that was left to the joiner, for whoever serves the request. */
+/* Returns the unit that was left to the joiner. The caller serves the joiner's request. */
 abti_unit *abti_leftover_take(abti_unit *joiner);
 
 /* In the child of a fork: nothing was left. */

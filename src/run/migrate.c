@@ -5,7 +5,7 @@
 void abti_migrate_request(abti_unit *unit, abti_pool *pool)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
-    abti_store_release(&cold->migrate_to, pool);
+    abti_store_release(&cold->migrate_to, pool); /* release: pairs with the exchange in abti_migrate_serve */
     /* release: pairs with the acquire in abti_migrate_serve, so that it sees the target */
     abti_fetch_or_acq_rel(&unit->requests, ABTI_REQ_MIGRATE);
 }
@@ -13,6 +13,8 @@ void abti_migrate_request(abti_unit *unit, abti_pool *pool)
 bool abti_migrate_serve(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    /* acquire: both pair with abti_migrate_request. A request that comes after the first finds its target by the next
+     */
     abti_fetch_and_acq_rel(&unit->requests, (uint8_t)~ABTI_REQ_MIGRATE);
     abti_pool *pool = abti_exchange_acq_rel(&cold->migrate_to, NULL);
     if (!pool || pool == unit->pool || abti_unit_associate(unit, pool) != ABT_SUCCESS)

@@ -4,12 +4,12 @@
 
 #include "rt/types.h"
 
-/* Records the request; the last one wins. Any thread. */
+/* Records the request. The last one wins. Any thread may call this. */
 void abti_migrate_request(abti_unit *unit, abti_pool *pool);
 
 /*
- * Carries a pending request out: re-associates the unit, then calls its callback. By whoever runs or has popped it.
- * False when the pool would not have it; the unit stays where it was.
+ * Carries a pending request out: it associates the unit with the new pool, then calls the unit's callback. The caller
+ * runs the unit or has popped it. False when the pool refused the unit, which then stays where it was.
  */
 bool abti_migrate_serve(abti_unit *unit);
 

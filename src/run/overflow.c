@@ -8,7 +8,7 @@
 #include "rt/rt.h"
 #include "unit/unit.h"
 
-/* A message put together in a signal handler: no stdio, no memory. */
+/* A message that a signal handler puts together, without stdio and without allocating memory. */
 struct message {
     char text[512];
     size_t len;
@@ -71,6 +71,7 @@ static void report(abti_unit *unit, const struct abti_stack *stack)
     add_number(&m, (uintptr_t)stack->base, 16);
     add(&m, " to ");
     add_number(&m, (uintptr_t)stack->end, 16);
+    /* relaxed: the unit runs on this thread */
     if (abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE)
         add(&m, " (shared with the ULT that joins it)");
     add(&m, ", size ");
@@ -85,13 +86,14 @@ static void report(abti_unit *unit, const struct abti_stack *stack)
     }
 }
 
-/* In a signal handler: of the unit that runs on this thread. */
+/* Looks, in a signal handler, whether the unit that runs on this thread has overflowed its stack. */
 static void look(void *addr)
 {
     abti_es *es = abti_es_self;
     if (!es || !es->cur)
         return;
-    abti_unit *unit = abti_unit_is_tasklet(es->cur) ? es->main_unit : es->cur; /* it is on its scheduler's stack */
+    abti_unit *unit = abti_unit_is_tasklet(es->cur) ? es->main_unit : es->cur; /* a tasklet is on its scheduler's
+                                                                                  stack */
     const struct abti_stack *stack = unit->stack;
     size_t room = abti_guard_room();
     if (stack->guard == ABTI_GUARD_PAGE && (uintptr_t)addr >= (uintptr_t)stack->base - room &&

@@ -1,15 +1,18 @@
-/* Stack overflows: who it was, said on stderr. */
+/* Stack overflows: a line on stderr tells which unit it was. */
 #ifndef ABTI_RUN_OVERFLOW_H
 #define ABTI_RUN_OVERFLOW_H
 
 #include "base/compiler.h"
 #include "rt/types.h"
 
-/* For ABT_init and ABT_finalize: faults in guard pages are reported. Nothing is done when no stack has any. */
+/*
+ * Begin and end to report faults in guard pages, for ABT_init and ABT_finalize. They do nothing when no stack has a
+ * guard page.
+ */
 void abti_overflow_watch(void);
 void abti_overflow_unwatch(void);
 
-/* The unit, which is about to leave its stack, has written over the canary: says so and aborts. */
+/* Reports that the unit, which is about to leave its stack, has written over the canary, and aborts. */
 ABTI_NORETURN void abti_overflow_abort(abti_unit *unit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Units that one after the other run in place for one joiner. */
+/* Rows of units that run in place one after the other for one joiner. */
 #ifndef ABTI_RUN_ROW_H
 #define ABTI_RUN_ROW_H
 
@@ -7,17 +7,17 @@
 #include "run/join.h"
 
 /*
- * Units that one after the other run in place for one joiner, who is saved once for all of them. It lies in the
- * joiner's frame; whoever goes on as the joiner finds in `next` how far they have come.
+ * Units that run in place one after the other for one joiner, which is saved once for all of them. The row lies in the
+ * joiner's frame. When the joiner goes on, on whatever ES, it finds in `next` how far they have come.
  */
 struct abti_row {
     abti_unit *joiner;
-    ABT_thread *next, *end; /* those to come */
-    bool free;              /* they are to be freed, too */
-    abti_unit *unit;        /* that runs */
+    ABT_thread *next, *end; /* the units to come */
+    bool free;              /* the units are to be freed, too */
+    abti_unit *unit;        /* the unit that runs */
 };
 
-/* The next one of the row is taken out of its pool and counts as running, if it may run in place now. */
+/* Takes the next unit of the row out of its pool and marks it as running, if it may run in place now. */
 ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
 {
     abti_assert(es == abti_es_self && row->next <= row->end);
@@ -39,7 +39,7 @@ ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
     return true;
 }
 
-/* Joins as many of these as can run in place one after the other, and returns how many: perhaps none. */
+/* Joins as many of these units as can run in place one after the other, and returns how many, which may be none. */
 size_t abti_join_row(ABT_thread *handles, size_t num, bool free);
 
 #endif

@@ -40,7 +40,7 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 {
     abti_es *es = abti_es_self;
     abti_pool *front = sched->front;
-    /* A glance first: an empty pool costs no access that others would notice. */
+    /* A glance comes first: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(front))
         return sched->ops->pick(sched, self);
     if (ABTI_UNLIKELY(abti_pool_is_asked(front) || !abti_bias_enter(&front->lock, es->bias)))
@@ -58,13 +58,18 @@ void abti_sched_pass_wake(abti_sched *sched)
 
 void abti_sched_request(abti_sched *sched, unsigned request)
 {
-    /* One that is stacked may end, and be gone, as soon as it sees the request. No ES sleeps in it. */
+    /*
+     * A stacked scheduler may end, and be freed, as soon as it sees the request. No ES sleeps in it. acquire: pairs
+     * with the compare-and-swap in abti_sched_claim.
+     */
     bool stacked = abti_load_acquire(&sched->use) == ABTI_SCHED_STACKED;
-    /* seq_cst, and so is the ES's look before it sleeps: one of the two sees the other (abti_es_park) */
+    /*
+     * seq_cst: pairs with the ES's look at the requests before it sleeps (abti_es_park). One of the two sees the other
+     */
     atomic_fetch_or(&sched->requests, (uint8_t)request);
     if (stacked)
         return;
-    abti_es *es = atomic_load(&sched->es);
+    abti_es *es = atomic_load(&sched->es); /* seq_cst: pairs with the stores in stream/xstream.c and main.c */
     if (es)
         abti_es_wake(es);
 }
@@ -72,6 +77,7 @@ void abti_sched_request(abti_sched *sched, unsigned request)
 bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
 {
     uint8_t unused = ABTI_SCHED_UNUSED;
+    /* acquire: pairs with the release in abti_sched_release. release: pairs with the acquire in abti_sched_request */
     return abti_cas_acq_rel(&sched->use, &unused, (uint8_t)use);
 }
 
@@ -117,6 +123,7 @@ static void sched_dispose(abti_sched *sched)
 
 void abti_sched_unmake(abti_sched *sched)
 {
+    /* release: pairs with the acquire of the last drop in abti_pool_drop */
     for (int i = 0; i < sched->num_pools; i++)
         abti_fetch_sub_acq_rel(&sched->pools[i]->num_scheds, 1);
     sched_dispose(sched);
@@ -133,13 +140,13 @@ void abti_sched_destroy(abti_sched *sched)
 
 void abti_sched_release(abti_sched *sched)
 {
-    atomic_store(&sched->es, NULL);
+    atomic_store(&sched->es, NULL); /* seq_cst: pairs with the load in abti_sched_request */
     if (sched->automatic) {
         abti_sched_destroy(sched);
         return;
     }
-    abti_store_relaxed(&sched->requests, 0); /* they were meant for the use that ends here */
-    abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+    abti_store_relaxed(&sched->requests, 0);            /* relaxed: they were meant for the use that ends here */
+    abti_store_release(&sched->use, ABTI_SCHED_UNUSED); /* release: pairs with the acquire in abti_sched_claim */
 }
 
 void abti_sched_stacked_main(void *arg)
@@ -150,18 +157,21 @@ void abti_sched_stacked_main(void *arg)
 }
 
 /*
- * What abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. One that is stacked in
- * a pool stops when its pools are empty, and looks itself.
+ * Looks at what abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. A scheduler
+ * that is stacked in a pool stops when its pools are empty, and looks itself.
  */
 bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 {
-    /* The orders are those of the functions named. */
+    /*
+     * seq_cst: pairs with abti_es_notify, abti_sched_request and the giving of timers (abti_timer_next). relaxed: the
+     * use changes only when the scheduler does not run.
+     */
     if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
         abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        /* Of a pool that other ESs work on, nothing is looked at that they write all the time. */
+        /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
         if (abti_pool_has_parked(pool) || (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
             return false;
     }
@@ -177,7 +187,7 @@ bool abti_serves_only(abti_es *es, abti_pool *pool)
 {
     abti_sched *sched = es->parent ? abti_sched_in(es->parent) : NULL;
     if (!sched || !sched->ops->pick)
-        return false; /* a user-defined one */
+        return false; /* it is a user-defined one */
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *first = sched->order[i];
         if (first == pool)

@@ -1,4 +1,4 @@
-/* Schedulers as the core sees them. */
+/* Schedulers: what the functions know of them that switch between units. */
 #ifndef ABTI_RUN_SCHED_H
 #define ABTI_RUN_SCHED_H
 
@@ -7,7 +7,7 @@
 #include "pool/thief.h"
 #include "run/budget.h"
 
-/* Requests to a scheduler: when has-to-stop becomes true. */
+/* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
 
 enum abti_sched_use { ABTI_SCHED_UNUSED, ABTI_SCHED_MAIN, ABTI_SCHED_STACKED };
@@ -15,43 +15,44 @@ enum abti_sched_use { ABTI_SCHED_UNUSED, ABTI_SCHED_MAIN, ABTI_SCHED_STACKED };
 struct abti_sched_ops {
     void (*run)(abti_sched *sched);
     /*
-     * The next unit to run, NULL when there is none. `self`, if not NULL, is a unit that yields: it counts as standing
-     * at the tail of its pool, and is returned when its turn is. May be called on the stack of any ULT that the
-     * scheduler runs. NULL for user-defined schedulers.
+     * Returns the next unit to run, or NULL when there is none. `self`, if not NULL, is a unit that yields: it counts
+     * as standing at the tail of its pool, and is returned when its turn comes. This may be called on the stack of any
+     * ULT that the scheduler runs. It is NULL for user-defined schedulers.
      */
     abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
 };
 
 struct ABT_sched_opaque {
-    abti_pool *fast;  /* first pool in order of choice if it is a private FIFO and no tool must be told of
-                         every switch, else NULL. Constant */
-    abti_pool *front; /* the same, if it is of another built-in kind. Constant */
+    abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO and no tool must be told of every
+                         switch, else NULL. Constant */
+    abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
     const struct abti_sched_ops *ops;
-    bool direct;               /* ULTs it runs may call pick() themselves: predefined, no user-defined pool. Constant */
-    bool automatic;            /* freed by the runtime */
+    bool direct;               /* its ULTs may call pick() themselves: predefined, no user-defined pool. Constant */
+    bool automatic;            /* the runtime frees it */
     bool has_inbox;            /* some pool is a private FIFO. Constant */
     _Atomic(uint8_t) requests; /* set by anybody */
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
-    _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, to be woken when something is asked of it */
+    _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, which is woken when something is asked of it */
     uint32_t event_freq;       /* units between two event checks; INT_MAX at most */
     int kind;                  /* enum ABT_sched_predef, or -1 for user-defined */
     int num_pools;
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
-    struct abti_thief thief;       /* RANDWS; its own ES */
-    uint32_t random;               /* state of RANDWS's choice; its own ES */
-    unsigned turn;                 /* counts pools that were looked at for want of memory (run_another); its own ES */
+    struct abti_thief thief;       /* of RANDWS; only its own ES uses it */
+    uint32_t random;               /* state of RANDWS's choice; only its own ES uses it */
+    unsigned turn;                 /* counts the pools that were looked at for want of memory (run_another); only its
+                                      own ES uses it */
     int id;
     void *data;
-    /* user-defined */
+    /* of a user-defined scheduler */
     ABT_sched_def def;
 };
 
-/* Picks, first of all from the shared pool in front. */
+/* Picks the next unit, from the shared pool in front if that has one. */
 abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self);
 
-/* Inline part of picking: one private FIFO in front serves without a call. */
+/* Picks the next unit. A private FIFO in front needs no call. */
 ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 {
     if (ABTI_LIKELY(sched->fast != NULL)) {
@@ -67,35 +68,38 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
 
 /*
- * The ES has been woken and is now going to do something, or to leave the scheduler. What it was woken for may be
- * something else: whoever sleeps on pools of the scheduler that are not empty is woken in its place.
+ * Wakes others in place of the ES, which was woken and is now going to do something, or to leave the scheduler. It may
+ * have been woken for something else: so one that sleeps on a pool of the scheduler is woken if that pool is not empty.
  */
 void abti_sched_pass_wake(abti_sched *sched);
 
-/* Sets a request; wakes the ES that runs it, if any. */
+/* Sets a request, and wakes the ES that runs the scheduler, if any does. */
 void abti_sched_request(abti_sched *sched, unsigned request);
 
-/* Common part. Pools are retained; `order` starts equal to `pools`. ABT code. */
+/* Makes the common part. It retains the pools, and `order` starts equal to `pools`. Returns an ABT code. */
 int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
                      abti_sched **sched) ABTI_MUST_CHECK;
-/* Undoes abti_sched_alloc: the pools stay, even automatic ones that nobody else uses. */
+/* Undoes abti_sched_alloc. The pools stay, even automatic ones that nobody else uses. */
 void abti_sched_unmake(abti_sched *sched);
-/* Calls the user's free, drops the pools. */
+/* Calls the user's free, drops the pools, and frees the scheduler. */
 void abti_sched_destroy(abti_sched *sched);
-/* The runtime lets go of it: destroyed if automatic, else unused again. */
+/* Lets go of a scheduler, on behalf of the runtime: it is destroyed if it is automatic, else unused again. */
 void abti_sched_release(abti_sched *sched);
-/* UNUSED -> use; false when it was in use. */
+/* Changes its use from UNUSED to `use`. False when it was in use. */
 bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
 
 /* The function of the ULT in which a scheduler stacked in a pool runs. */
 void abti_sched_stacked_main(void *sched);
 
-/* The scheduler, a main one of a predefined kind, would find nothing to do at a look at events, nor have to stop. */
+/*
+ * Whether the scheduler, a main one of a predefined kind, would find nothing to do at a look at events and would not
+ * have to stop.
+ */
 bool abti_es_has_no_events(abti_es *es, abti_sched *sched);
 
 /*
- * The budget is used up, a look at events is due: a child looks itself, and if there is nothing to do, it has a new
- * budget without the way to its parent and back.
+ * Looks at events for a child, when the budget is used up and a look is due. If there is nothing to do, the child has a
+ * new budget without the way to its parent and back.
  */
 ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
 {
@@ -106,19 +110,22 @@ ABTI_INLINE bool abti_renew_budget(abti_es *es, abti_sched *sched)
     return true;
 }
 
-/* A child that leaves may say itself who runs next. Counts that one. */
+/* Whether a child that leaves may pick the next unit itself. If so, that unit is counted. */
 ABTI_INLINE bool abti_may_pick(abti_es *es)
 {
     return ABTI_LIKELY(es->dsched != NULL) && (ABTI_LIKELY(abti_budget_take(es)) || abti_renew_budget(es, es->dsched));
 }
 
-/* Next unit for a child that leaves; NULL: the parent goes on. `self` as in abti_sched_ops.pick. */
+/* Picks the next unit for a child that leaves. NULL: the parent goes on. `self` is as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 {
     return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
 }
 
-/* Who may be asked for the next unit from now on. With tools nobody, so that all units run on the general paths. */
+/*
+ * Sets the scheduler that may be asked for the next unit from now on. With tools there is none, so that all units run
+ * on the general paths.
+ */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {
     if (ABTI_BUILD_TOOL)
@@ -127,7 +134,7 @@ ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
     es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
 }
 
-/* An ES that takes a unit, or leaves its scheduler, passes on the wake that it was woken by, if it was. */
+/* Passes on the wake by which the ES was woken, if it was. The ES takes a unit, or leaves its scheduler. */
 ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
 {
     if (ABTI_UNLIKELY(es->woken)) {
@@ -136,12 +143,12 @@ ABTI_INLINE void abti_es_pass_wake(abti_es *es, abti_sched *sched)
     }
 }
 
-/* The scheduler that runs in the ULT; NULL: none. */
+/* Returns the scheduler that runs in the ULT, or NULL if none does. */
 abti_sched *abti_sched_in(abti_unit *unit);
 
 /*
- * Units of the pool, a FIFO, are the next ones to run on this ES, each in its turn: a predefined scheduler runs here,
- * and has nothing in the pools that it looks at before.
+ * Whether the units of the pool, a FIFO, are the next ones to run on this ES, each in its turn: a predefined scheduler
+ * runs here, and there is nothing in the pools that it looks at before.
  */
 bool abti_serves_only(abti_es *es, abti_pool *pool);
 

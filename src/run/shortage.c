@@ -9,19 +9,19 @@
 #include "rt/rt.h"
 
 /*
- * One ES looks for all of them: the first that has no stack. Nothing changes as long as its pools are as full as
- * before. As ESs take units out of them and put them back all the time, the most in a period is what counts.
+ * One ES looks on behalf of all: the first one that finds no stack. Nothing changes as long as its pools are as full as
+ * before. Since ESs take units out of them and put them back all the time, the largest number in a period counts.
  */
 enum { PERIOD_MS = 250, PATIENCE_MS = 2000, GONE_MS = 1000 };
 
 static struct {
     struct abti_spin lock; /* guards the rest */
-    const abti_es *es;     /* that looks; only to be compared */
-    uint64_t seen_ms;      /* when it has found no stack last */
-    uint64_t period_ms;    /* begin of the period */
-    uint64_t since_ms;     /* nothing has changed since */
+    const abti_es *es;     /* the ES that looks; it is only compared */
+    uint64_t seen_ms;      /* when that ES has last found no stack */
+    uint64_t period_ms;    /* when the period began */
+    uint64_t since_ms;     /* nothing has changed since then */
     size_t most, before;   /* units in its pools, in this period and in the last one */
-    bool told;             /* of this stall */
+    bool told;             /* this stall has been told */
 } stall = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 void abti_shortage_forget(void)
@@ -44,7 +44,7 @@ static void count_waiting(void *count, abti_unit *unit)
         ++*(size_t *)count;
 }
 
-/* How many of the units wait for stacks. Into the user's pools nobody looks. */
+/* Returns how many of the units wait for stacks. Nobody can look into the user's pools. */
 static size_t num_waiting(abti_pool *const *pools, int num)
 {
     size_t waiting = 0;
@@ -57,7 +57,7 @@ static size_t num_waiting(abti_pool *const *pools, int num)
     return waiting;
 }
 
-/* True: it has lasted for so long, and is to be told now. */
+/* Returns whether the stall has lasted for so long that it is to be told now. */
 static bool look_locked(const abti_es *es, size_t units, uint64_t now_ms)
 {
     bool gone = now_ms >= stall.seen_ms + GONE_MS;
@@ -95,7 +95,7 @@ static void tell_stall(const abti_es *es, abti_pool *const *pools, int num)
                        "in the pools of stream %d wait for stacks of %zu bytes each; the limit is most likely %s\n",
                        PATIENCE_MS / 1000, num_waiting(pools, num), es->rank, abti_rt.config.thread_stacksize,
                        abti_limits_blame(abti_rt.stack_slab.spec.arena.chunk));
-    /* One write, so that the line stays in one piece; whether it gets anywhere is not our concern. */
+    /* There is one write, so that the line stays in one piece. Whether it gets anywhere is not our concern. */
     if (len > 0 && write(STDERR_FILENO, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1) < 0)
         return;
 }

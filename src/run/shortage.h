@@ -1,12 +1,12 @@
-/* ULTs that wait for stacks, because there is no memory: after a while without any change that is said on stderr. */
+/* Tells on stderr of ULTs that wait for stacks because there is no memory, after a while without any change. */
 #ifndef ABTI_RUN_SHORTAGE_H
 #define ABTI_RUN_SHORTAGE_H
 
 #include "rt/types.h"
 
 /*
- * The ES, which runs a scheduler with these pools, has found no stack for a ULT and nothing else to run, at least in
- * this round.
+ * Notes that the ES, which runs a scheduler with these pools, has found no stack for a ULT and nothing else to run, at
+ * least in this round.
  */
 void abti_shortage_note(abti_es *es, abti_pool *const *pools, int num);
 

@@ -10,15 +10,15 @@
 
 enum { MOST_FUNCTIONS = 1024, RED_ZONE = 128, BELOW_SP = 2048 };
 
-/* Nothing that a program writes often, nor the address of anything. */
+/* The pattern is nothing that a program writes often, nor the address of anything. */
 static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
 _Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
 
 static struct abti_spin stackuse_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static struct abti_stack_use
-    *uses;                /* stackuse_lock: by the hash of the function, then the next free place. NULL: none yet */
-static unsigned num_uses; /* stackuse_lock */
+static struct abti_stack_use *uses; /* stackuse_lock: the place is the hash of the function, or the next free one. NULL:
+                                       none yet */
+static unsigned num_uses;           /* stackuse_lock */
 
 /* --- What is known --- */
 
@@ -78,10 +78,10 @@ int abti_stackuse_sample(uint32_t every)
     if (!uses && every > 0)
         code = ABT_ERR_MEM;
     else
-        abti_store_relaxed(&abti_stackuse_every, every);
+        abti_store_relaxed(&abti_stackuse_every, every); /* relaxed: see abti_stackuse_is_on */
     abti_spin_unlock(&stackuse_lock);
     abti_entry_watch();
-    /* None runs in place from now on; on other streams, when they look at events next. */
+    /* From now on no unit runs in place; other streams follow when they look at events next. */
     abti_es *es = abti_es_self;
     if (es && abti_pool_is_owner(es, es->fast))
         abti_pool_in_place_grant(es->fast, 0);
@@ -98,7 +98,7 @@ void abti_stackuse_begin(void)
 void abti_stackuse_fini(void)
 {
     abti_spin_lock(&stackuse_lock);
-    abti_store_relaxed(&abti_stackuse_every, 0);
+    abti_store_relaxed(&abti_stackuse_every, 0); /* relaxed: see abti_stackuse_is_on */
     free(uses);
     uses = NULL;
     num_uses = 0;
@@ -115,7 +115,7 @@ void abti_stackuse_forget(void)
 
 /* --- Watching a unit --- */
 
-/* How far down is looked. */
+/* Returns how far down the pattern goes. */
 static char *lowest(struct abti_stack *stack)
 {
     char *low = stack->base + (stack->guard == ABTI_GUARD_CANARY ? sizeof(pattern) : 0);
@@ -126,7 +126,7 @@ void abti_stackuse_enter(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
-    /* relaxed: it is a matter of statistics */
+    /* relaxed: the value is only used for statistics */
     uint32_t every = abti_load_relaxed(&abti_stackuse_every);
     if (every == 0 || ++es->unwatched < every || (unit->flags & ABTI_UNIT_SCHED))
         return;
@@ -147,7 +147,10 @@ void abti_stackuse_leave(abti_unit *unit)
     while ((char *)at < top && *at == pattern)
         at++;
     record(unit->func, (size_t)(top - (char *)at));
-    /* Otherwise each stack would get all its memory some time. But the caller may run on it, if it is the unit. */
+    /*
+     * The memory is given back, since otherwise each stack would have all its memory some time. But the caller may run
+     * on it, if it is the unit.
+     */
     char *sp = abti_cpu_sp(), *high = (char *)at;
     if (sp >= low && sp < top && sp - BELOW_SP < high)
         high = sp - BELOW_SP;

@@ -1,11 +1,11 @@
 /*
- * Who runs next on this ES, and getting there.
+ * Switching to the unit that runs next on this ES.
  *
  * A unit runs as the child of a parent ULT, a scheduler. When the parent's scheduler is predefined, a child that
- * yields, blocks or ends picks the next unit itself and switches straight to it (direct dispatch); the parent sees
+ * yields, blocks or ends picks the next unit itself and switches straight to it (direct dispatch). The parent sees
  * control again when there is nothing to pick, when an event check has something to do, or with a unit in `handoff`
- * that must run from the parent's own stack: a tasklet, a unit with a pending request, a unit that finds no memory for
- * a stack.
+ * that must run from the parent's own stack: a tasklet, a unit with a pending request, or a unit that finds no memory
+ * for a stack.
  */
 #ifndef ABTI_RUN_SWITCH_H
 #define ABTI_RUN_SWITCH_H
@@ -21,8 +21,10 @@ ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
     abti_assert(es && unit);
     abti_unit *before = es->cur;
     es->cur = unit;
-    /* Queries may see them late; whoever resumes or frees the unit synchronises by other words. release: who sees
-       that it has started sees the stack, see abti_unit_stack_end. */
+    /*
+     * Queries may see the index and the state late, and a thread that resumes or frees the unit synchronises by other
+     * words. release: pairs with the acquire of unit->es in default_stack_end (unit/unit.c), which then sees the stack.
+     */
     abti_store_release(&unit->running, es->running);
     abti_tool_event_run(es, unit, before);
 }
@@ -33,19 +35,19 @@ ABTI_INLINE bool abti_has_requests(abti_unit *unit)
     return ABTI_UNLIKELY(abti_cpu_is_set(&unit->requests));
 }
 
-/* Started, and nothing to do but to go on. */
+/* Whether the unit has started and has nothing to do but to go on. */
 ABTI_INLINE bool abti_is_resumable(abti_unit *unit)
 {
     return abti_unit_has_started(unit) && !abti_has_requests(unit);
 }
 
-/* It can be run by whoever gives the ES away, if there is memory for its stack. */
+/* Whether a unit that gives the ES away can start this one, if there is memory for its stack. */
 ABTI_INLINE bool abti_is_startable(abti_unit *unit)
 {
     return !abti_unit_has_started(unit) && !(unit->flags & ABTI_UNIT_TASKLET) && !abti_has_requests(unit);
 }
 
-/* A stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
+/* Takes a stack for a ULT that starts, on the ES that starts it. False when there is no memory. */
 ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 {
     abti_assert(!abti_unit_has_started(unit) && !(unit->flags & ABTI_UNIT_TASKLET));
@@ -56,7 +58,7 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
-/* One that is to start soon would find a stack. False when there is no memory. */
+/* Whether a unit that is to start soon would find a stack. False when there is no memory. */
 ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 {
     if (unit->flags & ABTI_UNIT_OWN_STACK)
@@ -67,7 +69,7 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
-/* A switch for units that have their state set; after may be NULL. Instrumented programs take the slow form. */
+/* Switches between units that have their state set. `after` may be NULL. Instrumented programs take the slow form. */
 ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
@@ -79,13 +81,13 @@ ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *
 }
 
 /*
- * First function of every ULT on a stack of its own: one that just calls the unit's, or, while stack use is sampled,
- * one that watches it. Written by abti_entry_watch; relaxed: a unit that starts in the other way is as good, and who
- * asks for samples sees them soon.
+ * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that watches it while
+ * stack use is sampled. abti_entry_watch writes it. relaxed: a unit that starts in the other way is as good, and a
+ * caller that asks for samples sees them soon.
  */
 extern _Atomic(void (*)(void)) abti_ult_entry;
 
-/* The same to a ULT that has not started. */
+/* Switches to a ULT that has not started. */
 ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
@@ -95,8 +97,8 @@ ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *)
 }
 
 /*
- * `self` leaves the ES, its state set, and `next` runs (NULL: the parent). after(arg) runs when self has left its
- * stack. Returns 0 when self runs again, maybe on another ES.
+ * Leaves the ES, for `self`, whose state is set, and runs `next`, or the parent if that is NULL. after(arg) runs when
+ * self has left its stack. Returns 0 when self runs again, maybe on another ES.
  */
 ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg)
 {
@@ -118,7 +120,7 @@ ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (
     return abti_switch(self, es->parent, after, arg);
 }
 
-/* The same out of line. */
+/* abti_leave, out of line. */
 int abti_leave_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(void *), void *arg);
 
 #endif

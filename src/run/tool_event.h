@@ -1,31 +1,32 @@
-/* The events of work units, a function for each. rt/tool.h says when they are told, and holds the tool. */
+/* The events of work units: one function tells each. rt/tool.h says when they are told, and holds the tool. */
 #ifndef ABTI_RUN_TOOL_EVENT_H
 #define ABTI_RUN_TOOL_EVENT_H
 
 #include "rt/tool.h"
 #include "unit/unit.h"
 
-/* The calling ES, unless it is not to be told, and the calling unit; NULL: an external thread. */
+/* The calling ES, unless it is not to be told; NULL: an external thread. */
 ABTI_INLINE abti_es *abti_tool_es(void)
 {
     abti_es *es = abti_es_self;
     return es && !es->untold ? es : NULL;
 }
 
+/* The calling unit, in the same way. */
 ABTI_INLINE abti_unit *abti_tool_caller(void)
 {
     abti_es *es = abti_tool_es();
     return es ? es->cur : NULL;
 }
 
-/* The ES's unit begins to run children (1), or has them no more (-1). */
+/* Counts that the ES's unit begins to run children (1), or has no more of them (-1). */
 ABTI_INLINE void abti_tool_descend(abti_es *es, int levels)
 {
     if (ABTI_BUILD_TOOL)
         es->depth += levels;
 }
 
-/* `es`: where a main scheduler is to run; else the caller's. */
+/* `es` is where a main scheduler is to run, and for other units the caller's. */
 ABTI_INLINE void abti_tool_event_create(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_CREATE))
@@ -40,7 +41,7 @@ ABTI_INLINE void abti_tool_event_revive(abti_unit *unit)
                        &(struct ABT_tool_context_opaque){.pool = unit->pool, .caller = abti_tool_caller()});
 }
 
-/* The unit may be gone: somebody else may have freed it since it was seen to be done. */
+/* The unit may be freed already: another thread may have done that since it was seen to be done. */
 ABTI_INLINE void abti_tool_event_join(abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_JOIN))
@@ -55,7 +56,7 @@ ABTI_INLINE void abti_tool_event_free(abti_unit *unit)
                        &(struct ABT_tool_context_opaque){.caller = abti_tool_caller()});
 }
 
-/* An unnamed unit has ended; its parent, or nobody that is told, frees it. */
+/* An unnamed unit has ended. Its parent, or nobody that is told, frees it. */
 ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
@@ -63,7 +64,7 @@ ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
                        &(struct ABT_tool_context_opaque){.caller = es->untold ? NULL : es->parent});
 }
 
-/* `before` ran before it on this ES, NULL: nobody. */
+/* `before` ran before it on this ES; NULL: no unit did. */
 ABTI_INLINE void abti_tool_event_run(abti_es *es, abti_unit *unit, abti_unit *before)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_RUN))
@@ -84,8 +85,8 @@ ABTI_INLINE void abti_tool_event_cancel(abti_es *es, abti_unit *unit)
 }
 
 /*
- * The same for a unit that was popped. If it has never run, no ES is told with its end, up to abti_tool_after_cancel:
- * not with the resumption of its joiner either.
+ * Tells of the cancellation of a unit that was popped. If it has never run, no ES is told with its end up to
+ * abti_tool_after_cancel, nor with the resumption of its joiner.
  */
 ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)
 {
@@ -110,7 +111,9 @@ ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, 
                            .pool = es->cur->pool, .depth = es->depth, .reason = reason, .object = object});
 }
 
-/* The calling ULT blocks. Of a reader-writer lock the contract says that its waits look like those of a cond in it. */
+/*
+ * The calling ULT blocks. The contract says that the waits of a reader-writer lock look like those of the cond in it.
+ */
 ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason, const void *object)
 {
     if (reason == ABT_SYNC_EVENT_TYPE_RWLOCK)

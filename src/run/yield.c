@@ -19,11 +19,14 @@ static void after_yield_loop(void *arg)
     abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
 }
 
-/* Requests are served, or the scheduler looks at events. */
+/*
+ * Serves requests, or lets the scheduler look at events. relaxed: abti_migrate_serve looks at the request again, and
+ * queries may see the state late.
+ */
 static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     if (abti_unit_is_tasklet(self))
-        return ABT_SUCCESS; /* it stays until it ends */
+        return ABT_SUCCESS; /* a tasklet runs until it ends */
     if (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
         abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has told it */
     if (!es->parent) {
@@ -43,7 +46,10 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     return abti_leave_to(es, self, NULL, after, self);
 }
 
-/* On the stack that was switched to, by the same native thread: the two ways out of a pool's lock. */
+/*
+ * These two are called on the stack that was switched to, by the same native thread, and release a pool's lock as it
+ * was taken.
+ */
 static void leave_bias(void *bias)
 {
     abti_bias_leave(bias);
@@ -54,7 +60,7 @@ static void unlock_pool(void *pool)
     abti_pool_unlock(abti_es_self, pool);
 }
 
-/* The whole of a yield after the quick ways: the scheduler is asked. */
+/* Asks the scheduler, when the quick ways are closed. relaxed: queries may see the state late. */
 static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     abti_unit *next = abti_sched_pick(es->dsched, self);
@@ -66,9 +72,9 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
 }
 
 /*
- * The ULT's pool is a shared one in front, and the next unit in it has only to be resumed: pop and push are one, under
- * the pool's lock, which is held here and released when the ULT has left its stack. So nobody finds the ULT before
- * that.
+ * Pushes the ULT and pops the next unit, which has only to be resumed. The ULT's pool is a shared one in front, whose
+ * lock is held here and released when the ULT has left its stack. So nobody finds the ULT before that. relaxed: queries
+ * may see the state late.
  */
 ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
 {
@@ -77,20 +83,23 @@ ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, ab
     abti_set_running(es, next);
 }
 
-/* Not while a stream sleeps on the pool, which may have the ULT instead. The lock is held. */
+/*
+ * Whether the ULT may be exchanged for `next`. It may not while a stream sleeps on the pool, which may have the ULT
+ * instead. The lock is held.
+ */
 ABTI_INLINE bool may_rotate_locked(abti_pool *pool, abti_unit *next)
 {
     return ABTI_LIKELY(abti_is_resumable(next)) && !abti_pool_has_parked(pool);
 }
 
-/* The body of both forms, with the lock held. It is released here, or when the ULT has left its stack. */
+/* The body of both forms, with the lock held. The lock is released here, or when the ULT has left its stack. */
 ABTI_INLINE int yield_body(abti_es *es, abti_unit *self, abti_pool *pool, bool biased)
 {
     abti_assert(es->cur == self && self->pool == pool);
     abti_unit *next = abti_pool_head_locked(pool);
     if (ABTI_UNLIKELY(!next)) {
         abti_pool_leave(es, pool, biased);
-        return ABT_SUCCESS; /* as pick says */
+        return ABT_SUCCESS; /* pick would return the ULT itself */
     }
     if (ABTI_UNLIKELY(!may_rotate_locked(pool, next))) {
         abti_pool_leave(es, pool, biased);
@@ -116,8 +125,9 @@ static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
 }
 
 /*
- * After so many yields as there is a budget for. A ULT that is the only one of a pool which others look at, too, is
- * never in there while it yields: now and then they find it there.
+ * Whether a ULT whose yields have used up the budget may yield on without the scheduler. A ULT that is the only one of
+ * a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now and
+ * then, so that they find it there.
  */
 static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
 {
@@ -133,7 +143,7 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
         return yield_slow(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es, self);
-    /* Nobody else is in the pool in front: as pick would say. */
+    /* No other unit is in the pool in front: pick would return the ULT itself. */
     if (es->fast == self->pool && abti_queue_is_empty(&es->fast->queue) && abti_queue_is_empty(&es->fast->inbox))
         return ABT_SUCCESS;
     return yield_by_pick(es, self, context);
@@ -156,7 +166,8 @@ struct push_arg {
 
 static void after_push(void *arg)
 {
-    struct push_arg push = *(struct push_arg *)arg; /* it lies on the stack of the unit, which may run on at once */
+    struct push_arg push = *(struct push_arg *)arg; /* the original lies on the stack of the unit, which may run on
+                                                       at once */
     abti_pool_push(push.unit->pool, push.unit, push.context);
 }
 
@@ -165,6 +176,6 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
     abti_assert(es->cur == self && next && next != self);
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
     return abti_leave(es, self, next, after_push, &push);
 }

@@ -1,4 +1,4 @@
-/* The calling ULT goes back to its pool, and others run. */
+/* Yielding: the calling ULT goes back to its pool, and others run. */
 #ifndef ABTI_RUN_YIELD_H
 #define ABTI_RUN_YIELD_H
 
@@ -7,10 +7,13 @@
 #include "run/budget.h"
 #include "run/switch.h"
 
-/* The calling ULT goes back to its pool and others run. */
+/* Puts the calling ULT back to its pool, and others run. */
 int abti_yield_any(abti_es *es, ABT_pool_context context);
 
-/* The common case by itself: a private pool, and the next unit in it has only to be resumed. */
+/*
+ * Does the same, and handles the common case by itself: a private pool in front whose next unit has only to be resumed.
+ * relaxed: this thread alone writes the queue, and queries may see the state late.
+ */
 ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 {
     abti_assert(es && es == abti_es_self);
@@ -19,14 +22,14 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
     if (ABTI_UNLIKELY(es->fast != self->pool || !abti_budget_take(es) || abti_has_requests(self) ||
                       !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next)))
         return abti_yield_any(es, context);
-    /* Private: nobody can see the unit in the pool before it has left its stack. */
+    /* The pool is private: nobody can see the unit in it before the unit has left its stack. */
     abti_queue_rotate_to(queue, self, next);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
     return abti_ctx_switch(&self->ctx, next->ctx);
 }
 
-/* The calling ULT goes back to its pool and `next`, popped or new, runs. */
+/* Puts the calling ULT back to its pool, and `next`, popped or new, runs. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
 
 #endif
