@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/round.h"
 #include "mem/lazycache.h"
 #include "os/vm.h"
@@ -39,7 +40,7 @@ struct abti_ktable {
 
 /* --- Memory: blocks of equal size, each a table or further slots of one --- */
 
-/* As large a table as lies in a block. Larger ones, by ABT_KEY_TABLE_SIZE, come from malloc. */
+/* The largest block. Larger tables, by ABT_KEY_TABLE_SIZE, come from malloc. */
 enum { MOST_BLOCK = 4096 };
 
 static size_t table_size(uint32_t num_buckets)
@@ -82,7 +83,7 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct a
     abti_slab_init(&abti_rt.ktable_slab, &spec);
 }
 
-/* Zeroed; NULL when there is no memory. */
+/* Takes a zeroed block. Returns NULL when there is no memory. */
 static void *block_take(void)
 {
     abti_es *es = abti_es_self;
@@ -120,20 +121,21 @@ static void table_give(struct abti_ktable *table)
 /* --- Keys and tables --- */
 
 /*
- * Number of the next key. The first one is part of the contract, since numbers decide the order in which destructors
- * run.
+ * The number of the next key. The first one is part of the contract, since numbers decide the order in which
+ * destructors run.
  */
 static _Atomic uint64_t next_key_id = 2;
 
 void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value))
 {
     key->destructor = destructor;
-    /* relaxed: numbers are only to differ */
+    /* relaxed: the numbers only have to differ */
     key->id = abti_fetch_add_relaxed(&next_key_id, 1);
 }
 
 struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
 {
+    abti_assert(num_buckets > 0 && (num_buckets & (num_buckets - 1)) == 0);
     size_t size = table_size(num_buckets);
     struct abti_ktable *table = size <= block_size() ? block_take() : calloc(1, size);
     if (!table)
@@ -147,12 +149,13 @@ struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
 
 struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets)
 {
-    /* acquire: pairs with the exchange below, so that the table is seen as it was made */
+    /* acquire: pairs with the compare-and-swap below, so that the table is seen as it was made */
     struct abti_ktable *table = abti_load_acquire(slot);
     if (ABTI_LIKELY(table))
         return table;
 
     struct abti_ktable *newtable = abti_ktable_create(num_buckets);
+    /* release: pairs with the acquire above. acquire: pairs with the release here, in the thread that was faster */
     if (newtable && !abti_cas_acq_rel(slot, &table, newtable)) {
         table_give(newtable);
         return table;
@@ -160,12 +163,12 @@ struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint
     return newtable;
 }
 
-/* The slot of an id in the list that starts at link, or NULL; then *end is the link that ends the list. */
+/* Returns the slot of an id in the list that starts at `link`, or NULL. Then *end is the link that ends the list. */
 static struct key_slot *find_slot(_Atomic(struct key_slot *) *link, uint64_t id, _Atomic(struct key_slot *) **end)
 {
     struct key_slot *slot;
 
-    /* acquire: pairs with the release in abti_ktable_set */
+    /* acquire: pairs with the release in add_slot_locked */
     while ((slot = abti_load_acquire(link))) {
         if (slot->id == id)
             return slot;
@@ -175,9 +178,10 @@ static struct key_slot *find_slot(_Atomic(struct key_slot *) *link, uint64_t id,
     return NULL;
 }
 
-/* A zeroed one; NULL when there is no memory. */
+/* Takes a zeroed slot. Returns NULL when there is no memory. */
 static struct key_slot *alloc_slot_locked(struct abti_ktable *table)
 {
+    abti_assert(abti_spin_is_mine(&table->lock));
     if (table->num_unused == 0) {
         struct key_slots *more = block_take();
         if (!more)
@@ -191,7 +195,7 @@ static struct key_slot *alloc_slot_locked(struct abti_ktable *table)
     return table->unused++;
 }
 
-/* Looks again from link on, since somebody else may have added the slot meanwhile, and adds it when nobody did. */
+/* Looks again from `link` on, since another thread may have added the slot meanwhile, and adds it if none has. */
 static struct key_slot *add_slot_locked(struct abti_ktable *table, _Atomic(struct key_slot *) *link,
                                         const struct ABT_key_opaque *key)
 {
@@ -220,7 +224,7 @@ int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key,
         if (!slot)
             return -ENOMEM;
     }
-    /* release: pairs with the acquire in abti_ktable_get, for what the value points to */
+    /* release: pairs with the acquires in abti_ktable_get and next_to_destroy, for what the value points to */
     abti_store_release(&slot->value, value);
     return 0;
 }
@@ -229,14 +233,17 @@ void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaq
 {
     if (!table)
         return NULL;
-    /* acquire: pairs with the releases in abti_ktable_set */
+    /* acquire: pairs with the releases in add_slot_locked and abti_ktable_set */
     struct key_slot *slot = abti_load_acquire(&table->buckets[key->id & table->mask]);
     while (slot && slot->id != key->id)
         slot = abti_load_acquire(&slot->next);
     return slot ? abti_load_acquire(&slot->value) : NULL;
 }
 
-/* From `slot` on, along its bucket: the first whose value is to be destroyed, or NULL. */
+/*
+ * Returns the first slot whose value is to be destroyed, from `slot` on along its bucket, or NULL. acquire: pairs with
+ * the releases in add_slot_locked and abti_ktable_set.
+ */
 static struct key_slot *next_to_destroy(struct key_slot *slot)
 {
     while (slot && !(slot->destructor && abti_load_acquire(&slot->value)))
@@ -246,7 +253,7 @@ static struct key_slot *next_to_destroy(struct key_slot *slot)
 
 static struct key_slot *first_to_destroy(const struct abti_ktable *table, uint32_t bucket)
 {
-    return next_to_destroy(abti_load_acquire(&table->buckets[bucket]));
+    return next_to_destroy(abti_load_acquire(&table->buckets[bucket])); /* acquire: as in next_to_destroy */
 }
 
 bool abti_ktable_has_destructors(const struct abti_ktable *table)
@@ -261,6 +268,7 @@ bool abti_ktable_has_destructors(const struct abti_ktable *table)
 static void run_destructors(struct abti_ktable *table)
 {
     for (uint32_t i = 0; i <= table->mask; i++) {
+        /* acquire: as in next_to_destroy */
         struct key_slot *slot = first_to_destroy(table, i);
         for (; slot; slot = next_to_destroy(abti_load_acquire(&slot->next)))
             slot->destructor(abti_load_acquire(&slot->value));

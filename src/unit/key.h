@@ -1,6 +1,6 @@
 /*
- * Values of one's own per work unit. A unit has a table once a value was set; a table is a fixed number of buckets,
- * each a list of slots that only grows, so that reading takes no lock.
+ * Work-unit specific data: values that each work unit has of its own. A unit has a table once a value was set. A table
+ * is a fixed number of buckets, each a list of slots that only grows, so that reading takes no lock.
  */
 #ifndef ABTI_UNIT_KEY_H
 #define ABTI_UNIT_KEY_H
@@ -18,35 +18,36 @@ struct ABT_key_opaque {
 struct abti_ktable;
 
 /*
- * Before the first table: they have num_buckets each, as a rule, and come from caches of the ESs. `kept`: bytes in free
- * ones; `watch`: is told of the slab, to give memory back.
+ * Prepares for tables, before the first one. As a rule they have `num_buckets` each, and come from caches of the ESs.
+ * `kept` is the number of bytes in free ones. `watch` is told of the slab, to give memory back.
  */
 void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct abti_slab_spec *spec, size_t kept));
 
 /* Gives a new key its number. */
 void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value));
 
-/* A table of num_buckets (a power of two) or NULL. */
+/* Makes a table of `num_buckets`, a power of two. Returns NULL when there is no memory. */
 struct abti_ktable *abti_ktable_create(uint32_t num_buckets) ABTI_MUST_CHECK;
 
 /*
- * The table in *slot, made when there is none; NULL when there is no memory. Any number of threads may do this at once.
+ * Returns the table in *slot, and makes one when there is none. NULL: there is no memory. Any number of threads may do
+ * this at once.
  */
 struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets) ABTI_MUST_CHECK;
 
 /* Stores a value. Returns 0 or -ENOMEM. The key may be freed at once; its destructor stays with the value. */
 int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key, void *value) ABTI_MUST_CHECK;
 
-/* The value of key, NULL when there is none. A NULL table is empty. */
+/* Returns the value of `key`, or NULL when there is none. A NULL table is empty. */
 void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaque *key);
 
-/* The table, unless NULL, has a value that is not NULL and has a destructor. */
+/* Whether the table has a value that is not NULL and has a destructor. A NULL table has none. */
 bool abti_ktable_has_destructors(const struct abti_ktable *table);
 
 /*
  * Runs the destructor of each value that is not NULL, bucket by bucket and in each bucket in the order of the first
- * set, then frees the table. A destructor may still use the table; what it sets behind the walk is not destroyed. A
- * NULL table is nothing to do.
+ * set, then frees the table. A destructor may still use the table; a value that it sets behind the walk is not
+ * destroyed. For a NULL table this does nothing.
  */
 void abti_ktable_destroy_all(struct abti_ktable *table);
 

@@ -1,5 +1,6 @@
 #include "unit/ownstack.h"
 
+#include "base/assert.h"
 #include "mem/lazycache.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
@@ -50,7 +51,7 @@ struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
         }
     }
     if (!stack)
-        return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many */
+        return abti_stack_map(size); /* no class is so large, or there is no memory for a chunk of many stacks */
     stack->size = size;
     if (abti_annotate_on)
         abti_stack_alive(stack);
@@ -63,6 +64,7 @@ struct abti_stack *abti_ownstack_take(abti_es *es, size_t size)
 
 void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
 {
+    abti_assert(stack && es == abti_es_self);
     if (stack->kind != ABTI_STACK_CLASS) {
         abti_stack_destroy(stack);
         return;

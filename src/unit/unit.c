@@ -6,7 +6,7 @@
 #include "os/vm.h"
 #include "rt/rt.h"
 
-/* The hot lines and the cold ones of as many descriptors as lie in a page. */
+/* Releases the hot lines and the cold ones of as many descriptors as lie in a page. */
 static void release_units(char *word)
 {
     enum { BYTES = ABTI_ARENA_WORD * sizeof(abti_unit) };
@@ -38,29 +38,32 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
 struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
-    uint8_t state = abti_load_acquire(&unit->cold); /* pairs with the release below */
+    uint8_t state = abti_load_acquire(&unit->cold); /* acquire: pairs with the release of READY below */
     if (ABTI_LIKELY(state & ABTI_COLD_READY))
         return cold;
+    /* release and acquire: of no use, as READY orders the line */
     if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
         memset(cold, 0, sizeof(*cold));
+        /* release: pairs with the acquires here, in abti_unit_cold_glance and in abti_unit_cold_peek */
         abti_store_release(&unit->cold,
                            unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
         return cold;
     }
-    abti_spin_until(abti_load_acquire(&unit->cold) & ABTI_COLD_READY);
+    abti_spin_until(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); /* acquire: pairs with the release above */
     return cold;
 }
 
 void abti_unit_set_pinned(abti_unit *unit, bool pinned)
 {
-    (void)abti_unit_cold_get(unit); /* only in a line that is ready does the state keep still */
+    (void)abti_unit_cold_get(unit); /* the state keeps still only in a line that is ready */
+    /* release and acquire: of no use. A read-modify-write keeps the release of READY in abti_unit_cold_get */
     if (pinned)
         abti_fetch_or_acq_rel(&unit->cold, ABTI_COLD_PINNED);
     else
         abti_fetch_and_acq_rel(&unit->cold, (uint8_t)~ABTI_COLD_PINNED);
 }
 
-/* A scheduler's unit has something else in that place. */
+/* Returns what is called after a migration, or NULL. A scheduler's unit has something else in that place. */
 static struct abti_migrated *migrated_of(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
@@ -80,6 +83,7 @@ void abti_unit_forget_migrated(abti_unit *unit)
 
 int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), void *arg)
 {
+    abti_assert(!(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)));
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
     if (!cold->migrated) {
         cold->migrated = malloc(sizeof(*cold->migrated));
@@ -92,6 +96,7 @@ int abti_unit_set_migrated(abti_unit *unit, void (*func)(ABT_thread, void *), vo
 
 abti_es *abti_unit_last_es(abti_unit *unit)
 {
+    /* relaxed: queries may see it late, and the caller's unit keeps the stream */
     unsigned index = abti_load_relaxed(&unit->es);
     abti_es *es = index == ABTI_ES_NONE ? NULL : abti_load_relaxed(&abti_rt.by_index[index]);
     return es ? es : ABT_XSTREAM_NULL;
@@ -101,41 +106,44 @@ ABT_thread_state abti_unit_state(abti_unit *unit)
 {
     if (abti_unit_is_done(unit))
         return ABT_THREAD_STATE_TERMINATED;
-    /* acquire: pairs with the store of BLOCKED, whoever sees it may resume the unit */
+    /* acquire: pairs with the release of BLOCKED in abti_after_suspend; a thread that sees it may resume the unit */
     return (ABT_thread_state)abti_load_acquire(&unit->state);
 }
 
-/* acquire: pairs with abti_unit_set_stack */
+/* acquire: pairs with the release in abti_unit_set_stack */
 static struct abti_stack *stack_of(abti_unit *unit)
 {
     return abti_plain_load_acquire(&unit->stack);
 }
 
-/* It keeps its stack for life; what the header says is constant. */
+/* Whether the unit keeps its stack for life. Then what the header says is constant. */
 static bool has_lasting_stack(const abti_unit *unit)
 {
     return (unit->flags & (ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY)) != 0;
 }
 
 /*
- * A default stack may be another unit's at any time: it is not looked into, as its address, that of its header, says
- * it all. Stored in this order: the join word IN_PLACE, the joiner's stack, who runs it; on revival nobody, then 0. So
- * the word and what is read between two equal looks at it belong together, and the joiner whose context is read waits
- * still. (Between the two stores and its first instruction, a unit in place may be said to begin where its joiner left
- * that stack, or another, the last time.)
+ * A default stack may become another unit's at any time. Therefore it is not looked into: its address, which is that of
+ * its header, says enough. When a unit starts in place, these are stored in this order: IN_PLACE in the join word, the
+ * joiner's stack, and the index of the ES that runs it. When it is revived, first the index is cleared and then the
+ * join word. So what is read between two equal looks at the join word belongs together, and a joiner whose context is
+ * read still waits. (Between the two stores and its first instruction, a unit in place may be said to begin where its
+ * joiner left that stack, or another, the last time.)
  */
 static char *default_stack_end(abti_unit *unit)
 {
     for (;;) {
-        uintptr_t join = abti_load_acquire(&unit->join); /* pairs with the release in abti_unit_renew */
-        /* acquire: pairs with abti_set_running; the stack is the one that it has started on */
+        /* acquire: pairs with the releases in abti_unit_renew and abti_register_in_place */
+        uintptr_t join = abti_load_acquire(&unit->join);
+        /* acquire: pairs with the release in abti_set_running. The stack is the one that the unit has started on */
         bool started = abti_load_acquire(&unit->es) != ABTI_ES_NONE;
         char *end = started ? (char *)stack_of(unit) : NULL;
         if (end && join & ABTI_JOIN_IN_PLACE) {
             abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-            /* acquire: before the next look */
+            /* acquire: keeps this load before the next look at unit->join, and pairs with no release */
             end = (char *)abti_plain_load_acquire(&joiner->ctx) - ABTI_CTX_BELOW;
         }
+        /* relaxed: the acquires above keep this load after theirs */
         if (abti_load_relaxed(&unit->join) == join)
             return join == ABTI_JOIN_DONE ? NULL : end;
     }
@@ -156,7 +164,7 @@ size_t abti_unit_stack_size(abti_unit *unit)
     if (!has_lasting_stack(unit))
         return abti_rt.config.thread_stacksize;
     struct abti_stack *stack = stack_of(unit);
-    return stack ? stack->size : abti_rt.config.sched_stacksize; /* a main scheduler that has not started */
+    return stack ? stack->size : abti_rt.config.sched_stacksize; /* it is a main scheduler that has not started */
 }
 
 abti_unit *abti_unit_alloc_external(void)
@@ -177,10 +185,11 @@ void abti_unit_release_external(abti_unit *unit)
 uint64_t abti_unit_id(abti_unit *unit)
 {
     _Atomic(uint64_t) *slot = &abti_unit_cold_get(unit)->id;
+    /* relaxed, everywhere here: an id orders nothing */
     uint64_t id = abti_load_relaxed(slot);
     if (id == 0) {
         uint64_t fresh = abti_fetch_add_relaxed(&abti_rt.next_unit_id, 1) + 1;
-        /* relaxed: an id orders nothing; a loser's number is simply not used */
+        /* A thread that loses the race does not use its number. */
         if (abti_cas_relaxed(slot, &id, fresh))
             id = fresh;
     }

@@ -4,7 +4,10 @@
 #include "base/hash.h"
 #include "unit/unit.h"
 
-/* Each stripe has a lock and a table of its own, which doubles when it is full; when there is no memory it stays. */
+/*
+ * Each stripe has a lock and a table of its own, which doubles when it is full. When there is no memory it stays as it
+ * is.
+ */
 enum { STRIPES = 64, FIRST_BUCKETS = 8 };
 
 struct stripe {
@@ -48,6 +51,7 @@ static abti_unit **next_of(abti_unit *unit)
 
 static void stripe_insert(struct stripe *s, abti_unit *unit)
 {
+    abti_assert(abti_spin_is_mine(&s->lock));
     abti_unit **bucket = bucket_of(s, handle_of(unit));
     *next_of(unit) = *bucket;
     *bucket = unit;
@@ -74,6 +78,7 @@ static void stripe_grow(struct stripe *s)
 void abti_unitmap_add(abti_unit *unit)
 {
     ABT_unit handle = handle_of(unit);
+    abti_assert(handle);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
     struct stripe *s = stripe_of(handle);

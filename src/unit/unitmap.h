@@ -1,5 +1,5 @@
 /*
- * Which work unit belongs to a handle that a user-defined pool made. Handles that are the work unit's own need no
+ * A map from handles that user-defined pools made to their work units. Handles that are the work unit's own need no
  * entry. The entries are the cold lines of the units themselves, so that adding one cannot fail.
  */
 #ifndef ABTI_UNIT_UNITMAP_H
@@ -7,14 +7,14 @@
 
 #include "rt/types.h"
 
-/* Enters cold->unit of a unit, and takes it out. Any thread. */
+/* Enters cold->unit of a unit, and takes it out. Any thread may call these. */
 void abti_unitmap_add(abti_unit *unit);
 void abti_unitmap_remove(abti_unit *unit);
 
-/* The unit of a handle in use. */
+/* Returns the unit of a handle in use. */
 abti_unit *abti_unitmap_find(ABT_unit handle);
 
-/* Frees the tables; the map is empty. */
+/* Frees the tables. The map is empty. */
 void abti_unitmap_fini(void);
 
 /* The map is empty, whatever becomes of the tables: in the child of a fork. */
