@@ -28,7 +28,7 @@
 #define CONFIG_MAX_DESC_CHUNK CONFIG_GIB
 #define CONFIG_MAX_PAGE CONFIG_GIB
 
-/* While the configuration is loaded: what is used instead of a value that is too large is told. */
+/* Whether the load of the configuration tells what is used instead of a value that is too large. */
 static _Thread_local bool config_tells;
 
 static bool env_bool(const char *name, bool dflt)
@@ -36,7 +36,10 @@ static bool env_bool(const char *name, bool dflt)
     return abti_parse_bool(abti_env_get(name), dflt);
 }
 
-/* A value above `max` is told of, in one line. One below `min` is not: that is what people write who want the least. */
+/*
+ * Reads a number. One line tells of a value above `max`. No line tells of one below `min`: that is what people write if
+ * they want the least.
+ */
 static uint64_t env_uint(const char *name, uint64_t dflt, uint64_t min, uint64_t max)
 {
     const char *text = abti_env_get(name);
@@ -46,7 +49,10 @@ static uint64_t env_uint(const char *name, uint64_t dflt, uint64_t min, uint64_t
     return value;
 }
 
-/* A size that the machine could not have: as much memory as it has, or a part of that. Asked for by few only. */
+/*
+ * Reads a size that must not be more than the machine can have: as much memory as it has, or a part of that. It asks
+ * for the memory only if the value is large.
+ */
 static size_t env_memory(const char *name, uint64_t dflt, uint64_t min, unsigned part)
 {
     uint64_t max = CONFIG_GIB / part;
@@ -103,11 +109,12 @@ static void load_stacks(struct abti_config *config)
     size_t guard = 0;
 
     config->stack_guard = choose_stack_guard();
-    /* For who asks for a guard page by name, two pages are part of the default size; otherwise they are no part of it.
+    /*
+     * If a guard page is asked for by name, two pages are part of the default size; otherwise they are no part of it.
      */
     if (config->stack_guard == ABTI_STACK_GUARD_MPROTECT || config->stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT)
         guard = 2 * config->sys_page_size;
-    /* Four of the former are a chunk, and there are several streams. */
+    /* Four stacks of ULTs are a chunk, and there are several streams. */
     config->thread_stacksize =
         abti_round_up(env_memory("THREAD_STACKSIZE", ABTI_BUILD_STACKSIZE + guard, 512, 4), ABTI_CACHE_LINE);
     config->sched_stacksize =

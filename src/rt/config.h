@@ -1,4 +1,4 @@
-/* Run-time settings: every environment variable with its default, clamp and rounding applied. */
+/* The run-time settings: every environment variable with its default, clamp and rounding applied. */
 #ifndef ABTI_RT_CONFIG_H
 #define ABTI_RT_CONFIG_H
 
@@ -44,8 +44,9 @@ struct abti_config {
 };
 
 /*
- * Reads the environment anew; `tells`: says on stderr which values are more than the machine can have or the contract
- * allows, and what is used instead. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo.
+ * Reads the environment anew. With `tells` it says on stderr which values are more than the machine can have or the
+ * contract allows, and what is used instead. Returns ABT_SUCCESS or ABT_ERR_MEM. After an error there is nothing to
+ * undo.
  */
 int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
 

@@ -1,6 +1,7 @@
 #include "rt/kvconf.h"
 
 #include <stdlib.h>
+#include "base/assert.h"
 
 _Static_assert((int)ABTI_KV_INT == ABT_SCHED_CONFIG_INT && (int)ABTI_KV_INT == ABT_POOL_CONFIG_INT, "type numbers");
 _Static_assert((int)ABTI_KV_DOUBLE == ABT_SCHED_CONFIG_DOUBLE && (int)ABTI_KV_DOUBLE == ABT_POOL_CONFIG_DOUBLE,
@@ -55,6 +56,7 @@ static void write_value(struct abti_kventry *entry, int type, const void *val)
 
 int abti_kvconf_set(struct abti_kvconf *conf, int key, int type, const void *val)
 {
+    abti_assert(conf && conf->num <= conf->capacity);
     struct abti_kventry *entry = find_entry(conf, key);
 
     if (!val) {
@@ -80,6 +82,7 @@ const struct abti_kventry *abti_kvconf_find(const struct abti_kvconf *conf, int 
 
 void abti_kventry_read(const struct abti_kventry *entry, void *val)
 {
+    abti_assert(entry && val);
     switch (entry->type) {
     case ABTI_KV_INT: *(int *)val = entry->value.i; break;
     case ABTI_KV_DOUBLE: *(double *)val = entry->value.d; break;

@@ -1,6 +1,6 @@
 /*
- * Configuration objects of schedulers and pools: a small set of int keys with typed values. There is no lock: whoever
- * sets values must be alone with the object, as the contract says.
+ * Configuration objects of schedulers and pools: a small set of int keys with typed values. There is no lock: the
+ * contract says that a caller which sets values must be alone with the object.
  */
 #ifndef ABTI_RT_KVCONF_H
 #define ABTI_RT_KVCONF_H
@@ -17,7 +17,7 @@ enum abti_kvtype {
     ABTI_KV_PTR = 2,
 };
 
-/* Keys with a meaning to the library, all of them int. */
+/* Keys that have a meaning to the library. All of their values are int. */
 enum {
     ABTI_SCHED_CONFIG_END = -1,    /* ends an argument list */
     ABTI_SCHED_CONFIG_ACCESS = -2, /* ignored */
@@ -51,26 +51,29 @@ struct ABT_pool_config_opaque {
     struct abti_kvconf conf;
 };
 
-/* An empty set. Zeroed memory is one, too. */
+/* Makes an empty set. Zeroed memory is one, too. */
 void abti_kvconf_init(struct abti_kvconf *conf);
 void abti_kvconf_fini(struct abti_kvconf *conf);
 
 /*
- * Stores the value of the given type that val points to under key; NULL removes the key, if there. ABT_ERR_INV_ARG: no
- * such type. ABT_ERR_MEM.
+ * Stores the value of the given type, to which `val` points, under `key`. NULL removes the key if it is there. Returns
+ * ABT_ERR_INV_ARG if there is no such type, or ABT_ERR_MEM.
  */
 int abti_kvconf_set(struct abti_kvconf *conf, int key, int type, const void *val) ABTI_MUST_CHECK;
 
-/* The entry under key or NULL. A NULL conf is empty. The entry is valid until the next set. */
+/* Returns the entry under `key`, or NULL. A NULL `conf` is empty. The entry is valid until the next set. */
 const struct abti_kventry *abti_kvconf_find(const struct abti_kvconf *conf, int key);
 
-/* The type and the value under key, each where its pointer is not NULL. ABT_ERR_INV_ARG: no such key. */
+/*
+ * Gives the type and the value under `key`, each if its pointer is not NULL. Returns ABT_ERR_INV_ARG if there is no
+ * such key.
+ */
 int abti_kvconf_get(const struct abti_kvconf *conf, int key, int *type, void *val) ABTI_MUST_CHECK;
 
-/* Stores the value of an entry where val, a pointer to its type, says. */
+/* Stores the value of an entry to *val, which has the value's type. */
 void abti_kventry_read(const struct abti_kventry *entry, void *val);
 
-/* The int under key, dflt when there is none or it has another type. A NULL conf is empty. */
+/* Returns the int under `key`, or `dflt` when there is none or it has another type. A NULL `conf` is empty. */
 int abti_kvconf_get_int(const struct abti_kvconf *conf, int key, int dflt);
 
 #endif

@@ -25,11 +25,16 @@ struct abti_rt {
     int num_xstreams;
     abti_pool *pools;
     int next_pool_id, next_sched_id;
-    _Atomic(uint32_t) inherited_slots; /* a bit for each; read without it by who creates units, see pool/slot.h */
+    _Atomic(uint32_t) inherited_slots; /* a bit for each slot. Creators of units read it without the lock, see
+                                          pool/slot.h */
     abti_es *primary;
-    _Atomic(abti_es *) lister; /* looks at all pools, none of which goes meanwhile; NULL: nobody. See stream/halt.c */
+    _Atomic(abti_es *) lister; /* the ES that looks at all pools, none of which is destroyed meanwhile; NULL: none
+                                  does. See stream/halt.c */
     _Atomic(uint64_t) next_unit_id;
-    /* By index: written under lock when an ES comes and goes, read by who holds a unit that ran there. */
+    /*
+     * The ESs by index. An entry is written under the lock when an ES comes and goes. A thread that holds a unit which
+     * ran there reads it without.
+     */
     _Atomic(abti_es *) by_index[ABTI_MAX_ES];
 };
 
@@ -43,7 +48,7 @@ void abti_rt_forget(void);
 
 ABTI_INLINE bool abti_rt_is_up(void)
 {
-    /* acquire: pairs with the release at the end of ABT_init */
+    /* acquire: pairs with the release of abti_rt.up in ABT_init (api/init.c) */
     return abti_load_acquire(&abti_rt.up);
 }
 

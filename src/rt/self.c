@@ -1,5 +1,6 @@
 #include "rt/self.h"
 
+#include "base/assert.h"
 #include "os/clock.h"
 #include "rt/rt.h"
 
@@ -7,7 +8,7 @@ _Thread_local abti_es *abti_es_self;
 
 void abti_es_notify(abti_es *es, unsigned requests)
 {
-    /* seq_cst: see abti_sched_request */
+    /* seq_cst: pairs with the load of es->requests in abti_es_park, as in abti_sched_request */
     atomic_fetch_or(&es->requests, requests);
     abti_es_wake(es);
 }
@@ -24,6 +25,7 @@ void abti_es_ask_all_for_stacks(abti_es *but)
 
 void abti_es_ask_for_stacks(abti_es *es)
 {
+    abti_assert(es && es == abti_es_self);
     enum { EVERY_NS = 1000000 };
     uint64_t now = abti_clock_mono_ns();
     if (now < es->asked_ns + EVERY_NS)

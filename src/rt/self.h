@@ -1,4 +1,4 @@
-/* The record of an execution stream (ES), and which one the calling native thread is. */
+/* The record of an execution stream (ES), and the variable that says which one the calling native thread is. */
 #ifndef ABTI_RT_SELF_H
 #define ABTI_RT_SELF_H
 
@@ -16,42 +16,43 @@ enum {
     ABTI_ES_REQ_JOIN = 1,
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
-    ABTI_ES_REQ_LOOK = 8,    /* not to sleep before it has looked at everything again */
+    ABTI_ES_REQ_LOOK = 8,    /* the ES does not sleep before it has looked at everything again */
     ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
-    ABTI_ES_REQ_STACKS = 32, /* its free stacks are wanted by others */
+    ABTI_ES_REQ_STACKS = 32, /* others want its free stacks */
 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
 enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
 
-/* The caches of an ES, private to it, made as they are needed; NULL: not needed yet. */
+/* The caches of stacks of an ES, which are private to it and made as they are needed. NULL: it was not needed yet. */
 struct abti_ownstacks {
     struct abti_cache *caches[ABTI_STACK_CLASSES];
 };
 
 struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
-    abti_unit *cur;      /* unit that runs now */
-    abti_unit *parent;   /* ULT that runs `cur` as its child and goes on when nobody else is picked; NULL: none */
+    abti_unit *cur;      /* the unit that runs now */
+    abti_unit *parent;   /* the ULT that runs `cur` as its child and goes on when no other unit is picked; NULL: none */
     abti_pool *fast;     /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
-                            and nobody's, so that the quick paths need not ask twice */
-    abti_sched *dsched;  /* scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                            and belongs to nobody, so that the quick paths need not ask twice */
+    abti_sched *dsched;  /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
                             goes to the parent */
-    abti_unit *handoff;  /* picked by a child, for the parent to run */
-    int32_t budget;      /* units until the scheduler looks at events */
-    bool woken;          /* was woken from its sleep and has run nothing since, see abti_es_pass_wake */
-    bool sleepy;         /* sleeps at once when it is idle next: a unit here waits for what takes long */
+    abti_unit *handoff;  /* a unit that a child has picked, for the parent to run */
+    int32_t budget;      /* how many units may run before the scheduler looks at events */
+    bool woken;          /* the ES was woken from its sleep and has run nothing since, see abti_es_pass_wake */
+    bool sleepy;         /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
     uint16_t index;      /* in rt.by_index. Constant */
     uint32_t running;    /* ABTI_RUNNING_ON(index) */
-    struct abti_bias_user *bias; /* in which pool's lock the native thread is by the bias. Constant */
+    struct abti_bias_user *bias; /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;
-    struct abti_ownstacks ownstacks; /* of other than the default size */
+    struct abti_ownstacks ownstacks; /* stacks of other than the default size */
     struct abti_stack native;        /* describes the native thread's own stack */
     void *fault_stack;               /* signal handlers' stack on the native thread; NULL: no stacks are guarded */
     jmp_buf *main_exit;              /* where the main scheduler's ULT ends, see abti_main_leave */
-    struct abti_timers *timers;      /* of the ULTs that wait here with a deadline; has a lock of its own. Constant */
+    struct abti_timers *timers;      /* of the ULTs that wait here with a deadline. They have a lock of their own.
+                                        Constant */
 
     /* Shared. */
     _Atomic(uint32_t) requests;
@@ -72,9 +73,9 @@ struct ABT_xstream_opaque {
     pthread_t thread; /* creator; valid for secondary ESs */
 
     struct abti_idle *idle; /* see stream/idle.h. Constant */
-    uint64_t asked_ns;      /* private: when it last asked others for their free stacks */
+    uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     struct abti_stack
-        *dead_stack;    /* private, for the tools: the one that has just been left for good, by a switch to another */
+        *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */
     uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
@@ -84,23 +85,24 @@ struct ABT_xstream_opaque {
 
 /*
  * The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
- * ES: it is read anew after each. (On x86-64 the access is one segment-relative load, of which nothing can be kept.)
+ * ES: it reads the variable anew after each. (On x86-64 the access is one segment-relative load, of which nothing can
+ * be kept.)
  */
 extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
 
-/* The ES, if it sleeps for want of work, goes on and looks at everything. */
+/* Wakes the ES, if it sleeps for want of work, so that it looks at everything. */
 ABTI_INLINE void abti_es_wake(abti_es *es)
 {
     abti_sleeper_wake(&es->sleeper);
 }
 
-/* Sets requests that are for the ES alone, not for its scheduler, too, and sees to it that the ES notices. */
+/* Sets requests that are for the ES alone, and not also for its scheduler, and sees to it that the ES notices. */
 void abti_es_notify(abti_es *es, unsigned requests);
 
-/* There is no memory for stacks: the other ESs are asked for those that they have at hand, once in a while. */
+/* Asks the other ESs for their free stacks, once in a while, since there is no memory for stacks. */
 void abti_es_ask_for_stacks(abti_es *es);
 
-/* All ESs but one, or NULL, are asked. */
+/* Asks all ESs for their free stacks, except `but`, which may be NULL. */
 void abti_es_ask_all_for_stacks(abti_es *but);
 
 #endif
