@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 
 enum { WORD = ABTI_ARENA_WORD };
 
@@ -42,7 +43,7 @@ static bool make_room(struct abti_arena *arena)
     return true;
 }
 
-/* A region over a new chunk, all of its slots free; NULL when there is no memory. */
+/* Makes a region over a new chunk, with all of its slots free. Returns NULL when there is no memory. */
 static struct abti_region *region_create(const struct abti_arena_spec *spec)
 {
     struct abti_chunk chunk;
@@ -61,7 +62,7 @@ static struct abti_region *region_create(const struct abti_arena_spec *spec)
     return region;
 }
 
-/* How many regions lie at or below an address. */
+/* Returns how many regions lie at or below an address. */
 static size_t num_up_to(const struct abti_arena *arena, const void *addr)
 {
     size_t low = 0, high = arena->num_regions;
@@ -97,7 +98,7 @@ static bool grow(struct abti_arena *arena)
     return true;
 }
 
-/* One with free slots; NULL when there is no memory. */
+/* Returns a region with free slots, or NULL when there is no memory. */
 static struct abti_region *some_region(struct abti_arena *arena)
 {
     while (arena->open && arena->open->num_free == 0) {
@@ -115,20 +116,25 @@ static char *slot_address(const struct abti_arena_spec *spec, const struct abti_
     return (char *)region->chunk.base + slot / per_block * spec->block + slot % per_block * spec->slot;
 }
 
-/* The region that an address lies in, and in which of its slots. */
+/* Returns the region that an address lies in, and the slot. */
 static struct abti_region *find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
 {
     const struct abti_arena_spec *spec = &arena->spec;
+    abti_assert(num_up_to(arena, in_slot) > 0);
     struct abti_region *region = arena->regions[num_up_to(arena, in_slot) - 1];
     size_t offset = (size_t)((const char *)in_slot - (const char *)region->chunk.base);
+    abti_assert(offset < region->chunk.size);
     *slot = offset / spec->block * (spec->span / spec->slot) + offset % spec->block / spec->slot;
     return region;
 }
 
-/* Clears the lowest bit that is set, and those above it, at most `most` altogether. Their number, *first is the lowest.
+/*
+ * Clears the lowest bit that is set and those that follow it, at most `most` altogether. Returns their number; *first
+ * is the lowest.
  */
 static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
 {
+    abti_assert(*word != 0 && most > 0);
     unsigned num = 0;
     *first = (unsigned)__builtin_ctzll(*word);
     while (num<most && * first + num<WORD && * word>>(*first + num) & 1)
@@ -152,6 +158,7 @@ bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *r
 
 static void set_bits(struct abti_arena *arena, struct abti_region *region, size_t word, uint64_t bits, unsigned num)
 {
+    abti_assert((region->free[word] & bits) == 0); /* no slot is freed twice */
     region->free[word] |= bits;
     region->num_free += num;
     if (word < region->first_word)

@@ -1,6 +1,6 @@
 /*
- * Slots of equal size in chunks of memory, with a bit for each that is nobody's. Runs of them are handed out and single
- * ones come back. Not synchronised: the owner's lock guards all of it.
+ * Slots of equal size in chunks of memory, with a bit for each slot that is free. Runs of slots are handed out, and
+ * single ones come back. Nothing is synchronised: the lock of the arena's owner guards all of it.
  */
 #ifndef ABTI_MEM_ARENA_H
 #define ABTI_MEM_ARENA_H
@@ -8,24 +8,24 @@
 #include <stdint.h>
 #include "mem/chunk.h"
 
-enum { ABTI_ARENA_WORD = 64 }; /* slots that are given back together */
+enum { ABTI_ARENA_WORD = 64 }; /* so many slots are given back together */
 
-/* Constant after abti_arena_init. */
+/* What an arena consists of. It is constant after abti_arena_init. */
 struct abti_arena_spec {
     size_t slot;  /* bytes from one slot to the next */
     size_t block; /* a chunk consists of blocks of so many bytes */
     size_t span;  /* bytes of a block that hold slots, from its start: ABTI_ARENA_WORD slots each, or just one */
     size_t chunk; /* bytes asked for at a time: at least a block */
     bool huge;    /* huge pages will do */
-    bool words;   /* the memory of ABTI_ARENA_WORD slots that are nobody's is to be given back */
+    bool words;   /* the memory of ABTI_ARENA_WORD slots is to be given back when all of them are free */
     /* Obtains a chunk; false when there is no memory. */
     bool (*map)(struct abti_chunk *chunk, size_t size, bool huge);
 };
 
 struct abti_region {
     struct abti_chunk chunk;
-    struct abti_region *next_open; /* the next one with slots that are nobody's */
-    bool is_open;                  /* it is in that list, where it may be though it has none any more */
+    struct abti_region *next_open; /* the next region in the list of those with free slots */
+    bool is_open;                  /* it is in that list, where it may be though it has no free slots any more */
     size_t num_slots;
     size_t num_free;
     size_t first_word; /* no bit is set before this word */
@@ -35,11 +35,11 @@ struct abti_region {
 struct abti_arena {
     struct abti_arena_spec spec;
     struct abti_region **regions; /* by address */
-    size_t num_regions, room;     /* how many there are, and may be without a larger array */
+    size_t num_regions, room;     /* how many there are, and how many there may be without a larger array */
     struct abti_region *open;
 };
 
-/* Slots one behind the other. */
+/* Slots that lie one behind the other. */
 struct abti_run {
     char *slot;
     unsigned num;
@@ -50,13 +50,13 @@ void abti_arena_init(struct abti_arena *arena, const struct abti_arena_spec *spe
 /* Unmaps everything. */
 void abti_arena_fini(struct abti_arena *arena);
 
-/* At most `most` slots, at least one; false when there is no memory. */
+/* Takes at most `most` slots, and at least one. False when there is no memory. */
 bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run) ABTI_MUST_CHECK;
 
 /*
- * A slot, given by any address in it, is nobody's again. If that makes a word full whose memory is to be given back,
- * its first slot is returned, and the word is withheld until abti_arena_reopen, for the caller to give it back without
- * holding the lock; else NULL.
+ * Frees a slot, which is given by any address in it. If that makes a word full whose memory is to be given back, this
+ * returns the word's first slot, and withholds the word until abti_arena_reopen, so that the caller can give its memory
+ * back without the lock. Otherwise it returns NULL.
  */
 char *abti_arena_return(struct abti_arena *arena, void *in_slot);
 void abti_arena_reopen(struct abti_arena *arena, char *word);

@@ -1,10 +1,11 @@
 #include "mem/chunk.h"
 
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/round.h"
 #include "os/vm.h"
 
-/* Written by abti_chunk_init only. */
+/* Only abti_chunk_init writes these. */
 static enum abti_lp_alloc chunk_policy;
 static size_t chunk_huge_page; /* 0: there are none */
 
@@ -32,7 +33,7 @@ enum abti_lp_alloc abti_chunk_policy(void)
     return chunk_policy;
 }
 
-/* Huge pages that exist; others may use them up at any time, and give them back. */
+/* Maps huge pages that exist. Others may use them up at any time, and give them back. */
 static bool map_huge(struct abti_chunk *chunk, size_t size)
 {
     size = abti_round_up(size, chunk_huge_page);
@@ -48,7 +49,7 @@ static bool map_normal(struct abti_chunk *chunk, size_t size)
     return chunk->base != NULL;
 }
 
-/* Where the system has no transparent huge pages the chunk stays one of normal pages. */
+/* Maps transparent huge pages. Where the system has none, the chunk stays one of normal pages. */
 static bool map_thp(struct abti_chunk *chunk, size_t size)
 {
     enum { THP_SIZE = 2 << 20 };
@@ -67,6 +68,7 @@ static bool map_malloc(struct abti_chunk *chunk, size_t size)
 
 bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 {
+    abti_assert(size > 0 && size % abti_vm_page_size() == 0);
     enum abti_lp_alloc policy = chunk_policy;
     if (policy == ABTI_LP_MALLOC)
         return map_malloc(chunk, size);
@@ -80,7 +82,7 @@ bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 void abti_chunk_unmap(const struct abti_chunk *chunk)
 {
     if (chunk->source == ABTI_CHUNK_MALLOC) {
-        abti_vm_unguard(chunk->base, chunk->size); /* the next owner would fall over them */
+        abti_vm_unguard(chunk->base, chunk->size); /* the next owner of the memory would meet the guards */
         free(chunk->base);
     } else {
         abti_vm_unmap(chunk->base, chunk->size);

@@ -1,5 +1,5 @@
 /*
- * Chunks of memory for slabs, from where ABT_MEM_LP_ALLOC says. A kind that the system refuses falls back to the
+ * Chunks of memory for slabs, of the kind that ABT_MEM_LP_ALLOC says. A kind that the system refuses falls back to the
  * simpler ones: huge pages, then transparent huge pages or normal ones.
  */
 #ifndef ABTI_MEM_CHUNK_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
-/* What is asked for. */
+/* The kind that is asked for. */
 enum abti_lp_alloc {
     ABTI_LP_MALLOC,
     ABTI_LP_MMAP_RP,     /* mmap, normal pages */
@@ -22,23 +22,23 @@ enum abti_lp_alloc {
 enum abti_chunk_source { ABTI_CHUNK_MALLOC, ABTI_CHUNK_NORMAL, ABTI_CHUNK_HUGE, ABTI_CHUNK_THP, ABTI_CHUNK_SOURCES };
 
 struct abti_chunk {
-    void *base; /* at a page boundary; zeroed, unless from malloc */
+    void *base; /* it lies at a page boundary, and is zeroed unless it is from malloc */
     size_t size;
     enum abti_chunk_source source;
 };
 
-/* Before the first chunk. Tries whether there are huge pages, if they are asked for. */
+/* Tries whether there are huge pages, if they are asked for. It is called before the first chunk is made. */
 void abti_chunk_init(enum abti_lp_alloc wish, size_t huge_page_size);
 
-/* What is left of the wish. */
+/* Returns the kind that is left of the wish. */
 enum abti_lp_alloc abti_chunk_policy(void);
 
 /*
- * At least `size` bytes, which is a multiple of the page size; never huge pages if `huge` is false. False when there is
- * no memory.
+ * Maps a chunk of at least `size` bytes, which is a multiple of the page size. It consists of no huge pages if `huge`
+ * is false. False when there is no memory.
  */
 bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge) ABTI_MUST_CHECK;
-/* Guards in it are removed. */
+/* Unmaps a chunk, and removes guards in it. */
 void abti_chunk_unmap(const struct abti_chunk *chunk);
 
 #endif

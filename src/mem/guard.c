@@ -2,25 +2,29 @@
 
 #include <stdint.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/atomic.h"
 #include "os/vm.h"
 
-/* Each page that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
-   gets memory. A quarter may be ours. */
+/*
+ * Each page that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
+ * gets memory. A quarter of them may be ours.
+ */
 enum { GUARD_MAX_PROTECTED = 65530 / 4 / 2 };
 
 static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
 
-/* Written by abti_guard_init only. */
+/* Only abti_guard_init writes this. */
 static enum abti_stack_guard guard_wish;
 
-static _Atomic(bool) guard_by_madvise; /* it has not failed yet */
-static _Atomic(int) guard_protected;   /* pages that mprotect has made */
+static _Atomic(bool) guard_by_madvise; /* madvise has not failed yet */
+static _Atomic(int) guard_protected;   /* how many pages mprotect has made */
 static _Atomic(unsigned) guard_kinds;
 
 void abti_guard_init(enum abti_stack_guard wish)
 {
     guard_wish = wish;
+    /* relaxed: nobody else guards a stack yet */
     abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
     abti_store_relaxed(&guard_kinds, 0);
@@ -38,10 +42,10 @@ bool abti_guard_is_strict(void)
 
 unsigned abti_guard_kinds(void)
 {
-    return abti_load_relaxed(&guard_kinds);
+    return abti_load_relaxed(&guard_kinds); /* relaxed: it is for information */
 }
 
-/* relaxed: for information */
+/* relaxed: it is for information */
 static void note_kind(unsigned kind)
 {
     if (!(abti_load_relaxed(&guard_kinds) & kind))
@@ -53,7 +57,7 @@ size_t abti_guard_room(void)
     return guard_wish >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
 }
 
-/* relaxed: hints and a count, nothing hangs on their order */
+/* relaxed: these are hints and a count, and nothing depends on their order */
 static bool guard_page(char *low)
 {
     size_t page = abti_vm_page_size();
@@ -82,6 +86,7 @@ static enum abti_guard guard_canary(char *low)
 
 bool abti_guard_install(char *at, bool page, enum abti_guard *guard)
 {
+    abti_assert(!page || guard_wish < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
     *guard = ABTI_GUARD_NONE;
     if (guard_wish == ABTI_STACK_GUARD_NONE)
         return true;
@@ -100,6 +105,7 @@ bool abti_guard_install(char *at, bool page, enum abti_guard *guard)
 
 void abti_guard_remove(char *at, enum abti_guard guard)
 {
+    /* relaxed: as in guard_page */
     if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
         return;
     abti_vm_unguard(at, abti_vm_page_size());

@@ -1,10 +1,10 @@
 /*
  * What lies at the low end of a stack, so that an overflow is found.
  *
- *   a guard page   the first access beyond the stack faults, in the guilty frame. Made by madvise where the kernel can
- *                  (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that
- *                  there is a cap well below what the system allows a process
- *   a canary       a word that is looked at when a unit leaves its stack: found late, but found
+ *   a guard page   the first access beyond the stack faults, in the guilty frame. It is made by madvise where the
+ * kernel can (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that there is
+ * a cap well below what the system allows a process a canary       a word that is looked at when a unit leaves its
+ * stack, so that an overflow is found late
  */
 #ifndef ABTI_MEM_GUARD_H
 #define ABTI_MEM_GUARD_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
-/* What is asked for. Up to 3 the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
+/* The guard that is asked for. Up to 3 the numbers are those of ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK. */
 enum abti_stack_guard {
     ABTI_STACK_GUARD_NONE = 0,
     ABTI_STACK_GUARD_CANARY = 1,
@@ -22,45 +22,47 @@ enum abti_stack_guard {
     ABTI_STACK_GUARD_AUTO = 4,            /* the best that can be had for each stack */
 };
 
-/* What a stack has got. */
+/* The guard that a stack has got. */
 enum abti_guard { ABTI_GUARD_NONE, ABTI_GUARD_CANARY, ABTI_GUARD_PAGE };
 
-/* Before the first stack is made. */
+/* Sets the guard that is asked for. It is called before the first stack is made. */
 void abti_guard_init(enum abti_stack_guard wish);
 
-/* Bytes at the low end of a mapped stack that are set aside for a guard page. */
+/* Returns how many bytes at the low end of a mapped stack are set aside for a guard page. */
 size_t abti_guard_room(void);
 
 /*
- * A page is asked for by name: memory that cannot have single pages guarded, or better not, is out of the question. The
- * page is one that mprotect has made, at the first page boundary of what the user hears of the stack.
+ * Whether a page is asked for by name. Then memory is no use in which single pages cannot be guarded, or should not be.
+ * The page is one that mprotect has made, at the first page boundary of what the user hears of the stack.
  */
 bool abti_guard_needs_page(void);
 
-/* A stack without its page is an error. */
+/* Whether a stack without its page is an error. */
 bool abti_guard_is_strict(void);
 
 /*
- * Guards a stack: `at` is the begin of the page, at a page boundary; without `page` it gets a canary where it would
- * have had a page. *guard says what it got. False when a page is a must and cannot be had.
+ * Guards a stack. `at` is the begin of the page, at a page boundary. Without `page` the stack gets a canary where it
+ * would have had a page. *guard says what it got. False when a page is a must and cannot be had.
  */
 bool abti_guard_install(char *at, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
 
-/* Undoes it: the stack is to be no stack any more, with its memory mapped on. A page that was guarded by mprotect is
- * open again. */
+/*
+ * Undoes it, since the stack is to be no stack any more and its memory stays mapped. A page that was guarded by
+ * mprotect is open again.
+ */
 void abti_guard_remove(char *at, enum abti_guard guard);
 
-/* A page that mprotect has made, and that somebody may have opened, is protected again. False when that is refused. */
+/* Protects a page again that mprotect has made, and that somebody may have opened. False when that is refused. */
 bool abti_guard_renew(char *at) ABTI_MUST_CHECK;
 
-/* The same as install for memory of the user's, of which no page is taken unless one is asked for by name. */
+/* Guards memory of the user's, of which no page is taken unless one is asked for by name. Returns what it got. */
 enum abti_guard abti_guard_install_user(char *low);
 
-/* What has been made so far: bits by enum abti_guard_kind. */
+/* The kinds of guards that have been made so far, as bits. */
 enum abti_guard_kind { ABTI_GUARDED_BY_KERNEL = 1, ABTI_GUARDED_BY_MPROTECT = 2, ABTI_GUARDED_BY_CANARY = 4 };
 unsigned abti_guard_kinds(void);
 
-/* A canary's state; low as at its installation. */
+/* Whether a canary is broken. `low` is the address at which it was installed. */
 bool abti_guard_is_broken(const char *low);
 
 #endif

@@ -1,12 +1,14 @@
 #include "mem/lazycache.h"
 
 #include <stdlib.h>
+#include "base/assert.h"
 
-/* NULL when there is no memory for one. */
+/* Returns the cache, which it makes if need be, or NULL when there is no memory for one. */
 static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *slab)
 {
     if (ABTI_LIKELY(*cache != NULL))
         return *cache;
+    abti_assert(cache && slab->spec.batch > 0); /* the slab has been made */
     struct abti_cache *fresh = malloc(sizeof(*fresh));
     if (fresh && abti_cache_init(fresh, slab)) {
         free(fresh);

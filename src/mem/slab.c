@@ -2,12 +2,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/round.h"
 #include "os/vm.h"
 
 enum { MAGAZINE_CHUNK = 64 * 1024 };
 
-/* In whole lines, so that a word of them is whole pages. */
+/* Returns the size of a magazine in whole cache lines, so that a word of magazines is whole pages. */
 static size_t magazine_size(unsigned batch)
 {
     return abti_round_up(sizeof(struct abti_magazine) + (batch + 1) * sizeof(void *), ABTI_CACHE_LINE);
@@ -15,6 +16,7 @@ static size_t magazine_size(unsigned batch)
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 {
+    abti_assert(spec->batch > 0 && spec->spares > 0 && spec->run > 0);
     *slab = (struct abti_slab){.spec = *spec};
     abti_spin_init(&slab->lock, ABTI_RANK_SLAB);
     abti_arena_init(&slab->slots, &spec->arena);
@@ -63,13 +65,15 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
 
 static void push_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
 {
+    abti_assert(abti_spin_is_mine(&slab->lock) && magazine->count > 0 && magazine->count <= slab->spec.batch);
     push_magazine(&slab->full[shelf], magazine);
     slab->num_full++;
 }
 
-/* From that shelf, or else from another one. */
+/* Pops a full magazine from that shelf, or else from another one. */
 static struct abti_magazine *pop_full(struct abti_slab *slab, unsigned shelf)
 {
+    abti_assert(abti_spin_is_mine(&slab->lock));
     struct abti_magazine *magazine = NULL;
     for (unsigned i = 0; !magazine && i < ABTI_SLAB_SHELVES && slab->num_full > 0; i++)
         magazine = pop_magazine(&slab->full[(shelf + i) % ABTI_SLAB_SHELVES]);
@@ -80,6 +84,7 @@ static struct abti_magazine *pop_full(struct abti_slab *slab, unsigned shelf)
 
 static void push_loose(struct abti_slab *slab, void *object)
 {
+    abti_assert(abti_spin_is_mine(&slab->lock) && object);
     struct abti_node *node = object;
     node->next = slab->loose;
     slab->loose = node;
@@ -88,6 +93,7 @@ static void push_loose(struct abti_slab *slab, void *object)
 
 static void *pop_loose(struct abti_slab *slab)
 {
+    abti_assert(abti_spin_is_mine(&slab->lock));
     struct abti_node *node = slab->loose;
     if (!node)
         return NULL;
@@ -97,7 +103,7 @@ static void *pop_loose(struct abti_slab *slab)
     return node;
 }
 
-/* They are not had back in part. */
+/* Whether the objects lie in huge pages, of which the system does not take back a part. */
 static bool in_huge_pages(const struct abti_slab *slab)
 {
     return slab->spec.arena.huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;
@@ -109,7 +115,7 @@ static bool is_crowded(const struct abti_slab *slab)
            slab->num_full * slab->spec.batch + slab->num_loose > slab->spec.kept;
 }
 
-/* A new one; NULL when there is no memory. */
+/* Makes a magazine. Returns NULL when there is no memory. */
 static struct abti_magazine *make_magazine(struct abti_slab *slab)
 {
     struct abti_run run;
@@ -120,7 +126,7 @@ static struct abti_magazine *make_magazine(struct abti_slab *slab)
     return magazine;
 }
 
-/* An empty one, from the depot if that has one; NULL when there is no memory. */
+/* Takes an empty magazine, from the depot if that has one. Returns NULL when there is no memory. */
 static struct abti_magazine *empty_magazine(struct abti_slab *slab)
 {
     struct abti_magazine *magazine = pop_magazine(&slab->empty);
@@ -142,7 +148,7 @@ static unsigned magazine_count(const struct abti_cache *cache)
     return (unsigned)(cache->top - cache->magazine->slots);
 }
 
-/* Which is filled and emptied from now on. */
+/* Lets the cache fill and empty this magazine from now on. */
 static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazine)
 {
     magazine->slots[0] = NULL;
@@ -151,7 +157,7 @@ static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazin
     cache->end = magazine->slots + cache->slab->spec.batch;
 }
 
-/* A magazine that need not be full, whose count is right, comes to the depot. */
+/* Puts a magazine, which need not be full and whose count is right, to the depot. */
 static void depot_put(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
 {
     abti_spin_lock(&slab->lock);
@@ -191,7 +197,7 @@ static struct abti_magazine *take_full(struct abti_cache *cache)
     return magazine;
 }
 
-/* What is in use has become empty. */
+/* Replaces the magazine in use, which has become empty, by a full one. */
 static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
 {
     cache->magazine->count = 0;
@@ -199,7 +205,9 @@ static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
     use_magazine(cache, full);
 }
 
-/* An object of an unused slot; NULL when the run is used up, or nothing can be made of its next slot now. */
+/*
+ * Makes an object of an unused slot. Returns NULL when the run is used up, or nothing can be made of its next slot now.
+ */
 static void *cache_from_run(struct abti_cache *cache)
 {
     const struct abti_slab_spec *spec = &cache->slab->spec;
@@ -215,7 +223,7 @@ static void *cache_from_run(struct abti_cache *cache)
 
 void abti_cache_fini(struct abti_cache *cache)
 {
-    /* The rest of the run becomes ordinary objects: it is short, and nothing is lost. */
+    /* The rest of the run becomes ordinary objects. It is short, and nothing is lost. */
     for (void *object; (object = cache_from_run(cache)) != NULL;)
         abti_cache_put(cache, object);
     cache->magazine->count = magazine_count(cache);
@@ -226,7 +234,7 @@ void abti_cache_fini(struct abti_cache *cache)
         depot_put(cache->slab, cache->shelf, magazine);
 }
 
-/* Gives the cache a run of slots; false when there is no memory. */
+/* Gives the cache a run of slots. False when there is no memory. */
 static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
 {
     struct abti_run run;
@@ -241,8 +249,8 @@ static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
 }
 
 /*
- * A loose object, or a full magazine for the empty one, or a new run if the old one is used up. The object, or NULL
- * when there is no memory.
+ * Takes a loose object, or a full magazine for the empty one, or a new run if the old one is used up. Returns the
+ * object, or NULL when there is no memory.
  */
 static void *refill_from_slab(struct abti_cache *cache)
 {
@@ -266,6 +274,7 @@ static void *refill_from_slab(struct abti_cache *cache)
 
 void *abti_cache_refill(struct abti_cache *cache)
 {
+    abti_assert(magazine_count(cache) == 0);
     struct abti_magazine *full = take_full(cache);
     if (full) {
         replace_empty(cache, full);
@@ -275,7 +284,7 @@ void *abti_cache_refill(struct abti_cache *cache)
     return object ? object : refill_from_slab(cache);
 }
 
-/* What is in it is linked together instead (slab's lock held). */
+/* Links the objects of a magazine together instead (slab's lock held). */
 static void push_all_loose(struct abti_slab *slab, struct abti_magazine *magazine)
 {
     for (; magazine->count > 0; magazine->count--)
@@ -304,7 +313,7 @@ void abti_cache_flush(struct abti_cache *cache)
     use_magazine(cache, cache->magazine);
 }
 
-/* A full magazine for an empty one. For want of memory that is the same, emptied. */
+/* Exchanges a full magazine for an empty one. For want of memory it returns the same one, emptied. */
 static struct abti_magazine *exchange_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *full)
 {
     abti_spin_lock(&slab->lock);
@@ -322,6 +331,7 @@ static struct abti_magazine *exchange_full(struct abti_slab *slab, unsigned shel
 
 void abti_cache_spill(struct abti_cache *cache)
 {
+    abti_assert(abti_cache_is_full(cache));
     struct abti_magazine *full = cache->magazine, *empty = NULL;
     full->count = magazine_count(cache);
     if (cache->num_full < cache->slab->spec.spares) {
@@ -330,7 +340,7 @@ void abti_cache_spill(struct abti_cache *cache)
             empty = get_empty(cache->slab);
     }
     if (!empty) {
-        /* Another one, if there is one: what is in this one was used last. */
+        /* The depot gets another one, if there is one, since the objects in this one were used last. */
         struct abti_magazine *other = take_full(cache);
         empty = exchange_full(cache->slab, cache->shelf, other ? other : full);
         full = other ? full : NULL;
@@ -371,7 +381,7 @@ bool abti_slab_look(struct abti_slab *slab)
     return crowded;
 }
 
-/* Slots that have been given up by their users, `num` of them; the lock is held for few at a time. */
+/* Returns `num` slots, which their users have given up. The lock is held for few at a time. */
 static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
 {
     enum { AT_ONCE = 16 };

@@ -6,13 +6,13 @@
  *   abti_magazine  an array of free objects
  *
  * A cache gives the depot full magazines and takes full ones for empty ones, so that objects made here and freed there
- * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself: what
- * comes from the depot may have been another stream's, whose processor then has the objects' lines. Memory never used
+ * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself: objects
+ * that come from the depot may have been another stream's, whose processor then has their lines. Memory never used
  * before is handed out in address order without being touched. Arrays, rather than lists through the objects, make
  * allocations independent of one another: a list's head is known only when the object before it has been loaded.
  *
- * Giving back: what has lain in the depot for some time is taken out of its magazine. It becomes slots again, which
- * have no memory.
+ * Giving back: an object that has lain in the depot for some time is taken out of its magazine. It becomes a slot
+ * again, which has no memory.
  */
 #ifndef ABTI_MEM_SLAB_H
 #define ABTI_MEM_SLAB_H
@@ -24,37 +24,44 @@
 #include "mem/arena.h"
 #include "os/spin.h"
 
-/* A free object without a magazine: there was no memory for one, and a put cannot fail, or others want it at once. */
+/*
+ * A free object without a magazine: there was no memory for one when it was put, which cannot fail, or others want the
+ * object at once.
+ */
 struct abti_node {
     struct abti_node *next;
 };
 
 struct abti_magazine {
-    unsigned count; /* objects, of batch; stale in the one in use, see `top` */
-    void *slots[];  /* [0], below the objects: NULL in the one in use, else the next magazine */
+    unsigned count; /* how many objects it has, at most batch; stale in the magazine in use, see `top` */
+    void *slots[];  /* [0], below the objects: NULL in the magazine in use, else the next magazine */
 };
 
-/* What a slab of some kind of object differs in. Constant after abti_slab_init. */
+/* What a kind of object differs in from others. It is constant after abti_slab_init. */
 struct abti_slab_spec {
     struct abti_arena_spec arena; /* where its slots lie */
     unsigned run;                 /* slots handed to a cache at a time, at most */
     unsigned batch;               /* objects in a magazine */
     unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
     /*
-     * Makes an object of a slot that is nobody's, the index-th that is handed out; NULL: not now, it is tried again. No
-     * function: the object is the slot.
+     * Makes an object of a free slot, the index-th that is handed out. It returns NULL if that is not possible now;
+     * then it is tried again. Without this function the object is the slot.
      */
     void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source);
-    void (*unmake)(void *object); /* called for the free objects when the slab goes; NULL: nothing is to be done */
-    /* The object is to be a slot again, and its memory may go, without the slab's lock; NULL: nothing is to be done. */
+    void (*unmake)(void *object); /* is called for the free objects when the slab goes; NULL: nothing is to be done */
+    /*
+     * Is called for an object that is to be a slot again, whose memory may go, without the slab's lock. NULL: nothing
+     * is to be done.
+     */
     void (*retire)(void *object);
     void (*release)(char *word); /* gives the memory of an arena's word of slots back; with arena.words */
     size_t payload;              /* for make: how many bytes of a slot the user may count on */
     size_t kept;                 /* more free objects than that in the depot are too many; 0: never */
-    void (*crowded)(void);       /* called when there are, without the lock; any thread that frees something */
+    void (*crowded)(void);       /* any thread that frees something calls it, without the lock, when there are too
+                                    many */
 };
 
-/* The full magazines in the depot, by the cache that brought them: a cache takes its own first. */
+/* The full magazines in the depot lie on shelves, by the cache that brought them: a cache takes its own first. */
 enum { ABTI_SLAB_SHELVES = 16 };
 
 struct abti_slab {
@@ -62,73 +69,78 @@ struct abti_slab {
     struct abti_spin lock;
     struct abti_magazine *full[ABTI_SLAB_SHELVES], *empty; /* lock: the depot */
     struct abti_node *loose;                               /* lock: objects without a magazine */
-    unsigned next_shelf;                                   /* lock: of the next cache */
-    size_t num_full, num_loose;                            /* lock: how many */
-    size_t low_full, low_loose;                            /* lock: and the least since abti_slab_look */
+    unsigned next_shelf;                                   /* lock: the shelf of the next cache */
+    size_t num_full, num_loose;                            /* lock: how many there are */
+    size_t low_full, low_loose;                            /* lock: the least numbers since abti_slab_look */
     size_t idle_full, idle_loose;                          /* lock: how many are to be given back */
     struct abti_arena slots;                               /* lock */
-    struct abti_arena magazines;                           /* lock: where they lie */
+    struct abti_arena magazines;                           /* lock: where the magazines lie */
     size_t made;                                           /* lock: slots handed out so far */
 };
 
 struct abti_cache {
-    void **top, **end;              /* the slot of the uppermost object, [0] if there is none; that when it is full */
-    struct abti_magazine *magazine; /* where these lie: being filled and emptied */
-    struct abti_magazine *full, *empty; /* kept besides it */
-    unsigned num_full;                  /* how many */
-    unsigned shelf;                     /* in the depot, several caches may have the same */
+    void **top, **end;                  /* the slot of the uppermost object, [0] if there is none; the slot of that when
+                                           it is full */
+    struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these lie */
+    struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
+    unsigned num_full;                  /* how many full ones are kept */
+    unsigned shelf;                     /* its shelf in the depot; several caches may have the same */
     char *run, *run_end;                /* slots never used */
     size_t run_index;                   /* index of the slot at run */
-    enum abti_chunk_source source;      /* of the run */
+    enum abti_chunk_source source;      /* the source of the run */
     struct abti_slab *slab;
 };
 
 void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec);
-/* Unmaps everything; no object may be in use. */
+/* Unmaps everything. No object may be in use. */
 void abti_slab_fini(struct abti_slab *slab);
 
 /* Adds to the counts of chunks by what they are made of. */
 void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES]);
 
 /*
- * For the thread that gives memory back. A look marks what has not been needed since the last one, and returns whether
- * the depot is still crowded. Then each call of give_back returns the memory of a magazine's objects; false when
- * nothing marked is left. Any one thread at a time.
+ * These are for the thread that gives memory back. A look marks the objects that have not been needed since the last
+ * one, and returns whether the depot is still crowded. Then each call of give_back returns the memory of a magazine's
+ * objects; false when nothing marked is left. One thread at a time may call them.
  */
 bool abti_slab_look(struct abti_slab *slab);
 bool abti_slab_is_crowded(struct abti_slab *slab);
 bool abti_slab_give_back(struct abti_slab *slab);
 
-/* Frees an object without a cache; needs no memory. */
+/* Frees an object without a cache. This needs no memory. */
 void abti_slab_put(struct abti_slab *slab, void *object);
 
-/* 0 or -ENOMEM, with nothing to undo. */
+/* Makes a cache. Returns 0 or -ENOMEM; then there is nothing to undo. */
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_CHECK;
 /* Gives everything back to the slab. */
 void abti_cache_fini(struct abti_cache *cache);
 
-/* All that is free goes to the depot, for others to take; needs no memory. Nobody may stand on one of the objects. */
+/*
+ * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may stand on one of the
+ * objects.
+ */
 void abti_cache_flush(struct abti_cache *cache);
 
-/* The slow halves of get and put: an empty magazine, a full one. */
+/* These are the slow halves of get and put, for an empty magazine and for a full one. */
 void *abti_cache_refill(struct abti_cache *cache);
 void abti_cache_spill(struct abti_cache *cache);
 
-/* The object that a get would return, or NULL: the magazine is empty. */
+/* Returns the object that a get would return, or NULL if the magazine is empty. */
 ABTI_INLINE void *abti_cache_top(const struct abti_cache *cache)
 {
     return *cache->top;
 }
 
-/* A get when there is one. */
+/* Takes an object when there is one. */
 ABTI_INLINE void *abti_cache_get_quick(struct abti_cache *cache)
 {
-    void *object = abti_cache_top(cache); /* before the store, so that it need not be loaded again after a check */
+    void *object = abti_cache_top(cache); /* it is loaded before the store, so that it need not be loaded again after
+                                             a check */
     cache->top--;
     return object;
 }
 
-/* NULL when there is no memory. */
+/* Takes an object. Returns NULL when there is no memory. */
 ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
 {
     if (ABTI_UNLIKELY(!abti_cache_top(cache)))
@@ -141,15 +153,15 @@ ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
     return cache->top == cache->end;
 }
 
-/* A put into a cache that is not full. */
+/* Puts an object into a cache that is not full. */
 ABTI_INLINE void abti_cache_put_quick(struct abti_cache *cache, void *object)
 {
     *++cache->top = object;
 }
 
 /*
- * The object may be the stack the caller runs on: a put never lets the object itself leave the cache, only those that
- * were there before.
+ * Puts an object into a cache. It may be the stack that the caller runs on: a put never lets the object itself leave
+ * the cache, only those that were there before.
  */
 ABTI_INLINE void abti_cache_put(struct abti_cache *cache, void *object)
 {

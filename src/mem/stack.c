@@ -1,5 +1,6 @@
 #include "mem/stack.h"
 
+#include "base/assert.h"
 #include "base/round.h"
 #include "os/annotate.h"
 #include "os/vm.h"
@@ -10,7 +11,7 @@ enum {
     STACK_SMALLEST_CLASS = 16 << 10,
 };
 
-/* Until told otherwise no unit fits in place. */
+/* Writes the header of a stack. No unit fits in place until in_place_limit is set. */
 static struct abti_stack *stack_place(char *low, char *end, size_t header_offset, size_t size,
                                       enum abti_stack_kind kind)
 {
@@ -24,19 +25,20 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
     return stack;
 }
 
-/* Without room for a guard page at the begin, wherever that lies, and for a page or more above it. */
+/* Whether there is no room for a guard page at the begin, wherever that lies, and for a page or more above it. */
 static bool has_few_pages(size_t size)
 {
     return size < 3 * abti_vm_page_size();
 }
 
 /*
- * Where the guard page of a stack lies: at its low end; if it is asked for by name, where programs look for it, at the
- * first page boundary of what they hear of, unless that is small. Then it is as else; in the user's memory there is
- * none (NULL).
+ * Returns where the guard page of a stack lies: at its low end. A page that is asked for by name lies where programs
+ * look for it, at the first page boundary of what they hear of, unless that is small. A small stack has it at the low
+ * end too, and in the user's memory there is none (NULL).
  */
 static char *guard_place(const struct abti_stack *stack)
 {
+    abti_assert(stack->end > stack->low);
     bool is_users = stack->kind == ABTI_STACK_USER;
     if (!abti_guard_needs_page() || has_few_pages(stack->size))
         return is_users ? NULL : stack->low;
@@ -71,6 +73,7 @@ static void stack_unguard(struct abti_stack *stack)
 
 bool abti_stack_guard_by_name(struct abti_stack *stack)
 {
+    abti_assert(abti_guard_needs_page() && stack->kind != ABTI_STACK_DEFAULT);
     char *at = guard_place(stack);
     if (!at)
         return true;
@@ -87,8 +90,8 @@ void abti_stack_open(struct abti_stack *stack)
 }
 
 /*
- * The tools are told of a stack that is ready. The first stack pointer lies above what is written, and valgrind takes
- * it for a part of the stack.
+ * Tells the tools of a stack that is ready. The first stack pointer lies above what is written, and valgrind takes it
+ * for a part of the stack.
  */
 static struct abti_stack *stack_known(struct abti_stack *stack)
 {
@@ -97,7 +100,7 @@ static struct abti_stack *stack_known(struct abti_stack *stack)
     return stack;
 }
 
-/* Its memory goes. */
+/* Tells the tools that the stack's memory goes. */
 static void stack_unknown(struct abti_stack *stack)
 {
     if (!abti_annotate_on)
@@ -107,8 +110,8 @@ static void stack_unknown(struct abti_stack *stack)
 }
 
 /*
- * In a slot of an arena. Consecutive ones begin at different colours. NULL when it cannot be guarded. Where the guard
- * that is asked for by name belongs in one of a class is known when it is taken.
+ * Makes a stack in a slot of an arena. Consecutive ones begin at different colours. Returns NULL when it cannot be
+ * guarded. In a class, the place of a guard that is asked for by name is known only when a stack is taken.
  */
 static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, char *slot, size_t index,
                                         enum abti_chunk_source source, enum abti_stack_kind kind)
@@ -149,7 +152,7 @@ void abti_stack_forget(struct abti_stack *stack)
     abti_stack_alive(stack);
 }
 
-/* Its slot is nobody's: the memory goes. Guard pages that the kernel has made stay, and may be made again. */
+/* Gives the memory of a free stack back. Guard pages that the kernel has made stay, and may be made again. */
 static void stack_retire(void *object)
 {
     struct abti_stack *stack = object;
@@ -160,7 +163,7 @@ static void stack_retire(void *object)
     abti_vm_release(low, abti_round_up((size_t)(header_end - low), page));
 }
 
-/* Stacks with `size` usable bytes, and with `room` more that costs no memory. */
+/* Describes stacks with `size` usable bytes, and with `room` more that costs no memory. */
 static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, size_t chunk)
 {
     size_t page = abti_vm_page_size();
@@ -171,19 +174,19 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .spares = 1,
         .batch = 4, /* what lies in magazines has been touched, a page at least each */
         .retire = stack_retire,
-        .unmake = abti_annotate_on ? stack_unmake : NULL, /* which would touch all of them */
+        .unmake = abti_annotate_on ? stack_unmake : NULL, /* it would touch all of them */
         .payload = size,
     };
     size_t pages = (rounded + room + abti_guard_room()) / page + 1;
     size_t slot = (pages | 1) * page, slots = chunk / slot; /* an odd number: the tops fall into all sets of a TLB */
-    /* A block is a slot: what a chunk has more than was asked for is used, too. */
+    /* A block is a slot, so that what a chunk has more than was asked for is used, too. */
     spec->arena = (struct abti_arena_spec){.slot = slot, .block = slot, .span = slot, .map = abti_chunk_map};
     spec->arena.chunk = (slots < 4 ? 4 : slots) * slot;
 }
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
-    /* A guard asked for by name lies where the nominal size begins. */
+    /* A guard that is asked for by name lies where the nominal size begins. */
     stack_spec(spec, size, abti_guard_needs_page() && !has_few_pages(size) ? 0 : ABTI_STACK_ROOM, chunk);
     spec->make = stack_make;
     spec->arena.huge = !abti_guard_needs_page();
@@ -250,6 +253,7 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size)
 
 void abti_stack_destroy(struct abti_stack *stack)
 {
+    abti_assert(stack->kind == ABTI_STACK_MAPPED || stack->kind == ABTI_STACK_USER);
     stack_unknown(stack);
     abti_stack_open(stack);
     if (stack->kind == ABTI_STACK_MAPPED)

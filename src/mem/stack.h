@@ -36,36 +36,36 @@ enum abti_stack_kind {
 };
 
 struct abti_stack {
-    struct abti_node node; /* while free and without a magazine */
+    struct abti_node node; /* links it while it is free and without a magazine */
     char *base;            /* lowest usable address */
-    char *end;             /* past the highest one the user may hear of: get_stack reports [end - size, end) */
-    size_t size;           /* nominal size: at least this much lies below `top` */
+    char *end;             /* past the highest address that the user may hear of: get_stack reports [end - size, end) */
+    size_t size;           /* the nominal size: at least this much lies below `top` */
     char *in_place_limit;  /* a unit may start in place while the stack pointer is above this */
     char *low;             /* where its memory begins, guard page included */
-    void *tsan_fiber;      /* created when first used, NULL without TSan */
-    uint32_t valgrind_id;  /* as valgrind knows it; 0 without */
-    uint8_t fiber_uses;    /* units that have started with it */
+    void *tsan_fiber;      /* made when first used; NULL without TSan */
+    uint32_t valgrind_id;  /* valgrind's number for it; 0 without valgrind */
+    uint8_t fiber_uses;    /* how many units have started with the fiber */
     uint8_t kind;          /* enum abti_stack_kind */
     uint8_t guard;         /* enum abti_guard */
-    uint8_t size_class;    /* of ABTI_STACK_CLASS */
+    uint8_t size_class;    /* the class of an ABTI_STACK_CLASS */
 };
 
-/* Fills in in_place_limit: a whole default stack must be left, and something for the switch itself. */
+/* Sets in_place_limit: a whole default stack must be left, and something for the switch itself. */
 ABTI_INLINE void abti_stack_set_in_place_limit(struct abti_stack *stack, size_t default_size)
 {
     enum { MARGIN = 2048 };
     stack->in_place_limit = stack->base + default_size + MARGIN;
 }
 
-/* The same where none may: a limit that no address of a program's is above. */
+/* Lets no unit run in place: no address of a program is above this limit. */
 ABTI_INLINE void abti_stack_forbid_in_place(struct abti_stack *stack)
 {
     stack->in_place_limit = (char *)(UINTPTR_MAX >> 1);
 }
 
 /*
- * A stack is watched while it is to be seen how much of it its unit uses. So that no other one runs in place there
- * meanwhile, the limit is out of reach, by a bit that is in no address of a program's.
+ * A stack is watched while it is measured how much of it its unit uses. So that no other unit runs in place there
+ * meanwhile, the limit is out of reach, by a bit that is in no address of a program.
  */
 #define ABTI_STACK_WATCHED (~(UINTPTR_MAX >> 1))
 
@@ -84,7 +84,7 @@ ABTI_INLINE void abti_stack_unwatch(struct abti_stack *stack)
     stack->in_place_limit = (char *)((uintptr_t)stack->in_place_limit & ~ABTI_STACK_WATCHED);
 }
 
-/* First stack pointer of a unit on this stack; 16-byte aligned. */
+/* Returns the first stack pointer of a unit on this stack, which is 16-byte aligned. */
 ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
 {
     return stack;
@@ -93,38 +93,41 @@ ABTI_INLINE void *abti_stack_top(struct abti_stack *stack)
 /* Describes the slab of default stacks of `size` bytes, in chunks of at least `chunk` bytes or four stacks. */
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk);
 
-/* The smallest class of stacks with room for `size` bytes; ABTI_STACK_CLASSES: there is none. */
+/* Returns the smallest class of stacks with room for `size` bytes. ABTI_STACK_CLASSES: there is none. */
 unsigned abti_stack_class_of(size_t size);
-/* Describes its slab, of normal pages: of such stacks there are few. `kept`: how many bytes in free stacks of one class
- * a cache may hold, if it can. */
+/*
+ * Describes the slab of a class. It consists of normal pages, since there are few such stacks. `kept` says how many
+ * bytes in free stacks of one class a cache may hold, if it can.
+ */
 void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, size_t kept);
 
-/* A stack of its own mapping, of any size; NULL when there is no memory. */
+/* Maps a stack of any size by itself. Returns NULL when there is no memory. */
 struct abti_stack *abti_stack_map(size_t size);
 
-/* Its guard is a canary, and something has been written over it. */
+/* Whether the stack's guard is a canary, and something has been written over it. */
 ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 {
     return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY) && abti_guard_is_broken(stack->low);
 }
 
 /*
- * Turns the user's memory into a stack; NULL when it is too small to hold the header and a frame, and a guard where
- * none may be missing, or when it is so large that it cannot be, and is not.
+ * Turns the user's memory into a stack. Returns NULL when it is too small to hold the header and a frame, and a guard
+ * where none may be missing, or when it is so large that it cannot exist, and does not.
  */
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 
 /*
- * With abti_guard_needs_page, for a stack of other kinds than DEFAULT, whose size is set: its guard page is where it
- * belongs, and protected, whatever a handler of the user's has done to it. False when one is a must and cannot be had.
+ * Sees to it, if abti_guard_needs_page, that the guard page of a stack lies where it belongs and is protected, whatever
+ * a handler of the user's has done to it. The stack's kind is not DEFAULT, and its size is set. False when a page is a
+ * must and cannot be had.
  */
 bool abti_stack_guard_by_name(struct abti_stack *stack) ABTI_MUST_CHECK;
-/* The guard page of a stack in the user's memory is open again: the unit has ended, and the user may want that. */
+/* Opens the guard page of a stack in the user's memory: the unit has ended, and the user may want the page. */
 void abti_stack_open(struct abti_stack *stack);
-/* The tools are told that the stack has a unit again, or none: to look at it is a mistake then. */
+/* Tell the tools that the stack has a unit again, or none; then it is a mistake to look at the stack. */
 void abti_stack_alive(const struct abti_stack *stack) ABTI_NO_SANITIZE;
 void abti_stack_dead(const struct abti_stack *stack) ABTI_NO_SANITIZE;
-/* The tools are told that nobody runs on the stack any more; the caller runs on another one. */
+/* Tells the tools that nobody runs on the stack any more. The caller runs on another one. */
 void abti_stack_forget(struct abti_stack *stack);
 /* Gives back a stack that does not come from a slab. */
 void abti_stack_destroy(struct abti_stack *stack);
