@@ -16,6 +16,14 @@ unit_tests = \
 	test/unit/run/shortage \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
+	test/unit/sync/cond \
+	test/unit/sync/barrier \
+	test/unit/sync/rwlock \
+	test/unit/sync/xbarrier \
+	test/unit/sync/waiter \
+	test/unit/sync/eventual \
+	test/unit/sync/future \
+	test/unit/sync/gate \
 	test/unit/sync/mutex \
 	test/unit/sync/mutex_policy \
 	test/unit/sync/timer \
