@@ -46,6 +46,7 @@ unit_tests = \
 	test/unit/pool/randws \
 	test/unit/stream/courtesy \
 	test/unit/stream/halt \
+	test/unit/stream/park \
 	test/unit/stream/relook \
 	test/unit/sync/waitq \
 	test/unit/wait/crowd \
