@@ -106,18 +106,25 @@ static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_
         abti_block(es, w->unit, after_park, w);
 }
 
-void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+/* A ULT parks, and is woken when this returns true. A native thread has let go of the lock, and is still to wait. */
+ABTI_INLINE bool park_if_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     if (ABTI_LIKELY(w->unit != NULL)) {
         park_ult(w, lock, other);
-        return;
+        return true;
     }
     w->ult = NULL;
     abti_spin_unlock(lock);
     if (other)
         abti_waiter_wake_list(other);
-    abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
+    return false;
+}
+
+void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+{
+    if (!park_if_ult(w, lock, other))
+        abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
@@ -133,14 +140,8 @@ void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_uni
 
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
 {
-    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
-    if (ABTI_LIKELY(w->unit != NULL)) {
-        park_ult(w, lock, NULL);
-        return;
-    }
-    w->ult = NULL;
-    abti_spin_unlock(lock);
-    abti_crowd_wait(w->object, &w->word, num);
+    if (!park_if_ult(w, lock, NULL))
+        abti_crowd_wait(w->object, &w->word, num);
 }
 
 void abti_waiter_open(struct abti_waiter *w)
