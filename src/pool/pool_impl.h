@@ -18,6 +18,16 @@ extern const struct abti_pool_ops abti_pool_fifo_priv_ops;
 extern const struct abti_pool_ops abti_pool_fifo_ops;
 extern const struct abti_pool_ops abti_pool_randws_ops;
 
+/* The push of a shared pool, with the kind as in abti_pool_push_shared. */
+ABTI_INLINE void abti_pool_push_shared_any(abti_pool *pool, abti_unit *unit, ABT_pool_context context, bool fifo)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es))
+        abti_pool_push_slow(es, pool, unit, context);
+    else
+        abti_pool_push_shared(es, pool, unit, context, fifo);
+}
+
 /* A push_many for pools that have push_locked; it takes the pool's lock once. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
 
