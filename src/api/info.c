@@ -143,20 +143,22 @@ int ABT_info_print_pool(FILE *fp, ABT_pool pool)
     return ABT_SUCCESS;
 }
 
+static int print_unit(FILE *fp, abti_unit *unit, int code)
+{
+    if (ABTI_REFUSE(abti_thread_is_null(unit)))
+        return cannot_print(fp, "no work unit", code);
+    abti_info_print_unit(fp, unit);
+    return ABT_SUCCESS;
+}
+
 int ABT_info_print_thread(FILE *fp, ABT_thread thread)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
-        return cannot_print(fp, "no work unit", ABT_ERR_INV_THREAD);
-    abti_info_print_unit(fp, thread);
-    return ABT_SUCCESS;
+    return print_unit(fp, thread, ABT_ERR_INV_THREAD);
 }
 
 int ABT_info_print_task(FILE *fp, ABT_task task)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(task)))
-        return cannot_print(fp, "no work unit", ABT_ERR_INV_TASK);
-    abti_info_print_unit(fp, task);
-    return ABT_SUCCESS;
+    return print_unit(fp, task, ABT_ERR_INV_TASK);
 }
 
 int ABT_info_print_thread_attr(FILE *fp, ABT_thread_attr attr)
