@@ -136,13 +136,16 @@ static void test_settle(void)
 
 static atomic_int round_num, num_destroyed;
 
+/* In every second round all of them sleep when the gate is opened. */
 static void find_open(int number, int round)
 {
-    if (number % 5 == 4) {
+    int way = round % 2 == 0 ? 2 : number % 3;
+
+    if (way == 0) {
         while (!abti_gate_is_open(&gate))
             give_way();
-    } else if (number % 2 == 1) {
-        for (int i = 0; !abti_gate_wait_until(&gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, in_us(round % 8 * 10)); i++)
+    } else if (way == 1) {
+        while (!abti_gate_wait_until(&gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, in_us((uint64_t)round % 8 * 10)))
             ;
     } else {
         abti_gate_wait(&gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
@@ -180,6 +183,8 @@ static void open_each(void)
     for (i = 0; i < ROUNDS && race_goes_on(); i++) {
         begin();
         atomic_store(&round_num, i + 1);
+        if (i % 2 == 0)
+            await_queued(&gate.lock, &gate.waiters, WAITERS);
         for (int n = i % 7 * 3; n > 0; n--)
             give_way();
         open_gate();

@@ -63,24 +63,25 @@ static void test_one(void)
     ok(barrier.arrived == 0 && barrier.rounds == 0 && barrier.inside == 0, "one thread needs no barrier");
 }
 
-/* Somebody has come for the next round before the last one of this round says that it is complete. */
-static void test_early(void)
+/* A thread has come for the next round before the last one of this round says that it is complete. */
+static void test_early(uint32_t round)
 {
     struct actor actor;
 
     abti_xbarrier_init(&barrier, 2);
-    atomic_store(&barrier.arrived, 2);
+    atomic_store(&barrier.rounds, round);
+    atomic_store(&barrier.arrived, 2 * ((uint64_t)round + 1));
     atomic_store(&has_returned, false);
     start(&actor, NATIVE, wait_once, NULL);
-    while (atomic_load(&barrier.arrived) < 3)
-        give_way();
+    nap_us(20000);
+    ok(!atomic_load(&has_returned), "one that is early after round %u waits", round);
     atomic_fetch_add(&barrier.rounds, 1);
     abti_word_wake_all(&barrier.rounds);
     nap_us(20000);
-    ok(!atomic_load(&has_returned), "who is early waits for the own round");
+    ok(!atomic_load(&has_returned), "until its own round is complete");
     abti_xbarrier_wait(&barrier);
     finish(&actor);
-    ok(atomic_load(&has_returned) && barrier.rounds == 2, "which comes");
+    is_int(barrier.rounds, round + 2, "it is");
 }
 
 static void test_end(void)
@@ -102,7 +103,9 @@ int main(void)
 {
     sync_begin();
     test_one();
-    test_early();
+    test_early(0);
+    test_early(UINT32_MAX);
+    test_early(UINT32_MAX - 1);
     test_end();
     abti_xbarrier_init(&barrier, MEET);
     meet("new");
