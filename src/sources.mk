@@ -36,6 +36,7 @@ abt_sources = \
 	src/base/heap.c \
 	src/base/parse.c \
 	src/watch/info.c \
+	src/watch/registry.c \
 	src/watch/stackdump.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
@@ -153,6 +154,12 @@ if HAVE_EVENTFD
 abt_sources += src/os/wakefd_eventfd.c
 else
 abt_sources += src/os/wakefd_none.c
+endif
+
+if HAVE_PROCESS_VM_READV
+abt_sources += src/os/peek_linux.c
+else
+abt_sources += src/os/peek_none.c
 endif
 
 if HAVE_HWLOC

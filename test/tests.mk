@@ -28,6 +28,7 @@ unit_tests = \
 	test/unit/sync/mutex_policy \
 	test/unit/sync/timer \
 	test/unit/unit/unitmap \
+	test/unit/watch/registry \
 	test/unit/watch/unwind \
 	test/unit/mem/chunk \
 	test/unit/mem/slab \

@@ -86,7 +86,7 @@ ABTI_HOT int ABT_task_free(ABT_task *task)
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit) || !abti_may_free_at_once(es, unit)))
         return task_free_checked(es, task);
-    abti_cache_put_quick(&es->units, unit);
+    abti_unit_release_quick(es, unit);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }

@@ -324,7 +324,7 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 {
     if (!abti_may_free_at_once(es, unit))
         return false;
-    abti_cache_put_quick(&es->units, unit);
+    abti_unit_release_quick(es, unit);
     *thread = ABT_THREAD_NULL;
     return true;
 }

@@ -184,3 +184,45 @@ void abti_arena_reopen(struct abti_arena *arena, char *word)
     struct abti_region *region = find(arena, word, &slot);
     set_bits(arena, region, slot / WORD, UINT64_MAX, WORD);
 }
+
+/* --- Walks --- */
+
+static char *word_in_region(const struct abti_arena_spec *spec, const struct abti_region *region, size_t word,
+                            uint64_t *used)
+{
+    for (; word < words_of(region->num_slots); word++) {
+        size_t slots = region->num_slots - word * WORD;
+        uint64_t exist = slots < WORD ? (UINT64_C(1) << slots) - 1 : UINT64_MAX;
+        *used = exist & ~region->free[word];
+        if (*used)
+            return slot_address(spec, region, word * WORD);
+    }
+    return NULL;
+}
+
+char *abti_arena_word_after(const struct abti_arena *arena, const char *after, uint64_t *used)
+{
+    size_t at = 0, slot, word = 0;
+    if (after) {
+        find(arena, after, &slot);
+        word = slot / WORD + 1;
+        at = num_up_to(arena, after) - 1;
+    }
+    for (char *first; at < arena->num_regions; at++, word = 0) {
+        if ((first = word_in_region(&arena->spec, arena->regions[at], word, used)))
+            return first;
+    }
+    return NULL;
+}
+
+bool abti_arena_has(const struct abti_arena *arena, const void *slot)
+{
+    size_t up_to = num_up_to(arena, slot), number;
+    if (up_to == 0)
+        return false;
+    const struct abti_region *region = arena->regions[up_to - 1];
+    if ((uintptr_t)slot - (uintptr_t)region->chunk.base >= region->chunk.size)
+        return false;
+    find(arena, slot, &number);
+    return number < region->num_slots && slot_address(&arena->spec, region, number) == slot;
+}

@@ -54,6 +54,16 @@ void abti_arena_fini(struct abti_arena *arena);
 bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run) ABTI_MUST_CHECK;
 
 /*
+ * For walks over all slots: the first word of slots, of which some are not nobody's, that begins behind `after`, an
+ * address in the word before (NULL: from the start). *used: a bit for each slot that is or may be somebody's. NULL:
+ * there is no more.
+ */
+char *abti_arena_word_after(const struct abti_arena *arena, const char *after, uint64_t *used);
+
+/* A slot begins at this address. */
+bool abti_arena_has(const struct abti_arena *arena, const void *slot);
+
+/*
  * Frees a slot, which is given by any address in it. If that makes a word full whose memory is to be given back, this
  * returns the word's first slot, and withholds the word until abti_arena_reopen, so that the caller can give its memory
  * back without the lock. Otherwise it returns NULL.

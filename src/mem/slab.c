@@ -360,6 +360,22 @@ void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOU
     abti_spin_unlock(&slab->lock);
 }
 
+char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *used)
+{
+    abti_spin_lock(&slab->lock);
+    char *word = abti_arena_word_after(&slab->slots, after, used);
+    abti_spin_unlock(&slab->lock);
+    return word;
+}
+
+bool abti_slab_has(struct abti_slab *slab, const void *object)
+{
+    abti_spin_lock(&slab->lock);
+    bool has = abti_arena_has(&slab->slots, object);
+    abti_spin_unlock(&slab->lock);
+    return has;
+}
+
 bool abti_slab_is_crowded(struct abti_slab *slab)
 {
     abti_spin_lock(&slab->lock);

@@ -110,6 +110,12 @@ bool abti_slab_give_back(struct abti_slab *slab);
 /* Frees an object without a cache. This needs no memory. */
 void abti_slab_put(struct abti_slab *slab, void *object);
 
+/* For walks over all objects, free ones among them: see abti_arena_word_after. The memory stays as long as the slab. */
+char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *used);
+
+/* There is a slot of the slab's at this address. */
+bool abti_slab_has(struct abti_slab *slab, const void *object);
+
 /* Makes a cache. Returns 0 or -ENOMEM; then there is nothing to undo. */
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_CHECK;
 /* Gives everything back to the slab. */

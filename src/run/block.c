@@ -61,6 +61,7 @@ int abti_suspend(abti_es *es, abti_unit *self)
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
+    abti_unit_wait_for(self, NULL);
     return abti_block(es, self, abti_after_suspend, self);
 }
 
@@ -71,6 +72,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
     if (abti_has_requests(self))
         abti_serve_migration(self);
     abti_pool_count_entered(es, self->pool);
+    abti_unit_wait_for(self, NULL);
     return abti_leave(es, self, next, abti_after_suspend, self);
 }
 

@@ -229,7 +229,7 @@ ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner
                       abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_cache_put_quick(&es->units, unit);
+        abti_unit_release_quick(es, unit);
         abti_null_handle(joiner);
     } else {
         abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */

@@ -43,10 +43,10 @@ ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_th
 {
     abti_assert(((uintptr_t)self & ABTI_JOIN_TAGS) == 0 && self != unit);
     uintptr_t none = 0;
+    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (!handle)
         /* release: pairs with default_stack_end (unit/unit.c). acquire: of no use, as the unit has not started */
         return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
-    self->next = (abti_unit *)handle;
     abti_store_relaxed(&unit->join, (uintptr_t)self + (ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE));
     return true;
 }

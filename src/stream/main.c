@@ -183,5 +183,6 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     }
     struct replace_arg arg = {es, sched, self};
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_OTHER, NULL);
+    abti_unit_wait_for(self, NULL);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after_replace, &arg);
 }

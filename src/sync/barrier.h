@@ -33,6 +33,7 @@ ABTI_INLINE int abti_barrier_wait_locally(ABT_barrier barrier, abti_es *es)
 {
     abti_unit *self = es->cur;
     barrier->local[barrier->num_local++] = self;
+    abti_unit_wait_for(self, barrier);
     abti_ctx next = abti_block_quickly(es, self);
     abti_spin_unlock(&barrier->lock);
     return abti_ctx_switch(&self->ctx, next);

@@ -59,6 +59,8 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     abti_timer_arm(abti_es_self, &timer, w, deadline_ns, NULL);
     if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {
         abti_tool_event_suspend(abti_es_self, w->reason, w->object);
+        w->deadline_ns = deadline_ns;
+        abti_unit_wait_for(ult, w);
         abti_block(abti_es_self, ult, after_await, w);
     }
     abti_store_relaxed(&ult->held, 0);
@@ -99,6 +101,7 @@ static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_
     abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
     w->other = next ? NULL : other;
+    abti_unit_wait_for(w->unit, w);
     /* Tail calls: the ULT goes on in our caller. */
     if (next)
         abti_leave_to(es, w->unit, next, after_park, w);
@@ -135,6 +138,7 @@ void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_uni
     abti_tool_event_suspend(es, w->reason, w->object);
     w->lock = lock;
     w->other = NULL;
+    abti_unit_wait_for(w->unit, w);
     abti_block_to(es, w->unit, next, after_park, w);
 }
 

@@ -128,6 +128,7 @@ ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *
     abti_assert(w->unit == es->cur);
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     abti_waitq_push(q, w);
+    abti_unit_wait_for(es->cur, w);
     abti_ctx next = abti_block_quickly(es, es->cur);
     if (hold)
         abti_waiter_hold(w);

@@ -14,6 +14,16 @@ static void release_units(char *word)
     abti_vm_release(word + ABTI_UNIT_COLD_OFFSET, BYTES);
 }
 
+/* Slots that were never used are zero, whatever the chunk is made of: see abti_unit_mark_free. */
+static bool map_units(struct abti_chunk *chunk, size_t size, bool huge)
+{
+    if (!abti_chunk_map(chunk, size, huge))
+        return false;
+    for (size_t at = 0; chunk->source == ABTI_CHUNK_MALLOC && at < chunk->size; at += ABTI_UNIT_BLOCK)
+        memset((char *)chunk->base + at, 0, ABTI_UNIT_COLD_OFFSET);
+    return true;
+}
+
 void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept)
 {
     enum { MAX_BATCH = 62 }; /* the magazine has 512 bytes */
@@ -26,7 +36,7 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
                 .chunk = abti_round_up(chunk, ABTI_UNIT_BLOCK),
                 .huge = true,
                 .words = true,
-                .map = abti_chunk_map,
+                .map = map_units,
             },
         .run = 64,
         .spares = 1,

@@ -56,8 +56,8 @@ enum {
 };
 
 struct ABT_thread_opaque {
-    abti_unit *next; /* link of the list that holds it: a pool, a free list, a wait queue */
-    void (*func)(void *);
+    abti_unit *next;      /* link of the list that holds it: a pool, a free list. Blocked: see abti_unit_wait_for */
+    void (*func)(void *); /* NULL: the descriptor is free, or the unit is one of a kind, see abti_unit_is_live */
     void *arg;
     abti_pool *pool;          /* the associated pool. It is written by the creator and by the stream that runs or has
                                  popped the unit. Others ask abti_unit_last_pool */
@@ -324,6 +324,24 @@ ABT_thread_state abti_unit_state(abti_unit *unit);
 char *abti_unit_stack_end(abti_unit *unit);
 size_t abti_unit_stack_size(abti_unit *unit);
 
+/*
+ * The unit is about to block, and this says what for, to the registry (watch/registry.h) alone: a struct abti_waiter of
+ * its own, the joined unit, the address of the user's handle of that, a barrier, or NULL.
+ */
+ABTI_INLINE void abti_unit_wait_for(abti_unit *unit, const void *what)
+{
+    abti_plain_store_relaxed(&unit->next, (abti_unit *)what);
+}
+
+/*
+ * For the registry, which goes over all descriptors: slots that were never used are zero, those that have been given
+ * back read as zero, and free ones have no function, nor do the units of main schedulers and the primary ULT.
+ */
+ABTI_INLINE void abti_unit_mark_free(abti_unit *unit)
+{
+    abti_plain_store_relaxed(&unit->func, NULL);
+}
+
 /* Allocates a descriptor. `es` is the caller's ES, or NULL. Returns NULL when there is no memory. */
 ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
 {
@@ -332,9 +350,17 @@ ABTI_INLINE abti_unit *abti_unit_alloc(abti_es *es)
     return abti_unit_alloc_external();
 }
 
+/* Frees a descriptor. The cache is not full. */
+ABTI_INLINE void abti_unit_release_quick(abti_es *es, abti_unit *unit)
+{
+    abti_unit_mark_free(unit);
+    abti_cache_put_quick(&es->units, unit);
+}
+
 /* Frees a descriptor. */
 ABTI_INLINE void abti_unit_release(abti_es *es, abti_unit *unit)
 {
+    abti_unit_mark_free(unit);
     if (ABTI_LIKELY(es != NULL))
         abti_cache_put(&es->units, unit);
     else

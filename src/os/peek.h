@@ -1,0 +1,15 @@
+/* Reading memory that may not be there. */
+#ifndef ABTI_OS_PEEK_H
+#define ABTI_OS_PEEK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/compiler.h"
+
+/*
+ * Copies `size` bytes; false where not all of them can be read. What is read may be changing: the copy is of any moment
+ * for each word. Sanitizers are not told.
+ */
+bool abti_peek(void *to, const void *from, size_t size) ABTI_MUST_CHECK;
+
+#endif

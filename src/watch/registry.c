@@ -1,0 +1,232 @@
+#include "watch/registry.h"
+
+#include <string.h>
+#include "os/clock.h"
+#include "os/peek.h"
+#include "pool/pool.h"
+#include "rt/rt.h"
+#include "sync/barrier.h"
+#include "sync/waiter.h"
+
+/* --- Words --- */
+
+const char *abti_registry_kind_name(enum abti_unit_kind kind)
+{
+    static const char *const names[] = {
+        [ABTI_KIND_ULT] = "ULT",
+        [ABTI_KIND_TASKLET] = "tasklet",
+        [ABTI_KIND_PRIMARY] = "primary ULT",
+        [ABTI_KIND_MAIN_SCHED] = "main scheduler",
+        [ABTI_KIND_SCHED] = "stacked scheduler",
+    };
+    return names[kind];
+}
+
+const char *abti_registry_state_name(ABT_thread_state state)
+{
+    static const char *const names[] = {
+        [ABT_THREAD_STATE_READY] = "READY",
+        [ABT_THREAD_STATE_RUNNING] = "RUNNING",
+        [ABT_THREAD_STATE_BLOCKED] = "BLOCKED",
+        [ABT_THREAD_STATE_TERMINATED] = "TERMINATED",
+    };
+    return names[state];
+}
+
+const char *abti_registry_wait_name(enum abti_wait_kind wait)
+{
+    static const char *const names[] = {
+        [ABTI_WAIT_NOTHING] = "nothing",
+        [ABTI_WAIT_SUSPEND] = "being resumed",
+        [ABTI_WAIT_MUTEX] = "mutex",
+        [ABTI_WAIT_COND] = "cond",
+        [ABTI_WAIT_RWLOCK] = "rwlock",
+        [ABTI_WAIT_EVENTUAL] = "eventual",
+        [ABTI_WAIT_ANY] = "any of several eventuals",
+        [ABTI_WAIT_FUTURE] = "future",
+        [ABTI_WAIT_BARRIER] = "barrier",
+        [ABTI_WAIT_JOIN] = "the end of unit",
+        [ABTI_WAIT_FREE] = "the end and free of unit",
+        [ABTI_WAIT_SLEEP] = "a time",
+        [ABTI_WAIT_OTHER] = "something else",
+    };
+    return names[wait];
+}
+
+/* --- A descriptor, which may change at any time --- */
+
+/* All words of it, each as it was at some moment. TSan is not told, as the stores are plain ones. */
+static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, const abti_unit *unit)
+{
+    typedef uint64_t any_word __attribute__((may_alias));
+    const volatile any_word *from = (const volatile any_word *)unit;
+    any_word *to = (any_word *)copy;
+    for (size_t i = 0; i < sizeof(*unit) / sizeof(any_word); i++)
+        to[i] = from[i];
+}
+
+static ABTI_NOINLINE ABTI_NO_SANITIZE uint64_t read_id(const struct abti_unit_cold *cold)
+{
+    return *(const volatile uint64_t *)&cold->id;
+}
+
+/* The rank of the stream; the unit of its main scheduler. */
+static int stream_of(unsigned index, abti_unit **main_unit)
+{
+    *main_unit = NULL;
+    if (index == ABTI_ES_NONE || index >= ABTI_MAX_ES)
+        return ABTI_NO_RANK;
+    abti_spin_lock(&abti_rt.lock);
+    abti_es *es = abti_load_relaxed(&abti_rt.by_index[index]); /* relaxed: it stays as it is under the lock */
+    int rank = es ? es->rank : ABTI_NO_RANK;
+    *main_unit = es ? es->main_unit : NULL;
+    abti_spin_unlock(&abti_rt.lock);
+    return rank;
+}
+
+static enum abti_unit_kind kind_of(unsigned flags)
+{
+    if (flags & ABTI_UNIT_PRIMARY)
+        return ABTI_KIND_PRIMARY;
+    if (flags & ABTI_UNIT_MAIN_SCHED)
+        return ABTI_KIND_MAIN_SCHED;
+    if (flags & ABTI_UNIT_SCHED)
+        return ABTI_KIND_SCHED;
+    return flags & ABTI_UNIT_TASKLET ? ABTI_KIND_TASKLET : ABTI_KIND_ULT;
+}
+
+static int pool_id_of(const abti_pool *pool)
+{
+    int id;
+    return pool && abti_peek(&id, &pool->id, sizeof(id)) ? id : ABTI_NO_RANK;
+}
+
+static int64_t id_of(const abti_unit *unit, const abti_unit *copy)
+{
+    if (!(abti_load_relaxed(&copy->cold) & ABTI_COLD_READY))
+        return ABTI_NO_ID;
+    return (int64_t)read_id((const struct abti_unit_cold *)((const char *)unit + ABTI_UNIT_COLD_OFFSET)) - 1;
+}
+
+/* --- What it waits for --- */
+
+/* The unit, if there is one, is joined by `joiner`. */
+static bool is_joined_by(const abti_unit *unit, const abti_unit *joiner)
+{
+    abti_unit copy;
+    if (!unit || !abti_slab_has(&abti_rt.unit_slab, unit))
+        return false;
+    copy_unit(&copy, unit);
+    uintptr_t join = abti_load_relaxed(&copy.join);
+    return (join & ~(uintptr_t)ABTI_JOIN_TAGS) == (uintptr_t)joiner && !(join & ABTI_JOIN_EXTERNAL);
+}
+
+static void note_join(struct abti_unit_note *note, enum abti_wait_kind wait, abti_unit *joined)
+{
+    note->wait = wait;
+    note->object = note->owner = joined;
+}
+
+static enum abti_wait_kind wait_of(const struct abti_waiter *w)
+{
+    switch (w->reason) {
+    case ABT_SYNC_EVENT_TYPE_MUTEX: return ABTI_WAIT_MUTEX;
+    case ABT_SYNC_EVENT_TYPE_COND: return ABTI_WAIT_COND;
+    case ABT_SYNC_EVENT_TYPE_RWLOCK: return ABTI_WAIT_RWLOCK;
+    case ABT_SYNC_EVENT_TYPE_EVENTUAL: return w->object ? ABTI_WAIT_EVENTUAL : ABTI_WAIT_ANY;
+    case ABT_SYNC_EVENT_TYPE_FUTURE: return ABTI_WAIT_FUTURE;
+    case ABT_SYNC_EVENT_TYPE_BARRIER: return ABTI_WAIT_BARRIER;
+    case ABT_SYNC_EVENT_TYPE_USER: return ABTI_WAIT_SLEEP;
+    default: return ABTI_WAIT_OTHER;
+    }
+}
+
+static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at)
+{
+    struct abti_waiter w;
+    if (!abti_peek(&w, at, sizeof(w)) || (w.unit ? w.unit : w.ult) != note->unit)
+        return false;
+    note->wait = wait_of(&w);
+    note->object = note->wait == ABTI_WAIT_SLEEP ? NULL : w.object;
+    bool claimed = abti_load_relaxed(&w.claim) != ABTI_CLAIM_NONE; /* relaxed: it is a copy */
+    note->has_deadline = claimed && w.deadline_ns != ABTI_CLOCK_NEVER;
+    note->deadline_ns = note->has_deadline ? w.deadline_ns : ABTI_CLOCK_NEVER;
+    return true;
+}
+
+static bool try_barrier(struct abti_unit_note *note, const struct ABT_barrier_opaque *at)
+{
+    struct ABT_barrier_opaque barrier;
+    if (!abti_peek(&barrier, at, sizeof(barrier)) || barrier.local_pool != note->pool || barrier.num_local == 0 ||
+        barrier.num_local > barrier.arrived || barrier.arrived > barrier.num || barrier.num > barrier.room)
+        return false;
+    note->wait = ABTI_WAIT_BARRIER;
+    note->object = at;
+    return true;
+}
+
+/* See abti_unit_wait_for. What is read there is told only if it leads back to the unit. */
+static void note_wait(struct abti_unit_note *note, const void *what)
+{
+    abti_unit *joined;
+    note->wait = ABTI_WAIT_SUSPEND;
+    if (!what)
+        return;
+    if (is_joined_by(what, note->unit))
+        note_join(note, ABTI_WAIT_JOIN, (abti_unit *)(uintptr_t)what);
+    else if (abti_peek(&joined, what, sizeof(joined)) && is_joined_by(joined, note->unit))
+        note_join(note, ABTI_WAIT_FREE, joined);
+    else if (!try_waiter(note, what))
+        (void)try_barrier(note, what);
+}
+
+/* --- Units --- */
+
+static bool make_note(struct abti_unit_note *note, abti_unit *unit)
+{
+    abti_unit copy, *main_unit;
+    copy_unit(&copy, unit);
+    int rank = ABTI_NO_RANK;
+    /* relaxed: it is a copy */
+    unsigned index = abti_load_relaxed(&copy.es);
+    if (!copy.func && !(copy.flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)))
+        return false;
+    rank = stream_of(index, &main_unit);
+    if (copy.flags & ABTI_UNIT_MAIN_SCHED && main_unit != unit) /* of a stream that is no more, or has not run yet */
+        return false;
+    bool done = abti_load_relaxed(&copy.join) == ABTI_JOIN_DONE;
+    *note = (struct abti_unit_note){
+        .unit = unit,
+        .id = id_of(unit, &copy),
+        .kind = kind_of(copy.flags),
+        .state = done ? ABT_THREAD_STATE_TERMINATED : (ABT_thread_state)(abti_load_relaxed(&copy.state) & 3),
+        .started = index != ABTI_ES_NONE,
+        .func = copy.func,
+        .arg = copy.arg,
+        .pool = copy.pool,
+        .pool_id = pool_id_of(copy.pool),
+        .rank = rank,
+    };
+    if (note->state == ABT_THREAD_STATE_BLOCKED)
+        note_wait(note, copy.next);
+    return true;
+}
+
+void abti_registry_look(abti_unit *unit, struct abti_unit_note *note)
+{
+    memset(note, 0, sizeof(*note));
+    (void)make_note(note, unit);
+}
+
+void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *arg), void *arg)
+{
+    uint64_t used;
+    struct abti_unit_note note;
+    for (char *word = NULL; (word = abti_slab_word_after(&abti_rt.unit_slab, word, &used));) {
+        for (; used; used &= used - 1) {
+            abti_unit *unit = (abti_unit *)word + __builtin_ctzll(used);
+            if (make_note(&note, unit) && !visit(&note, arg))
+                return;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/*
+ * Which work units there are, and what each of them waits for: found by going over the slabs of descriptors, so that
+ * creation, blocking and freeing keep no lists. Whoever frees a descriptor takes its function from it, and a unit that
+ * blocks says in its link, which is unused then, what for (abti_unit_wait_for).
+ */
+#ifndef ABTI_WATCH_REGISTRY_H
+#define ABTI_WATCH_REGISTRY_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "rt/types.h"
+
+enum abti_unit_kind {
+    ABTI_KIND_ULT,
+    ABTI_KIND_TASKLET,
+    ABTI_KIND_PRIMARY,    /* the ULT of the program's main function */
+    ABTI_KIND_MAIN_SCHED, /* runs the main scheduler of a stream */
+    ABTI_KIND_SCHED,      /* runs a scheduler that stands in a pool */
+};
+
+/* What a blocked unit waits for, and of which kind note->object is. */
+enum abti_wait_kind {
+    ABTI_WAIT_NOTHING,  /* it is not blocked */
+    ABTI_WAIT_SUSPEND,  /* to be resumed by name; no object. Also where it cannot be told */
+    ABTI_WAIT_MUTEX,    /* ABT_mutex */
+    ABTI_WAIT_COND,     /* ABT_cond */
+    ABTI_WAIT_RWLOCK,   /* ABT_rwlock */
+    ABTI_WAIT_EVENTUAL, /* ABT_eventual */
+    ABTI_WAIT_ANY,      /* the first of several eventuals; no object */
+    ABTI_WAIT_FUTURE,   /* ABT_future */
+    ABTI_WAIT_BARRIER,  /* ABT_barrier */
+    ABTI_WAIT_JOIN,     /* the end of a unit, which is `object` and `owner` */
+    ABTI_WAIT_FREE,     /* the same, and that is to be freed */
+    ABTI_WAIT_SLEEP,    /* a time; no object */
+    ABTI_WAIT_OTHER,    /* something else */
+};
+
+enum { ABTI_NO_ID = -1, ABTI_NO_RANK = -1 };
+
+struct abti_unit_note {
+    abti_unit *unit;
+    int64_t id; /* as ABT_thread_get_id tells it; ABTI_NO_ID: it was never asked for */
+    enum abti_unit_kind kind;
+    ABT_thread_state state; /* TERMINATED: its handle has not been freed */
+    bool started;           /* false: READY, and has never run */
+    void (*func)(void *);   /* NULL for PRIMARY and MAIN_SCHED */
+    void *arg;
+    abti_pool *pool;   /* only to be compared: it may be no more. NULL for MAIN_SCHED */
+    int pool_id, rank; /* of its pool, of the stream that runs it or ran it last; ABTI_NO_RANK: none */
+    enum abti_wait_kind wait;
+    const void *object; /* the handle of what it waits for; only to be compared */
+    abti_unit *owner;   /* whose end or unlock it waits for, as far as that is known; NULL: not known */
+    bool has_deadline;  /* it goes on at deadline_ns at the latest, of abti_clock_mono_ns */
+    uint64_t deadline_ns;
+    uint64_t waited_ns; /* since when it waits; 0: not known */
+};
+
+/*
+ * Calls visit for each unit, until it returns false. The runtime is up, and stays so. Streams run on meanwhile, and
+ * nothing is locked while `visit` runs, which may do what any native thread may. What is promised:
+ *
+ *   - a unit that exists from the walk's begin to its end is visited once; one that is made or freed meanwhile is
+ *     visited or not;
+ *   - what is told of a unit that changes nothing while it is looked at, as a blocked one that nobody wakes, is right;
+ *   - of others each field is as it was at some moment of the look, and so they need not fit together;
+ *   - no memory is touched that may have gone, whatever is read.
+ *
+ * By any native thread, also from a ULT; not in a signal handler.
+ */
+void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *arg), void *arg);
+
+/* The same of one unit, which exists. */
+void abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
+
+/* Words for texts: "ULT", "BLOCKED", "mutex". */
+const char *abti_registry_kind_name(enum abti_unit_kind kind);
+const char *abti_registry_state_name(ABT_thread_state state);
+const char *abti_registry_wait_name(enum abti_wait_kind wait);
+
+#endif
