@@ -3,6 +3,7 @@
 # test/unit/<layer>/<module>.c: one module from the inside.
 unit_tests = \
 	test/unit/api/error \
+	test/unit/base/distance \
 	test/unit/base/heap \
 	test/unit/base/parse \
 	test/unit/rt/config \
