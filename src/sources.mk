@@ -73,9 +73,11 @@ abt_sources = \
 	src/rt/config.c \
 	src/rt/kvconf.c \
 	src/rt/log.c \
+	src/rt/misspelt.c \
 	src/rt/rt.c \
 	src/rt/self.c \
 	src/rt/tool.c \
+	src/rt/variables.c \
 	src/run/annotated.c \
 	src/run/block.c \
 	src/run/child.c \

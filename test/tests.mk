@@ -68,6 +68,7 @@ api_tests = \
 	test/api/affinity \
 	test/api/barrier \
 	test/api/cond \
+	test/api/environment \
 	test/api/error \
 	test/api/eventual \
 	test/api/eventual_any \

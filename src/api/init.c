@@ -8,6 +8,7 @@
 #include "pool/pool_impl.h"
 #include "rt/log.h"
 #include "run/end.h"
+#include "rt/misspelt.h"
 #include "run/join.h"
 #include "run/leftover.h"
 #include "run/shortage.h"
@@ -130,6 +131,7 @@ static int runtime_init(void)
     int code = abti_config_load(&abti_rt.config, true);
     if (code != ABT_SUCCESS)
         return code;
+    abti_misspelt_tell();
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
     abti_store_relaxed(&abti_rt.inherited_slots, 0);
@@ -156,6 +158,8 @@ static int runtime_init(void)
     const struct abti_config *config = &abti_rt.config;
     abti_log("libabt " ABT_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
              config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
+    if (config->print_help)
+        abti_config_print_help(stderr, config);
     if (config->print_config)
         abti_info_print_config(stdout);
     return ABT_SUCCESS;

@@ -1,5 +1,6 @@
 #include "base/parse.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -18,14 +19,16 @@ static bool is_one_of_words(const char *text, const char *const *words)
     return false;
 }
 
-bool abti_parse_bool(const char *text, bool dflt)
+enum abti_parsed abti_parse_bool(const char *text, bool *value)
 {
     static const char *const false_words[] = {"0", "n", "no", "false", "off", NULL};
     static const char *const true_words[] = {"1", "y", "yes", "true", "on", NULL};
+    bool is_true = is_one_of_words(text, true_words);
 
-    if (!text)
-        return dflt;
-    return dflt ? !is_one_of_words(text, false_words) : is_one_of_words(text, true_words);
+    if (!is_true && !is_one_of_words(text, false_words))
+        return ABTI_PARSED_NONE;
+    *value = is_true;
+    return ABTI_PARSED_ALL;
 }
 
 bool abti_parse_is_word(const char *text, const char *word)
@@ -46,37 +49,106 @@ static const char *skip_blanks(const char *p)
     return p;
 }
 
+/* The value of a digit of any base; a very large one for any other character. */
+static unsigned digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F')
+        return (unsigned)(c - 'A') + 10;
+    return UINT_MAX;
+}
+
+/* Reads digits and moves *text behind them; false, and *text stays, when there is none. */
+static bool scan_digits(const char **text, unsigned base, uint64_t *value)
+{
+    const char *p = *text;
+    unsigned digit;
+
+    *value = 0;
+    for (; (digit = digit_value(*p)) < base; p++)
+        *value = *value > (UINT64_MAX - digit) / base ? UINT64_MAX : *value * base + digit;
+    bool some = p > *text;
+    *text = p;
+    return some;
+}
+
+/* Moves *text behind blanks and signs. True when the signs make a number negative. */
+static bool skip_signs(const char **text)
+{
+    bool negative = false;
+
+    for (*text = skip_blanks(*text); **text == '+' || **text == '-'; (*text)++)
+        negative ^= **text == '-';
+    return negative;
+}
+
 /* Reads a signed number and moves *text behind it; false, and *text stays, when there is no digit. */
 static bool scan_number(const char **text, bool *negative, uint64_t *magnitude)
 {
-    const char *p = skip_blanks(*text);
-    bool neg = false;
-    uint64_t value = 0;
+    const char *p = *text;
 
-    for (; *p == '+' || *p == '-'; p++)
-        neg ^= *p == '-';
-    if (*p < '0' || *p > '9')
+    *negative = skip_signs(&p);
+    if (!scan_digits(&p, 10, magnitude))
         return false;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        unsigned digit = (unsigned)(*p - '0');
-        value = value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : value * 10 + digit;
-    }
     *text = p;
-    *negative = neg;
-    *magnitude = value;
     return true;
 }
 
-uint64_t abti_parse_uint(const char *text, uint64_t dflt, uint64_t min, uint64_t max)
+static enum abti_parsed parsed_up_to(const char *rest)
 {
-    uint64_t value = dflt, magnitude;
+    return *skip_blanks(rest) == '\0' ? ABTI_PARSED_ALL : ABTI_PARSED_PART;
+}
+
+enum abti_parsed abti_parse_int(const char *text, uint64_t *value)
+{
+    uint64_t magnitude;
     bool negative;
 
-    if (text && scan_number(&text, &negative, &magnitude))
-        value = negative ? 0 : magnitude;
-    if (value < min)
-        value = min;
-    return value > max ? max : value;
+    if (!scan_number(&text, &negative, &magnitude))
+        return ABTI_PARSED_NONE;
+    *value = negative ? 0 : magnitude;
+    return parsed_up_to(text);
+}
+
+/* Reads a unit of sizes and moves *text behind it: the power of two. Where none stands there, 0, and *text stays. */
+static unsigned scan_unit(const char **text)
+{
+    static const char letters[] = "kmgt";
+    const char *p = skip_blanks(*text);
+    const char *letter = *p ? strchr(letters, tolower((unsigned char)*p)) : NULL;
+
+    if (letter)
+        p++;
+    if (letter && tolower((unsigned char)p[0]) == 'i' && tolower((unsigned char)p[1]) == 'b')
+        p++;
+    if (tolower((unsigned char)*p) == 'b')
+        p++;
+    if (*skip_blanks(p) != '\0')
+        return 0; /* it is something else */
+    *text = p;
+    return letter ? 10 * (unsigned)(letter - letters + 1) : 0;
+}
+
+enum abti_parsed abti_parse_size(const char *text, uint64_t *value)
+{
+    uint64_t magnitude;
+    bool negative = skip_signs(&text);
+    bool is_hex = text[0] == '0' && tolower((unsigned char)text[1]) == 'x' && digit_value(text[2]) < 16;
+
+    if (is_hex)
+        text += 2;
+    if (!scan_digits(&text, is_hex ? 16 : 10, &magnitude))
+        return ABTI_PARSED_NONE;
+    unsigned shift = scan_unit(&text);
+    if (magnitude > UINT64_MAX >> shift)
+        magnitude = UINT64_MAX;
+    else
+        magnitude <<= shift;
+    *value = negative ? 0 : magnitude;
+    return parsed_up_to(text);
 }
 
 /* --- affinity lists: one function per rule of the grammar, each moves *text behind what it took --- */

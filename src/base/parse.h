@@ -8,11 +8,15 @@
 
 #include "base/compiler.h"
 
-/*
- * Only the words against the default change it: "0 n no false off" where it is true, "1 y yes true on" where it is
- * false, letters in any case, the whole text. NULL (variable not set) gives the default.
- */
-bool abti_parse_bool(const char *text, bool dflt);
+/* How much of a text has a meaning. Of one that has none the parsers store nothing. */
+enum abti_parsed {
+    ABTI_PARSED_NONE,
+    ABTI_PARSED_PART, /* the beginning, and the rest was ignored */
+    ABTI_PARSED_ALL,
+};
+
+/* "0 n no false off" and "1 y yes true on", letters in any case, the whole text. */
+enum abti_parsed abti_parse_bool(const char *text, bool *value) ABTI_MUST_CHECK;
 
 /* True when text is word, letters in any case; false for NULL. */
 bool abti_parse_is_word(const char *text, const char *word);
@@ -21,11 +25,15 @@ bool abti_parse_is_word(const char *text, const char *word);
 bool abti_parse_is_off(const char *text);
 
 /*
- * Blanks, then a run of signs, then decimal digits; what follows the digits is ignored. No digit (or NULL) gives the
- * default. A negative number counts as 0, one that does not fit saturates, and the result, also a default, is clamped
- * to [min, max]; where these contradict each other max wins.
+ * Blanks, then a run of signs, then decimal digits. A negative number counts as 0, and one that does not fit saturates.
  */
-uint64_t abti_parse_uint(const char *text, uint64_t dflt, uint64_t min, uint64_t max);
+enum abti_parsed abti_parse_int(const char *text, uint64_t *value) ABTI_MUST_CHECK;
+
+/*
+ * The same, where the digits may also be hexadecimal after 0x, and a unit may follow, in any case: k, m, g or t, alone
+ * or with b or ib behind, each of which is 1024 times the one before; or b.
+ */
+enum abti_parsed abti_parse_size(const char *text, uint64_t *value) ABTI_MUST_CHECK;
 
 /* The CPU ids first, first + stride, ..., num of them. */
 struct abti_cpu_range {

@@ -2,15 +2,48 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-const char *abti_env_get(const char *name)
+#define PREFIX "ABT_"
+#define OTHER_PREFIX "ABT_ENV_"
+
+static const char *get_prefixed(const char *prefix, const char *name)
 {
     char full[64];
 
-    snprintf(full, sizeof(full), "ABT_%s", name);
-    const char *text = getenv(full);
-    if (text)
-        return text;
-    snprintf(full, sizeof(full), "ABT_ENV_%s", name);
+    snprintf(full, sizeof(full), "%s%s", prefix, name);
     return getenv(full);
+}
+
+const char *abti_env_get(const char *name)
+{
+    const char *text = get_prefixed(PREFIX, name);
+    return text ? text : get_prefixed(OTHER_PREFIX, name);
+}
+
+const char *abti_env_prefix(const char *name)
+{
+    return get_prefixed(PREFIX, name) ? PREFIX : OTHER_PREFIX;
+}
+
+void abti_env_visit(void (*visit)(const char *prefix, const char *name))
+{
+    char name[ABTI_ENV_NAME_ROOM];
+
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *begin = *entry, *end = strchr(begin, '=');
+        const char *prefix = PREFIX;
+        if (!end || strncmp(begin, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        if (strncmp(begin, OTHER_PREFIX, strlen(OTHER_PREFIX)) == 0)
+            prefix = OTHER_PREFIX;
+        begin += strlen(prefix);
+        size_t length = begin < end ? (size_t)(end - begin) : 0;
+        if (length == 0 || length >= sizeof(name))
+            continue;
+        memcpy(name, begin, length);
+        name[length] = '\0';
+        visit(prefix, name);
+    }
 }

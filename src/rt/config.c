@@ -2,179 +2,239 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "abt.h"
 #include "base/build.h"
-#include "base/round.h"
-#include "os/affinity.h"
 #include "os/env.h"
 #include "os/vm.h"
+#include "rt/variables.h"
 
-#define CONFIG_KIB ((uint64_t)1024)
-#define CONFIG_MIB (CONFIG_KIB * 1024)
-#define CONFIG_GIB (CONFIG_MIB * 1024)
+/* Room for a value as text; a longer one is cut. */
+enum { TEXT_ROOM = 48 };
 
-/* The clamps leave room for rounding up: the largest values are half of what the type holds. */
-#define CONFIG_MAX_U32 ((uint64_t)UINT32_MAX / 2)
-#define CONFIG_MAX_U64 (UINT64_MAX / 2)
+/* --- Fields --- */
 
-/*
- * Beyond these nothing is gained on any machine: larger tables of values are swept for longer at each free, the
- * bookkeeping of larger chunks of descriptors costs memory that is never used, and pages are no larger.
- */
-#define CONFIG_MAX_KEY_TABLE ((uint32_t)1 << 16)
-#define CONFIG_MAX_DESC_CHUNK CONFIG_GIB
-#define CONFIG_MAX_PAGE CONFIG_GIB
-
-/* Whether the load of the configuration tells what is used instead of a value that is too large. */
-static _Thread_local bool config_tells;
-
-static bool env_bool(const char *name, bool dflt)
+static void *field_of(struct abti_config *config, const struct abti_variable *variable)
 {
-    return abti_parse_bool(abti_env_get(name), dflt);
+    return (char *)config + variable->offset;
+}
+
+static void set_field(struct abti_config *config, const struct abti_variable *variable, uint64_t value)
+{
+    void *field = field_of(config, variable);
+    if (variable->type == ABTI_VARIABLE_BOOL)
+        *(bool *)field = value != 0;
+    else if (variable->size == sizeof(uint64_t))
+        memcpy(field, &value, sizeof(value));
+    else
+        memcpy(field, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
+}
+
+static uint64_t get_field(const struct abti_config *config, const struct abti_variable *variable)
+{
+    const char *field = (const char *)config + variable->offset;
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+    if (variable->type == ABTI_VARIABLE_BOOL)
+        return *(const bool *)field;
+    if (variable->size == sizeof(wide))
+        memcpy(&wide, field, sizeof(wide));
+    else
+        memcpy(&narrow, field, sizeof(narrow));
+    return wide + narrow;
+}
+
+/* A value as it could stand in the environment. */
+static void spell(const struct abti_variable *variable, uint64_t value, char text[TEXT_ROOM])
+{
+    if (variable->type == ABTI_VARIABLE_WORD)
+        snprintf(text, TEXT_ROOM, "%s", abti_variable_word(variable, (int)value));
+    else
+        snprintf(text, TEXT_ROOM, "%" PRIu64, value);
+}
+
+/* --- Loading --- */
+
+/* `what` is wrong with this text, and `used` is used instead. */
+static void tell_value(const struct abti_variable *variable, const char *text, const char *what, const char *used)
+{
+    const char *name = variable->name;
+    if (abti_variable_tell_once(variable))
+        fprintf(stderr, "libabt: %s%s=%.40s is %s, %s is used\n", abti_env_prefix(name), name, text, what, used);
+}
+
+/* What a text stands for, in the type of the variable. A text that has no meaning leaves the value as it is. */
+static enum abti_parsed parse_value(const struct abti_variable *variable, const char *text, uint64_t *value)
+{
+    bool is_true;
+    int word;
+    switch (variable->type) {
+    case ABTI_VARIABLE_INT: return abti_parse_int(text, value);
+    case ABTI_VARIABLE_SIZE: return abti_parse_size(text, value);
+    case ABTI_VARIABLE_BOOL:
+        if (abti_parse_bool(text, &is_true) != ABTI_PARSED_ALL)
+            return ABTI_PARSED_NONE;
+        *value = is_true;
+        return ABTI_PARSED_ALL;
+    default:
+        if (!abti_variable_find_word(variable, text, &word))
+            return ABTI_PARSED_NONE;
+        *value = (uint64_t)word;
+        return ABTI_PARSED_ALL;
+    }
+}
+
+/* The largest value. The memory of the machine is asked for only if the answer matters. */
+static uint64_t max_for(const struct abti_variable *variable, const struct abti_limits *limits, uint64_t value)
+{
+    uint64_t max = limits->max;
+    if (variable->memory_part > 0 && value > max && abti_vm_total() / variable->memory_part > max)
+        max = abti_vm_total() / variable->memory_part;
+    return max;
+}
+
+static uint64_t clamped(const struct abti_variable *variable, const struct abti_limits *limits, uint64_t value)
+{
+    if (variable->type == ABTI_VARIABLE_BOOL || variable->type == ABTI_VARIABLE_WORD)
+        return value;
+    if (value < limits->min)
+        value = limits->min;
+    uint64_t max = max_for(variable, limits, value);
+    return abti_variable_rounded(variable, value > max ? max : value);
 }
 
 /*
- * Reads a number. One line tells of a value above `max`. No line tells of one below `min`: that is what people write if
- * they want the least.
+ * An empty text counts as no text. A number below the least one is not told: that is what people write who want the
+ * least.
  */
-static uint64_t env_uint(const char *name, uint64_t dflt, uint64_t min, uint64_t max)
+static void load_value(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {
-    const char *text = abti_env_get(name);
-    uint64_t value = abti_parse_uint(text, dflt, min, max);
-    if (config_tells && text && value == max && abti_parse_uint(text, dflt, 0, UINT64_MAX) > max)
-        fprintf(stderr, "libabt: ABT_%s=%.40s is too large, %" PRIu64 " is used\n", name, text, value);
-    return value;
+    const char *text = abti_env_get(variable->name);
+    struct abti_limits limits = abti_variable_limits(variable, config);
+    uint64_t asked = limits.dflt;
+    enum abti_parsed parsed = text && *text ? parse_value(variable, text, &asked) : ABTI_PARSED_ALL;
+    uint64_t value = clamped(variable, &limits, asked);
+    char used[TEXT_ROOM];
+
+    set_field(config, variable, value);
+    spell(variable, value, used);
+    if (!tells || !text || !*text)
+        return;
+    if (parsed == ABTI_PARSED_NONE)
+        tell_value(variable, text, "not understood", used);
+    else if (parsed == ABTI_PARSED_PART)
+        tell_value(variable, text, "understood in part", used);
+    else if (asked > value)
+        tell_value(variable, text, "too large", used);
 }
 
-/*
- * Reads a size that must not be more than the machine can have: as much memory as it has, or a part of that. It asks
- * for the memory only if the value is large.
- */
-static size_t env_memory(const char *name, uint64_t dflt, uint64_t min, unsigned part)
+static int load_text(struct abti_config *config, const struct abti_variable *variable)
 {
-    uint64_t max = CONFIG_GIB / part;
-    if (abti_parse_uint(abti_env_get(name), dflt, min, UINT64_MAX) > max && abti_vm_total() / part > max)
-        max = abti_vm_total() / part;
-    return (size_t)env_uint(name, dflt, min, max);
+    const char *text = abti_env_get(variable->name);
+    if (!text || !*text)
+        return ABT_SUCCESS;
+    char **field = field_of(config, variable);
+    *field = strdup(text);
+    return *field ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
-static uint32_t env_u32(const char *name, uint32_t dflt, uint32_t min)
+static int load_cpus(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {
-    return (uint32_t)env_uint(name, dflt, min, CONFIG_MAX_U32);
-}
-
-static size_t config_round_up_pow2(size_t value)
-{
-    size_t power = 1;
-    while (power < value)
-        power *= 2;
-    return power;
-}
-
-static int load_affinity(struct abti_config *config)
-{
-    const char *text = abti_env_get("SET_AFFINITY");
+    const char *text = abti_env_get(variable->name);
+    bool on;
 
     config->affinity = ABTI_BUILD_AFFINITY && !abti_parse_is_off(text);
-    config->cpu_list = NULL;
-    if (!text || !config->affinity)
+    if (!text || !*text || !config->affinity)
         return ABT_SUCCESS;
-    /* -EINVAL is no error: a text that is no list counts as not set. */
-    return abti_parse_cpu_list(text, &config->cpu_list) == -ENOMEM ? ABT_ERR_MEM : ABT_SUCCESS;
+    int error = abti_parse_cpu_list(text, &config->cpu_list);
+    if (error == -ENOMEM)
+        return ABT_ERR_MEM;
+    /* A text that is no list counts as not set, which is what words like "yes" mean. */
+    if (error && abti_parse_bool(text, &on) == ABTI_PARSED_NONE && tells)
+        tell_value(variable, text, "not understood", "each CPU in turn");
+    return ABT_SUCCESS;
 }
 
-static enum abti_stack_guard choose_stack_guard(void)
+static int load_variable(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {
-    const char *text = abti_env_get("STACK_OVERFLOW_CHECK");
-
-    if (!text)
-        return (enum abti_stack_guard)ABTI_BUILD_STACK_GUARD;
-    if (abti_parse_is_word(text, "mprotect"))
-        return ABTI_STACK_GUARD_MPROTECT;
-    if (abti_parse_is_word(text, "mprotect_strict"))
-        return ABTI_STACK_GUARD_MPROTECT_STRICT;
-    if (abti_parse_is_word(text, "auto"))
-        return ABTI_STACK_GUARD_AUTO;
-    if (abti_parse_is_word(text, "canary"))
-        return ABTI_STACK_GUARD_CANARY;
-    /* Any other text switches the guard page off, but a canary that was built in stays. */
-    return ABTI_BUILD_STACK_GUARD == ABTI_STACK_GUARD_CANARY ? ABTI_STACK_GUARD_CANARY : ABTI_STACK_GUARD_NONE;
-}
-
-static void load_stacks(struct abti_config *config)
-{
-    size_t guard = 0;
-
-    config->stack_guard = choose_stack_guard();
-    /*
-     * If a guard page is asked for by name, two pages are part of the default size; otherwise they are no part of it.
-     */
-    if (config->stack_guard == ABTI_STACK_GUARD_MPROTECT || config->stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT)
-        guard = 2 * config->sys_page_size;
-    /* Four stacks of ULTs are a chunk, and there are several streams. */
-    config->thread_stacksize =
-        abti_round_up(env_memory("THREAD_STACKSIZE", ABTI_BUILD_STACKSIZE + guard, 512, 4), ABTI_CACHE_LINE);
-    config->sched_stacksize =
-        abti_round_up(env_memory("SCHED_STACKSIZE", 4 * CONFIG_MIB + guard, 512, 4), ABTI_CACHE_LINE);
-}
-
-static enum abti_lp_alloc choose_lp_alloc(void)
-{
-    static const char *const words[] = {
-        [ABTI_LP_MALLOC] = "malloc",           [ABTI_LP_MMAP_RP] = "mmap_rp", [ABTI_LP_MMAP_HP_RP] = "mmap_hp_rp",
-        [ABTI_LP_MMAP_HP_THP] = "mmap_hp_thp", [ABTI_LP_THP] = "thp",
-    };
-    const char *text = abti_env_get("MEM_LP_ALLOC");
-
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(words); i++) {
-        if (abti_parse_is_word(text, words[i]))
-            return (enum abti_lp_alloc)i;
+    switch (variable->type) {
+    case ABTI_VARIABLE_NONE: return ABT_SUCCESS;
+    case ABTI_VARIABLE_TEXT: return load_text(config, variable);
+    case ABTI_VARIABLE_CPUS: return load_cpus(config, variable, tells);
+    default: load_value(config, variable, tells); return ABT_SUCCESS;
     }
-    bool huge = ABTI_BUILD_HUGE_PAGE >= 4 * CONFIG_KIB && ABTI_BUILD_HUGE_PAGE <= 8 * CONFIG_MIB;
-    return huge || abti_env_get("HUGE_PAGE_SIZE") ? ABTI_LP_MMAP_HP_RP : ABTI_LP_MMAP_RP;
-}
-
-/* The stack sizes are known by now. */
-static void load_memory(struct abti_config *config)
-{
-    size_t stack = config->thread_stacksize;
-    uint64_t four_stacks = 4 * (uint64_t)stack;
-    uint64_t num_stacks = 64 * CONFIG_MIB / stack < 1024 ? 64 * CONFIG_MIB / stack : 1024;
-
-    config->huge_page_size =
-        env_memory("HUGE_PAGE_SIZE", ABTI_BUILD_HUGE_PAGE ? ABTI_BUILD_HUGE_PAGE : 2 * CONFIG_MIB, 4096, 1);
-    config->mem_page_size = config_round_up_pow2(
-        abti_round_up(env_uint("MEM_PAGE_SIZE", 2 * CONFIG_MIB, 4096, CONFIG_MAX_DESC_CHUNK), ABTI_CACHE_LINE));
-    config->mem_stack_page_size =
-        abti_round_up(env_memory("MEM_STACK_PAGE_SIZE", 8 * CONFIG_MIB, four_stacks, 1), ABTI_CACHE_LINE);
-    config->mem_max_num_stacks = (uint32_t)abti_round_up(env_u32("MEM_MAX_NUM_STACKS", (uint32_t)num_stacks, 2), 2);
-    config->mem_max_num_descs = (uint32_t)abti_round_up(env_u32("MEM_MAX_NUM_DESCS", 4096, 2), 2);
-    config->mem_lp_alloc = choose_lp_alloc();
 }
 
 int abti_config_load(struct abti_config *config, bool tells)
 {
-    config_tells = tells;
-    config->use_log = env_bool("USE_LOG", ABTI_BUILD_LOG_ON);
-    config->use_debug = env_bool("USE_DEBUG", ABTI_BUILD_LOG_ON);
-    config->print_config = env_bool("PRINT_CONFIG", false);
-    config->print_raw_stack = env_bool("PRINT_RAW_STACK", !ABTI_BUILD_UNWIND_ONLY);
-    config->max_num_xstreams = (int)env_uint("MAX_NUM_XSTREAMS", abti_affinity_num_online(), 1, INT_MAX / 2);
-    config->sched_event_freq = env_u32("SCHED_EVENT_FREQ", 50, 1);
-    config->sched_sleep_nsec = env_uint("SCHED_SLEEP_NSEC", 100, 0, CONFIG_MAX_U64);
-    config->key_table_size = (uint32_t)config_round_up_pow2(env_uint("KEY_TABLE_SIZE", 4, 1, CONFIG_MAX_KEY_TABLE));
-    config->sys_page_size = config_round_up_pow2(env_uint("SYS_PAGE_SIZE", abti_vm_page_size(), 64, CONFIG_MAX_PAGE));
-    config->stack_usage = env_u32("STACK_USAGE", 0, 0);
-    load_stacks(config);
-    load_memory(config);
-    return load_affinity(config);
+    *config = (struct abti_config){0};
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        int code = load_variable(config, &abti_variables[i], tells);
+        if (code != ABT_SUCCESS) {
+            abti_config_fini(config);
+            return code;
+        }
+    }
+    return ABT_SUCCESS;
 }
 
 void abti_config_fini(struct abti_config *config)
 {
-    free(config->cpu_list);
-    config->cpu_list = NULL;
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        const struct abti_variable *variable = &abti_variables[i];
+        void *memory = NULL;
+        if (variable->type != ABTI_VARIABLE_TEXT && variable->type != ABTI_VARIABLE_CPUS)
+            continue;
+        memcpy(&memory, field_of(config, variable), sizeof(memory));
+        free(memory);
+        memset(field_of(config, variable), 0, sizeof(memory));
+    }
+}
+
+/* --- Help --- */
+
+static void print_kind(FILE *fp, const struct abti_config *config, const struct abti_variable *variable)
+{
+    struct abti_limits limits = abti_variable_limits(variable, config);
+    switch (variable->type) {
+    case ABTI_VARIABLE_BOOL: fputs("0 or 1", fp); break;
+    case ABTI_VARIABLE_INT: fprintf(fp, "%" PRIu64 " to %" PRIu64, limits.min, limits.max); break;
+    case ABTI_VARIABLE_SIZE:
+        fprintf(fp, "%" PRIu64 " to %" PRIu64 " bytes", limits.min, max_for(variable, &limits, UINT64_MAX));
+        break;
+    case ABTI_VARIABLE_WORD:
+        for (const struct abti_word *word = variable->words; word->text; word++)
+            fprintf(fp, "%s%s", word == variable->words ? "" : " | ", word->text);
+        break;
+    default: fputs("text", fp); break;
+    }
+}
+
+static void print_variable(FILE *fp, const struct abti_config *config, const struct abti_variable *variable)
+{
+    const char *text = abti_env_get(variable->name);
+    char now[TEXT_ROOM] = "", dflt[TEXT_ROOM] = "not set";
+    if (variable->type == ABTI_VARIABLE_TEXT || variable->type == ABTI_VARIABLE_CPUS) {
+        snprintf(now, sizeof(now), "%s", text ? text : "");
+    } else {
+        struct abti_limits limits = abti_variable_limits(variable, config);
+        spell(variable, get_field(config, variable), now);
+        spell(variable, clamped(variable, &limits, limits.dflt), dflt);
+    }
+    fprintf(fp, "  ABT_%s=%s (default: %s; ", variable->name, now, dflt);
+    print_kind(fp, config, variable);
+    fprintf(fp, ")\n      %s\n", variable->help);
+}
+
+void abti_config_print_help(FILE *fp, const struct abti_config *config)
+{
+    fprintf(fp,
+            "libabt %s: environment variables and their values. ABT_ENV_X stands in where ABT_X is not set,\n"
+            "and sizes may be written as 64k, 2MiB or 0x4000.\n",
+            ABT_VERSION);
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        if (abti_variables[i].type != ABTI_VARIABLE_NONE)
+            print_variable(fp, config, &abti_variables[i]);
+    }
 }

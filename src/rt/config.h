@@ -5,11 +5,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/parse.h"
 #include "mem/chunk.h"
 #include "mem/guard.h"
 
+/* What becomes of misuse of the library that is found. */
+enum abti_check {
+    ABTI_CHECK_OFF, /* it is not looked for */
+    ABTI_CHECK_ON,  /* it is told on stderr, and the function returns its error code */
+    ABTI_CHECK_ABORT,
+};
+
 /*
+ * A field for each variable of the table in rt/variables.c, which says what it is for, its default and its limits.
+ *
  * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its
  * owner raises when more streams are made.
  */
@@ -18,10 +28,12 @@ struct abti_config {
     bool affinity;                  /* built in and not switched off */
     struct abti_cpu_list *cpu_list; /* NULL: round robin over the CPUs allowed at init */
     /* output */
-    bool use_log;         /* ABT_USE_LOG: see rt/log.h */
-    bool use_debug;       /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */
-    bool print_config;    /* ABT_PRINT_CONFIG */
-    bool print_raw_stack; /* ABT_PRINT_RAW_STACK */
+    bool use_log;          /* ABT_USE_LOG: see rt/log.h */
+    bool use_debug;        /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */
+    bool print_config;     /* ABT_PRINT_CONFIG */
+    bool print_help;       /* ABT_HELP */
+    bool print_raw_stack;  /* ABT_PRINT_RAW_STACK */
+    enum abti_check check; /* ABT_CHECK */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
     uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */
@@ -44,11 +56,13 @@ struct abti_config {
 };
 
 /*
- * Reads the environment anew. With `tells` it says on stderr which values are more than the machine can have or the
- * contract allows, and what is used instead. Returns ABT_SUCCESS or ABT_ERR_MEM. After an error there is nothing to
- * undo.
+ * Reads the environment anew; `tells`: says on stderr what is not understood, is too large or has no effect, and what
+ * is used instead, once in a process. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo.
  */
 int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
+
+/* Prints all variables with their values, defaults and help. */
+void abti_config_print_help(FILE *fp, const struct abti_config *config);
 
 /* Frees what abti_config_load allocated. */
 void abti_config_fini(struct abti_config *config);

@@ -11,13 +11,21 @@ static void test_bool(void)
     static const char *const trues[] = {"1", "y", "Y", "yes", "Yes", "true", "TRUE", "on", "oN"};
     static const char *const others[] = {"", " ", "2", "10", "00", "yes ", " no", "offf", "t", "f", "xyz"};
 
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(falses); i++)
-        ok(!abti_parse_bool(falses[i], true) && !abti_parse_bool(falses[i], false), "'%s' is false", falses[i]);
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(trues); i++)
-        ok(abti_parse_bool(trues[i], true) && abti_parse_bool(trues[i], false), "'%s' is true", trues[i]);
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(others); i++)
-        ok(abti_parse_bool(others[i], true) && !abti_parse_bool(others[i], false), "'%s' is default", others[i]);
-    ok(abti_parse_bool(NULL, true) && !abti_parse_bool(NULL, false), "unset is default");
+    for (int before = 0; before < 2; before++) {
+        bool value;
+        for (size_t i = 0; i < ABTI_ARRAY_LEN(falses); i++) {
+            value = before;
+            ok(abti_parse_bool(falses[i], &value) == ABTI_PARSED_ALL && !value, "'%s' is false", falses[i]);
+        }
+        for (size_t i = 0; i < ABTI_ARRAY_LEN(trues); i++) {
+            value = before;
+            ok(abti_parse_bool(trues[i], &value) == ABTI_PARSED_ALL && value, "'%s' is true", trues[i]);
+        }
+        for (size_t i = 0; i < ABTI_ARRAY_LEN(others); i++) {
+            value = before;
+            ok(abti_parse_bool(others[i], &value) == ABTI_PARSED_NONE && value == before, "'%s' is neither", others[i]);
+        }
+    }
 }
 
 static void test_words(void)
@@ -30,45 +38,94 @@ static void test_words(void)
     ok(!abti_parse_is_off("0") && !abti_parse_is_off("") && !abti_parse_is_off(NULL), "the digit 0 does not");
 }
 
-static void test_uint(void)
-{
-    static const struct {
-        const char *text;
-        uint64_t dflt, min, max, want;
-    } cases[] = {
-        {"17", 5, 0, 100, 17},
-        {NULL, 5, 0, 100, 5},
-        {"", 5, 0, 100, 5},
-        {"x", 5, 0, 100, 5},
-        {"-", 5, 0, 100, 5},
-        {" + - ", 5, 0, 100, 5},
-        {NULL, 5, 8, 100, 8},
-        {NULL, 500, 8, 100, 100},
-        {" \t\r\n42", 5, 0, 100, 42},
-        {"\v42", 5, 0, 100, 5},
-        {"42k", 5, 0, 100, 42},
-        {"42 43", 5, 0, 100, 42},
-        {"0x10", 5, 0, 100, 0},
-        {"010", 5, 0, 100, 10},
-        {"-3", 5, 0, 100, 0},
-        {"-3", 5, 1, 100, 1},
-        {"--3", 5, 1, 100, 3},
-        {"+-+-3", 5, 1, 100, 3},
-        {"- 3", 5, 1, 100, 5},
-        {"200", 5, 1, 100, 100},
-        {"18446744073709551615", 5, 0, UINT64_MAX, UINT64_MAX},
-        {"18446744073709551614", 5, 0, UINT64_MAX, UINT64_MAX - 1},
-        {"18446744073709551616", 5, 0, UINT64_MAX, UINT64_MAX},
-        {"18446744073709551620", 5, 0, UINT64_MAX, UINT64_MAX},
-        {"99999999999999999999999999", 5, 0, UINT64_MAX, UINT64_MAX},
-        {"-99999999999999999999999999", 5, 0, UINT64_MAX, 0},
-        {"50", 5, 80, 60, 60},
-    };
+enum { UNTOUCHED = 5 };
+#define NONE ABTI_PARSED_NONE
+#define PART ABTI_PARSED_PART
+#define ALL ABTI_PARSED_ALL
 
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(cases); i++) {
-        uint64_t got = abti_parse_uint(cases[i].text, cases[i].dflt, cases[i].min, cases[i].max);
-        is_int(got, cases[i].want, "number '%s'", cases[i].text ? cases[i].text : "(unset)");
+struct number {
+    const char *text;
+    enum abti_parsed parsed;
+    uint64_t want;
+};
+
+static void check_numbers(enum abti_parsed (*parse)(const char *, uint64_t *), const char *kind,
+                          const struct number *numbers, size_t num)
+{
+    for (size_t i = 0; i < num; i++) {
+        uint64_t got = UNTOUCHED; /* what stays when nothing is understood */
+        is_int(parse(numbers[i].text, &got), numbers[i].parsed, "%s '%s': how much it is", kind, numbers[i].text);
+        is_int(got, numbers[i].want, "%s '%s'", kind, numbers[i].text);
     }
+}
+
+static void test_int(void)
+{
+    static const struct number numbers[] = {
+        {"17", ALL, 17},
+        {"", NONE, UNTOUCHED},
+        {"x", NONE, UNTOUCHED},
+        {"-", NONE, UNTOUCHED},
+        {" + - ", NONE, UNTOUCHED},
+        {" \t\r\n42", ALL, 42},
+        {"42 \n", ALL, 42},
+        {"\v42", NONE, UNTOUCHED},
+        {"42k", PART, 42},
+        {"42 43", PART, 42},
+        {"0x10", PART, 0},
+        {"010", ALL, 10},
+        {"-3", ALL, 0},
+        {"--3", ALL, 3},
+        {"+-+-3", ALL, 3},
+        {"- 3", NONE, UNTOUCHED},
+        {"18446744073709551615", ALL, UINT64_MAX},
+        {"18446744073709551614", ALL, UINT64_MAX - 1},
+        {"18446744073709551616", ALL, UINT64_MAX},
+        {"18446744073709551620", ALL, UINT64_MAX},
+        {"99999999999999999999999999", ALL, UINT64_MAX},
+        {"-99999999999999999999999999", ALL, 0},
+    };
+    check_numbers(abti_parse_int, "number", numbers, ABTI_ARRAY_LEN(numbers));
+}
+
+static void test_size(void)
+{
+    static const struct number sizes[] = {
+        {"17", ALL, 17},
+        {" +17 ", ALL, 17},
+        {"-17k", ALL, 0},
+        {"k", NONE, UNTOUCHED},
+        {"", NONE, UNTOUCHED},
+        {"16k", ALL, 16384},
+        {"16K", ALL, 16384},
+        {"16kb", ALL, 16384},
+        {"16 KiB", ALL, 16384},
+        {"16 kIB ", ALL, 16384},
+        {"3m", ALL, 3 << 20},
+        {"3MiB", ALL, 3 << 20},
+        {"2g", ALL, (uint64_t)2 << 30},
+        {"2GB", ALL, (uint64_t)2 << 30},
+        {"1T", ALL, (uint64_t)1 << 40},
+        {"512b", ALL, 512},
+        {"512B", ALL, 512},
+        {"16ki", PART, 16},
+        {"16kk", PART, 16},
+        {"16 k 5", PART, 16},
+        {"1.5m", PART, 1},
+        {"16x", PART, 16},
+        {"0x4000", ALL, 0x4000},
+        {"0X4000", ALL, 0x4000},
+        {"0xfFk", ALL, 255 * 1024},
+        {"0x1b", ALL, 27},
+        {"0x", PART, 0},
+        {"0xg", PART, 0},
+        {"010", ALL, 10},
+        {"18446744073709551615k", ALL, UINT64_MAX},
+        {"18014398509481984k", ALL, UINT64_MAX},
+        {"18014398509481983k", ALL, UINT64_MAX - 1023},
+        {"0xffffffffffffffffff", ALL, UINT64_MAX},
+    };
+    check_numbers(abti_parse_size, "size", sizes, ABTI_ARRAY_LEN(sizes));
 }
 
 /* Spells out entry after entry, "1,2,3 4,5,6 ", up to a limit. */
@@ -160,7 +217,8 @@ int main(void)
 {
     test_bool();
     test_words();
-    test_uint();
+    test_int();
+    test_size();
     test_good_lists();
     test_bad_lists();
     test_long_lists();

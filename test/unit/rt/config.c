@@ -4,25 +4,33 @@
 
 #include "abt.h"
 #include "base/build.h"
-#include "rt/config.h"
+#include "os/env.h"
+#include "rt/variables.h"
 #include "tap.h"
-
-static const char *const variables[] = {
-    "SET_AFFINITY",         "USE_LOG",           "USE_DEBUG",        "MAX_NUM_XSTREAMS", "KEY_TABLE_SIZE",
-    "STACK_OVERFLOW_CHECK", "SYS_PAGE_SIZE",     "THREAD_STACKSIZE", "SCHED_STACKSIZE",  "SCHED_EVENT_FREQ",
-    "SCHED_SLEEP_NSEC",     "PRINT_RAW_STACK",   "HUGE_PAGE_SIZE",   "MEM_PAGE_SIZE",    "MEM_STACK_PAGE_SIZE",
-    "MEM_MAX_NUM_STACKS",   "MEM_MAX_NUM_DESCS", "MEM_LP_ALLOC",     "PRINT_CONFIG",
-};
 
 static void clear_environment(void)
 {
     char name[64];
 
-    for (size_t i = 0; i < ABTI_ARRAY_LEN(variables); i++) {
-        snprintf(name, sizeof(name), "ABT_%s", variables[i]);
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        snprintf(name, sizeof(name), "ABT_%s", abti_variables[i].name);
         unsetenv(name);
-        snprintf(name, sizeof(name), "ABT_ENV_%s", variables[i]);
+        snprintf(name, sizeof(name), "ABT_ENV_%s", abti_variables[i].name);
         unsetenv(name);
+    }
+}
+
+/* Each name once, each with help, and neither too long to be printed or found. */
+static void test_table(void)
+{
+    for (size_t i = 0; i < abti_num_variables; i++) {
+        const struct abti_variable *variable = &abti_variables[i];
+        bool again = false;
+        for (size_t j = 0; j < i; j++)
+            again |= strcmp(abti_variables[j].name, variable->name) == 0;
+        ok(!again && strlen(variable->name) < ABTI_ENV_NAME_ROOM, "%s stands there once", variable->name);
+        ok(variable->type == ABTI_VARIABLE_NONE || (variable->help && strlen(variable->help) < 114),
+           "%s: a line says what it sets", variable->name);
     }
 }
 
@@ -121,6 +129,14 @@ static void test_sizes(void)
     CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "1", 4096);
     CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "4097", 8192);
     CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "9000001", 9000064);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "64k", 65536);
+    CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "64 KiB", 65536);
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0x10000", 65536);
+    CHECK(mem_stack_page_size, "ABT_MEM_STACK_PAGE_SIZE", "16M", 16 << 20);
+    CHECK(mem_page_size, "ABT_MEM_PAGE_SIZE", "1m", 1 << 20);
+    CHECK(huge_page_size, "ABT_HUGE_PAGE_SIZE", "1g", 1 << 30);
+    CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "8k", 8192);
+    CHECK(mem_max_num_descs, "ABT_MEM_MAX_NUM_DESCS", "8k", 8);
 }
 
 /* Settings whose default or clamp hangs on another one. */
@@ -144,7 +160,16 @@ static void test_guard(void)
 {
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "mprotect", ABTI_STACK_GUARD_MPROTECT);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "MProtect_Strict", ABTI_STACK_GUARD_MPROTECT_STRICT);
-    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "", ABTI_BUILD_STACK_GUARD);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "rubbish", ABTI_BUILD_STACK_GUARD);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "1", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Yes", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "on", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "true", ABTI_STACK_GUARD_AUTO);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "0", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "no", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "OFF", ABTI_BUILD_STACK_GUARD == 1);
+    CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "false", ABTI_BUILD_STACK_GUARD == 1);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "Canary", ABTI_STACK_GUARD_CANARY);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "auto", ABTI_STACK_GUARD_AUTO);
     CHECK(stack_guard, "ABT_STACK_OVERFLOW_CHECK", "none", ABTI_BUILD_STACK_GUARD == 1);
@@ -162,6 +187,12 @@ static void test_words(void)
     CHECK(print_config, "ABT_PRINT_CONFIG", "1", true);
     CHECK(print_config, "ABT_PRINT_CONFIG", "2", false);
     CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "0", false);
+    CHECK(print_raw_stack, "ABT_PRINT_RAW_STACK", "2", !ABTI_BUILD_UNWIND_ONLY);
+    CHECK(print_help, "ABT_HELP", "1", true);
+    CHECK(check, "ABT_CHECK", "1", ABTI_CHECK_ON);
+    CHECK(check, "ABT_CHECK", "off", ABTI_CHECK_OFF);
+    CHECK(check, "ABT_CHECK", "abort", ABTI_CHECK_ABORT);
+    CHECK(check, "ABT_CHECK", "what", ABTI_CHECK_OFF);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);
@@ -177,6 +208,7 @@ static void test_words(void)
 static void test_affinity(void)
 {
     CHECK(affinity, "ABT_SET_AFFINITY", "no", false);
+    CHECK(affinity, "ABT_SET_AFFINITY", "", ABTI_BUILD_AFFINITY);
     CHECK(affinity, "ABT_SET_AFFINITY", "0", ABTI_BUILD_AFFINITY);
     CHECK(affinity, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_AFFINITY);
     CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "rubbish", false);
@@ -187,6 +219,7 @@ static void test_affinity(void)
 int main(void)
 {
     clear_environment();
+    test_table();
     test_defaults();
     test_numbers();
     test_sizes();

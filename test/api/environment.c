@@ -1,0 +1,158 @@
+/* What ABT_init says of the environment on stderr: each case in a child process. */
+#include <sys/wait.h>
+#include "common.h"
+#include "watchdog.h"
+
+static char words[32768]; /* what the child has said on stderr */
+
+static void (*before_init)(void); /* called by the child; NULL: nothing */
+
+/* Runs ABT_init and ABT_finalize so many times in a child with these variables, which end with NULL. */
+static void run_child(int times, const char *const *settings)
+{
+    int fds[2], status;
+    size_t len = 0;
+
+    must(pipe(fds));
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(fds[1], STDERR_FILENO);
+        close(fds[0]);
+        close(fds[1]);
+        must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
+        for (; *settings; settings += 2)
+            must(setenv(settings[0], settings[1], 1));
+        if (before_init)
+            before_init();
+        for (int i = 0; i < times; i++) {
+            must(ABT_init(0, NULL));
+            must(ABT_finalize());
+        }
+        _exit(0);
+    }
+    close(fds[1]);
+    for (ssize_t n; len < sizeof(words) - 1 && (n = read(fds[0], words + len, sizeof(words) - 1 - len)) > 0;)
+        len += (size_t)n;
+    words[len] = '\0';
+    close(fds[0]);
+    waitpid(child, &status, 0);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the library works");
+}
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* says(text, name, value, ...): with these variables exactly this text is said. */
+#define says(text, ...) (run_child(1, SETTINGS(__VA_ARGS__)), is_str(words, text, "what is said of %s", #__VA_ARGS__))
+
+/* What is said with this variable begins so, and the line that it ends in, with the default, is the last one. */
+static void begins(const char *text, const char *name, const char *value)
+{
+    run_child(1, SETTINGS(name, value));
+    size_t len = strlen(text);
+    const char *end = strncmp(words, text, len) == 0 ? strchr(words + len, '\n') : NULL;
+    if (!ok(end && end[1] == '\0', "what is said of %s=%s begins with: %s", name, value, text))
+        diag("it is: %s", words);
+}
+
+static void test_values(void)
+{
+    begins("libabt: ABT_STACK_OVERFLOW_CHECK=maybe is not understood, ", "ABT_STACK_OVERFLOW_CHECK", "maybe");
+    begins("libabt: ABT_MEM_LP_ALLOC=mmap is not understood, mmap_", "ABT_MEM_LP_ALLOC", "mmap");
+    begins("libabt: ABT_PRINT_RAW_STACK=never is not understood, ", "ABT_PRINT_RAW_STACK", "never");
+    says("libabt: ABT_CHECK=sure is not understood, no is used\n", "ABT_CHECK", "sure");
+    says("libabt: ABT_PRINT_CONFIG=2 is not understood, 0 is used\n", "ABT_PRINT_CONFIG", "2");
+    says("libabt: ABT_SCHED_EVENT_FREQ=often is not understood, 50 is used\n", "ABT_SCHED_EVENT_FREQ", "often");
+    says("libabt: ABT_SCHED_EVENT_FREQ=1e3 is understood in part, 1 is used\n", "ABT_SCHED_EVENT_FREQ", "1e3");
+    says("libabt: ABT_KEY_TABLE_SIZE=0x10 is understood in part, 1 is used\n", "ABT_KEY_TABLE_SIZE", "0x10");
+    says("libabt: ABT_THREAD_STACKSIZE=64kk is understood in part, 512 is used\n", "ABT_THREAD_STACKSIZE", "64kk");
+    says("libabt: ABT_KEY_TABLE_SIZE=70000 is too large, 65536 is used\n", "ABT_KEY_TABLE_SIZE", "70000");
+    says("libabt: ABT_ENV_CHECK=sure is not understood, no is used\n", "ABT_ENV_CHECK", "sure");
+}
+
+static void test_affinity(void)
+{
+    ABT_bool has_affinity;
+
+    must(ABT_init(0, NULL));
+    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &has_affinity));
+    must(ABT_finalize());
+    says(has_affinity ? "libabt: ABT_SET_AFFINITY=all is not understood, each CPU in turn is used\n" : "",
+         "ABT_SET_AFFINITY", "all");
+}
+
+static void test_good_values(void)
+{
+    says("", "ABT_STACK_OVERFLOW_CHECK", "1");
+    says("", "ABT_STACK_OVERFLOW_CHECK", "Off");
+    says("", "ABT_STACK_OVERFLOW_CHECK", "MProtect", "ABT_THREAD_STACKSIZE", "64 KiB", "ABT_SCHED_STACKSIZE",
+         "0x10000");
+    says("", "ABT_MEM_LP_ALLOC", "MALLOC", "ABT_KEY_TABLE_SIZE", " 12 ", "ABT_USE_LOG", "n");
+    says("", "ABT_SET_AFFINITY", "yes", "ABT_CHECK", "no");
+    /* The least is what is meant by these. */
+    says("", "ABT_KEY_TABLE_SIZE", "0", "ABT_THREAD_STACKSIZE", "1", "ABT_MAX_NUM_XSTREAMS", "-1");
+    says("", "ABT_STACK_OVERFLOW_CHECK", "", "ABT_KEY_TABLE_SIZE", "", "ABT_CHECK", "", "ABT_SET_AFFINITY", "",
+         "ABT_PRINT_CONFIG", "");
+}
+
+static void test_names(void)
+{
+    says("libabt: ABT_THREAD_STACK_SIZE is no variable, did you mean ABT_THREAD_STACKSIZE?\n", "ABT_THREAD_STACK_SIZE",
+         "65536");
+    says("libabt: ABT_HLEP is no variable, did you mean ABT_HELP?\n", "ABT_HLEP", "1");
+    says("libabt: ABT_ENV_CHEK is no variable, did you mean ABT_ENV_CHECK?\n", "ABT_ENV_CHEK", "1");
+    says("libabt: ABT_Set_Afinity is no variable, did you mean ABT_SET_AFFINITY?\n", "ABT_Set_Afinity", "0");
+    says("libabt: ABT_CACHE_LINE_SIZE has no effect\n", "ABT_CACHE_LINE_SIZE", "128");
+    says("libabt: ABT_MUTEX_MAX_WAKEUPS has no effect\n", "ABT_MUTEX_MAX_WAKEUPS", "2");
+    says("", "ABT_TEST_SECONDS", "2", "ABT_DELAYS_SEED", "2", "ABT_SOMETHING", "2", "ABTCHECK", "2", "ABT_", "2",
+         "ABT_A", "1");
+}
+
+static void test_once(void)
+{
+    run_child(3, SETTINGS("ABT_CHECK", "sure", "ABT_HLEP", "1"));
+    is_str(words,
+           "libabt: ABT_CHECK=sure is not understood, no is used\n"
+           "libabt: ABT_HLEP is no variable, did you mean ABT_HELP?\n",
+           "what has been said is not said again");
+}
+
+static void test_help(void)
+{
+    run_child(1, SETTINGS("ABT_HELP", "1", "ABT_THREAD_STACKSIZE", "64k", "ABT_SET_AFFINITY", "{0:2}"));
+    ok(strstr(words, "\n  ABT_THREAD_STACKSIZE=65536 (default: "), "ABT_HELP shows a value and its default");
+    ok(strstr(words, "\n  ABT_SET_AFFINITY={0:2} (default: not set; "), "and a list");
+    ok(strstr(words, "\n  ABT_KEY_TABLE_SIZE=4 (default: 4; 1 to 65536)\n      "), "and limits");
+    ok(strstr(words, "\n  ABT_CHECK=no (default: no; no | yes | abort)\n      "), "and words");
+    ok(!strstr(words, "ABT_MUTEX_MAX_WAKEUPS"), "but not what has no effect");
+    run_child(1, SETTINGS("ABT_HELP", "0"));
+    is_str(words, "", "ABT_HELP=0 shows nothing");
+}
+
+/* Whether or not settings can be asked for before ABT_init, nothing is said then, and ABT_init says it. */
+static void ask_first(void)
+{
+    int value;
+    (void)!ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK, &value);
+    fputs("ABT_init\n", stderr);
+}
+
+static void test_uninitialized(void)
+{
+    before_init = ask_first;
+    begins("ABT_init\nlibabt: ABT_STACK_OVERFLOW_CHECK=maybe is not understood, ", "ABT_STACK_OVERFLOW_CHECK", "maybe");
+    before_init = NULL;
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    test_values();
+    test_good_values();
+    test_names();
+    test_once();
+    test_help();
+    test_uninitialized();
+    test_affinity(); /* the last one: the library is up here, and what it says once has been said */
+    return done_testing();
+}
