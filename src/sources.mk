@@ -38,6 +38,7 @@ abt_sources = \
 	src/base/parse.c \
 	src/watch/info.c \
 	src/watch/registry.c \
+	src/watch/layout.c \
 	src/watch/stackdump.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "api/check.h"
 #include "watch/info.h"
+#include "watch/layout.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
@@ -27,6 +28,9 @@
 /* Guards the count of ABT_init calls and everything that the first and the last of them do. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static int init_count;
+
+/* So that the table is in every program that is linked with the archive. */
+static const struct abti_debug_layout *const layout_for_debuggers __attribute__((used)) = &ABTI_debug_layout;
 
 static void slabs_fini(void)
 {

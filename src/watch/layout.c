@@ -1,0 +1,192 @@
+#include "watch/layout.h"
+
+#include "rt/rt.h"
+#include "run/sched.h"
+#include "sync/barrier.h"
+#include "sync/cond.h"
+#include "sync/eventual.h"
+#include "sync/future.h"
+#include "sync/mutex.h"
+#include "sync/rwlock.h"
+
+#define FIELD(structure, type, member)                                                                                 \
+    {                                                                                                                  \
+        structure "." #member, offsetof(type, member), sizeof(((type *)0)->member)                                     \
+    }
+#define CONSTANT(value)                                                                                                \
+    {                                                                                                                  \
+#value, value, 0                                                                                               \
+    }
+
+#define RT(member) FIELD("rt", struct abti_rt, member)
+#define SLAB(member) FIELD("slab", struct abti_slab, member)
+#define ARENA(member) FIELD("arena", struct abti_arena, member)
+#define REGION(member) FIELD("region", struct abti_region, member)
+#define MAGAZINE(member) FIELD("magazine", struct abti_magazine, member)
+#define NODE(member) FIELD("node", struct abti_node, member)
+#define CACHE(member) FIELD("cache", struct abti_cache, member)
+#define UNIT(member) FIELD("unit", abti_unit, member)
+#define COLD(member) FIELD("cold", struct abti_unit_cold, member)
+#define STACK(member) FIELD("stack", struct abti_stack, member)
+#define ES(member) FIELD("es", abti_es, member)
+#define SCHED(member) FIELD("sched", abti_sched, member)
+#define POOL(member) FIELD("pool", abti_pool, member)
+#define QUEUE(member) FIELD("queue", struct abti_queue, member)
+#define RING(member) FIELD("ring", struct abti_ring, member)
+#define WAITER(member) FIELD("waiter", struct abti_waiter, member)
+#define BRANCH(member) FIELD("branch", struct abti_branch, member)
+#define MUTEX(member) FIELD("mutex", struct ABT_mutex_opaque, member)
+#define COND(member) FIELD("cond", struct ABT_cond_opaque, member)
+#define RWLOCK(member) FIELD("rwlock", struct ABT_rwlock_opaque, member)
+#define BARRIER(member) FIELD("barrier", struct ABT_barrier_opaque, member)
+#define GATE(member) FIELD("gate", struct abti_gate, member)
+#define FUTURE(member) FIELD("future", struct ABT_future_opaque, member)
+
+static const struct abti_layout_entry layout_entries[] = {
+    RT(up),
+    RT(unit_slab),
+    RT(external_units),
+    RT(xstreams),
+    RT(num_xstreams),
+    RT(pools),
+    RT(by_index),
+    RT(config.thread_stacksize),
+    /* Where descriptors are, and which are free. */
+    SLAB(spec.arena.slot),
+    SLAB(spec.arena.block),
+    SLAB(spec.arena.span),
+    SLAB(full),
+    SLAB(loose),
+    SLAB(slots),
+    ARENA(regions),
+    ARENA(num_regions),
+    REGION(chunk.base),
+    REGION(num_slots),
+    REGION(free[0]),
+    MAGAZINE(count),
+    MAGAZINE(slots[0]),
+    NODE(next),
+    CACHE(top),
+    CACHE(magazine),
+    CACHE(full),
+    CACHE(run),
+    CACHE(run_end),
+    /* Units and their stacks. */
+    UNIT(next),
+    UNIT(func),
+    UNIT(arg),
+    UNIT(pool),
+    UNIT(ctx),
+    UNIT(stack),
+    UNIT(join),
+    UNIT(flags),
+    UNIT(requests),
+    UNIT(cold),
+    UNIT(es),
+    UNIT(state),
+    COLD(id),
+    COLD(sched),
+    COLD(unit),
+    STACK(base),
+    STACK(end),
+    STACK(size),
+    /* Streams and schedulers. */
+    ES(cur),
+    ES(parent),
+    ES(handoff),
+    ES(index),
+    ES(units),
+    ES(native.base),
+    ES(native.end),
+    ES(state),
+    ES(main_sched),
+    ES(main_unit),
+    ES(is_primary),
+    ES(rank),
+    ES(next),
+    ES(thread),
+    ES(fault_stack),
+    SCHED(use),
+    SCHED(kind),
+    SCHED(num_pools),
+    SCHED(pools),
+    SCHED(id),
+    /* Pools. */
+    POOL(queue),
+    POOL(ring),
+    POOL(inbox),
+    POOL(blocked.own_entered),
+    POOL(blocked.own_left),
+    POOL(blocked.remain),
+    POOL(blocked.granted),
+    POOL(blocked.shared_entered),
+    POOL(blocked.shared_left),
+    POOL(access),
+    POOL(kind),
+    POOL(user_defined),
+    POOL(id),
+    POOL(num_scheds),
+    POOL(next),
+    QUEUE(head),
+    QUEUE(last),
+    QUEUE(size),
+    RING(slots),
+    RING(mask),
+    RING(head),
+    RING(size),
+    /* What units wait for. */
+    WAITER(next),
+    WAITER(prev),
+    WAITER(unit),
+    WAITER(ult),
+    WAITER(object),
+    WAITER(reason),
+    WAITER(claim),
+    BRANCH(trunk),
+    MUTEX(word),
+    MUTEX(owner_room),
+    MUTEX(natives),
+    MUTEX(near),
+    MUTEX(waiters),
+    COND(waiters),
+    COND(mutex),
+    RWLOCK(readers),
+    RWLOCK(writer),
+    RWLOCK(waiters),
+    BARRIER(num),
+    BARRIER(arrived),
+    BARRIER(num_local),
+    BARRIER(local[0]),
+    BARRIER(waiters),
+    GATE(open),
+    GATE(waiters),
+    FUTURE(num),
+    FUTURE(filled),
+    /* Constants. */
+    CONSTANT(ABTI_UNIT_COLD_OFFSET),
+    CONSTANT(ABTI_UNIT_TASKLET),
+    CONSTANT(ABTI_UNIT_NAMED),
+    CONSTANT(ABTI_UNIT_PRIMARY),
+    CONSTANT(ABTI_UNIT_MAIN_SCHED),
+    CONSTANT(ABTI_UNIT_SCHED),
+    CONSTANT(ABTI_JOIN_DONE),
+    CONSTANT(ABTI_JOIN_EXTERNAL),
+    CONSTANT(ABTI_JOIN_IN_PLACE),
+    CONSTANT(ABTI_JOIN_TAGS),
+    CONSTANT(ABTI_COLD_READY),
+    CONSTANT(ABTI_MUTEX_RECURSIVE),
+    CONSTANT(ABTI_MUTEX_LOCKED),
+    CONSTANT(ABTI_CLAIM_NONE),
+    CONSTANT(ABTI_CLAIM_OPEN),
+    CONSTANT(ABTI_CLAIM_BRANCH),
+    CONSTANT(ABTI_SLAB_SHELVES),
+    CONSTANT(ABTI_CTX_ROOM),
+};
+
+const struct abti_debug_layout ABTI_debug_layout = {
+    .magic = "libabt's layout",
+    .version = ABTI_LAYOUT_VERSION,
+    .num_entries = ABTI_ARRAY_LEN(layout_entries),
+    .entries = layout_entries,
+    .rt = &abti_rt,
+};
