@@ -1,0 +1,204 @@
+"""What the blocked units of libabt wait for, and who holds that."""
+from abt_model import BLOCKED, AbtError, Record, Unit
+
+# ABT_sync_event_type, and what the script calls it.
+REASONS = {1: "suspended", 2: "other", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
+           9: "future", 10: "barrier"}
+SCANNED = 4096  # bytes of a stack in which its unit's waiter is looked for
+
+
+class Wait:
+    """What one unit waits for."""
+
+    def __init__(self, kind, address=0, unit=None, timed=False):
+        self.kind = kind        # a word of REASONS, or "sleep", "eventuals"
+        self.address = address  # of the object; 0: there is none
+        self.unit = unit        # "unit": the one that is to end
+        self.timed = timed      # until a deadline at most
+
+    def key(self):
+        return self.kind, self.unit.address if self.unit else self.address
+
+
+class Waits:
+    """The waits of all blocked units."""
+
+    def __init__(self, model):
+        self.model = model
+        self.joined = {}  # the unit that a unit waits for, by address
+        for unit in model.units():
+            joiner = unit.joiner()
+            if joiner and joiner[1]:
+                self.joined[joiner[0]] = unit
+        self.found = {}
+
+    def of(self, unit):
+        """None: it is not blocked."""
+        if unit.state() != BLOCKED:
+            return None
+        if unit.address not in self.found:
+            self.found[unit.address] = self.look(unit)
+        return self.found[unit.address]
+
+    def look(self, unit):
+        if unit.address in self.joined:
+            return Wait("unit", unit=self.joined[unit.address])
+        waiter = self.waiter_of(unit)
+        if not waiter:
+            return Wait("suspended")
+        kind = REASONS.get(waiter["reason"], "other")
+        timed = waiter["claim"] != self.model.constant("ABTI_CLAIM_NONE")
+        if not waiter["object"] and kind == "eventual":
+            return Wait("eventuals", timed=timed)
+        if kind == "suspended":
+            return Wait("sleep", timed=timed)
+        if kind == "cond" and self.is_in_mutex(waiter):
+            return Wait("mutex", self.record("cond", waiter["object"])["mutex"], timed=timed)
+        return Wait(kind, waiter["object"], timed=timed)
+
+    def record(self, structure, address):
+        return Record(self.model, structure, address)
+
+    # --- Waiters ---
+
+    def waiter_of(self, unit):
+        """
+        The waiter in the frames of a blocked unit; None: there is none. It names its unit, and stands in a ring of
+        waiters that names it, which no memory does by chance.
+        """
+        stack, fields = unit.stack(), self.model.layout.fields
+        if not stack:
+            return None
+        first = unit["ctx"] - self.model.constant("ABTI_CTX_ROOM") - 64 & -8
+        last = min(first + SCANNED, stack[1])
+        try:
+            data = self.model.memory.read(first, last - first)
+        except AbtError:
+            return None
+        name, trunk = unit.address.to_bytes(8, "little"), None
+        at = data.find(name)
+        while at >= 0:
+            for member in "unit", "ult":
+                waiter = self.record("waiter", first + at - fields["waiter." + member][0])
+                if self.is_waiter(waiter, member):
+                    return waiter
+                if member == "ult" and self.is_trunk(waiter):
+                    trunk = waiter
+            at = data.find(name, at + 1)
+        return trunk
+
+    def is_waiter(self, waiter, member):
+        claim = "ABTI_CLAIM_NONE" if member == "unit" else "ABTI_CLAIM_OPEN"
+        try:
+            return (waiter["claim"] == self.model.constant(claim) and waiter["reason"] in REASONS and
+                    (member == "unit" or waiter["unit"] == 0) and waiter["next"] != 0 and
+                    self.record("waiter", waiter["next"])["prev"] == waiter.address and
+                    self.record("waiter", waiter["prev"])["next"] == waiter.address)
+        except AbtError:
+            return False
+
+    def is_trunk(self, waiter):
+        """It waits for several objects, and stands in no ring itself."""
+        return (waiter["claim"] == self.model.constant("ABTI_CLAIM_OPEN") and waiter["unit"] == 0 and
+                waiter["object"] == 0 and REASONS.get(waiter["reason"]) == "eventual")
+
+    def ring(self, first):
+        """The waiters of a queue."""
+        waiter, seen = first, set()
+        while waiter and waiter not in seen:
+            seen.add(waiter)
+            record = self.record("waiter", waiter)
+            yield record
+            waiter = record["next"]
+
+    def is_in_mutex(self, waiter):
+        """A waiter of a condition variable that has been signalled waits for the mutex already."""
+        cond = self.record("cond", waiter["object"])
+        return cond["mutex"] and all(other.address != waiter.address for other in self.ring(cond["waiters"]))
+
+    # --- Objects ---
+
+    def state(self, wait):
+        """What can be said of the object."""
+        if wait.kind == "unit":
+            return "which " + ("runs in its place" if wait.unit.in_place() else "is to end")
+        if not wait.address:
+            return ""
+        describe = getattr(self, "state_of_" + wait.kind, None)
+        return describe(wait.address) if describe else ""
+
+    def state_of_mutex(self, address):
+        mutex = self.record("mutex", address)
+        if not mutex["word"] & self.model.constant("ABTI_MUTEX_LOCKED"):
+            return "free"
+        owner = self.owner(address)
+        return f"held by {self.name(owner)}" if owner else "locked"
+
+    def state_of_rwlock(self, address):
+        rwlock = self.record("rwlock", address)
+        return "a writer is inside" if rwlock["writer"] else f"readers inside: {rwlock['readers']}"
+
+    def state_of_barrier(self, address):
+        barrier = self.record("barrier", address)
+        return f"{barrier['arrived']} of {barrier['num']} have come"
+
+    def state_of_future(self, address):
+        future = self.record("future", address)
+        return f"{future['filled']} of {future['num']} are set"
+
+    def owner(self, address):
+        """The unit that holds a mutex; None: it is not known. Only recursive ones say so."""
+        mutex = self.record("mutex", address)
+        if not mutex["word"] & self.model.constant("ABTI_MUTEX_RECURSIVE"):
+            return None
+        owner = self.model.memory.word(mutex.at("owner_room") + 7 & -8)
+        return next((unit for unit in self.model.units() if unit.address == owner), None)
+
+    # --- Chains ---
+
+    def next_of(self, unit):
+        """Who has to do something for a blocked unit to go on; None: it is not known."""
+        wait = self.of(unit)
+        if not wait:
+            return None
+        if wait.unit:
+            return wait.unit
+        return self.owner(wait.address) if wait.kind == "mutex" else None
+
+    def name(self, unit):
+        return f"{unit.kind()} {unit.label()}"
+
+    def text(self, wait):
+        if wait.unit:
+            return f"end of {self.name(wait.unit)}"
+        if wait.kind == "eventuals":
+            return "any of several eventuals"
+        text = f"{wait.kind} {wait.address:#x}" if wait.address else wait.kind
+        state = self.state(wait)
+        return text + (f", {state}" if state else "")
+
+    def chains(self):
+        """(units, whether it is a cycle): each from a unit that nobody waits for; cycles first."""
+        follows = {}
+        for unit in self.model.units():
+            follower = self.next_of(unit)
+            if follower:
+                follows[unit] = follower
+        cycles, chains, seen = [], [], set()
+        for unit in follows:
+            path = []
+            while unit in follows and unit not in seen and unit not in path:
+                path.append(unit)
+                unit = follows[unit]
+            if unit in path:
+                cycles.append(path[path.index(unit):])
+            seen.update(path)
+        targets = set(follows.values())
+        for unit in follows:
+            if unit in targets:
+                continue
+            path = [unit]
+            while path[-1] in follows and follows[path[-1]] not in path:
+                path.append(follows[path[-1]])
+            chains.append(path)
+        return [(path, True) for path in cycles] + [(path, False) for path in chains]
