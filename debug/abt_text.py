@@ -129,7 +129,11 @@ def registers(model, unit):
         raise AbtError(f"the unit runs on thread {thread}" if thread else "the unit runs")
     if not unit.has_context():
         raise AbtError("the unit has no stack of its own")
-    return CPUS[model.debugger.machine()].resume(model.memory, unit["ctx"])
+    cpu = CPUS[model.debugger.machine()]
+    found = cpu.resume(model.memory, unit["ctx"])
+    if not found[cpu.pc]:
+        raise AbtError("the unit's stack is not in the core file (`abt gcore' writes all of them)")
+    return found
 
 
 COMMANDS = {"ults": ults, "pools": pools, "pool": pool, "streams": streams, "waits": waits_}

@@ -1,9 +1,10 @@
 """What the blocked units of libabt wait for, and who holds that."""
-from abt_model import BLOCKED, AbtError, Record, Unit
+from abt_model import BLOCKED, CPUS, AbtError, Record
 
 # ABT_sync_event_type, and what the script calls it.
 REASONS = {1: "suspended", 2: "other", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
            9: "future", 10: "barrier"}
+OTHERS = {"eventuals": "any of several eventuals", "lost": "not known: its stack is not in the core file"}
 SCANNED = 4096  # bytes of a stack in which its unit's waiter is looked for
 
 
@@ -11,7 +12,7 @@ class Wait:
     """What one unit waits for."""
 
     def __init__(self, kind, address=0, unit=None, timed=False):
-        self.kind = kind        # a word of REASONS, or "sleep", "eventuals"
+        self.kind = kind        # a word of REASONS, or "sleep", "eventuals", "lost"
         self.address = address  # of the object; 0: there is none
         self.unit = unit        # "unit": the one that is to end
         self.timed = timed      # until a deadline at most
@@ -43,6 +44,8 @@ class Waits:
     def look(self, unit):
         if unit.address in self.joined:
             return Wait("unit", unit=self.joined[unit.address])
+        if not self.has_frame(unit):
+            return Wait("lost")
         waiter = self.waiter_of(unit)
         if not waiter:
             return Wait("suspended")
@@ -60,6 +63,14 @@ class Waits:
         return Record(self.model, structure, address)
 
     # --- Waiters ---
+
+    def has_frame(self, unit):
+        """Its stack is there: a core file may lack it."""
+        cpu = CPUS[self.model.debugger.machine()]
+        try:
+            return cpu.resume(self.model.memory, unit["ctx"])[cpu.pc] != 0
+        except AbtError:
+            return False
 
     def waiter_of(self, unit):
         """
@@ -171,8 +182,8 @@ class Waits:
     def text(self, wait):
         if wait.unit:
             return f"end of {self.name(wait.unit)}"
-        if wait.kind == "eventuals":
-            return "any of several eventuals"
+        if wait.kind in OTHERS:
+            return OTHERS[wait.kind]
         text = f"{wait.kind} {wait.address:#x}" if wait.address else wait.kind
         state = self.state(wait)
         return text + (f", {state}" if state else "")

@@ -26,6 +26,7 @@ def find_modules():
 
 if find_modules() not in sys.path:
     sys.path.insert(0, find_modules())
+import abt_core  # noqa: E402
 import abt_model  # noqa: E402
 import abt_text  # noqa: E402
 
@@ -233,6 +234,21 @@ N is what `abt ults' calls it. `abt ult off' shows the thread again; so does goi
             gdb.execute("frame", from_tty)
 
 
+class GcoreCommand(gdb.Command):
+    """Writes a core file as `gcore' does, with the stacks of all ULTs, of which `gcore' loses some.
+Usage: abt gcore [FILE]"""
+
+    def __init__(self):
+        super().__init__("abt gcore", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        path = os.path.expanduser(argument.strip()) or f"core.{gdb.selected_inferior().pid}"
+        warnings = gdb.execute(f"generate-core-file {path}", to_string=True)
+        abt_core.mend(path, warnings, Gdb().read)
+        gdb.write(f"Saved corefile {path}\n")
+
+
 def begin():
     """Once, also if several libraries or a user load the script."""
     if getattr(gdb, "libabt_commands", None):
@@ -240,6 +256,7 @@ def begin():
     gdb.libabt_commands = True
     AbtCommand()
     UltCommand()
+    GcoreCommand()
     for name, function in abt_text.COMMANDS.items():
         Command(name, function.__doc__)
     gdb.unwinder.register_unwinder(None, UnitUnwinder(), replace=True)
