@@ -120,6 +120,12 @@ class Layout:
             else:
                 self.constants[name] = at
 
+    def field(self, name):
+        """(offset, size)"""
+        if name not in self.fields:
+            raise AbtError(f"the library does not say where {name} is: it is of another age than this script")
+        return self.fields[name]
+
     @staticmethod
     def search(debugger):
         for address, size in debugger.writable_ranges():
@@ -139,10 +145,10 @@ class Record:
         self.model, self.structure, self.address = model, structure, address
 
     def at(self, member):
-        return self.address + self.model.layout.fields[f"{self.structure}.{member}"][0]
+        return self.address + self.model.layout.field(f"{self.structure}.{member}")[0]
 
     def __getitem__(self, member):
-        offset, size = self.model.layout.fields[f"{self.structure}.{member}"]
+        offset, size = self.model.layout.field(f"{self.structure}.{member}")
         return self.model.memory.number(self.address + offset, size)
 
     def __eq__(self, other):
@@ -259,32 +265,6 @@ class Model:
 
     # --- Which descriptors are units ---
 
-    def magazine_slots(self, magazine, count):
-        slots = magazine.at("slots[0]")
-        return (self.memory.word(slots + 8 * i) for i in range(1, count + 1))
-
-    def cache_slots(self, cache, size):
-        """The free descriptors of a cache, and those that were never used."""
-        magazine = self.record("magazine", cache["magazine"])
-        if magazine:
-            yield from self.magazine_slots(magazine, (cache["top"] - magazine.at("slots[0]")) // 8)
-        for full in self.linked("magazine", cache["full"], "slots[0]"):
-            yield from self.magazine_slots(full, full["count"])
-        yield from range(cache["run"], cache["run_end"], size)
-
-    def free_slots(self):
-        slab = Record(self, "slab", self.rt.at("unit_slab"))
-        size = slab["spec.arena.slot"]
-        free = set(self.cache_slots(Record(self, "cache", self.rt.at("external_units")), size))
-        for stream in self.streams():
-            free.update(self.cache_slots(Record(self, "cache", stream.at("units")), size))
-        for shelf in range(self.constant("ABTI_SLAB_SHELVES")):
-            first = self.memory.word(slab.at("full") + 8 * shelf)
-            for full in self.linked("magazine", first, "slots[0]"):
-                free.update(self.magazine_slots(full, full["count"]))
-        free.update(node.address for node in self.linked("node", slab["loose"]))
-        return free
-
     def taken_slots(self):
         """Those that the arena has given away, in the order of their addresses."""
         slab = Record(self, "slab", self.rt.at("unit_slab"))
@@ -299,11 +279,17 @@ class Model:
                     if not free >> (slot - first) & 1:
                         yield base + slot // (span // size) * block + slot % (span // size) * size
 
+    def is_live(self, unit):
+        """See abti_unit_mark_free: a free descriptor has no function, and neither have some units."""
+        if unit["func"] or unit.flag("PRIMARY"):
+            return True
+        stream = unit.stream() if unit.flag("MAIN_SCHED") else None
+        return stream is not None and stream["main_unit"] == unit.address
+
     def units(self):
         """All units, by address."""
         if self.listed is None:
-            free = self.free_slots()
-            self.listed = [Unit(self, address) for address in self.taken_slots() if address not in free]
+            self.listed = [unit for unit in (Unit(self, slot) for slot in self.taken_slots()) if self.is_live(unit)]
         return self.listed
 
     # --- What they are called ---
@@ -349,7 +335,7 @@ class Model:
 
     def queued(self, queue):
         """The units of a queue, in its order. What ends it is its `last` link, not the link itself."""
-        unit, link = queue["head"], self.layout.fields["unit.next"][0]
+        unit, link = queue["head"], self.layout.field("unit.next")[0]
         while unit:
             yield Unit(self, unit)
             unit = self.memory.word(unit + link) if queue["last"] != unit + link else 0

@@ -5,7 +5,7 @@ from abt_model import BLOCKED, CPUS, AbtError, Record
 REASONS = {1: "suspended", 2: "other", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
            9: "future", 10: "barrier"}
 OTHERS = {"eventuals": "any of several eventuals", "lost": "not known: its stack is not in the core file"}
-SCANNED = 4096  # bytes of a stack in which its unit's waiter is looked for
+NEVER = (1 << 64) - 1
 
 
 class Wait:
@@ -42,22 +42,40 @@ class Waits:
         return self.found[unit.address]
 
     def look(self, unit):
+        """What a blocked unit has in its link (abti_unit_wait_for) counts only if it leads back to the unit."""
         if unit.address in self.joined:
             return Wait("unit", unit=self.joined[unit.address])
         if not self.has_frame(unit):
             return Wait("lost")
-        waiter = self.waiter_of(unit)
-        if not waiter:
-            return Wait("suspended")
+        for look in self.at_waiter, self.at_barrier:
+            try:
+                wait = look(unit, unit["next"])
+            except AbtError:
+                wait = None
+            if wait:
+                return wait
+        return Wait("suspended")
+
+    def at_waiter(self, unit, address):
+        waiter = self.record("waiter", address)
+        if not address or (waiter["unit"] or waiter["ult"]) != unit.address:
+            return None
         kind = REASONS.get(waiter["reason"], "other")
-        timed = waiter["claim"] != self.model.constant("ABTI_CLAIM_NONE")
+        timed = waiter["claim"] != self.model.constant("ABTI_CLAIM_NONE") and waiter["deadline_ns"] != NEVER
         if not waiter["object"] and kind == "eventual":
             return Wait("eventuals", timed=timed)
         if kind == "suspended":
-            return Wait("sleep", timed=timed)
+            return Wait("sleep")
         if kind == "cond" and self.is_in_mutex(waiter):
             return Wait("mutex", self.record("cond", waiter["object"])["mutex"], timed=timed)
         return Wait(kind, waiter["object"], timed=timed)
+
+    def at_barrier(self, unit, address):
+        barrier = self.record("barrier", address)
+        if not address or barrier["local_pool"] != unit["pool"]:
+            return None
+        fits = 0 < barrier["num_local"] <= barrier["arrived"] <= barrier["num"] <= barrier["room"]
+        return Wait("barrier", address) if fits else None
 
     def record(self, structure, address):
         return Record(self.model, structure, address)
@@ -71,47 +89,6 @@ class Waits:
             return cpu.resume(self.model.memory, unit["ctx"])[cpu.pc] != 0
         except AbtError:
             return False
-
-    def waiter_of(self, unit):
-        """
-        The waiter in the frames of a blocked unit; None: there is none. It names its unit, and stands in a ring of
-        waiters that names it, which no memory does by chance.
-        """
-        stack, fields = unit.stack(), self.model.layout.fields
-        if not stack:
-            return None
-        first = unit["ctx"] - self.model.constant("ABTI_CTX_ROOM") - 64 & -8
-        last = min(first + SCANNED, stack[1])
-        try:
-            data = self.model.memory.read(first, last - first)
-        except AbtError:
-            return None
-        name, trunk = unit.address.to_bytes(8, "little"), None
-        at = data.find(name)
-        while at >= 0:
-            for member in "unit", "ult":
-                waiter = self.record("waiter", first + at - fields["waiter." + member][0])
-                if self.is_waiter(waiter, member):
-                    return waiter
-                if member == "ult" and self.is_trunk(waiter):
-                    trunk = waiter
-            at = data.find(name, at + 1)
-        return trunk
-
-    def is_waiter(self, waiter, member):
-        claim = "ABTI_CLAIM_NONE" if member == "unit" else "ABTI_CLAIM_OPEN"
-        try:
-            return (waiter["claim"] == self.model.constant(claim) and waiter["reason"] in REASONS and
-                    (member == "unit" or waiter["unit"] == 0) and waiter["next"] != 0 and
-                    self.record("waiter", waiter["next"])["prev"] == waiter.address and
-                    self.record("waiter", waiter["prev"])["next"] == waiter.address)
-        except AbtError:
-            return False
-
-    def is_trunk(self, waiter):
-        """It waits for several objects, and stands in no ring itself."""
-        return (waiter["claim"] == self.model.constant("ABTI_CLAIM_OPEN") and waiter["unit"] == 0 and
-                waiter["object"] == 0 and REASONS.get(waiter["reason"]) == "eventual")
 
     def ring(self, first):
         """The waiters of a queue."""
@@ -182,9 +159,8 @@ class Waits:
     def text(self, wait):
         if wait.unit:
             return f"end of {self.name(wait.unit)}"
-        if wait.kind in OTHERS:
-            return OTHERS[wait.kind]
-        text = f"{wait.kind} {wait.address:#x}" if wait.address else wait.kind
+        text = OTHERS.get(wait.kind, f"{wait.kind} {wait.address:#x}" if wait.address else wait.kind)
+        text += " (with a deadline)" if wait.timed else ""
         state = self.state(wait)
         return text + (f", {state}" if state else "")
 

@@ -244,7 +244,10 @@ Usage: abt gcore [FILE]"""
     def invoke(self, argument, from_tty):
         self.dont_repeat()
         path = os.path.expanduser(argument.strip()) or f"core.{gdb.selected_inferior().pid}"
-        warnings = gdb.execute(f"generate-core-file {path}", to_string=True)
+        try:
+            warnings = gdb.execute(f"generate-core-file {path}", to_string=True)
+        except gdb.error as error:
+            raise gdb.GdbError(str(error)) from None
         abt_core.mend(path, warnings, Gdb().read)
         gdb.write(f"Saved corefile {path}\n")
 

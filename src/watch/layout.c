@@ -4,7 +4,6 @@
 #include "run/sched.h"
 #include "sync/barrier.h"
 #include "sync/cond.h"
-#include "sync/eventual.h"
 #include "sync/future.h"
 #include "sync/mutex.h"
 #include "sync/rwlock.h"
@@ -22,9 +21,6 @@
 #define SLAB(member) FIELD("slab", struct abti_slab, member)
 #define ARENA(member) FIELD("arena", struct abti_arena, member)
 #define REGION(member) FIELD("region", struct abti_region, member)
-#define MAGAZINE(member) FIELD("magazine", struct abti_magazine, member)
-#define NODE(member) FIELD("node", struct abti_node, member)
-#define CACHE(member) FIELD("cache", struct abti_cache, member)
 #define UNIT(member) FIELD("unit", abti_unit, member)
 #define COLD(member) FIELD("cold", struct abti_unit_cold, member)
 #define STACK(member) FIELD("stack", struct abti_stack, member)
@@ -34,43 +30,28 @@
 #define QUEUE(member) FIELD("queue", struct abti_queue, member)
 #define RING(member) FIELD("ring", struct abti_ring, member)
 #define WAITER(member) FIELD("waiter", struct abti_waiter, member)
-#define BRANCH(member) FIELD("branch", struct abti_branch, member)
 #define MUTEX(member) FIELD("mutex", struct ABT_mutex_opaque, member)
 #define COND(member) FIELD("cond", struct ABT_cond_opaque, member)
 #define RWLOCK(member) FIELD("rwlock", struct ABT_rwlock_opaque, member)
 #define BARRIER(member) FIELD("barrier", struct ABT_barrier_opaque, member)
-#define GATE(member) FIELD("gate", struct abti_gate, member)
 #define FUTURE(member) FIELD("future", struct ABT_future_opaque, member)
 
 static const struct abti_layout_entry layout_entries[] = {
     RT(up),
     RT(unit_slab),
-    RT(external_units),
     RT(xstreams),
-    RT(num_xstreams),
     RT(pools),
     RT(by_index),
-    RT(config.thread_stacksize),
-    /* Where descriptors are, and which are free. */
+    /* Where descriptors are. */
     SLAB(spec.arena.slot),
     SLAB(spec.arena.block),
     SLAB(spec.arena.span),
-    SLAB(full),
-    SLAB(loose),
     SLAB(slots),
     ARENA(regions),
     ARENA(num_regions),
     REGION(chunk.base),
     REGION(num_slots),
     REGION(free[0]),
-    MAGAZINE(count),
-    MAGAZINE(slots[0]),
-    NODE(next),
-    CACHE(top),
-    CACHE(magazine),
-    CACHE(full),
-    CACHE(run),
-    CACHE(run_end),
     /* Units and their stacks. */
     UNIT(next),
     UNIT(func),
@@ -80,37 +61,23 @@ static const struct abti_layout_entry layout_entries[] = {
     UNIT(stack),
     UNIT(join),
     UNIT(flags),
-    UNIT(requests),
     UNIT(cold),
     UNIT(es),
     UNIT(state),
     COLD(id),
-    COLD(sched),
-    COLD(unit),
     STACK(base),
     STACK(end),
     STACK(size),
     /* Streams and schedulers. */
     ES(cur),
-    ES(parent),
-    ES(handoff),
-    ES(index),
-    ES(units),
-    ES(native.base),
-    ES(native.end),
     ES(state),
     ES(main_sched),
     ES(main_unit),
-    ES(is_primary),
     ES(rank),
     ES(next),
     ES(thread),
-    ES(fault_stack),
-    SCHED(use),
-    SCHED(kind),
     SCHED(num_pools),
     SCHED(pools),
-    SCHED(id),
     /* Pools. */
     POOL(queue),
     POOL(ring),
@@ -125,7 +92,6 @@ static const struct abti_layout_entry layout_entries[] = {
     POOL(kind),
     POOL(user_defined),
     POOL(id),
-    POOL(num_scheds),
     POOL(next),
     QUEUE(head),
     QUEUE(last),
@@ -136,30 +102,23 @@ static const struct abti_layout_entry layout_entries[] = {
     RING(size),
     /* What units wait for. */
     WAITER(next),
-    WAITER(prev),
     WAITER(unit),
     WAITER(ult),
     WAITER(object),
     WAITER(reason),
     WAITER(claim),
-    BRANCH(trunk),
+    WAITER(deadline_ns),
     MUTEX(word),
     MUTEX(owner_room),
-    MUTEX(natives),
-    MUTEX(near),
-    MUTEX(waiters),
     COND(waiters),
     COND(mutex),
     RWLOCK(readers),
     RWLOCK(writer),
-    RWLOCK(waiters),
     BARRIER(num),
     BARRIER(arrived),
     BARRIER(num_local),
-    BARRIER(local[0]),
-    BARRIER(waiters),
-    GATE(open),
-    GATE(waiters),
+    BARRIER(room),
+    BARRIER(local_pool),
     FUTURE(num),
     FUTURE(filled),
     /* Constants. */
@@ -177,10 +136,6 @@ static const struct abti_layout_entry layout_entries[] = {
     CONSTANT(ABTI_MUTEX_RECURSIVE),
     CONSTANT(ABTI_MUTEX_LOCKED),
     CONSTANT(ABTI_CLAIM_NONE),
-    CONSTANT(ABTI_CLAIM_OPEN),
-    CONSTANT(ABTI_CLAIM_BRANCH),
-    CONSTANT(ABTI_SLAB_SHELVES),
-    CONSTANT(ABTI_CTX_ROOM),
 };
 
 const struct abti_debug_layout ABTI_debug_layout = {

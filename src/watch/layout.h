@@ -8,7 +8,7 @@
 
 #include "rt/types.h"
 
-/* A field `structure.member`, or a constant, which has size 0. Scripts do without a name that they do not find. */
+/* A field `structure.member`, or a constant, which has size 0. */
 struct abti_layout_entry {
     char name[32];
     uint32_t at;

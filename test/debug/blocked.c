@@ -35,7 +35,7 @@ static ABT_rwlock rwlock;
 static ABT_eventual eventual, any[2], in_place_waits;
 static ABT_future future;
 static ABT_barrier barrier;
-static volatile int arrived, running, go;
+static volatile int arrived, returned, running, go;
 
 static __attribute__((noinline)) void arrive(volatile int *mark)
 {
@@ -61,7 +61,7 @@ WAITER(wait_future, MUST(ABT_future_wait(future)))
 WAITER(wait_barrier, MUST(ABT_barrier_wait(barrier)))
 WAITER(wait_suspend, MUST(ABT_self_suspend()))
 WAITER(wait_sleep, MUST(ABTX_thread_sleep(1000.0)))
-WAITER(wait_any, int index; MUST(ABTX_eventual_wait_any(2, any, &index, NULL)))
+WAITER(wait_either, int index; MUST(ABTX_eventual_wait_any(2, any, &index, NULL)))
 
 static ABT_thread create(ABT_pool pool, void (*function)(void *), const char *name, const char *state,
                          const char *waits, int mark)
@@ -109,12 +109,14 @@ static __attribute__((noinline)) void join_in_place(void *arg)
 static void make_in_place(void)
 {
     CREATE_WAITER(own_pool, join_in_place, "end of ULT");
+    /* Nothing else may stand in the pool then. */
     MUST(ABT_eventual_wait(in_place_waits, NULL));
 }
 
 static void returns(void *arg)
 {
     (void)arg;
+    __atomic_fetch_add(&returned, 1, __ATOMIC_SEQ_CST);
 }
 
 static __attribute__((noinline)) void runs(void *arg)
@@ -137,7 +139,7 @@ static void make_waiters(ABT_pool pool)
         CREATE_WAITER(pool, wait_barrier, "barrier");
         CREATE_WAITER(pool, wait_suspend, "suspended");
         CREATE_WAITER(pool, wait_sleep, "sleep");
-        CREATE_WAITER(pool, wait_any, "any of");
+        CREATE_WAITER(pool, wait_either, "any of");
     }
 }
 
@@ -166,6 +168,18 @@ static void free_some(ABT_pool pool)
         MUST(ABT_thread_free(&threads[i]));
     for (int i = 0; i < FREED; i++)
         MUST(ABT_thread_create(pool, returns, NULL, ABT_THREAD_ATTR_NULL, NULL));
+}
+
+static void wait_until_freed(int num)
+{
+    while (returned < num)
+        MUST(ABT_thread_yield());
+    /* A unit that frees itself does so after its function, before the stream runs another one. */
+    ABT_thread last;
+    MUST(ABT_thread_create(own_pool, returns, NULL, ABT_THREAD_ATTR_NULL, &last));
+    MUST(ABT_thread_free(&last));
+    MUST(ABT_thread_create(other_pool, returns, NULL, ABT_THREAD_ATTR_NULL, &last));
+    MUST(ABT_thread_free(&last));
 }
 
 static void make_others(void)
@@ -290,6 +304,7 @@ int main(int argc, char **argv)
     make_objects();
     free_some(own_pool);
     free_some(other_pool);
+    wait_until_freed(4 * FREED);
     make_waiters(own_pool);
     make_waiters(other_pool);
     CREATE_WAITER(own_pool, join_other, "end of ULT");
