@@ -4,8 +4,7 @@
  * library that works, or an error that is promised, promptly, and one that is used in part only is told of.
  */
 #include <limits.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
+#include "child.h"
 #include "regress.h"
 #include "sanitizers.h"
 
@@ -106,43 +105,30 @@ static int use_library(void)
 
 static char words[8192];
 
-/* In a child with so many seconds. Returns its exit status. */
-static int run_child(const char *name, const char *value, const char *more, const char *more_value)
-{
-    int fds[2], status;
-    size_t len = 0;
+struct setting {
+    const char *name, *value;
+    const char *more, *more_value; /* NULL: nothing */
+};
 
-    must(pipe(fds));
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        must(setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}));
-        dup2(fds[1], STDERR_FILENO);
-        if (!freopen("/dev/null", "w", stdout)) /* for ABT_PRINT_CONFIG */
-            _exit(BROKEN);
-        close(fds[0]);
-        close(fds[1]);
-        must(setenv(name, value, 1));
-        if (more)
-            must(setenv(more, more_value, 1));
-        signal(SIGALRM, SIG_DFL);
-        alarm(20);
-        _exit(use_library());
-    }
-    close(fds[1]);
-    for (ssize_t n; len < sizeof(words) - 1 && (n = read(fds[0], words + len, sizeof(words) - 1 - len)) > 0;)
-        len += (size_t)n;
-    words[len] = '\0';
-    close(fds[0]);
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+static int use_library_with(void *arg)
+{
+    const struct setting *setting = arg;
+
+    if (!freopen("/dev/null", "w", stdout)) /* for ABT_PRINT_CONFIG */
+        return BROKEN;
+    must(setenv(setting->name, setting->value, 1));
+    if (setting->more)
+        must(setenv(setting->more, setting->more_value, 1));
+    alarm(20);
+    return use_library();
 }
 
 static void test_variable(const char *name, const char *more, const char *more_value)
 {
     for (int i = 0; i < NUM_VALUES; i++) {
         char expected[128];
-        int status = run_child(name, values[i], more, more_value);
+        struct setting setting = {name, values[i], more, more_value};
+        int status = child_run(use_library_with, &setting, words, sizeof(words));
         ok(status == WORKS || status == REFUSES, "%s=%s%s%s: works or says that it cannot (%d)", name, values[i],
            more ? " with " : "", more ? more_value : "", status);
         snprintf(expected, sizeof(expected), "libabt: %s=%s is too large, ", name, values[i]);
@@ -209,8 +195,11 @@ int main(void)
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
         test_variable(variables[i].name, variables[i].more, variables[i].value);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        for (int value = 0; value < NUM_VALUES; value++)
-            is_int(run_child(texts[i], values[value], NULL, NULL), WORKS, "%s=%s works", texts[i], values[value]);
+        for (int value = 0; value < NUM_VALUES; value++) {
+            struct setting setting = {texts[i], values[value], NULL, NULL};
+            is_int(child_run(use_library_with, &setting, words, sizeof(words)), WORKS, "%s=%s works", texts[i],
+                   values[value]);
+        }
     }
     test_stack_sizes();
     test_rank();

@@ -5,28 +5,21 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
+#include "child.h"
 #include "regress.h"
 
 enum { LOOP = 99, GOOD = 7, BAD = 8 };
 
-/* Runs act in a process of its own. How that ended, as a shell would say it: its code, or 128 and its signal. */
+static int call(void *act)
+{
+    (*(void (**)(void))act)();
+    return 0;
+}
+
 static int end_of(void (*act)(void))
 {
-    int status;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit none = {0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        alarm(60);
-        act();
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return child_run(call, &act, NULL, 0);
 }
 
 static void install(void (*handler)(int, siginfo_t *, void *), int flags, struct sigaction *old)

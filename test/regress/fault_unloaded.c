@@ -4,12 +4,9 @@
  */
 #include <dlfcn.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
+#include "child.h"
 #include "sanitizers.h"
-#include "tap.h"
-#include "watchdog.h"
 
 enum { GOOD = 7 };
 
@@ -37,8 +34,9 @@ static int call(void *handle, const char *name)
     return *name == 'i' ? init(0, NULL) : finalize();
 }
 
-static void load_and_unload(void)
+static int load_and_unload(void *arg)
 {
+    (void)arg;
     struct sigaction action = {.sa_sigaction = chain, .sa_flags = SA_SIGINFO};
     signal(SIGSEGV, exit_good);
     for (int i = 0; i < 3; i++) {
@@ -51,12 +49,11 @@ static void load_and_unload(void)
             _exit(2);
     }
     *nowhere = 1;
+    return 0;
 }
 
 int main(void)
 {
-    int status;
-
     watchdog_begin(0);
     if (UNDER_ASAN || UNDER_TSAN)
         skip_all("sanitizers have handlers of their own");
@@ -64,15 +61,6 @@ int main(void)
     if (!handle)
         skip_all("%s", dlerror());
     dlclose(handle);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit none = {0, 0};
-        setrlimit(RLIMIT_CORE, &none);
-        load_and_unload();
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == GOOD, "the handler that was there first is called");
+    is_int(child_run(load_and_unload, NULL, NULL, 0), GOOD, "the handler that was there first is called");
     return done_testing();
 }

@@ -313,26 +313,49 @@ static void test_rwlock(void)
 
 /* --- The ULT's stream is no more --- */
 
+/* A ULT that waits for the mutex, and its stream, which is about to be no more. */
+struct left_behind {
+    ABT_pool pool;
+    ABT_xstream es;
+    ABT_thread ult;
+};
+
+static void begin_left_behind(struct left_behind *l)
+{
+    begin();
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &l->pool));
+    l->es = make_es(1, &l->pool);
+    must(ABT_mutex_lock(mutex));
+    l->ult = make_ult(l->pool, lock_once);
+    wait_until_blocked(l->ult);
+}
+
+static void free_stream(struct left_behind *l)
+{
+    must(ABT_xstream_cancel(l->es));
+    must(ABT_xstream_free(&l->es));
+}
+
+/* The ULT gets another stream. */
+static void end_left_behind(struct left_behind *l)
+{
+    l->es = make_es(1, &l->pool);
+    must(ABT_thread_free(&l->ult));
+    must(ABT_xstream_free(&l->es));
+    must(ABT_pool_free(&l->pool));
+    must(ABT_mutex_free(&mutex));
+}
+
 static void test_freed_stream(void)
 {
-    ABT_pool pool;
+    struct left_behind l;
 
-    begin();
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
-    ABT_xstream es = make_es(1, &pool);
-    must(ABT_mutex_lock(mutex));
-    ABT_thread ult = make_ult(pool, lock_once);
-    wait_until_blocked(ult);
-    must(ABT_xstream_cancel(es));
-    must(ABT_xstream_free(&es));
+    begin_left_behind(&l);
+    free_stream(&l);
     must(ABT_mutex_unlock(mutex));
     must(ABT_mutex_lock(mutex));
     must(ABT_mutex_unlock(mutex));
-    es = make_es(1, &pool);
-    must(ABT_thread_free(&ult));
-    must(ABT_xstream_free(&es));
-    must(ABT_pool_free(&pool));
-    must(ABT_mutex_free(&mutex));
+    end_left_behind(&l);
     pass("it is locked while the ULT has no stream");
 }
 
@@ -452,25 +475,15 @@ static void test_queued_ult(void)
 static void test_queued_and_freed_stream(void)
 {
     struct waiting other;
-    ABT_pool pool;
+    struct left_behind l;
 
-    begin();
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
-    ABT_xstream es = make_es(1, &pool);
-    must(ABT_mutex_lock(mutex));
-    ABT_thread ult = make_ult(pool, lock_once);
-    wait_until_blocked(ult);
+    begin_left_behind(&l);
     start_waiting(&other, ABT_SCHED_BASIC, lock_once);
-    must(ABT_xstream_cancel(es));
-    must(ABT_xstream_free(&es));
+    free_stream(&l);
     must(ABT_mutex_unlock(mutex));
     must(ABT_thread_free(&other.ult));
     must(ABT_xstream_free(&other.es));
-    es = make_es(1, &pool);
-    must(ABT_thread_free(&ult));
-    must(ABT_xstream_free(&es));
-    must(ABT_pool_free(&pool));
-    must(ABT_mutex_free(&mutex));
+    end_left_behind(&l);
     pass("a ULT that was queued locks it while the first one has no stream");
 }
 

@@ -7,36 +7,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include "child.h"
 #include "regress.h"
 #include "sanitizers.h"
 
 enum { MIB = 1 << 20, FAILED = 1, FINE = 0 };
-
-/* Runs act() in a child. Returns its exit status, and what it has said on stderr. */
-static int run_child(int (*act)(void), char *words, size_t size)
-{
-    int fds[2], status;
-    size_t len = 0;
-
-    must(pipe(fds));
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(fds[1], STDERR_FILENO);
-        close(fds[0]);
-        close(fds[1]);
-        alarm(WATCHDOG_SECONDS);
-        _exit(act());
-    }
-    close(fds[1]);
-    for (ssize_t n; len < size - 1 && (n = read(fds[0], words + len, size - 1 - len)) > 0;)
-        len += (size_t)n;
-    words[len] = '\0';
-    close(fds[0]);
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 /* No more than so many bytes of address space above those in use. */
 static void limit_space(size_t more)
@@ -53,8 +28,9 @@ static void limit_space(size_t more)
 
 /* --- ABT_init --- */
 
-static int init_without(void)
+static int init_without(void *arg)
 {
+    (void)arg;
     setenv("ABT_MEM_STACK_PAGE_SIZE", "268435456", 1);
     limit_space((size_t)64 * MIB);
     if (ABT_init(0, NULL) != ABT_ERR_MEM || ABT_initialized() != ABT_ERR_UNINITIALIZED)
@@ -226,8 +202,9 @@ static void yield_for(double seconds)
 }
 
 /* Four stacks to a chunk, and there is one. */
-static int stall(void)
+static int stall(void *arg)
 {
+    (void)arg;
     ABT_thread threads[NUM];
     ABT_xstream es;
     ABT_pool pool;
@@ -270,9 +247,9 @@ int main(void)
     regress_begin();
     if (UNDER_ASAN || UNDER_TSAN)
         skip_all("a sanitizer needs all address space");
-    is_int(run_child(init_without, words, sizeof(words)), FINE, "ABT_init fails where no stack can be had");
+    is_int(child_run(init_without, NULL, words, sizeof(words)), FINE, "ABT_init fails where no stack can be had");
     test_strict();
-    is_int(run_child(stall, words, sizeof(words)), FINE, "ULTs without stacks run in the end");
+    is_int(child_run(stall, NULL, words, sizeof(words)), FINE, "ULTs without stacks run in the end");
     is_int(count(words, "wait for stacks of 8000000 bytes each; the limit is most likely the address space, RLIMIT_AS"),
            1, "a stall is told once");
     is_int(count(words, "6 ULTs"), 1, "how many wait");
