@@ -151,9 +151,9 @@ static void make_own_stacks(void)
         struct expected *e = &expected[num_expected];
         ABT_thread_attr attr;
         MUST(ABT_thread_attr_create(&attr));
-        MUST(i ? ABT_thread_attr_set_stacksize(attr, 100000)
-               : ABT_thread_attr_set_stack(attr, stack, sizeof(stack)));
-        *e = (struct expected){.function = "wait_eventual", .state = "blocked", .waits = "eventual", .mark = num_expected};
+        MUST(i ? ABT_thread_attr_set_stacksize(attr, 100000) : ABT_thread_attr_set_stack(attr, stack, sizeof(stack)));
+        *e = (struct expected){
+            .function = "wait_eventual", .state = "blocked", .waits = "eventual", .mark = num_expected};
         MUST(ABT_thread_create(own_pool, wait_eventual, (void *)(intptr_t)num_expected++, attr, &e->handle));
         MUST(ABT_thread_attr_free(&attr));
     }
