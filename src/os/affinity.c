@@ -16,7 +16,7 @@
 
 unsigned abti_affinity_num_online(void)
 {
-    static _Atomic(unsigned) known; /* the system reads files for it */
+    static _Atomic(unsigned) known; /* the system reads files for it. relaxed: each thread finds the same */
     unsigned num = abti_load_relaxed(&known);
     if (num == 0) {
         long found = sysconf(_SC_NPROCESSORS_ONLN);
@@ -89,7 +89,7 @@ int abti_affinity_set(pthread_t thread, const int *cpus, size_t num)
     return -err;
 }
 
-/* cpus has room for all of allowed, whose members it gets where marked says so. */
+/* Adds to `cpus`, which has room for all of `allowed`, the members of that which are marked in `marked`. */
 static size_t collect_marked(const struct abti_cpuset *allowed, const bool *marked, int *cpus)
 {
     size_t num = 0;

@@ -22,7 +22,7 @@ struct abti_cpuset {
 /* Number of CPUs that were online when it was first asked for, at least 1. */
 unsigned abti_affinity_num_online(void);
 
-/* The CPUs thread may run on. The set is the caller's, who ends it with abti_cpuset_fini. */
+/* Gives the CPUs that the thread may run on. The set is the caller's, which ends it with abti_cpuset_fini. */
 int abti_affinity_get(pthread_t thread, struct abti_cpuset *set) ABTI_MUST_CHECK;
 
 /* The number of CPUs that the calling thread may run on; on very large machines that of all. */

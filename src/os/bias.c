@@ -14,13 +14,13 @@ static _Atomic(bool) have_membarrier;
 
 void abti_bias_init(void)
 {
-    abti_store_relaxed(&have_membarrier, abti_membarrier_init());
+    abti_store_relaxed(&have_membarrier, abti_membarrier_init()); /* relaxed: no other thread uses a lock yet */
 }
 
 /*
- * All threads fence. The system, which promised it, may refuse all of a sudden, when it is told so by a filter of
- * calls. Then nobody gets a bias any more, and for those that have one the caller waits for longer than any processor
- * keeps a store back.
+ * Lets all threads fence. The system, which promised it, may suddenly refuse, when a filter of calls tells it so. Then
+ * nobody gets a bias any more, and for those that have one the caller waits for longer than any processor keeps a store
+ * back. relaxed: a thread that misses the change asks for the fence again, and comes here.
  */
 static void fence_all(void)
 {
@@ -31,9 +31,12 @@ static void fence_all(void)
     nanosleep(&ts, NULL);
 }
 
-/* spin is held, and `owner` is another thread. */
+/*
+ * Takes the bias away from `owner`, another thread. spin is held. relaxed: fence_all orders the store, see os/bias.h.
+ */
 static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *owner)
 {
+    abti_assert(abti_spin_is_mine(&lock->spin));
     abti_store_relaxed(&lock->owner, NULL);
     fence_all();
     /* acquire: pairs with the releases in abti_bias_enter and abti_bias_leave */
@@ -47,9 +50,13 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
     lock->need = need;
 }
 
-/* spin is held. */
+/*
+ * Counts that `me` has come, and gives it the bias when its time has come. spin is held. relaxed: spin orders the
+ * words, and an owner that sees its own address has stored it itself.
+ */
 static void count(struct abti_bias *lock, struct abti_bias_user *me)
 {
+    abti_assert(abti_spin_is_mine(&lock->spin));
     if (abti_load_relaxed(&lock->last) != me) {
         abti_store_relaxed(&lock->last, me);
         lock->streak = 0;
@@ -64,6 +71,7 @@ static void count(struct abti_bias *lock, struct abti_bias_user *me)
 void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_spin_lock(&lock->spin);
+    /* relaxed: spin orders it, and `me` alone would see the last store without */
     struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
     if (owner && owner != me)
         take_away(lock, owner);

@@ -30,24 +30,26 @@
 struct abti_bias;
 
 struct abti_bias_user {
-    _Atomic(struct abti_bias *) inside; /* see above; others look at it */
+    _Atomic(struct abti_bias *) inside; /* the lock that the thread is in by the bias, see above; others look at it */
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
+/* Zeroed memory is a free lock, too. Locks of the library's pools get the rank of pools. */
 struct abti_bias {
-    _Atomic(struct abti_bias_user *) owner; /* see above; NULL is nobody */
+    _Atomic(struct abti_bias_user *) owner; /* the word of the thread that has the bias, see above; NULL: none */
     struct abti_spin spin;
     uint32_t streak;                       /* spin: how often `last` has come one after the other */
-    uint32_t need;                         /* spin: how often it must */
-    _Atomic(struct abti_bias_user *) last; /* spin: who came last; others glance at it */
+    uint32_t need;                         /* spin: how often it must do so */
+    _Atomic(struct abti_bias_user *) last; /* spin: the word of the thread that came last; others glance at it */
     uint64_t since_ns;                     /* spin: when the bias was given last */
 };
 
-/* Whether there is any bias: asks the system what it needs. Once, with no lock in use. */
+/*
+ * Finds out whether there is any bias, by asking the system for what that needs. It is called once, with no lock in
+ * use.
+ */
 void abti_bias_init(void);
 
-/* Zeroed memory is a free lock, too. Those of the library's pools get the rank of these. */
-
-/* The caller leaves the lock that it has entered by the bias. */
+/* Leaves the lock that the caller has entered by the bias. */
 ABTI_INLINE void abti_bias_leave(struct abti_bias_user *me)
 {
     /* relaxed: it is the caller's own word */
@@ -57,14 +59,18 @@ ABTI_INLINE void abti_bias_leave(struct abti_bias_user *me)
     abti_store_release(&me->inside, NULL);
 }
 
-/* Enters by the bias; false when `me`, not NULL, has not got it. */
+/* Enters by the bias. False when `me`, which is not NULL, has not got it. */
 ABTI_INLINE bool abti_bias_enter(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_assert(!abti_load_relaxed(&me->inside));
-    /* release: a look at the word finds the lock that it was in before, or this one, and all that it did there */
+    /*
+     * release: pairs with the acquire in take_away (os/bias.c). A look at the word finds the lock that it was in
+     * before, or this one, and all that it did there. The signal fence is for the compiler, see above, and pairs with
+     * fence_all (os/bias.c).
+     */
     abti_store_release(&me->inside, lock);
     atomic_signal_fence(memory_order_seq_cst);
-    /* relaxed: see above */
+    /* relaxed: the order of (1) and (2), see above, is all that matters */
     if (ABTI_LIKELY(abti_load_relaxed(&lock->owner) == me)) {
         if (ABTI_BUILD_ASSERT) {
             abti_lockrank_check(&lock->spin, ABTI_RANK_POOL);
@@ -83,7 +89,7 @@ void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
 /* Locks by spin. The bias of another thread is taken away, and nobody gets it. */
 void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me);
 
-/* Likewise, for a caller that may take other locks meanwhile. */
+/* Locks by spin for a caller that may take other locks meanwhile. */
 ABTI_INLINE void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_bias_lock_by_spin(lock, me);
@@ -91,6 +97,7 @@ ABTI_INLINE void abti_bias_lock_long(struct abti_bias *lock, struct abti_bias_us
         abti_lockrank_change(&lock->spin, ABTI_RANK_WALK);
 }
 
+/* Locks in any way. `me` is NULL for a thread without a word. */
 ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *me)
 {
     if (ABTI_UNLIKELY(!me || !abti_bias_enter(lock, me)))
@@ -99,7 +106,7 @@ ABTI_INLINE void abti_bias_lock(struct abti_bias *lock, struct abti_bias_user *m
 
 ABTI_INLINE void abti_bias_unlock(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    /* relaxed: one's own word */
+    /* relaxed: it is the caller's own word */
     if (ABTI_LIKELY(me && abti_load_relaxed(&me->inside) == lock))
         abti_bias_leave(me);
     else

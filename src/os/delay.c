@@ -20,7 +20,7 @@ enum { DEFAULT_RATE = 512, FAVOURITES = 8, MORE = 32, MOST_PAUSES = 256, MOST_NA
 static uint64_t seed = 1;
 static uint32_t rate = DEFAULT_RATE;
 
-/* Of xorshift64; 0: the thread has not had any yet. */
+/* The state of xorshift64; 0: the thread has not had any yet. */
 static _Thread_local uint64_t state;
 
 static uint64_t setting(const char *name, uint64_t otherwise)
@@ -29,7 +29,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Before main: the first operation may be that of any thread. */
+/* Is called before main, since the first operation may be that of any thread. */
 __attribute__((constructor)) static void read_settings(void)
 {
     seed = setting("DELAYS_SEED", seed);
@@ -45,7 +45,8 @@ static uint64_t mixed(uint64_t value)
 static uint64_t next_random(void)
 {
     static _Atomic(uint64_t) num_threads;
-    if (ABTI_UNLIKELY(state == 0)) /* relaxed: a number of its own is enough. Not delayed itself */
+    if (ABTI_UNLIKELY(state == 0)) /* relaxed: the number only has to differ. seq_cst is of no use. This is not
+                                      delayed itself */
         state = mixed(seed + mixed(atomic_fetch_add_explicit(&num_threads, 1, memory_order_relaxed) + 1)) | 1;
     state ^= state << 13;
     state ^= state >> 7;

@@ -12,14 +12,14 @@
 enum { FAULT_STACK = 64 * 1024 };
 
 /*
- * One of the signals. All but `spent` is written by abti_fault_watch and _unwatch, which do not run at the same time,
- * and before our handler is installed, or while it passes everything on as it did.
+ * One of the signals. abti_fault_watch and abti_fault_unwatch write all of it but `spent`. They do not run at the same
+ * time, and write before our handler is installed, or while it passes everything on as it did.
  */
 static struct watched {
     int sig;
     bool below; /* at the last _unwatch another handler stood in our place: it may pass faults on to ours */
     struct sigaction before; /* what our handler has replaced */
-    _Atomic(bool) spent;     /* by a signal, which SA_RESETHAND allows `before` one of */
+    _Atomic(bool) spent;     /* a signal has used it up: SA_RESETHAND allows `before` one */
 } signals[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 
 static _Atomic(abti_fault_look) watcher;
@@ -39,14 +39,15 @@ static void take_course(int sig, bool ignored, bool sent)
         raise(sig);
 }
 
-/* What the kernel would have done without us. The mask and SA_NODEFER it has seen to, see handler_for. */
+/* Does what the kernel would have done without us. The kernel has seen to the mask and SA_NODEFER, see handler_for. */
 static void pass_on(struct watched *w, siginfo_t *info, void *context)
 {
     const struct sigaction *old = &w->before;
     bool sent = info->si_code <= 0;
     if (!is_function(old))
         take_course(w->sig, old->sa_handler == SIG_IGN, sent);
-    else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in unwatch */
+    else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in unwatch (os/fault.c).
+                                                     acquire: of no use */
              abti_exchange_acq_rel(&w->spent, true))
         take_course(w->sig, false, sent);
     else if (old->sa_flags & SA_SIGINFO)
@@ -86,8 +87,9 @@ static bool is_ours(const struct sigaction *action)
 }
 
 /*
- * Ours is not installed above a handler that passes faults on to it, or puts it back for the next one: they would go
- * round and round. If it turns out that such a handler does not do so we hear of no faults, as before _unwatch.
+ * Installs our handler, but not above one that passes faults on to it, or puts it back for the next one: the faults
+ * would go round and round. If it turns out that such a handler does not do so, we hear of no faults, as before
+ * abti_fault_unwatch.
  */
 static void watch(struct watched *w)
 {
@@ -96,7 +98,7 @@ static void watch(struct watched *w)
         return;
     struct sigaction action = handler_for(&now);
     w->before = now;
-    abti_store_relaxed(&w->spent, false); /* no handler of ours is installed that would look at it */
+    abti_store_relaxed(&w->spent, false); /* relaxed: no handler of ours is installed that would look at it */
     sigaction(w->sig, &action, NULL);
 }
 
@@ -109,7 +111,7 @@ static void unwatch(struct watched *w)
     if (w->below)
         return;
     struct sigaction old = w->before;
-    if (abti_load_acquire(&w->spent)) /* pairs with the exchange in pass_on */
+    if (abti_load_acquire(&w->spent)) /* acquire: pairs with the exchange in pass_on */
         old.sa_handler = SIG_DFL;
     sigaction(w->sig, &old, NULL);
 }
@@ -131,19 +133,21 @@ void abti_fault_unwatch(void)
 }
 
 /*
- * One that nobody uses: threads come and go. Each exchange pairs with the one that stored the stack: its old user has
- * left it before.
+ * A signal stack that nobody uses, since threads come and go. acquire and release: each exchange in
+ * abti_fault_stack_map pairs with that in abti_fault_stack_unmap which stored the stack, whose old user has left it
+ * before.
  */
 static _Atomic(void *) spare;
 
 void *abti_fault_stack_map(void)
 {
     void *stack = abti_exchange_acq_rel(&spare, NULL);
-    return stack ? stack : abti_vm_map(FAULT_STACK);
+    return stack ? stack : abti_vm_map(FAULT_STACK); /* acquire, release: see `spare`, abti_fault_stack_unmap */
 }
 
 void abti_fault_stack_unmap(void *stack)
 {
+    /* acquire, release: pairs with abti_fault_stack_map, see `spare` */
     abti_vm_unmap(abti_exchange_acq_rel(&spare, stack), FAULT_STACK);
 }
 

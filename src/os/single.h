@@ -13,14 +13,17 @@
 #endif
 
 /*
- * Compare-and-swap, acquire and release. The C library says when there is no other thread; one that is made later sees
- * all that was done before.
+ * A compare-and-swap, whose use names its pair. acquire, release: by abti_cas_acq_rel. relaxed: in abti_cas_alone there
+ * is no other thread, as the C library says; one that is made later sees all that was done before.
  */
 #define abti_cas_word(word, expected, desired)                                                                         \
     (ABTI_LIKELY(__libc_single_threaded) ? abti_cas_alone(word, expected, desired)                                     \
                                          : abti_cas_acq_rel(word, expected, desired))
 
-/* The same on a word that the caller wrote last: to see that it has changed costs less than a swap that fails. */
+/*
+ * The same on a word that the caller wrote last: to see that it has changed costs less than a swap that fails. relaxed:
+ * abti_cas_acq_rel looks again.
+ */
 #define abti_cas_own_word(word, expected, desired)                                                                     \
     (ABTI_LIKELY(__libc_single_threaded)                                                                               \
          ? abti_cas_alone(word, expected, desired)                                                                     \

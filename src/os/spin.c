@@ -20,7 +20,7 @@ void abti_backoff(unsigned step)
 
 void abti_spin_wait(struct abti_spin *lock)
 {
-    /* relaxed: only a hint, the exchange that follows synchronises */
+    /* relaxed: it is only a hint, and abti_spin_trylock, which follows, acquires the lock */
     abti_spin_until(!(abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD));
 }
 
@@ -29,7 +29,7 @@ bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_n
     enum { LOOKS = 64, ALONE = 32 }; /* a look with its pause takes some 20 to 50 ns */
     for (unsigned round = 0;; round++) {
         for (int i = 0; i < LOOKS; i++) {
-            /* acquire: pairs with the release by which a waker changes the word, as after a sleep */
+            /* acquire: pairs with the release by which a waker changes the word, as in abti_futex_wait's callers */
             if (abti_load_acquire(word) != expected)
                 return true;
             abti_cpu_relax();

@@ -21,13 +21,13 @@ struct abti_spin {
 
 enum { ABTI_SPIN_HELD = 1 };
 
-/* A free lock of that rank. One of rank OBJECT may be zeroed memory instead. */
+/* Initialises a free lock of that rank. A lock of rank OBJECT may be zeroed memory instead. */
 #define ABTI_SPIN_INIT(rank)                                                                                           \
     {                                                                                                                  \
         ABTI_LOCKRANK_WORD(rank)                                                                                       \
     }
 
-/* The memory is zeroed, and nobody knows of it yet. */
+/* Makes a free lock of zeroed memory, of which nobody knows yet, so that relaxed is enough. */
 ABTI_INLINE void abti_spin_init(struct abti_spin *lock, enum abti_lockrank rank)
 {
     if (ABTI_BUILD_ASSERT)
@@ -39,7 +39,7 @@ void abti_spin_wait(struct abti_spin *lock);
 
 ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 {
-    /* relaxed: the rank in it never changes */
+    /* relaxed: the rank in the word never changes */
     uint32_t unlocked = ABTI_BUILD_ASSERT ? abti_load_relaxed(&lock->word) & ~(uint32_t)ABTI_SPIN_HELD : 0;
     /* acquire: pairs with the release in abti_spin_unlock */
     bool taken = abti_cas_word(&lock->word, &unlocked, unlocked | ABTI_SPIN_HELD);
@@ -50,6 +50,7 @@ ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 
 ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)
 {
+    /* relaxed: the rank in the word never changes */
     if (ABTI_BUILD_ASSERT)
         abti_lockrank_check(lock, abti_lockrank_of(abti_load_relaxed(&lock->word)));
     while (ABTI_UNLIKELY(!abti_spin_trylock(lock)))
@@ -64,13 +65,16 @@ ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)
     abti_store_release(&lock->word, ABTI_BUILD_ASSERT ? abti_load_relaxed(&lock->word) - ABTI_SPIN_HELD : 0);
 }
 
-/* For assertions, in builds that check: the caller's native thread holds the lock. */
+/* Whether the caller's native thread holds the lock. It is for assertions, in builds that check. */
 ABTI_INLINE bool abti_spin_is_mine(struct abti_spin *lock)
 {
     return ABTI_BUILD_ASSERT && abti_lockrank_holds(lock);
 }
 
-/* Bounded spinning, then giving way, then sleeping: one step of any "look again later" loop. `step` counts from 0. */
+/*
+ * Makes one step of any "look again later" loop: it spins for a bounded time, then gives way, then sleeps. `step`
+ * counts from 0.
+ */
 void abti_backoff(unsigned step);
 
 /* Looks until the condition holds, which another thread is about to make true. */
