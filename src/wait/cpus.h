@@ -6,14 +6,15 @@
 #include <stdint.h>
 #include "base/atomic.h"
 
-/* How many CPUs the thread of ABT_init might run on; 0 before. Relaxed wherever it is used: it is a matter of time
- * only. */
+/*
+ * How many CPUs the thread of ABT_init might run on; 0 before. relaxed, everywhere it is used: only time depends on it.
+ */
 extern _Atomic(uint32_t) abti_num_cpus;
 
-/* So many threads, which wait for each other, can run at the same time. */
+/* Whether so many threads, which wait for each other, can run at the same time. */
 ABTI_INLINE bool abti_runs_at_once(uint32_t num)
 {
-    return num <= abti_load_relaxed(&abti_num_cpus);
+    return num <= abti_load_relaxed(&abti_num_cpus); /* relaxed: see above */
 }
 
 #endif

@@ -26,14 +26,17 @@ struct abti_crowd *abti_crowd_of(const void *object)
 }
 
 /*
- * The native thread sleeps with its crowd. No wake is lost: if the waker has made this thread's word WOKEN after the
- * look at it, the waker counts after this thread has read the count, so that the sleep ends or does not begin.
+ * Sleeps with the crowd. No wake is lost: if the waker has made this thread's word WOKEN after the look at it, the
+ * waker counts after this thread has read the count, so that the sleep ends or does not begin.
  */
 static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 {
     uint32_t awake = ABTI_AWAKE;
-    /* Fails when the word is WOKEN. acquire: pairs with the exchange by the waker. release: the waker, which reads
-     * IN_CROWD there, knows by it that the thread sleeps on the crowd's word */
+    /*
+     * This fails when the word is WOKEN. acquire: pairs with the exchange in wake_waiter (sync/waiter.c). release:
+     * pairs with the same exchange; the waker, which reads IN_CROWD there, knows by it that the thread sleeps on the
+     * crowd's word.
+     */
     if (!abti_cas_acq_rel(word, &awake, ABTI_IN_CROWD))
         return;
     for (;;) {
@@ -45,10 +48,10 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
     }
 }
 
-/* Threads that meet again and again keep step by looking, without any system call. */
+/* Looks for a while, by which threads that meet again and again keep step without any system call. */
 static bool looks_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 {
-    /* relaxed: chance is enough */
+    /* relaxed: the number only has to change now and then */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(&crowd->thrift, abti_load_relaxed(&crowd->wakes));
     bool woken = abti_native_is_woken_soon(word, leave.times);
     abti_thrift_learn_looks(&crowd->thrift, leave, woken);
@@ -56,13 +59,14 @@ static bool looks_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 }
 
 /*
- * In a crowd of more threads than can run at once, those that are still to come need the CPU, and to give way to them
- * costs less than to sleep and be woken. But a CPU that is given to another program comes back a time slice later,
- * while a thread that sleeps gets it as soon as it is woken: so there is a limit to the time that yields may take.
+ * Gives way for a while. In a crowd of more threads than can run at once, those that are still to come need the CPU,
+ * and to give way to them costs less than to sleep and be woken. But a CPU that is given to another program comes back
+ * a time slice later, while a thread that sleeps gets it as soon as it is woken. So there is a limit to the time that
+ * yields may take.
  */
 static bool yields_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, uint32_t num)
 {
-    /* relaxed: a matter of time only */
+    /* relaxed: only time depends on it */
     struct abti_thrift_leave leave = abti_thrift_allow_yields(&crowd->thrift, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;
@@ -88,8 +92,10 @@ void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
 void abti_crowd_wake(struct abti_crowd *crowd)
 {
     abti_assert(crowd);
-    /* release: pairs with the load in sleep_in_crowd. A thread that reads this count sees
-     * which words were made WOKEN before it */
+    /*
+     * release: pairs with the acquire in sleep_in_crowd. A thread that reads this count sees which words were made
+     * WOKEN before it.
+     */
     abti_fetch_add_release(&crowd->wakes, 1);
     abti_word_wake_all(&crowd->wakes);
 }

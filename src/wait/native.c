@@ -5,7 +5,10 @@
 #include "wait/sleeper.h"
 #include "wait/word.h"
 
-/* How often a native thread looks before it sleeps: less than a wake by the system takes. Chosen, not measured. */
+/*
+ * How often a native thread looks before it sleeps, which takes less than a wake by the system. The number was chosen,
+ * not measured.
+ */
 enum { WAITER_LOOKS = 40 };
 
 bool abti_native_is_woken(_Atomic(uint32_t) *word)
@@ -30,8 +33,10 @@ bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns)
     if (abti_native_is_woken_soon(word, WAITER_LOOKS))
         return true;
     uint32_t awake = ABTI_AWAKE;
-    /* Fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. acquire and release: pair
-     * with the exchange by the waker */
+    /*
+     * This fails when the word is WOKEN already, or ASLEEP from an earlier wait for the same wake. acquire and release:
+     * both pair with the exchange in wake_waiter (sync/waiter.c).
+     */
     (void)abti_cas_acq_rel(word, &awake, ABTI_ASLEEP);
     for (bool in_time = true; !abti_native_is_woken(word) && in_time;)
         in_time = abti_word_wait(word, ABTI_ASLEEP, deadline_ns);

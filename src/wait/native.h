@@ -1,4 +1,4 @@
-/* A native thread waits for one wake, which is told by a word: WOKEN, by one waker, ends the wait. */
+/* The wait of a native thread for one wake, which a word tells: WOKEN, by one waker, ends the wait. */
 #ifndef ABTI_WAIT_NATIVE_H
 #define ABTI_WAIT_NATIVE_H
 
@@ -14,15 +14,15 @@
  * The word may be gone as soon as its thread has seen WOKEN.
  */
 
-/* The wake has come; acquire. */
+/* Whether the wake has come. acquire: pairs with the exchange to WOKEN in wake_waiter (sync/waiter.c). */
 bool abti_native_is_woken(_Atomic(uint32_t) *word);
 
-/* The wake comes within so many looks. */
+/* Whether the wake comes within so many looks. */
 bool abti_native_is_woken_soon(_Atomic(uint32_t) *word, uint32_t looks);
 
 /*
- * The thread looks for a moment, then sleeps. False: the deadline has passed before the wake came. Then the thread may
- * call it again for the same wake.
+ * Waits: looks for a moment, then sleeps. False: the deadline has passed before the wake came. Then the thread may call
+ * it again for the same wake.
  */
 bool abti_native_wait(_Atomic(uint32_t) *word, uint64_t deadline_ns);
 

@@ -5,8 +5,9 @@
 #include "wait/word.h"
 
 /*
- * All accesses to the word are sequentially consistent. The sleeper stores its announcement and then loads what it
- * waits for; the waker stores that and then loads the word. So one of the two sees what the other has stored.
+ * seq_cst, everywhere here: the sleeper stores its announcement (abti_sleeper_prepare) and then loads what it waits
+ * for; the waker stores that and then loads the word (abti_sleeper_claim). So one of the two sees what the other has
+ * stored.
  */
 
 void abti_sleeper_prepare(struct abti_sleeper *s)
@@ -41,8 +42,8 @@ bool abti_sleeper_is_woken(struct abti_sleeper *s)
 }
 
 /*
- * Once the word is exchanged its thread may go on, and the sleeper may be gone. So all that the wake needs is in a
- * wakeup: the address of the word, which need not be there any more, or a file descriptor, marked by the lowest bit.
+ * Once the word is exchanged its thread may go on, and the sleeper may be freed. So all that the wake needs is in a
+ * wakeup: the address of the word, which need not be valid any more, or a file descriptor, marked by the lowest bit.
  *
  * When the exchange fails after the look, the thread has been awake in between, and looks again before it sleeps.
  */

@@ -1,4 +1,4 @@
-/* The place where a native thread sleeps until it is woken. doc/memory-model.md has the argument. */
+/* The place where a native thread sleeps until it is woken. doc/memory-model.md proves that no wake is lost. */
 #ifndef ABTI_WAIT_SLEEPER_H
 #define ABTI_WAIT_SLEEPER_H
 
@@ -26,19 +26,19 @@ void abti_sleeper_prepare(struct abti_sleeper *s);
 /* Announces a sleep in a loop of the user's, which a signal to the descriptor ends. abti_sleeper_cancel follows. */
 void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd);
 
-/* Sleeps until it is woken or the deadline has passed. True if it was woken. Leaves the sleeper AWAKE. */
+/* Sleeps until the thread is woken or the deadline has passed. True if it was woken. Leaves the sleeper AWAKE. */
 bool abti_sleeper_sleep(struct abti_sleeper *s, uint64_t deadline_ns);
 
-/* Takes the announcement back. True if it was woken meanwhile. */
+/* Takes the announcement back. True if the thread was woken meanwhile. */
 bool abti_sleeper_cancel(struct abti_sleeper *s);
 
-/* A wake has come since the announcement. */
+/* Whether a wake has come since the announcement. */
 bool abti_sleeper_is_woken(struct abti_sleeper *s);
 
 /* Wakes the thread if it is asleep or about to be. True if this call did. */
 bool abti_sleeper_wake(struct abti_sleeper *s);
 
-/* Which thread is to be woken, and how; NULL: none. */
+/* It says which thread is to be woken, and how. NULL: none. */
 typedef struct abti_wakeup *abti_wakeup;
 
 /*
@@ -50,7 +50,10 @@ abti_wakeup abti_sleeper_claim(struct abti_sleeper *s) ABTI_MUST_CHECK;
 
 void abti_wakeup_send(abti_wakeup wakeup);
 
-/* The thread comes back as soon as it is woken. False: it waits in a function of the user's, which may take long. */
+/*
+ * Whether the thread comes back as soon as it is woken. False: it waits in a function of the user's, which may take
+ * long.
+ */
 bool abti_wakeup_is_sure(abti_wakeup wakeup);
 
 #endif

@@ -5,7 +5,10 @@
 static void learn(struct abti_thrift *thrift, uint32_t level, bool woken)
 {
     uint32_t next = woken ? 0 : level < ABTI_THRIFT_MOST ? level + 1 : level;
-    /* If it has changed meanwhile another thread has learnt something. */
+    /*
+     * If it has changed meanwhile, another thread has learnt something. relaxed, everywhere in this file: see
+     * wait/thrift.h.
+     */
     if (next != level)
         (void)abti_cas_relaxed(&thrift->level, &level, next);
 }
@@ -24,8 +27,8 @@ void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leav
 }
 
 /*
- * It took too long: the next waits of the crowd begin with sleep. So many more each time, as long as it does not get on
- * without that for as many waits in between.
+ * Lets the next waits of the crowd begin with sleep, since this one took too long. There are twice as many of them each
+ * time, unless the crowd gets on without that for as many waits in between.
  */
 static void lose_patience(struct abti_thrift *thrift, uint32_t level, uint32_t num)
 {
@@ -36,7 +39,7 @@ static void lose_patience(struct abti_thrift *thrift, uint32_t level, uint32_t n
         waits = least;
     else if (waits > most)
         waits = most;
-    /* Of several threads that notice at the same time one counts. */
+    /* If several threads notice this at the same time, one of them counts. */
     if (abti_cas_relaxed(&thrift->level, &level, ABTI_THRIFT_MOST + waits))
         abti_store_relaxed(&thrift->waits_asleep, waits);
 }

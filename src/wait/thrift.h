@@ -3,8 +3,8 @@
  * what the next one may do. The policy neither waits nor has a clock: wait/crowd.c waits, as long as it may, and tells
  * how that went.
  *
- * All threads of a crowd share what it has learnt. Every access is relaxed: it is a matter of time only, no other
- * memory depends on it, and what is lost when two threads learn at once does not matter.
+ * All threads of a crowd share what it has learnt. relaxed, everywhere: only time depends on it, no other memory does,
+ * and what is lost when two threads learn at once does not matter.
  */
 #ifndef ABTI_WAIT_THRIFT_H
 #define ABTI_WAIT_THRIFT_H
@@ -17,8 +17,10 @@ enum {
     /* Looks, with a pause each, of a crowd that can run at once: for about as long as a wake takes. Two threads on two
      * cores that meet again and again keep step by it, 0.2 us for each meeting in place of 4, measured. */
     ABTI_THRIFT_LOOKS = 256,
-    /* Once in so many wakes a crowd that looks in vain looks as long as at first, in case its threads were kept from
-     * running. Chosen, not measured. */
+    /*
+     * Once in so many wakes a crowd that looks in vain looks as long as at first, in case its threads were kept from
+     * running. The number was chosen, not measured.
+     */
     ABTI_THRIFT_AGAIN = 128,
     /* The most that a crowd learns to save, in powers of two: from 256 looks down to 4. On a busy machine, where
      * looking is in vain, waits take 1.05 times pthread's CPU time with it and 1.2 times without it, measured. */
@@ -40,7 +42,7 @@ enum {
     ABTI_THRIFT_MOST_THREADS = 65536,
 };
 
-/* What a crowd has learnt. Zeros at first. */
+/* What a crowd has learnt. It is all zeros at first. */
 struct abti_thrift {
     /* How many powers of two fewer looks it takes than at first. More than ABTI_THRIFT_MOST says how many of its waits
      * are to begin with sleep, since other threads want the CPU. */
@@ -56,16 +58,16 @@ struct abti_thrift_leave {
     uint32_t level;    /* what the crowd had learnt when the wait began */
 };
 
-/* For a crowd that can run at once: its looks. `wakes` counts the wakes of the crowd. */
+/* Allows looks to a crowd that can run at once. `wakes` counts the wakes of the crowd. */
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
-/* The looks are over; `woken`: they were not in vain. */
+/* Tells that the looks are over. `woken` says that they were not in vain. */
 void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken);
 
-/* For a crowd of `num` threads, too many for the CPUs: its yields. `cpus` may be 0, when it is not known. */
+/* Allows yields to a crowd of `num` threads, which are too many for the CPUs. `cpus` may be 0, when it is not known. */
 struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t num, uint32_t cpus);
 
-/* The yields that were allowed, some at least, are over. They took so long. */
+/* Tells that the yields which were allowed, some at least, are over, and how long they took. */
 void abti_thrift_learn_yields(struct abti_thrift *thrift, struct abti_thrift_leave leave, uint32_t num, bool woken,
                               uint64_t took_ns);
 

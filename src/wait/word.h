@@ -9,8 +9,8 @@
 #include "os/spin.h"
 
 /*
- * A thread waits for a word by the policy that configure was given: it sleeps; or it spins, and then no thread makes a
- * system call to wake it. The contract is os/futex.h's.
+ * Waits for a word by the policy that configure was given: the thread sleeps, or it spins, and then no thread makes a
+ * system call to wake it. The contract is that of os/futex.h.
  */
 ABTI_INLINE bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
@@ -32,13 +32,16 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
 }
 
 /*
- * The thread sleeps in the system, whatever the policy, as long as *word is `value`; acquire. False: the deadline has
- * passed. The thread that changes the word does so with release, and then calls abti_futex_wake_all, or abti_futex_wake
- * if there is one sleeper.
+ * Sleeps in the system, whatever the policy, as long as *word is `value`. False: the deadline has passed. acquire: the
+ * thread that changes the word does so with release, and then calls abti_futex_wake_all, or abti_futex_wake if there is
+ * one sleeper.
  */
 bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_ns);
 
-/* The thread waits, by the policy, until *word, which only grows, has gone past `count` (modulo 2^32); acquire. */
+/*
+ * Waits, by the policy, until *word, which only grows, has gone past `count` (modulo 2^32). acquire: pairs with the
+ * release by which the word is counted.
+ */
 void abti_word_await_past(_Atomic uint32_t *word, uint32_t count);
 
 #endif
