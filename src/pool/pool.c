@@ -35,7 +35,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);
-    abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
+    abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots)); /* relaxed: the lock orders it */
     pool->id = abti_rt.next_pool_id++;
     pool->next = abti_rt.pools;
     if (pool->next)
@@ -95,7 +95,7 @@ void abti_pool_retain(abti_pool *pool)
 void abti_pool_drop(abti_pool *pool)
 {
     abti_assert(abti_load_relaxed(&pool->num_scheds) > 0);
-    /* release: pairs with the acquire of the last drop here, which sees what the others did to the pool */
+    /* release: pairs with the acquire of the last abti_pool_drop, which sees what the others did to the pool */
     if (abti_fetch_sub_acq_rel(&pool->num_scheds, 1) == 1 && pool->automatic)
         abti_pool_destroy(pool);
 }

@@ -40,6 +40,6 @@ bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit)
         return false;
     for (; i + 1 < size; i++)
         ring->slots[(ring->head + i) & ring->mask] = abti_ring_at(ring, i + 1);
-    abti_store_relaxed(&ring->size, size - 1);
+    abti_store_relaxed(&ring->size, size - 1); /* relaxed: see pool/ring.h */
     return true;
 }

@@ -14,7 +14,7 @@ void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
     abti_unit_cold_get(unit)->handle = (ABT_thread *)joiner->next;
     unit->next = NULL;
     unit->ctx = joiner;
-    abti_store_release(&unit->join, ABTI_JOIN_DONE); /* pairs with abti_unit_is_done */
+    abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with abti_unit_is_done */
     abti_spin_lock(&leftover_lock);
     *end = unit;
     end = &unit->next;

@@ -149,13 +149,13 @@ struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
 
 struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets)
 {
-    /* acquire: pairs with the compare-and-swap below, so that the table is seen as it was made */
+    /* acquire: pairs with the release in abti_ktable_obtain, below, so that the table is seen as it was made */
     struct abti_ktable *table = abti_load_acquire(slot);
     if (ABTI_LIKELY(table))
         return table;
 
     struct abti_ktable *newtable = abti_ktable_create(num_buckets);
-    /* release: pairs with the acquire above. acquire: pairs with the release here, in the thread that was faster */
+    /* release: pairs with the acquires in abti_ktable_obtain, of which this is one: another thread may be faster */
     if (newtable && !abti_cas_acq_rel(slot, &table, newtable)) {
         table_give(newtable);
         return table;

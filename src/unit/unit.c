@@ -48,7 +48,8 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
 struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
-    uint8_t state = abti_load_acquire(&unit->cold); /* acquire: pairs with the release of READY below */
+    uint8_t state = abti_load_acquire(&unit->cold); /* acquire: pairs with the release of READY in
+                                                       abti_unit_cold_get, below */
     if (ABTI_LIKELY(state & ABTI_COLD_READY))
         return cold;
     /* release and acquire: of no use, as READY orders the line */
