@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/assert.h"
 
-/* Barriers of more are those of a few large machines: their ULTs wait as if they were of different pools. */
+/* Barriers of more ULTs are those of a few large machines. Their ULTs wait as if they were of different pools. */
 enum { MAX_ROOM = 4096 };
 
 ABT_barrier abti_barrier_create(uint32_t num)
@@ -23,7 +23,7 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
     *barrier = (struct ABT_barrier_opaque){.num = num, .room = room};
 }
 
-/* ULTs of a pool that is not the caller's, taken out of the barrier. */
+/* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
 static void wake_elsewhere(struct abti_queue *units)
 {
     for (abti_unit *unit; (unit = abti_queue_pop(units));)

@@ -6,28 +6,28 @@
 
 struct ABT_barrier_opaque {
     struct abti_spin lock;
-    uint32_t num;              /* lock: how many meet. Constant while somebody waits */
-    uint32_t arrived;          /* lock: those of this round so far */
-    uint32_t num_local;        /* lock: those of them that are in `local` */
-    uint32_t room;             /* how many fit there: a barrier of more does without. Constant */
+    uint32_t num;              /* lock: how many meet. Constant while one waits */
+    uint32_t arrived;          /* lock: how many of this round have come so far */
+    uint32_t num_local;        /* lock: how many of them are in `local` */
+    uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
     abti_pool *local_pool;     /* lock: their pool; NULL: there are none */
     struct abti_waitq waiters; /* lock: the others */
     abti_unit *local[];        /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
 
-/* NULL when there is no memory. */
+/* Makes a barrier. Returns NULL when there is no memory. */
 ABT_barrier abti_barrier_create(uint32_t num) ABTI_MUST_CHECK;
 
-/* As if it were new. */
+/* Makes a barrier as if it were new. */
 void abti_barrier_init(ABT_barrier barrier, uint32_t num);
 
-/* With the lock held: all have come. ABT_SUCCESS. */
+/* Wakes all, which have come. The lock is held, and is released. Returns ABT_SUCCESS. */
 int abti_barrier_meet(ABT_barrier barrier);
 
 /*
- * With the lock held: the ways to wait of a ULT that may block quickly. With those of its own pool it is entered before
- * it has even saved its context: that is read by its native thread only, which is about to save it. Otherwise, see
- * abti_ctx_leave.
+ * Two ways to wait, for a ULT that may block quickly, with the lock held. Among ULTs of its own pool it is entered
+ * before it has even saved its context: only its native thread reads that, and is about to save it. Among others it
+ * goes by abti_ctx_leave.
  */
 ABTI_INLINE int abti_barrier_wait_locally(ABT_barrier barrier, abti_es *es)
 {

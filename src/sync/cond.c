@@ -2,7 +2,7 @@
 
 #include "sync/mutex.h"
 
-/* Locks the cond. False, without the lock, when it is another mutex's. */
+/* Locks the cond. False, without the lock, when the cond is tied to another mutex. */
 static bool cond_lock(ABT_cond cond, ABT_mutex mutex)
 {
     abti_spin_lock(&cond->lock);
@@ -35,7 +35,7 @@ static int lock_again(ABT_mutex mutex, struct abti_mutex_waiter *w)
     return abti_mutex_is_recursive(mutex) ? abti_mutex_lock(mutex) : abti_mutex_come(mutex, w);
 }
 
-/* The way to wait of a ULT that may block quickly, see abti_ctx_wait. The lock is held, the mutex released. */
+/* Waits, for a ULT that may block quickly, see abti_ctx_wait. The lock is held, and the mutex has been released. */
 static abti_ctx cond_leave(void *room, void *cond_, void *mutex)
 {
     ABT_cond cond = cond_;
@@ -66,7 +66,7 @@ static ABTI_NOINLINE int cond_wait_any(ABT_cond cond, ABT_mutex mutex)
     return lock_again(mutex, &w);
 }
 
-/* With the lock held and the mutex released; `other` is to be woken for it, NULL: nobody. */
+/* Waits, with the lock held and the mutex released. `other` is to be woken for the mutex; NULL: nobody is. */
 static ABTI_NOINLINE int cond_wait_locked(ABT_cond cond, ABT_mutex mutex, struct abti_waiter *other)
 {
     struct abti_mutex_waiter w;
@@ -78,8 +78,9 @@ static ABTI_NOINLINE int cond_wait_locked(ABT_cond cond, ABT_mutex mutex, struct
 }
 
 /*
- * A ULT of the private pool in front releases the mutex before it queues, so that a ULT that is woken for it can be the
- * next to run. A signal does not miss it: `waited` is set before the release, and the lock held until it is queued.
+ * Waits without a deadline. A ULT of the private pool in front releases the mutex before it queues, so that a ULT that
+ * is woken for it can be the next to run. A signal does not miss it: `waited` is set before the release, and the lock
+ * is held until it is queued. relaxed: see is_waited.
  */
 int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
@@ -101,7 +102,7 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 
 int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
 {
-    struct abti_waiter w; /* with a deadline it is woken by the signal and locks the mutex as any caller does */
+    struct abti_waiter w; /* with a deadline the signal wakes it, and it locks the mutex as any caller does */
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
@@ -110,6 +111,7 @@ int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
     if (!woken) {
         abti_spin_lock(&cond->lock);
         abti_waitq_remove(&cond->waiters, &w);
+        /* relaxed: see is_waited */
         abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
         abti_spin_unlock(&cond->lock);
     }
@@ -119,8 +121,8 @@ int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns)
 }
 
 /*
- * Relaxed is enough: a caller that means to signal a certain waiter knows of it, by the mutex or otherwise, so that its
- * queueing happened before; a caller that does not know of it might as well have come earlier.
+ * Whether a waiter may be queued. relaxed: a caller that means to signal a certain waiter knows of it, by the mutex or
+ * otherwise, so that its queueing happened before; a caller that does not know of it might as well have come earlier.
  */
 static bool is_waited(ABT_cond cond)
 {
@@ -134,6 +136,7 @@ void abti_cond_signal(ABT_cond cond)
     abti_spin_lock(&cond->lock);
     ABT_mutex mutex = cond->mutex;
     struct abti_waiter *w = abti_waitq_take(&cond->waiters);
+    /* relaxed: see is_waited */
     abti_store_relaxed(&cond->waited, !abti_waitq_is_empty(&cond->waiters));
     abti_spin_unlock(&cond->lock);
     if (!w)
@@ -155,7 +158,7 @@ void abti_cond_broadcast(ABT_cond cond)
     abti_spin_lock(&cond->lock);
     ABT_mutex mutex = cond->mutex;
     struct abti_waiter *rest = abti_waitq_wake_here(&cond->waiters);
-    abti_store_relaxed(&cond->waited, 0);
+    abti_store_relaxed(&cond->waited, 0); /* relaxed: see is_waited */
     abti_spin_unlock(&cond->lock);
     if (rest)
         abti_waiter_wake_all(abti_mutex_admit_all(mutex, rest));

@@ -12,17 +12,20 @@ typedef ABT_mutex abti_mutex_p4 __attribute__((aligned(4)));
 
 /* Static initialisers are zeros. */
 struct ABT_cond_opaque {
-    struct abti_spin lock;    /* everything below */
-    _Atomic(uint32_t) waited; /* a waiter may be queued. Written with the lock held, read without */
+    struct abti_spin lock;    /* guards everything below */
+    _Atomic(uint32_t) waited; /* a waiter may be queued. It is written with the lock held, and read without */
     struct abti_waitq waiters;
-    abti_mutex_p4 mutex; /* the one it is tied to by the first wait */
+    abti_mutex_p4 mutex; /* the mutex to which the first wait has tied it */
 };
 
 _Static_assert(sizeof(struct ABT_cond_opaque) <= sizeof(ABT_cond_memory) &&
                    _Alignof(struct ABT_cond_opaque) == _Alignof(ABT_cond_memory),
                "lives in the users' storage");
 
-/* ABT_ERR_INV_MUTEX when the cond is tied to another mutex, ABT_ERR_COND_TIMEDOUT; the mutex is locked in any case. */
+/*
+ * Return ABT_ERR_INV_MUTEX when the cond is tied to another mutex, or ABT_ERR_COND_TIMEDOUT. The mutex is locked in any
+ * case.
+ */
 int abti_cond_wait(ABT_cond cond, ABT_mutex mutex) ABTI_MUST_CHECK;
 int abti_cond_wait_until(ABT_cond cond, ABT_mutex mutex, uint64_t deadline_ns) ABTI_MUST_CHECK;
 

@@ -21,7 +21,10 @@ void abti_eventual_destroy(ABT_eventual eventual)
     free(eventual);
 }
 
-/* With the lock held, which is released. */
+/*
+ * Sets the value and opens the gate. The lock is held, and is released. It is out of line, so that its callers save no
+ * registers for it.
+ */
 static ABTI_NOINLINE int set_with_value(ABT_eventual eventual, const void *value, int size)
 {
     memcpy(eventual->value, value, (size_t)size);
@@ -30,7 +33,7 @@ static ABTI_NOINLINE int set_with_value(ABT_eventual eventual, const void *value
 
 ABTI_INLINE int set_locked(ABT_eventual eventual, const void *value, int size)
 {
-    /* relaxed: under the lock */
+    /* relaxed: the lock is held */
     if (abti_load_relaxed(&eventual->gate.open)) {
         abti_spin_unlock(&eventual->gate.lock);
         return ABT_ERR_EVENTUAL;
@@ -38,7 +41,7 @@ ABTI_INLINE int set_locked(ABT_eventual eventual, const void *value, int size)
     return size > 0 ? set_with_value(eventual, value, size) : abti_gate_open_locked(&eventual->gate);
 }
 
-/* By itself, like that with a value, so that it is not for this that the other saves registers. */
+/* Waits for the lock. It is out of line, like set_with_value, so that abti_eventual_set saves no registers for it. */
 static ABTI_NOINLINE int set_slow(ABT_eventual eventual, const void *value, int size)
 {
     abti_spin_lock(&eventual->gate.lock);

@@ -10,7 +10,7 @@
 /* So many branches lie on the stack. */
 enum { FEW = 16 };
 
-/* Queues a branch for each, up to the first that is ready, whose index is returned; num: there is none. */
+/* Queues a branch for each eventual, up to the first that is ready, whose index is returned; num: there is none. */
 static int enter_each(struct abti_waiter *trunk, struct abti_branch *branches, int num, ABT_eventual *eventuals)
 {
     for (int i = 0; i < num; i++) {

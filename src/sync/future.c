@@ -29,7 +29,7 @@ int abti_future_set(ABT_future future, void *value)
     bool last = future->filled == future->num;
     abti_spin_unlock(&future->gate.lock);
     if (!last)
-        return ABT_SUCCESS; /* from here on somebody else may open it, and somebody else free it */
+        return ABT_SUCCESS; /* from here on another thread may open it, and another one free it */
 
     /* All others are refused by now, so that the callback needs no lock. */
     if (future->callback)

@@ -1,4 +1,4 @@
-/* Futures: open when all compartments are filled; the caller that fills the last one calls back first. */
+/* Futures. They are open when all compartments are filled. The caller that fills the last one calls back first. */
 #ifndef ABTI_SYNC_FUTURE_H
 #define ABTI_SYNC_FUTURE_H
 
@@ -6,17 +6,18 @@
 
 struct ABT_future_opaque {
     struct abti_gate gate;
-    uint32_t num;              /* compartments. Constant */
+    uint32_t num;              /* number of compartments. Constant */
     uint32_t filled;           /* gate.lock */
     void (*callback)(void **); /* NULL: none. Constant */
-    void *values[];            /* gate.lock while there are fewer than num, then the callback's */
+    void *values[];            /* gate.lock guards them while fewer than num are filled; then they belong to the
+                                  callback */
 };
 
-/* NULL when there is no memory. */
+/* Makes a future. Returns NULL when there is no memory. */
 ABT_future abti_future_create(uint32_t num, void (*callback)(void **)) ABTI_MUST_CHECK;
 void abti_future_destroy(ABT_future future);
 
-/* Fills the next compartment. ABT_ERR_FUTURE when there is none. */
+/* Fills the next compartment. Returns ABT_ERR_FUTURE when there is none. */
 int abti_future_set(ABT_future future, void *value) ABTI_MUST_CHECK;
 void abti_future_reset(ABT_future future);
 

@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 
-/* By itself, so that it is not for this that the other saves registers. */
+/* Wakes all waiters and unlocks. It is out of line, so that abti_gate_open_locked saves no registers for it. */
 static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 {
     struct abti_waiter *rest = abti_waitq_wake_here(&gate->waiters);
@@ -15,7 +15,7 @@ static ABTI_NOINLINE int let_all_through(struct abti_gate *gate)
 ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
 {
     abti_assert(abti_load_relaxed(&gate->lock.word) == 1); /* it is held */
-    /* release: pairs with abti_gate_is_open, and publishes what was stored before */
+    /* release: pairs with the acquire in abti_gate_is_open, and publishes what was stored before */
     abti_store_release(&gate->open, 1);
     struct abti_waiter *w = gate->waiters.head;
     abti_es *es = abti_es_self;
@@ -29,11 +29,11 @@ ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
     return ABT_SUCCESS;
 }
 
-/* Out of line, where gcc does not think that the waiter stays in the queue. */
+/* It is out of line, where gcc does not think that the waiter stays in the queue. */
 ABTI_NOINLINE bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w)
 {
     abti_spin_lock(&gate->lock);
-    /* relaxed: under the lock */
+    /* relaxed: the lock is held */
     if (abti_load_relaxed(&gate->open)) {
         abti_spin_unlock(&gate->lock);
         return false;
@@ -55,7 +55,7 @@ bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w)
 {
     abti_spin_lock(&gate->lock);
     abti_waitq_remove(&gate->waiters, w);
-    bool open = abti_load_relaxed(&gate->open);
+    bool open = abti_load_relaxed(&gate->open); /* relaxed: the lock is held */
     abti_spin_unlock(&gate->lock);
     return open;
 }

@@ -12,7 +12,7 @@
 #include "sync/waitq.h"
 
 struct abti_gate {
-    struct abti_spin lock;     /* everything below, and what the object around it says */
+    struct abti_spin lock;     /* guards everything below, and what the object around it says */
     _Atomic(uint32_t) open;    /* set with the lock held, read without */
     struct abti_waitq waiters; /* lock */
 };
@@ -26,10 +26,12 @@ ABTI_INLINE bool abti_gate_is_open(struct abti_gate *gate)
     return true;
 }
 
-/* Opens the gate and lets everybody through. The caller holds the lock, which is released. ABT_SUCCESS, always. */
+/*
+ * Opens the gate and lets everybody through. The caller holds the lock, which is released. Always returns ABT_SUCCESS.
+ */
 int abti_gate_open_locked(struct abti_gate *gate);
 
-/* Open or closed, with nobody waiting. */
+/* Opens or closes the gate, while nobody waits. */
 ABTI_INLINE void abti_gate_reset(struct abti_gate *gate, bool open)
 {
     /* relaxed: nobody waits, and the user orders a reset with what comes before and after */
@@ -39,24 +41,27 @@ ABTI_INLINE void abti_gate_reset(struct abti_gate *gate, bool open)
 /* Queues a waiter, with the lock held on return. False when the gate is open, without the lock. */
 bool abti_gate_enter(struct abti_gate *gate, struct abti_waiter *w);
 
-/* Takes a waiter out that has not been woken, if it is still there. True when the gate is open now: late, but in time
- * for a caller that looks. */
+/*
+ * Takes a waiter out that has not been woken, if it is still there. True when the gate is open now, which is late, but
+ * in time for a caller that looks.
+ */
 bool abti_gate_forget(struct abti_gate *gate, struct abti_waiter *w);
 
-/* The way to wait of a ULT that may block quickly, see abti_ctx_leave. The lock is held. */
+/* Waits, for a ULT that may block quickly, see abti_ctx_leave. The lock is held. */
 abti_ctx abti_gate_leave(void *room, void *gate, void *reason);
 
 int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason);
 
 /*
- * Waits until the gate is open. The gate is the first of the object around it, and so tells it. ABT_SUCCESS, always: so
- * the public functions end in a jump, and a ULT that had to wait in fewer returns.
+ * Waits until the gate is open. The gate is the first member of the object around it, so that its address tells the
+ * object. Always returns ABT_SUCCESS, so that the public functions end in a jump, and a ULT that had to wait goes on in
+ * fewer returns.
  */
 ABTI_INLINE int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason)
 {
     abti_es *es = abti_es_self;
     if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&gate->lock))) {
-        if (!abti_load_relaxed(&gate->open)) /* relaxed: under the lock */
+        if (!abti_load_relaxed(&gate->open)) /* relaxed: the lock is held */
             return abti_ctx_leave(&es->cur->ctx, gate, (void *)(intptr_t)reason, abti_gate_leave);
         abti_spin_unlock(&gate->lock);
         return ABT_SUCCESS;
@@ -64,7 +69,7 @@ ABTI_INLINE int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reaso
     return abti_gate_wait_slow(gate, reason);
 }
 
-/* False when the deadline has passed before. */
+/* Waits until the gate is open. False when the deadline has passed before. */
 bool abti_gate_wait_until(struct abti_gate *gate, ABT_sync_event_type reason, uint64_t deadline_ns);
 
 #endif

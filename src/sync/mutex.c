@@ -9,10 +9,13 @@
 /* All that the word says of the heir. */
 enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
 
-/* Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. */
+/*
+ * Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. relaxed: the
+ * compare-and-swap looks again. acquire: pairs with the releases in abti_mutex_drop_plain and release_plain. release:
+ * of no use.
+ */
 static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
-    /* relaxed: the compare-and-swap acquires; it pairs with every release of the word */
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
         uint32_t taken = (word & ~(HEIR_BITS | mine)) | ABTI_MUTEX_LOCKED;
@@ -22,7 +25,10 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     return false;
 }
 
-/* With `lock` held: takes the mutex (true), or announces a waiter. */
+/*
+ * Takes the mutex (true), or announces a waiter, with `lock` held. The orders are those of take: acquire, for the
+ * releases in abti_mutex_drop_plain and release_plain, and relaxed.
+ */
 static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
@@ -72,7 +78,7 @@ static bool is_of_home(ABT_mutex mutex, const struct abti_waiter *w)
     return w->unit && w->unit->pool == mutex->home;
 }
 
-/* With `lock` held. */
+/* Returns the queue for a waiter, with `lock` held. */
 static struct abti_waitq *queue_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
 {
     if (w->es_native)
@@ -99,7 +105,10 @@ struct look {
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && w->next);
-    /* relaxed: the waiter competes for the mutex, and acquires it then */
+    /*
+     * relaxed: the waiter competes for the mutex, and acquires it then. acquire and release: of no use, as `lock` is
+     * held
+     */
     uint32_t word = abti_load_relaxed(&mutex->word);
     if (word & ABTI_MUTEX_LOCKED)
         return false;
@@ -115,13 +124,16 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/* With `lock` held, for one that looks. A guest has been taken out, and may be linked with others that are woken. */
+/*
+ * Whether a waiter that looks is still queued, with `lock` held. A guest has been taken out, and may be linked with
+ * others that are woken.
+ */
 static bool is_queued(const struct abti_waiter *w)
 {
     return w->next && !((const struct abti_mutex_waiter *)w)->guest;
 }
 
-/* The ES of a ULT looks for it. The mutex is there: the ULT has not returned from its lock. */
+/* Looks for a ULT, on its ES. The mutex still exists: the ULT has not returned from its lock. */
 static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
 {
     struct look *look = ABTI_CONTAINER_OF(timer, struct look, timer);
@@ -136,7 +148,7 @@ static uint64_t look_for_ult(struct abti_timer *timer, uint64_t now_ns)
     return next;
 }
 
-/* With `lock` held and the ULT queued. */
+/* Parks a ULT, with `lock` held and the ULT queued. */
 static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *next)
 {
     if (next)
@@ -145,7 +157,7 @@ static void park_queued_ult(ABT_mutex mutex, struct abti_waiter *w, abti_unit *n
         abti_waiter_park(w, &mutex->lock, NULL);
 }
 
-/* With `lock` held and the ULT queued: it parks with a timer that looks for it. */
+/* Parks a ULT with a timer that looks for it, with `lock` held and the ULT queued. */
 static void park_ult_looking(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w, abti_unit *next)
 {
     struct look look = {.mutex = mutex, .queue = queue, .relook = abti_mutex_relook_new};
@@ -163,7 +175,7 @@ static bool look_natively(ABT_mutex mutex, struct abti_waitq *queue, struct abti
     return left;
 }
 
-/* With `lock` held and the external thread queued. */
+/* Parks an external thread, with `lock` held and the thread queued. */
 static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     struct abti_mutex_relook relook = abti_mutex_relook_new;
@@ -174,13 +186,16 @@ static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti
         ;
 }
 
-/* See "Nobody waits for ever" in the header. */
+/* Whether the waiter need not look, see "Nobody waits for ever" in sync/mutex.h. */
 static bool need_not_look(ABT_mutex mutex, const struct abti_waitq *queue, const struct abti_waiter *w)
 {
     return queue == &mutex->natives || (queue == &mutex->near && abti_pool_is_fifo(w->unit->pool));
 }
 
-/* With `lock` held and the waiter queued there. A ULT leaves to `next`, NULL: to the one that is picked. */
+/*
+ * Parks a waiter, with `lock` held and the waiter queued there. A ULT leaves to `next`; NULL: to the unit that is
+ * picked.
+ */
 static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex_waiter *w, abti_unit *next)
 {
     abti_waiter_hold(&w->base);
@@ -214,7 +229,7 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
     return ABT_SUCCESS;
 }
 
-/* The way to wait of a ULT of the home pool that may block quickly, see abti_ctx_wait. `lock` is held. */
+/* Waits, for a ULT of the home pool that may block quickly, see abti_ctx_wait. `lock` is held. */
 static abti_ctx mutex_leave(void *room, void *mutex_, void *unused)
 {
     (void)unused;
@@ -233,19 +248,24 @@ static int mutex_then(void *room)
 
 _Static_assert(sizeof(struct abti_mutex_waiter) <= ABTI_CTX_ROOM, "waits there");
 
-/* With `lock` held: the heir, which the caller takes out of its own pool, to leave to it; NULL: it is not next there.
- */
+/* Takes the heir out of the caller's own pool, to leave to it, with `lock` held. NULL: it is not next there. */
 static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
 {
     /* relaxed: HEIR is set under `lock` */
     if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR) || !abti_take_next(abti_es_self, self, mutex->heir))
         return NULL;
-    /* Whatever has become of the mutex: the heir is about to come, takes it or finds it locked. */
+    /*
+     * Whatever has become of the mutex, the heir is about to come, and takes it or finds it locked. acquire and
+     * release: of no use, as `lock` is held.
+     */
     abti_fetch_or_acq_rel(&mutex->word, ABTI_MUTEX_WAITERS);
     return mutex->heir;
 }
 
-/* With `lock` held: the heir has come in vain before, and a yield of the caller is likely to let it run. */
+/*
+ * Whether the heir has come in vain before and a yield of the caller is likely to let it run, with `lock` held.
+ * relaxed: OVERDUE is set under `lock`.
+ */
 static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
 {
     return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE && mutex->home == self->pool &&
@@ -270,7 +290,7 @@ static bool lock_native(ABT_mutex mutex)
     return true;
 }
 
-/* With `lock` held if it returns false. *next: the heir, to leave to. */
+/* Locks, for a ULT. If it returns false, `lock` is held, and *next is the heir, to leave to, or NULL. */
 static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
 {
     if (take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, 0))
@@ -280,7 +300,7 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
     if (!*next && is_heir_overdue(mutex, self)) {
         abti_spin_unlock(&mutex->lock);
         abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-        abti_spin_lock(&mutex->lock); /* once: from now on whatever is free is taken */
+        abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
     }
     if (*next || !take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
         return false;
@@ -292,7 +312,7 @@ static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
     abti_unit *next = NULL;
-    /* With many threads one is COMING nearly all the time, and the mutex none the less free. */
+    /* With many threads one is COMING nearly all the time, although the mutex is free. */
     if (!abti_es_self && take(mutex, ABTI_MUTEX_LOCKED, 0))
         return ABT_SUCCESS;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
@@ -321,7 +341,7 @@ static int lock_plain(ABT_mutex mutex)
     return abti_ctx_wait(&es->cur->ctx, mutex, NULL, mutex_leave, mutex_then);
 }
 
-/* What the word says of a waiter that is woken. `lock` is held. */
+/* Returns the bits of the word for a waiter that is woken. `lock` is held. */
 static uint32_t mark_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
 {
     abti_unit *unit = w->base.unit;
@@ -343,8 +363,8 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
 }
 
 /*
- * With `lock` held, by the holder of the mutex, which goes to another pool. The ULTs that have queued without a look,
- * since they were of its own pool, become guests.
+ * Moves the mutex to another pool. The caller holds the mutex and `lock`. The ULTs that have queued without a look,
+ * since they were of the mutex's own pool, become guests.
  */
 static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
 {
@@ -359,7 +379,7 @@ static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
     abti_fetch_or_relaxed(&mutex->word, ABTI_MUTEX_GUESTS); /* relaxed: read under `lock` */
 }
 
-/* With `lock` held: takes all guests out, and links them before `last`, which has been taken out. Returns the first. */
+/* Takes all guests out, and links them before `last`, which has been taken out, with `lock` held. Returns the first. */
 static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abti_waiter *last)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !last->next);
@@ -380,10 +400,10 @@ static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abt
 }
 
 /*
- * With `lock` held, and somebody queued: the waiter that comes next. ULTs of the pool that has had the mutex before
- * others, since what the mutex guards and its own line then stay with one stream: a hand-over to another costs ten
- * times as much. The others are passed over a limited number of times only, each that is first among them. ULTs of the
- * pool that came before it had the mutex stand among the others.
+ * Takes the waiter that comes next, with `lock` held and a waiter queued. ULTs of the pool that has had the mutex come
+ * before others, since what the mutex guards and its own line then stay with one stream: a hand-over to another costs
+ * ten times as much. The others are passed over a limited number of times only, each that is first among them. ULTs of
+ * the pool that came before it had the mutex stand among the others.
  */
 static struct abti_waiter *next_waiter(ABT_mutex mutex)
 {
@@ -400,6 +420,7 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex)
 
 static struct abti_waiter *release_plain(ABT_mutex mutex)
 {
+    /* relaxed: the compare-and-swap looks again. release: pairs with the acquires in abti_mutex_take_plain and take */
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & ABTI_MUTEX_WAITERS) || word & ABTI_MUTEX_COMING) {
         if (abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
@@ -414,15 +435,19 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
-     * We hold the mutex, and with `lock` held nobody queues: nobody else writes to the word. release: pairs with
-     * the compare-and-swap that takes the mutex
+     * We hold the mutex, and while `lock` is held nobody queues: no other thread writes the word. release: pairs with
+     * the acquires in abti_mutex_take_plain, abti_mutex_come and take.
      */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
     return first;
 }
 
-/* With `lock` held: somebody holds the mutex, and will wake one of those that are queued. False: nobody does. */
+/*
+ * Announces a waiter to the holder of the mutex, which will wake one of those that are queued, with `lock` held. False:
+ * nobody holds it. relaxed: the compare-and-swap looks again. acquire and release: of no use, as
+ * release_plain takes `lock`.
+ */
 static bool announce_to_holder(ABT_mutex mutex)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
@@ -434,14 +459,15 @@ static bool announce_to_holder(ABT_mutex mutex)
 }
 
 /*
- * The waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders it
+ * Whether the waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders
+ * it.
  */
 static bool can_queue(const struct abti_waiter *w)
 {
     return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE;
 }
 
-/* With `lock` held. */
+/* Queues a waiter for the mutex, with `lock` held. */
 static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !w->next);
@@ -524,7 +550,7 @@ int abti_mutex_lock_slow(ABT_mutex mutex)
     if (enter_again(mutex, self))
         return ABT_SUCCESS;
     lock_plain(mutex);
-    abti_store_relaxed(mutex_owner(mutex), self);
+    abti_store_relaxed(mutex_owner(mutex), self); /* relaxed: see enter_again */
     return ABT_SUCCESS;
 }
 
@@ -535,7 +561,7 @@ struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex)
             mutex->depth--;
             return NULL;
         }
-        abti_store_relaxed(mutex_owner(mutex), NULL);
+        abti_store_relaxed(mutex_owner(mutex), NULL); /* relaxed: see enter_again */
     }
     return release_plain(mutex);
 }
@@ -557,7 +583,7 @@ bool abti_mutex_trylock(ABT_mutex mutex)
         return true;
     if (!take(mutex, ABTI_MUTEX_LOCKED, 0))
         return false;
-    abti_store_relaxed(mutex_owner(mutex), self);
+    abti_store_relaxed(mutex_owner(mutex), self); /* relaxed: see enter_again */
     return true;
 }
 

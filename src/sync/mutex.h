@@ -85,15 +85,15 @@ enum {
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
-    _Atomic(uint32_t) word; /* see above */
+    _Atomic(uint32_t) word; /* the bits that are described above */
     struct abti_spin lock;
-    uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
-    uint32_t owner_room[3];    /* recursive: see mutex_owner in mutex.c */
+    uint32_t depth;            /* recursive: how many unlocks do not unlock. The owner alone uses it */
+    uint32_t owner_room[3];    /* recursive: see mutex_owner (sync/mutex.c) */
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
-    struct abti_waitq waiters; /* lock: the others */
-    abti_pool_p4 home; /* lock: pool of the last ULT that was woken from `waiters`. Only to be compared, as `heir`:
-                          they may be no more */
+    struct abti_waitq waiters; /* lock: the other waiters */
+    abti_pool_p4 home; /* lock: the pool of the last ULT that was woken from `waiters`. It is only compared, like
+                          `heir`, since either may exist no more */
     abti_unit_p4 heir; /* lock: the last ULT of a FIFO pool that was woken */
 };
 
@@ -128,24 +128,26 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
 }
 
 /*
- * A waiter (claimed, in no queue) wants the mutex next: if that is locked, it queues for it, without being woken, and
- * comes when it is. A waiter with a deadline does not, nor any at a recursive mutex: they take it by themselves.
- * Returns the waiter if it does not queue, to be woken now; NULL: it queues.
+ * Lets a waiter, which is claimed and in no queue, have the mutex next. If the mutex is locked, the waiter queues for
+ * it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any at a recursive
+ * mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now. NULL: it queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
 /* Admits several waiters (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
 struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *list) ABTI_MUST_CHECK;
 
-/* They return ABT_SUCCESS, always: so the public functions end in a jump, and a ULT that had to wait in fewer returns.
+/*
+ * They always return ABT_SUCCESS, so that the public functions end in a jump, and a ULT that had to wait goes on in
+ * fewer returns.
  */
 int abti_mutex_lock_slow(ABT_mutex mutex);
 int abti_mutex_unlock_slow(ABT_mutex mutex);
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
 
-/* Returns the waiters to wake, linked by `next`, the one whose turn it is last; NULL: none. */
+/* Unlocks. Returns the waiters to wake, linked by `next`; the last one is the one whose turn it is. NULL: none. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
-/* The common case: not recursive, free, nobody waits. */
+/* Takes the mutex in the common case: it is not recursive, it is free, and nobody waits. */
 ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 {
     uint32_t word = 0;
@@ -153,6 +155,7 @@ ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
     return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, ABTI_MUTEX_LOCKED));
 }
 
+/* Drops the mutex in the common case: it is not recursive, and nobody waits. */
 ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
     uint32_t word = ABTI_MUTEX_LOCKED;
@@ -160,10 +163,16 @@ ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
     return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
 }
 
-/* A waiter has been woken: it is its turn, unless somebody else was faster; then it is the next again. ABT_SUCCESS. */
+/*
+ * Takes the mutex for a waiter that has been woken, unless another caller was faster; then the waiter is the next
+ * again. Returns ABT_SUCCESS.
+ */
 ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
-    /* relaxed: the compare-and-swap acquires */
+    /*
+     * relaxed: the compare-and-swap looks again. acquire: pairs with the release in release_plain or
+     * abti_mutex_drop_plain
+     */
     uint32_t word = abti_load_relaxed(&mutex->word);
     uint32_t taken = (word & ~(uint32_t)(ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE)) | ABTI_MUTEX_LOCKED;
     if (ABTI_LIKELY(!(word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING))) && abti_cas_word(&mutex->word, &word, taken))
@@ -193,10 +202,10 @@ ABTI_INLINE int abti_mutex_unlock(ABT_mutex mutex)
     return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : abti_mutex_unlock_slow(mutex);
 }
 
-/* False when somebody else holds it. */
+/* Takes the mutex. False when another caller holds it. */
 bool abti_mutex_trylock(ABT_mutex mutex) ABTI_MUST_CHECK;
 
-/* Takes it by looking again and again; never switches. */
+/* Takes the mutex by looking again and again. It never switches. */
 void abti_mutex_spinlock(ABT_mutex mutex);
 
 #endif

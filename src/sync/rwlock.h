@@ -8,9 +8,9 @@
 #include "sync/waitq.h"
 
 struct ABT_rwlock_opaque {
-    struct abti_spin lock; /* everything below */
+    struct abti_spin lock; /* guards everything below */
     uint32_t readers;      /* how many are inside */
-    bool writer;           /* one is inside */
+    bool writer;           /* a writer is inside */
     struct abti_waitq waiters;
 };
 

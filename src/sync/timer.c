@@ -5,12 +5,12 @@
 #include "rt/rt.h"
 #include "run/sched.h"
 
-/* How many waits are ended at a time: others are to run in between, and the lock is wanted. */
+/* How many waits are ended at a time, since others are to run in between and want the lock. */
 enum { FIRE_BATCH = 256 };
 
 /*
- * For ever at the same place: a waiter may still be looking at the timers of an ES that has gone, to find that its own
- * has been moved. What is not used takes no memory.
+ * They stay at the same place for ever: a waiter may still be looking at the timers of an ES that has gone, to find
+ * that its own timer has been moved. What is not used takes no memory.
  */
 static struct abti_timers timers_of_all[ABTI_MAX_ES] = {
     [0 ... ABTI_MAX_ES - 1] = {.lock = ABTI_SPIN_INIT(ABTI_RANK_TIMERS)},
@@ -19,7 +19,7 @@ static struct abti_timers timers_of_all[ABTI_MAX_ES] = {
 struct abti_timers *abti_timers_of(unsigned index)
 {
     struct abti_timers *timers = &timers_of_all[index];
-    abti_store_relaxed(&timers->next, ABTI_CLOCK_NEVER);
+    abti_store_relaxed(&timers->next, ABTI_CLOCK_NEVER); /* relaxed: the ES does not run yet */
     return timers;
 }
 
@@ -30,13 +30,16 @@ void abti_timers_forget(unsigned index)
     abti_spin_init(&timers->lock, ABTI_RANK_TIMERS);
 }
 
-/* lock held */
+/* Says when the ES has to look next, with the lock held. */
 static void set_next(struct abti_timers *timers)
 {
+    abti_assert(abti_spin_is_mine(&timers->lock));
     struct abti_heap_node *first = abti_heap_first(&timers->heap);
     uint64_t next = timers->recheck ? 0 : first ? first->key : ABTI_CLOCK_NEVER;
-    /* seq_cst, and so is abti_timer_next: see abti_es_park. A caller that gives timers to an ES then looks at its
-     * sleeper. */
+    /*
+     * seq_cst: pairs with the load in abti_timer_next, see abti_es_park. A caller that gives timers to an ES then looks
+     * at its sleeper.
+     */
     abti_store_seq_cst(&timers->next, next);
 }
 
@@ -58,13 +61,16 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
     atomic_init(&timer->timers, timers);
     abti_spin_lock(&timers->lock);
     abti_heap_insert(&timers->heap, &timer->node);
-    /* relaxed: it is the ES itself that looks at it and sleeps */
+    /* relaxed: the ES itself looks at it and sleeps */
     if (deadline_ns < abti_load_relaxed(&timers->next))
         abti_store_relaxed(&timers->next, deadline_ns);
     abti_spin_unlock(&timers->lock);
 }
 
-/* lock held */
+/*
+ * Takes a timer out, with the lock held. relaxed: the caller alone looks at timer->timers from now on, and the lock
+ * orders `next`.
+ */
 static void take_out(struct abti_timers *timers, struct abti_timer *timer)
 {
     abti_heap_remove(&timer->node);
@@ -79,7 +85,8 @@ void abti_timer_disarm(struct abti_timer *timer)
     /* acquire: pairs with the release in take_due; the thread that stored NULL is done with the timer */
     while ((timers = abti_load_acquire(&timer->timers)) != NULL) {
         abti_spin_lock(&timers->lock);
-        bool there = abti_load_relaxed(&timer->timers) == timers; /* it has not been moved meanwhile, or fired */
+        /* relaxed: the lock is held. The timer has not been moved meanwhile, or fired */
+        bool there = abti_load_relaxed(&timer->timers) == timers;
         if (there)
             take_out(timers, timer);
         abti_spin_unlock(&timers->lock);
@@ -90,20 +97,22 @@ void abti_timer_disarm(struct abti_timer *timer)
 
 /* --- Firing --- */
 
-/* Cancelled waiters are due at once; those with a look go on waiting. lock held */
+/* Makes cancelled waiters due at once, with the lock held. Waiters with a look go on waiting. */
 static void expire_cancelled(struct abti_timers *timers)
 {
     timers->recheck = false;
     for (struct abti_heap_node *node = abti_heap_drain(&timers->heap), *next; node; node = next) {
         next = node->next;
-        /* seq_cst: see abti_timers_recheck */
+        /* seq_cst: pairs with the request in ABT_thread_cancel, see abti_timers_recheck */
         if (!timer_of(node)->look && atomic_load(&timer_of(node)->waiter->ult->requests) & ABTI_REQ_CANCEL)
             node->key = 0;
         abti_heap_insert(&timers->heap, node);
     }
 }
 
-/* Whether the ES wakes the waiter of a timer that is due and taken out. *again: its next time; NEVER: none. lock held
+/*
+ * Whether the ES wakes the waiter of a timer that is due and taken out, with the lock held. *again is its next time;
+ * NEVER: none.
  */
 static bool end_wait(struct abti_timer *timer, uint64_t now, uint64_t *again)
 {
@@ -118,7 +127,8 @@ static bool end_wait(struct abti_timer *timer, uint64_t now, uint64_t *again)
 }
 
 /*
- * Takes out what is due. Of those whose wait nobody else has ended, a list by node.next, first in time first. lock held
+ * Takes the timers out that are due, with the lock held. Returns those whose wait no other thread has ended, in a list
+ * by node.next, the first in time first.
  */
 static struct abti_heap_node *take_due(struct abti_timers *timers, uint64_t now)
 {
@@ -136,7 +146,10 @@ static struct abti_heap_node *take_due(struct abti_timers *timers, uint64_t now)
             abti_heap_insert(&timers->heap, node);
             continue;
         }
-        /* release: pairs with abti_timer_disarm. Of a waiter that others have claimed nothing is ours from here on */
+        /*
+         * release: pairs with the acquire in abti_timer_disarm. From here on we may not touch a waiter that others have
+         * claimed
+         */
         abti_store_release(&timer->timers, NULL);
     }
     return due;
@@ -146,6 +159,7 @@ void abti_timers_fire(abti_es *es)
 {
     struct abti_timers *timers = es->timers;
     uint64_t now = abti_clock_mono_ns();
+    /* relaxed: as in abti_timers_look */
     if (now < abti_load_relaxed(&timers->next))
         return;
     abti_spin_lock(&timers->lock);
@@ -157,23 +171,27 @@ void abti_timers_fire(abti_es *es)
     while (due) {
         struct abti_waiter *waiter = timer_of(due)->waiter;
         due = due->next;
-        abti_waiter_wake(waiter); /* and its frame, with the timer in it, may be gone */
+        abti_waiter_wake(waiter); /* then its frame, with the timer in it, may be gone */
     }
 }
 
-/* An ES has to look at its timers, at once if at 0; its timers' lock held, and rt.lock, which keeps it alive. */
+/*
+ * Tells an ES to look at its timers at `next`, at once if that is 0. The caller holds its timers' lock, and rt.lock,
+ * which keeps it alive. relaxed: the lock orders it.
+ */
 static void tell_of_timer(abti_es *es, uint64_t next)
 {
     if (next >= abti_load_relaxed(&es->timers->next))
         return;
-    abti_store_seq_cst(&es->timers->next, next); /* see abti_es_park */
+    abti_assert(abti_spin_is_mine(&es->timers->lock));
+    abti_store_seq_cst(&es->timers->next, next); /* seq_cst: pairs with the load in abti_timer_next */
     abti_es_wake(es);
 }
 
 /*
- * A waiter holds itself (unit->held), arms its timer, and then looks for a cancellation; the canceller sets that, and
- * then looks whether the unit is held. All sequentially consistent: one of the two sees the other. A timer that is
- * armed behind our back sees the cancellation, since its lock was ours before; one that is moved is not, by rt.lock.
+ * A waiter holds itself (unit->held), arms its timer, and then looks for a cancellation (block_until). The canceller
+ * sets that, and then looks whether the unit is held (ABT_thread_cancel). seq_cst: one of the two sees the other. A
+ * timer that is armed after we have had its lock sees the cancellation; one that is moved is not, by rt.lock.
  */
 void abti_timers_recheck(void)
 {
@@ -193,14 +211,17 @@ void abti_timers_recheck(void)
 /* --- Streams that come and go --- */
 
 /*
- * Whether the ES serves the pool and has not been told to end, rt.lock held. One that ends has seen that it is told
- * before it takes rt.lock in abti_timers_leave: it is given nothing after that.
+ * Whether the ES serves the pool and has not been told to end, with rt.lock held. An ES that ends has seen that it is
+ * told before it takes rt.lock in abti_timers_leave: it is given nothing after that. seq_cst: pairs with the requests
+ * in abti_es_request and abti_sched_request, and with the store of es->main_sched in install_replacement
+ * (stream/main.c).
  */
 static bool serves_pool(abti_es *es, abti_pool *pool)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     if (atomic_load(&es->requests) & (ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL))
         return false;
-    abti_spin_lock(&es->replace_lock); /* the scheduler stays as long */
+    abti_spin_lock(&es->replace_lock); /* the scheduler stays while this is held */
     abti_sched *sched = atomic_load(&es->main_sched);
     bool ends = (atomic_load(&sched->requests) & (ABTI_SCHED_REQ_FINISH | ABTI_SCHED_REQ_EXIT)) != 0;
     bool yes = !ends && abti_sched_uses(sched, pool);
@@ -208,7 +229,7 @@ static bool serves_pool(abti_es *es, abti_pool *pool)
     return yes;
 }
 
-/* Another ES that serves the pool, NULL: none; rt.lock held. */
+/* Returns another ES that serves the pool, or NULL, with rt.lock held. */
 static abti_es *find_server(abti_es *self, abti_pool *pool)
 {
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
@@ -218,7 +239,10 @@ static abti_es *find_server(abti_es *self, abti_pool *pool)
     return NULL;
 }
 
-/* rt.lock held, which is why the two locks are not taken the other way round meanwhile, and the lock of `from`. */
+/*
+ * Moves a timer, with rt.lock and the lock of its present ES held. By rt.lock no other thread takes the two locks the
+ * other way round meanwhile.
+ */
 static void move_timer(struct abti_timer *timer, abti_es *to)
 {
     struct abti_timers *timers = to->timers;
@@ -231,11 +255,11 @@ static void move_timer(struct abti_timer *timer, abti_es *to)
     abti_spin_unlock(&timers->lock);
 }
 
-/* The last ES ends, and the library with it: a ULT that nobody would run is not woken. */
+/* Drops a timer when the last ES ends, and the library with it: a ULT that nobody would run is not woken. */
 static void drop_timer(struct abti_timer *timer)
 {
     abti_heap_remove(&timer->node);
-    abti_store_release(&timer->timers, NULL); /* pairs with abti_timer_disarm */
+    abti_store_release(&timer->timers, NULL); /* release: pairs with the acquire in abti_timer_disarm */
 }
 
 static abti_unit *ult_of(const struct abti_timer *timer)
@@ -249,12 +273,12 @@ static bool has_deadline(const struct abti_timer *timer)
 }
 
 /*
- * What abti_timers_leave says; rt.lock and the ES's timers' lock held. Those without a deadline, which wait like any
- * other ULT, keep nobody.
+ * Does what abti_timers_leave says, with rt.lock and the ES's timers' lock held. Timers without a deadline, whose ULTs
+ * wait like any other, keep no ES.
  */
 static bool give_away(abti_es *es, bool force)
 {
-    abti_sched *own = atomic_load(&es->main_sched);
+    abti_sched *own = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES alone stores it */
     abti_pool *last = NULL;
     abti_es *server = NULL;
     for (struct abti_heap_node *node; (node = abti_heap_any(&es->timers->heap)) != NULL;) {
@@ -279,7 +303,8 @@ bool abti_timers_leave(abti_es *es, bool force)
 {
     struct abti_timers *timers = es->timers;
     if (force)
-        atomic_fetch_or(&es->requests, ABTI_ES_REQ_CANCEL); /* whatever the reason, see serves_pool */
+        atomic_fetch_or(&es->requests, ABTI_ES_REQ_CANCEL); /* seq_cst: pairs with the load in serves_pool, whatever
+                                                               the reason is */
     abti_spin_lock(&abti_rt.lock);
     abti_spin_lock(&timers->lock);
     if (timers->recheck)
@@ -294,6 +319,7 @@ bool abti_timers_leave(abti_es *es, bool force)
 bool abti_timers_keep(abti_sched *sched)
 {
     abti_es *es = abti_es_self;
+    /* seq_cst: pairs with abti_sched_request; of es->main_sched, which the ES alone stores, it is of no use */
     if (!es || atomic_load(&es->main_sched) != sched || !(atomic_load(&sched->requests) & ABTI_SCHED_REQ_FINISH))
         return false;
     abti_spin_lock(&es->timers->lock);

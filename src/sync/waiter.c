@@ -14,7 +14,7 @@ void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const v
 {
     abti_es *es = abti_es_self;
     w->unit = es && es->parent && !abti_unit_is_tasklet(es->cur) ? es->cur : NULL;
-    /* A migration calls the user's callback: not later, under the object's lock. */
+    /* A migration calls the user's callback, which must not happen later, under the object's lock. */
     if (w->unit && abti_has_requests(w->unit))
         abti_serve_migration(w->unit);
     w->object = object;
@@ -26,7 +26,8 @@ void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const v
 static void after_park(void *arg)
 {
     struct abti_waiter *w = arg;
-    struct abti_spin *lock = w->lock; /* the waiter lies on the stack that was left and may be gone with the unlock */
+    struct abti_spin *lock = w->lock; /* the waiter lies on the stack that was left, and may be freed after the
+                                         unlock */
     struct abti_waiter *other = w->other;
     /* release: as in abti_after_suspend */
     abti_store_release(&w->unit->state, ABT_THREAD_STATE_BLOCKED);
@@ -35,21 +36,28 @@ static void after_park(void *arg)
         abti_waiter_wake_list(other);
 }
 
-/* The ULT has left its stack: from now on its waker may resume it. A waker that was faster has left that to us. */
+/*
+ * Is called when the ULT has left its stack: from now on its waker may resume it. A waker that was faster has left that
+ * to us.
+ */
 static void after_await(void *arg)
 {
     struct abti_waiter *w = arg;
     abti_unit *ult = w->ult;
     uint32_t awake = ABTI_AWAKE;
-    abti_store_release(&ult->state, ABT_THREAD_STATE_BLOCKED); /* as in abti_after_suspend */
-    /* release: publishes the saved context to the waker; acquire: pairs with a waker's exchange */
+    abti_store_release(&ult->state, ABT_THREAD_STATE_BLOCKED); /* release: as in abti_after_suspend */
+    /*
+     * release: publishes the saved context to the exchange in wake_waiter. acquire: pairs with the release of that
+     * exchange
+     */
     if (!abti_cas_acq_rel(&w->word, &awake, ABTI_ASLEEP))
         abti_unblock(ult, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 
 /*
- * The ULT blocks until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: the
- * canceller makes the timer fire instead (abti_timers_recheck).
+ * Blocks the ULT until it is woken, by its timer at the latest. It is not cancelled while others know of its frame: the
+ * canceller makes the timer fire instead (abti_timers_recheck). seq_cst: `held` and the look at the requests pair with
+ * those in ABT_thread_cancel. relaxed: when the ULT runs again, its own stream looks at `held`.
  */
 static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
 {
@@ -77,9 +85,10 @@ static bool has_nobody(abti_sched *sched)
 }
 
 /*
- * The unit to run when the ULT leaves, NULL: the one that is picked. `other` would be pushed to the very pool that this
- * one is served from; if nobody else stands in the scheduler's pools, so that it would run next, it need not be pushed,
- * nor counted: one of the pool's ULTs is blocked in place of the other.
+ * Returns the unit to run when the ULT leaves; NULL: the one that is picked. `other` would be pushed to the very pool
+ * that this one is served from. If no other unit stands in the scheduler's pools, so that it would run next, it need
+ * not be pushed, nor counted: one of the pool's ULTs is blocked in place of the other. relaxed: queries may see the
+ * state late.
  */
 ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abti_waiter *other)
 {
@@ -102,7 +111,7 @@ static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_
     w->lock = lock;
     w->other = next ? NULL : other;
     abti_unit_wait_for(w->unit, w);
-    /* Tail calls: the ULT goes on in our caller. */
+    /* These are tail calls, so that the ULT goes on in our caller. */
     if (next)
         abti_leave_to(es, w->unit, next, after_park, w);
     else
@@ -168,11 +177,13 @@ bool abti_waiter_give_up(struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&w->claim) == ABTI_CLAIM_OPEN || abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN);
     uint32_t open = ABTI_CLAIM_OPEN;
+    /* acquire and release: of no use, as the word decides only which thread ends the wait; `word` orders the rest */
     return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
 }
 
 struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w)
 {
+    /* relaxed: as in abti_waiter_claim. acquire and release: of no use, as in abti_waiter_give_up */
     bool branch = abti_load_relaxed(&w->claim) == ABTI_CLAIM_BRANCH;
     struct abti_waiter *trunk = branch ? ABTI_CONTAINER_OF(w, struct abti_branch, base)->trunk : w;
     uint32_t open = ABTI_CLAIM_OPEN;
@@ -190,8 +201,8 @@ bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns)
         block_until(w, deadline_ns);
     else if (!abti_native_wait(&w->word, deadline_ns) && !abti_waiter_give_up(w))
         abti_native_wait(&w->word,
-                         ABTI_CLOCK_NEVER); /* a waker was faster: it is on its way from the claim to the wake */
-    /* relaxed: it is ours, or the wake came after it */
+                         ABTI_CLOCK_NEVER); /* a waker was faster, and is on its way from the claim to the wake */
+    /* relaxed: the claim is ours, or the wake came after it */
     return abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN;
 }
 
@@ -212,15 +223,19 @@ void abti_waiter_finish(struct abti_waiter *w)
         abti_ult_exit();
 }
 
-/* Wakes it, unless it sleeps in a crowd, which is left to the caller: that is returned, otherwise NULL. */
+/* Wakes a waiter, unless it sleeps in a crowd: that crowd is returned for the caller to wake, otherwise NULL. */
 static struct abti_crowd *wake_waiter(struct abti_waiter *w)
 {
     if (ABTI_LIKELY(w->unit != NULL)) {
         abti_unblock(w->unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
         return NULL;
     }
-    abti_unit *ult = w->ult; /* a native thread may be gone with the exchange */
+    abti_unit *ult = w->ult; /* a native thread may go on with the exchange, and the waiter with it */
     const void *object = w->object;
+    /*
+     * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the releases in
+     * after_await, abti_native_wait and sleep_in_crowd.
+     */
     uint32_t was = abti_exchange_acq_rel(&w->word, ABTI_WOKEN);
     if (was == ABTI_IN_CROWD)
         return abti_crowd_of(object);

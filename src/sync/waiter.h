@@ -1,6 +1,4 @@
-/*
- * Sleeping and waking: how units and threads wait for objects. doc/memory-model.md has the argument.
- */
+/* Sleeping and waking: how units and threads wait for objects. doc/memory-model.md proves that no wake is lost. */
 #ifndef ABTI_SYNC_WAITER_H
 #define ABTI_SYNC_WAITER_H
 
@@ -24,15 +22,16 @@
  *   OPEN -> OVER    by the waiter itself or the ES that has its timer, when the time is up
  */
 struct abti_waiter {
-    struct abti_waiter *next, *prev; /* object's lock: its queue. `next` then links those that are to be woken. Of one
-                                        that waits for several: `prev` is the branch that was claimed */
+    struct abti_waiter *next, *prev; /* object's lock: links its queue. `next` then links the waiters that are to be
+                                        woken. In one that waits for several objects `prev` is the branch that was
+                                        claimed */
     abti_unit *unit;                 /* the blocked ULT; NULL: woken by `word` */
     union {
         struct abti_spin *lock; /* with a unit: what abti_waiter_park releases */
-        abti_unit *ult;         /* without: the ULT that waits; NULL: a native thread */
+        abti_unit *ult;         /* without a unit: the ULT that waits; NULL: a native thread */
     };
-    struct abti_waiter *other; /* those that it wakes after that, linked by `next`; NULL: nobody */
-    const void *object;        /* what it waits for, and of which kind that is: for tools and dumps */
+    struct abti_waiter *other; /* the waiters that it wakes after that, linked by `next`; NULL: none */
+    const void *object;        /* the object that it waits for, and the kind of that, for tools and dumps */
     ABT_sync_event_type reason;
     _Atomic(uint32_t) word;
     _Atomic(uint32_t) claim;
@@ -41,7 +40,7 @@ struct abti_waiter {
 
 enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2, ABTI_CLAIM_OVER = 3, ABTI_CLAIM_BRANCH = 4 };
 
-/* Stands in the queue of one of several objects for the waiter that waits for any of them. */
+/* A branch stands in the queue of one of several objects for the waiter that waits for any of them. */
 struct abti_branch {
     struct abti_waiter base;
     struct abti_waiter *trunk;
@@ -63,61 +62,71 @@ ABTI_INLINE void abti_waiter_init_ult(struct abti_waiter *w, abti_unit *self, AB
 _Static_assert(sizeof(struct abti_waiter) <= ABTI_CTX_ROOM, "waits there");
 
 /*
- * Sleeps until abti_waiter_wake. Called with `lock` held and the waiter queued; a ULT releases the lock only when it
- * has left its stack, so that a waker that finds the waiter may resume it at once. Returns without the lock. Once it is
- * released those linked from `other`, if not NULL, are woken: that is for a caller that gives up one object to wait for
- * another.
+ * Sleeps until abti_waiter_wake. The caller holds `lock` and has queued the waiter. A ULT releases the lock only when
+ * it has left its stack, so that a waker that finds the waiter may resume it at once. On return the lock is not held.
+ * Once the lock is released the waiters linked from `other`, if not NULL, are woken: that is for a caller that gives up
+ * one object to wait for another.
  */
 void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other);
 
 /*
- * The same for a ULT, which leaves to `next`: that goes on at once, whatever is asked of it. See abti_take_next.
+ * Sleeps in the same way, as a ULT, which leaves to `next`: that goes on at once, whatever is asked of it. See
+ * abti_take_next.
  */
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next);
 
 /*
- * The same for the waiters of an object that wakes all of them at once, by abti_waiter_wake_all: native threads among
- * them sleep on one word, so that one system call wakes them. Their `object` is the same. `num` says how many wait for
- * each other, 0 if that is not known: more than there are CPUs do not spin first but give way to others a few times.
+ * Sleeps in the same way, as a waiter of an object that wakes all of its waiters at once, by abti_waiter_wake_all.
+ * Native threads among them sleep on one word, so that one system call wakes them. Their `object` is the same. `num`
+ * says how many wait for each other, 0 if that is not known. If they are more than there are CPUs, they do not spin
+ * first but give way to others a few times.
  */
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num);
 
 /*
- * The same until the deadline, too. False when it has passed, or when the ULT has been cancelled: the waiter is still
- * queued, unless a waker has skipped it, and the caller takes the lock and removes it, and then calls
- * abti_waiter_finish.
+ * Sleeps in the same way, and no longer than until the deadline. False when that has passed, or when the ULT has been
+ * cancelled: the waiter is still queued, unless a waker has skipped it, and the caller takes the lock and removes it,
+ * and then calls abti_waiter_finish.
  */
 bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
                             uint64_t deadline_ns);
 
-/* Waiting for several objects: the waiter is to be claimed; then one branch of it for each object is queued. */
+/*
+ * Prepare to wait for several objects: the waiter can be claimed from now on; then one branch of it for each object is
+ * queued.
+ */
 void abti_waiter_open(struct abti_waiter *w);
 void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk);
 
 /*
- * Sleeps until one of the branches is claimed and the waiter woken, or the deadline (0: it is over). False in the
- * second case. In both the caller removes the branches, each under its object's lock, and calls abti_waiter_finish.
+ * Sleeps until one of the branches is claimed and the waiter woken, or until the deadline (0: it is over). False in the
+ * second case. In both cases the caller removes the branches, each under its object's lock, and calls
+ * abti_waiter_finish.
  */
 bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns);
 
-/* After a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here. */
+/* Ends a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here. */
 void abti_waiter_finish(struct abti_waiter *w);
 
-/* Before abti_waiter_park: the waiter has something to do for others when it is woken, so it is not cancelled then. */
+/*
+ * Says, before abti_waiter_park, that the waiter has something to do for others when it is woken, so that it is not
+ * cancelled then. relaxed: its wait has no deadline, and it looks for a cancellation when it runs again.
+ */
 ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
 {
     if (w->unit)
         abti_store_relaxed(&w->unit->held, 1);
 }
 
-/* The wait of one that can be claimed is over without a wake. False: a waker was faster, and is going to wake it. */
+/* Ends the wait of a waiter that can be claimed, without a wake. False: a waker was faster, and is going to wake it. */
 bool abti_waiter_give_up(struct abti_waiter *w);
 
+/* abti_waiter_claim, of a waiter that several threads may wake. */
 struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w);
 
 /*
- * The caller holds the object's lock and has taken w out of its queue. Returns the waiter to wake: w itself, or the one
- * it stands for; NULL: the time of that is up, or others wake it.
+ * Claims a waiter. The caller holds the object's lock and has taken `w` out of its queue. Returns the waiter to wake:
+ * `w` itself, or the one that it stands for. NULL: the time of that is up, or others wake it.
  */
 ABTI_INLINE struct abti_waiter *abti_waiter_claim(struct abti_waiter *w)
 {

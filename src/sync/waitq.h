@@ -16,7 +16,7 @@ typedef struct abti_waiter *abti_waiter_p4 __attribute__((aligned(4)));
 typedef abti_pool *abti_pool_p4 __attribute__((aligned(4)));
 typedef abti_unit *abti_unit_p4 __attribute__((aligned(4)));
 
-/* A ring; zeroed memory is an empty queue. A waiter that is in no queue has no `next`. */
+/* The queue is a ring. Zeroed memory is an empty queue. A waiter that is in no queue has no `next`. */
 struct abti_waitq {
     abti_waiter_p4 head;
 };
@@ -42,7 +42,7 @@ ABTI_INLINE void abti_waitq_push(struct abti_waitq *q, struct abti_waiter *w)
     head->prev = w;
 }
 
-/* For a waiter that was taken out and has to wait on. */
+/* Pushes a waiter that was taken out and has to wait on. */
 ABTI_INLINE void abti_waitq_push_front(struct abti_waitq *q, struct abti_waiter *w)
 {
     abti_waitq_push(q, w);
@@ -62,7 +62,7 @@ ABTI_INLINE void abti_waitq_remove(struct abti_waitq *q, struct abti_waiter *w)
     w->next = NULL;
 }
 
-/* The first one, NULL when there is none. */
+/* Takes the first waiter out. Returns NULL when there is none. */
 ABTI_INLINE struct abti_waiter *abti_waitq_pop(struct abti_waitq *q)
 {
     struct abti_waiter *w = q->head;
@@ -71,7 +71,7 @@ ABTI_INLINE struct abti_waiter *abti_waitq_pop(struct abti_waitq *q)
     return w;
 }
 
-/* The first one to wake: claimed, out of the queue. Those that have stopped waiting are dropped on the way. */
+/* Takes the first waiter to wake out and claims it. Waiters that have stopped waiting are dropped on the way. */
 ABTI_INLINE struct abti_waiter *abti_waitq_take(struct abti_waitq *q)
 {
     struct abti_waiter *w, *claimed = NULL;
@@ -80,7 +80,7 @@ ABTI_INLINE struct abti_waiter *abti_waitq_take(struct abti_waitq *q)
     return claimed;
 }
 
-/* All that wait still, for abti_waiter_wake_all. */
+/* Takes all that still wait out, for abti_waiter_wake_all. */
 ABTI_INLINE struct abti_waiter *abti_waitq_take_all(struct abti_waitq *q)
 {
     struct abti_waiter *first = abti_waitq_take(q);
@@ -90,8 +90,8 @@ ABTI_INLINE struct abti_waiter *abti_waitq_take_all(struct abti_waitq *q)
 }
 
 /*
- * Wakes all that wait still, under the object's lock as far as that is a matter of a few stores: ULTs of the private
- * pool in front, which run when we leave. Returns the others, for abti_waiter_wake_all without the lock.
+ * Wakes all that still wait, under the object's lock as far as that takes a few stores only: ULTs of the private pool
+ * in front, which run when we leave. Returns the others, for abti_waiter_wake_all without the lock.
  */
 ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
 {
@@ -119,8 +119,9 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
 }
 
 /*
- * The end of the way to wait of a ULT that may block quickly, see abti_ctx_leave: with the object's lock held, queues
- * the waiter in its room, releases the lock, and returns where the native thread goes on. `hold`: as abti_waiter_hold.
+ * Ends the way to wait of a ULT that may block quickly, see abti_ctx_leave: with the object's lock held, it queues the
+ * waiter in its room, releases the lock, and returns where the native thread goes on. `hold` says whether to call
+ * abti_waiter_hold.
  */
 ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *w, abti_es *es, struct abti_spin *lock,
                                       bool hold)
@@ -136,7 +137,7 @@ ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *
     return next;
 }
 
-/* A caller that has seen that an object is done waits here for the thread that made it so to let go of it. */
+/* Waits, for a caller that has seen that an object is done, for the thread that made it so to let go of it. */
 ABTI_INLINE void abti_waitq_settle(struct abti_spin *lock)
 {
     /* acquire: pairs with abti_spin_unlock, so that the object may be freed */

@@ -15,14 +15,20 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
-    /* acquire: pairs with the last access of those that leave */
+    /*
+     * acquire: pairs with the release of `inside` in abti_xbarrier_wait, which is the last access of a thread that
+     * leaves
+     */
     abti_spin_until(abti_load_acquire(&barrier->inside) == 0);
 }
 
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
     for (int i = 0; i < XBARRIER_LOOKS; i++) {
-        /* acquire: pairs with the last one's release; it has seen what all the others did before they came */
+        /*
+         * acquire: pairs with the release of `rounds` in abti_xbarrier_wait, by the last one, which has seen what all
+         * the others did before they came
+         */
         if ((int32_t)(abti_load_acquire(&barrier->rounds) - round) > 0)
             return;
         abti_cpu_relax();
@@ -35,17 +41,23 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     uint32_t num = barrier->num;
     if (num == 1)
         return;
-    /* relaxed: published by the arrival */
+    /*
+     * relaxed: the arrival publishes it. acquire and release: each arrival pairs with those before it, here in
+     * abti_xbarrier_wait, so that the last one has seen what the others did
+     */
     abti_fetch_add_relaxed(&barrier->inside, 1);
     uint64_t arrival = abti_fetch_add_acq_rel(&barrier->arrived, 1);
     uint32_t round = (uint32_t)(arrival / num);
     if (arrival % num == num - 1) {
-        /* An addition: the last one of the next round may be here before us. */
+        /*
+         * This is an addition, since the last one of the next round may be here before us. release: pairs with the
+         * acquires in wait_for_round and abti_word_await_past. acquire: of no use
+         */
         abti_fetch_add_acq_rel(&barrier->rounds, 1);
         abti_word_wake_all(&barrier->rounds);
     } else {
         wait_for_round(barrier, round);
     }
-    /* release: pairs with abti_xbarrier_fini */
+    /* release: pairs with the acquire in abti_xbarrier_fini. acquire: of no use */
     abti_fetch_sub_acq_rel(&barrier->inside, 1);
 }

@@ -9,15 +9,15 @@
  * the last one of this round is about to announce it is not mistaken.
  */
 struct ABT_xstream_barrier_opaque {
-    _Atomic(uint64_t) arrived; /* so far, in all rounds */
-    _Atomic(uint32_t) rounds;  /* that are complete; futex word. Counted up by the last one of each */
-    _Atomic(uint32_t) inside;  /* those that may touch the barrier still */
+    _Atomic(uint64_t) arrived; /* how many have come so far, in all rounds */
+    _Atomic(uint32_t) rounds;  /* how many are complete. A futex word, which the last one of each round counts up */
+    _Atomic(uint32_t) inside;  /* how many may still touch the barrier */
     uint32_t num;              /* how many meet. Constant */
 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);
 
-/* For a caller that has come out of the last round: waits for the others, which are on their way out. */
+/* Waits, for a caller that has come out of the last round, until the others, which are on their way out, are out. */
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier);
 
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier);
