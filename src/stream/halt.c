@@ -115,6 +115,7 @@ static void act(abti_es *es, bool timed_out)
     abti_spin_lock(&abti_rt.lock);
     halt.closing = true;
     halt.deadline_ns = 0;
+    /* release: as above. The phase pairs with the compare-and-swap of abti_halt_post */
     abti_store_release(&abti_rt.lister, NULL);
     abti_store_seq_cst(&halt.phase, IDLE);
     abti_spin_unlock(&abti_rt.lock);
@@ -146,7 +147,7 @@ static bool enter_round(abti_es *es)
         if (abti_load_seq_cst(&halt.phase) < POSTED)
             return false; /* too late */
         if (es->halted == round) {
-            /* It runs the callback of this round: after that. */
+            /* It runs the callback of this round: after that. seq_cst, as in tell */
             atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
             return false;
         }

@@ -89,7 +89,7 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
         return cond_wait_any(cond, mutex);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
-    abti_store_relaxed(&cond->waited, 1);
+    abti_store_relaxed(&cond->waited, 1); /* relaxed, here and below: see is_waited */
     struct abti_waiter *other = abti_mutex_release(mutex);
     if (other && !other->next && other->unit && abti_may_unblock_quickly(es, other->unit)) {
         abti_unblock_quickly(es, other->unit);

@@ -31,7 +31,7 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
  */
 static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
-    uint32_t word = abti_load_relaxed(&mutex->word);
+    uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in take */
     for (;;) {
         bool is_free = !(word & barred);
         uint32_t next =
@@ -268,6 +268,7 @@ static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
  */
 static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
 {
+    /* relaxed: OVERDUE is set under `lock` */
     return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE && mutex->home == self->pool &&
            abti_serves_only(abti_es_self, self->pool);
 }
@@ -450,7 +451,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
  */
 static bool announce_to_holder(ABT_mutex mutex)
 {
-    uint32_t word = abti_load_relaxed(&mutex->word);
+    uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: the compare-and-swap decides */
     while (word & ABTI_MUTEX_LOCKED) {
         if (abti_cas_word(&mutex->word, &word, word | ABTI_MUTEX_WAITERS))
             return true;
@@ -518,7 +519,8 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
 
 /*
  * The owner of a recursive mutex: a work unit, an address of its own for a native thread that is none, or NULL. Others
- * may look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned.
+ * may look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned. All
+ * accesses are relaxed: only the owner itself finds its own address there.
  */
 static _Atomic(const void *) *mutex_owner(ABT_mutex mutex)
 {

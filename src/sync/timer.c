@@ -74,7 +74,7 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
 static void take_out(struct abti_timers *timers, struct abti_timer *timer)
 {
     abti_heap_remove(&timer->node);
-    abti_store_relaxed(&timer->timers, NULL);
+    abti_store_relaxed(&timer->timers, NULL); /* relaxed, here and below: the lock is held */
     if (timer->node.key == abti_load_relaxed(&timers->next))
         set_next(timers);
 }
@@ -160,7 +160,7 @@ void abti_timers_fire(abti_es *es)
     struct abti_timers *timers = es->timers;
     uint64_t now = abti_clock_mono_ns();
     /* relaxed: as in abti_timers_look */
-    if (now < abti_load_relaxed(&timers->next))
+    if (now < abti_load_relaxed(&timers->next)) /* relaxed: a glance. An ES that is about to sleep looks again */
         return;
     abti_spin_lock(&timers->lock);
     if (timers->recheck)
@@ -181,7 +181,7 @@ void abti_timers_fire(abti_es *es)
  */
 static void tell_of_timer(abti_es *es, uint64_t next)
 {
-    if (next >= abti_load_relaxed(&es->timers->next))
+    if (next >= abti_load_relaxed(&es->timers->next)) /* relaxed: the lock is held */
         return;
     abti_assert(abti_spin_is_mine(&es->timers->lock));
     abti_store_seq_cst(&es->timers->next, next); /* seq_cst: pairs with the load in abti_timer_next */

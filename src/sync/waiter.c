@@ -63,7 +63,8 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
 {
     struct abti_timer timer;
     abti_unit *ult = w->ult;
-    atomic_store(&ult->held, 1); /* until it runs again */
+    /* Until it runs again. seq_cst, as the look at the requests: pairs with the canceller, see abti_timers_recheck */
+    atomic_store(&ult->held, 1);
     abti_timer_arm(abti_es_self, &timer, w, deadline_ns, NULL);
     if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {
         abti_tool_event_suspend(abti_es_self, w->reason, w->object);
@@ -71,7 +72,7 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
         abti_unit_wait_for(ult, w);
         abti_block(abti_es_self, ult, after_await, w);
     }
-    abti_store_relaxed(&ult->held, 0);
+    abti_store_relaxed(&ult->held, 0); /* relaxed: a canceller that sees it late looks in vain */
     abti_timer_disarm(&timer);
 }
 
@@ -98,7 +99,7 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
         !abti_may_pick(es))
         return NULL;
     abti_tool_event_resume(unit);
-    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY); /* relaxed: it runs here next */
     return unit;
 }
 
@@ -178,15 +179,18 @@ bool abti_waiter_give_up(struct abti_waiter *w)
     abti_assert(abti_load_relaxed(&w->claim) == ABTI_CLAIM_OPEN || abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN);
     uint32_t open = ABTI_CLAIM_OPEN;
     /* acquire and release: of no use, as the word decides only which thread ends the wait; `word` orders the rest */
+    /* acquire and release: pair with abti_waiter_claim_slow: one of the two ends the wait */
     return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
 }
 
 struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w)
 {
     /* relaxed: as in abti_waiter_claim. acquire and release: of no use, as in abti_waiter_give_up */
+    /* relaxed: it is a branch from the beginning, or never */
     bool branch = abti_load_relaxed(&w->claim) == ABTI_CLAIM_BRANCH;
     struct abti_waiter *trunk = branch ? ABTI_CONTAINER_OF(w, struct abti_branch, base)->trunk : w;
     uint32_t open = ABTI_CLAIM_OPEN;
+    /* acquire and release: pair with abti_waiter_give_up, or with this of another branch */
     if (!abti_cas_acq_rel(&trunk->claim, &open, ABTI_CLAIM_TAKEN))
         return NULL;
     trunk->prev = w;
@@ -236,6 +240,7 @@ static struct abti_crowd *wake_waiter(struct abti_waiter *w)
      * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the releases in
      * after_await, abti_native_wait and sleep_in_crowd.
      */
+    /* release: pairs with abti_native_is_woken; acquire: pairs with after_await, whose saved context is resumed */
     uint32_t was = abti_exchange_acq_rel(&w->word, ABTI_WOKEN);
     if (was == ABTI_IN_CROWD)
         return abti_crowd_of(object);

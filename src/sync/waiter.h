@@ -114,6 +114,7 @@ void abti_waiter_finish(struct abti_waiter *w);
  */
 ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
 {
+    /* relaxed: the ULT itself looks at it, when it runs again */
     if (w->unit)
         abti_store_relaxed(&w->unit->held, 1);
 }
