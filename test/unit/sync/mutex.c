@@ -2,15 +2,11 @@
  * Mutexes from the inside: what the word says, who queues where, and waiters that look for themselves while others lock
  * and unlock.
  */
-#include <abt.h>
-#include <pthread.h>
-
 #include "run/sched.h"
 #include "sync/cond.h"
 #include "sync/mutex.h"
 #include "sync/timer.h"
-#include "tap.h"
-#include "watchdog.h"
+#include "sync_test.h"
 
 enum { STREAMS = 2, ULTS = 4, NATIVES = 2, ROUNDS = 3000, SECONDS = 8 };
 
@@ -23,22 +19,9 @@ static atomic_int num_ended;
 static int num_locked; /* mutex */
 static atomic_int num_entered;
 
-static void must(int code)
-{
-    if (code)
-        bail_out("error %d", code);
-}
-
 static uint32_t word(void)
 {
     return abti_load_acquire(&mutex.word);
-}
-
-static void nap(long us)
-{
-    struct timespec ts = {.tv_nsec = us * 1000};
-
-    nanosleep(&ts, NULL);
 }
 
 static void begin(void)
@@ -49,10 +32,7 @@ static void begin(void)
 
 static bool has(struct abti_waitq *q)
 {
-    abti_spin_lock(&mutex.lock);
-    bool any = !abti_waitq_is_empty(q);
-    abti_spin_unlock(&mutex.lock);
-    return any;
+    return num_queued(&mutex.lock, q) > 0;
 }
 
 static bool is_empty(void)
@@ -147,18 +127,6 @@ static void *wait_once_natively(void *arg)
     return NULL;
 }
 
-static void wait_for_waiters(int num)
-{
-    for (int n = 0; n != num; ABT_thread_yield()) {
-        n = 0;
-        abti_spin_lock(&cond.lock);
-        struct abti_waiter *head = cond.waiters.head;
-        for (struct abti_waiter *w = head; w; w = w->next == head ? NULL : w->next)
-            n++;
-        abti_spin_unlock(&cond.lock);
-    }
-}
-
 /* Waiters that a signal has moved wait for the unlock, and all come then. */
 static void test_guests(void)
 {
@@ -167,9 +135,9 @@ static void test_guests(void)
     begin();
     num_locked = 0;
     must(pthread_create(&native, NULL, wait_once_natively, NULL));
-    wait_for_waiters(1);
+    await_queued(&cond.lock, &cond.waiters, 1);
     ABT_thread ults[2] = {make_ult(0, wait_once), make_ult(1, wait_once)};
-    wait_for_waiters(3);
+    await_queued(&cond.lock, &cond.waiters, 3);
     abti_mutex_lock(&mutex);
     abti_cond_broadcast(&cond);
     ok(has(&mutex.waiters) && word() & ABTI_MUTEX_GUESTS, "they are guests of the mutex");
@@ -281,7 +249,7 @@ static void test_race(ABT_pool_kind kind)
         for (int i = 0; i < STREAMS; i++)
             hurry(streams[i]);
         abti_cond_broadcast(&cond); /* the last ones have nobody else to wake them */
-        nap(50);
+        nap_us(50);
         if (abti_clock_mono_ns() > end)
             atomic_store(&goes_on, false); /* a slow machine: fewer rounds will do */
     }
