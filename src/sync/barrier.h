@@ -5,7 +5,7 @@
 #include "sync/waitq.h"
 
 struct ABT_barrier_opaque {
-    struct abti_spin lock;
+    struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
     uint32_t arrived;          /* lock: how many of this round have come so far */
     uint32_t num_local;        /* lock: how many of them are in `local` */

@@ -86,7 +86,7 @@ enum {
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
     _Atomic(uint32_t) word; /* the bits that are described above */
-    struct abti_spin lock;
+    struct abti_spin lock;     /* guards the fields that name it */
     uint32_t depth;            /* recursive: how many unlocks do not unlock. The owner alone uses it */
     uint32_t owner_room[3];    /* recursive: see mutex_owner (sync/mutex.c) */
     struct abti_waitq natives; /* lock: native threads of ESs */

@@ -33,8 +33,8 @@ struct abti_waiter {
     struct abti_waiter *other; /* the waiters that it wakes after that, linked by `next`; NULL: none */
     const void *object;        /* the object that it waits for, and the kind of that, for tools and dumps */
     ABT_sync_event_type reason;
-    _Atomic(uint32_t) word;
-    _Atomic(uint32_t) claim;
+    _Atomic(uint32_t) word;  /* see above */
+    _Atomic(uint32_t) claim; /* see above */
     uint64_t deadline_ns; /* of a ULT with a claim, ABTI_CLOCK_NEVER: none. For dumps */
 };
 
