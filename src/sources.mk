@@ -118,6 +118,7 @@ abt_sources = \
 	src/sync/future.c \
 	src/sync/gate.c \
 	src/sync/mutex.c \
+	src/sync/mutex_owner.c \
 	src/sync/rwlock.c \
 	src/sync/timer.c \
 	src/sync/waiter.c \

@@ -20,6 +20,7 @@
 #include "stream/reclaim.h"
 #include "stream/sched_impl.h"
 #include "stream/xstream.h"
+#include "sync/mutex.h"
 #include "unit/key.h"
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
@@ -144,6 +145,7 @@ static int runtime_init(void)
     abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
+    abti_mutex_watch_owners(abti_rt.config.watch_waits);
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {
         code = memory_and_primary_init();

@@ -36,18 +36,21 @@ enum abti_stack_kind {
 };
 
 struct abti_stack {
-    struct abti_node node; /* links it while it is free and without a magazine */
-    char *base;            /* lowest usable address */
-    char *end;             /* past the highest address that the user may hear of: get_stack reports [end - size, end) */
-    size_t size;           /* the nominal size: at least this much lies below `top` */
-    char *in_place_limit;  /* a unit may start in place while the stack pointer is above this */
-    char *low;             /* where its memory begins, guard page included */
-    void *tsan_fiber;      /* made when first used; NULL without TSan */
-    uint32_t valgrind_id;  /* valgrind's number for it; 0 without valgrind */
-    uint8_t fiber_uses;    /* how many units have started with the fiber */
-    uint8_t kind;          /* enum abti_stack_kind */
-    uint8_t guard;         /* enum abti_guard */
-    uint8_t size_class;    /* the class of an ABTI_STACK_CLASS */
+    union {
+        struct abti_node node; /* while free and without a magazine */
+        uint64_t blocked_ns;   /* when its unit has blocked, see abti_wait_for in run/block.h */
+    };
+    char *base;           /* lowest usable address */
+    char *end;            /* past the highest one the user may hear of: get_stack reports [end - size, end) */
+    size_t size;          /* nominal size: at least this much lies below `top` */
+    char *in_place_limit; /* a unit may start in place while the stack pointer is above this */
+    char *low;            /* where its memory begins, guard page included */
+    void *tsan_fiber;     /* created when first used, NULL without TSan */
+    uint32_t valgrind_id; /* as valgrind knows it; 0 without */
+    uint8_t fiber_uses;   /* units that have started with it */
+    uint8_t kind;         /* enum abti_stack_kind */
+    uint8_t guard;        /* enum abti_guard */
+    uint8_t size_class;   /* of ABTI_STACK_CLASS */
 };
 
 /* Sets in_place_limit: a whole default stack must be left, and something for the switch itself. */

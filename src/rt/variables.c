@@ -115,6 +115,8 @@ const struct abti_variable abti_variables[] = {
     {"PRINT_CONFIG", ABTI_VARIABLE_BOOL, FIELD(print_config), .help = "ABT_init prints the configuration on stdout"},
     {"CHECK", ABTI_VARIABLE_WORD, FIELD(check), .limits.dflt = ABTI_CHECK_OFF, .words = check_words,
      .help = "misuse of the library is told on stderr; abort: and ends the program"},
+    {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
+     .help = "since when units wait, and who owns mutexes, is kept for dumps"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "lines on stderr for events, in builds with a log"},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,

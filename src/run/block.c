@@ -32,6 +32,13 @@ int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(v
     return abti_switch(self, next, after, arg);
 }
 
+void abti_note_wait(abti_unit *self)
+{
+    self->stack->blocked_ns = abti_clock_mono_ns();
+    if (!self->next)
+        abti_unit_wait_for(self, ABTI_WAITS_SINCE);
+}
+
 void abti_serve_migration(abti_unit *self)
 {
     /* relaxed: abti_migrate_serve looks again */
@@ -61,7 +68,7 @@ int abti_suspend(abti_es *es, abti_unit *self)
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    abti_unit_wait_for(self, NULL);
+    abti_wait_for(self, NULL);
     return abti_block(es, self, abti_after_suspend, self);
 }
 
@@ -72,7 +79,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
     if (abti_has_requests(self))
         abti_serve_migration(self);
     abti_pool_count_entered(es, self->pool);
-    abti_unit_wait_for(self, NULL);
+    abti_wait_for(self, NULL);
     return abti_leave(es, self, next, abti_after_suspend, self);
 }
 

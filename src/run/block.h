@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "pool/blocked.h"
+#include "rt/rt.h"
 #include "run/budget.h"
 #include "run/switch.h"
 
@@ -12,6 +13,20 @@
  * blocked in the pool to which it will come back.
  */
 void abti_serve_migration(abti_unit *self);
+
+/* While waits are watched. */
+void abti_note_wait(abti_unit *self);
+
+/*
+ * abti_unit_wait_for on the general paths, with the time in the header of the stack if waits are watched. A unit in
+ * place shares its stack with its joiner: the time is that of the one which has blocked last.
+ */
+ABTI_INLINE void abti_wait_for(abti_unit *self, const void *what)
+{
+    abti_unit_wait_for(self, what);
+    if (ABTI_UNLIKELY(abti_rt.config.watch_waits))
+        abti_note_wait(self);
+}
 
 /*
  * Blocks the calling ULT: it is counted, others run, and after(arg) must store ABT_THREAD_STATE_BLOCKED and make the

@@ -75,7 +75,7 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     abti_assert(es->cur == self && es->parent && self != unit);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
+    abti_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
@@ -190,7 +190,7 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 int abti_join_uncounted(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
-    abti_unit_wait_for(self, unit);
+    abti_wait_for(self, unit);
     abti_assert(es == abti_es_self && abti_load_relaxed(&unit->join) == 0);
     /*
      * release: publishes the joiner to abti_publish_end and to may_finish (stream/main.c). There is no other joiner,

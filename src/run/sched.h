@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "pool/pool.h"
 #include "pool/thief.h"
+#include "rt/rt.h"
 #include "run/budget.h"
 
 /* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. */
@@ -123,15 +124,15 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
 }
 
 /*
- * Sets the scheduler that may be asked for the next unit from now on. With tools there is none, so that all units run
- * on the general paths.
+ * Who may be asked for the next unit from now on. With tools nobody, so that all units run on the general paths. While
+ * waits are watched there is no fast pool, so that no unit blocks without a time.
  */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {
     if (ABTI_BUILD_TOOL)
         dsched = NULL;
     es->dsched = dsched;
-    es->fast = dsched && dsched->fast ? dsched->fast : &abti_no_pool;
+    es->fast = dsched && dsched->fast && !abti_rt.config.watch_waits ? dsched->fast : &abti_no_pool;
 }
 
 /* Passes on the wake by which the ES was woken, if it was. The ES takes a unit, or leaves its scheduler. */

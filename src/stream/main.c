@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
+#include "run/block.h"
 #include "run/budget.h"
 #include "run/child.h"
 #include "run/sched.h"
@@ -183,6 +184,6 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     }
     struct replace_arg arg = {es, sched, self};
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_OTHER, NULL);
-    abti_unit_wait_for(self, NULL);
+    abti_wait_for(self, NULL);
     return abti_leave_to(es, self, abti_pick_next(es, NULL), after_replace, &arg);
 }

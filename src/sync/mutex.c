@@ -226,6 +226,8 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
         w->guest = false;
         park_in(mutex, queue, w, NULL);
     }
+    if (ABTI_UNLIKELY(abti_mutex_is_owned(mutex)))
+        abti_mutex_own(mutex);
     return ABT_SUCCESS;
 }
 
@@ -515,57 +517,26 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     return to_wake;
 }
 
-/* --- Recursive mutexes --- */
+/* --- Mutexes whose owner is kept: see sync/mutex_owner.c --- */
 
-/*
- * The owner of a recursive mutex: a work unit, an address of its own for a native thread that is none, or NULL. Others
- * may look while the owner changes, so it is one atomic word, at the first place in its room where it is aligned. All
- * accesses are relaxed: only the owner itself finds its own address there.
- */
-static _Atomic(const void *) *mutex_owner(ABT_mutex mutex)
+int abti_mutex_lock_anyhow(ABT_mutex mutex)
 {
-    return (_Atomic(const void *) *)(((uintptr_t)mutex->owner_room + 7) & ~(uintptr_t)7);
+    return lock_plain(mutex);
 }
 
-static const void *self_identity(void)
+bool abti_mutex_take(ABT_mutex mutex)
 {
-    static _Thread_local char native;
-    abti_es *es = abti_es_self;
-    return es ? (const void *)es->cur : &native;
-}
-
-/* Counts one level more if the caller owns the mutex. */
-static bool enter_again(ABT_mutex mutex, const void *self)
-{
-    /* relaxed: it is the caller if and only if the caller stored that */
-    if (abti_load_relaxed(mutex_owner(mutex)) != self)
-        return false;
-    mutex->depth++;
-    return true;
+    return take(mutex, ABTI_MUTEX_LOCKED, 0);
 }
 
 int abti_mutex_lock_slow(ABT_mutex mutex)
 {
-    if (ABTI_LIKELY(!abti_mutex_is_recursive(mutex)))
-        return lock_plain(mutex);
-    const void *self = self_identity();
-    if (enter_again(mutex, self))
-        return ABT_SUCCESS;
-    lock_plain(mutex);
-    abti_store_relaxed(mutex_owner(mutex), self); /* relaxed: see enter_again */
-    return ABT_SUCCESS;
+    return ABTI_LIKELY(!abti_mutex_is_owned(mutex)) ? lock_plain(mutex) : abti_mutex_lock_owned(mutex);
 }
 
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex)
 {
-    if (abti_mutex_is_recursive(mutex)) {
-        if (mutex->depth > 0) {
-            mutex->depth--;
-            return NULL;
-        }
-        abti_store_relaxed(mutex_owner(mutex), NULL); /* relaxed: see enter_again */
-    }
-    return release_plain(mutex);
+    return abti_mutex_is_owned(mutex) && !abti_mutex_disown(mutex) ? NULL : release_plain(mutex);
 }
 
 int abti_mutex_unlock_slow(ABT_mutex mutex)
@@ -578,15 +549,7 @@ int abti_mutex_unlock_slow(ABT_mutex mutex)
 
 bool abti_mutex_trylock(ABT_mutex mutex)
 {
-    if (!abti_mutex_is_recursive(mutex))
-        return take(mutex, ABTI_MUTEX_LOCKED, 0);
-    const void *self = self_identity();
-    if (enter_again(mutex, self))
-        return true;
-    if (!take(mutex, ABTI_MUTEX_LOCKED, 0))
-        return false;
-    abti_store_relaxed(mutex_owner(mutex), self); /* relaxed: see enter_again */
-    return true;
+    return abti_mutex_is_owned(mutex) ? abti_mutex_trylock_owned(mutex) : abti_mutex_take(mutex);
 }
 
 void abti_mutex_spinlock(ABT_mutex mutex)

@@ -85,10 +85,10 @@ enum {
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
-    _Atomic(uint32_t) word; /* the bits that are described above */
+    _Atomic(uint32_t) word; /* see above */
     struct abti_spin lock;     /* guards the fields that name it */
-    uint32_t depth;            /* recursive: how many unlocks do not unlock. The owner alone uses it */
-    uint32_t owner_room[3];    /* recursive: see mutex_owner (sync/mutex.c) */
+    uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
+    uint32_t owner_room[3];    /* see abti_mutex_owner_at */
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the other waiters */
@@ -147,10 +147,19 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w);
 /* Unlocks. Returns the waiters to wake, linked by `next`; the last one is the one whose turn it is. NULL: none. */
 struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
 
+/*
+ * What the word of a mutex is that nobody has, and that somebody has, with nothing else to be said: such a mutex is
+ * taken and dropped at once. While owners are watched it is what no word ever holds, so that nobody finds it. Written
+ * before the first lock.
+ */
+extern struct abti_mutex_quick {
+    uint32_t free, held;
+} abti_mutex_quick;
+
 /* Takes the mutex in the common case: it is not recursive, it is free, and nobody waits. */
 ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 {
-    uint32_t word = 0;
+    uint32_t word = abti_mutex_quick.free;
     /* acquire: pairs with the release that clears LOCKED, in abti_mutex_drop_plain or release_plain */
     return ABTI_LIKELY(abti_cas_word(&mutex->word, &word, ABTI_MUTEX_LOCKED));
 }
@@ -158,7 +167,7 @@ ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)
 /* Drops the mutex in the common case: it is not recursive, and nobody waits. */
 ABTI_INLINE bool abti_mutex_drop_plain(ABT_mutex mutex)
 {
-    uint32_t word = ABTI_MUTEX_LOCKED;
+    uint32_t word = abti_mutex_quick.held;
     /* release: pairs with the acquire that sets LOCKED: abti_mutex_take_plain, abti_mutex_come, take */
     return ABTI_LIKELY(abti_cas_own_word(&mutex->word, &word, 0));
 }
@@ -175,7 +184,8 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
      */
     uint32_t word = abti_load_relaxed(&mutex->word);
     uint32_t taken = (word & ~(uint32_t)(ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE)) | ABTI_MUTEX_LOCKED;
-    if (ABTI_LIKELY(!(word & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING))) && abti_cas_word(&mutex->word, &word, taken))
+    bool is_free = !((word | abti_mutex_quick.free) & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING));
+    if (ABTI_LIKELY(is_free) && abti_cas_word(&mutex->word, &word, taken))
         return ABT_SUCCESS;
     return abti_mutex_come_slow(mutex, w);
 }
@@ -185,6 +195,40 @@ ABTI_INLINE bool abti_mutex_is_recursive(ABT_mutex mutex)
     /* relaxed: this bit never changes */
     return (abti_load_relaxed(&mutex->word) & ABTI_MUTEX_RECURSIVE) != 0;
 }
+
+/* Its owner is kept. */
+ABTI_INLINE bool abti_mutex_is_owned(ABT_mutex mutex)
+{
+    /* relaxed: as above */
+    return ((abti_load_relaxed(&mutex->word) | abti_mutex_quick.free) & ABTI_MUTEX_RECURSIVE) != 0;
+}
+
+/* While nobody has a mutex: the owners of all of them are kept from now on, or of recursive ones only. */
+void abti_mutex_watch_owners(bool watch);
+
+/*
+ * The owner: a work unit, an address of its own for a native thread that is none, or NULL: nobody, or it is not kept.
+ * Others may look while the owner changes, so it is one atomic word, at the first place in its room where it is
+ * aligned.
+ */
+const void *abti_mutex_owner(ABT_mutex mutex);
+
+ABTI_INLINE _Atomic(const void *) *abti_mutex_owner_at(ABT_mutex mutex)
+{
+    return (_Atomic(const void *) *)(((uintptr_t)mutex->owner_room + 7) & ~(uintptr_t)7);
+}
+
+/* The caller, as an owner. */
+const void *abti_mutex_self(void);
+
+/* Between sync/mutex.c and sync/mutex_owner.c: whatever is said of owners, */
+int abti_mutex_lock_anyhow(ABT_mutex mutex);
+bool abti_mutex_take(ABT_mutex mutex);
+/* and with the owner. disown: false when the caller has the mutex still, as it is recursive. */
+int abti_mutex_lock_owned(ABT_mutex mutex);
+bool abti_mutex_trylock_owned(ABT_mutex mutex) ABTI_MUST_CHECK;
+void abti_mutex_own(ABT_mutex mutex);
+bool abti_mutex_disown(ABT_mutex mutex);
 
 ABTI_INLINE int abti_mutex_lock(ABT_mutex mutex)
 {

@@ -69,7 +69,7 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
     if (!(atomic_load(&ult->requests) & ABTI_REQ_CANCEL) || !abti_waiter_give_up(w)) {
         abti_tool_event_suspend(abti_es_self, w->reason, w->object);
         w->deadline_ns = deadline_ns;
-        abti_unit_wait_for(ult, w);
+        abti_wait_for(ult, w);
         abti_block(abti_es_self, ult, after_await, w);
     }
     abti_store_relaxed(&ult->held, 0); /* relaxed: a canceller that sees it late looks in vain */
@@ -111,7 +111,7 @@ static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_
     abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
     w->other = next ? NULL : other;
-    abti_unit_wait_for(w->unit, w);
+    abti_wait_for(w->unit, w);
     /* These are tail calls, so that the ULT goes on in our caller. */
     if (next)
         abti_leave_to(es, w->unit, next, after_park, w);
@@ -148,7 +148,7 @@ void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_uni
     abti_tool_event_suspend(es, w->reason, w->object);
     w->lock = lock;
     w->other = NULL;
-    abti_unit_wait_for(w->unit, w);
+    abti_wait_for(w->unit, w);
     abti_block_to(es, w->unit, next, after_park, w);
 }
 

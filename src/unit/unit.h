@@ -328,6 +328,8 @@ size_t abti_unit_stack_size(abti_unit *unit);
  * The unit is about to block, and this says what for, to the registry (watch/registry.h) alone: a struct abti_waiter of
  * its own, the joined unit, the address of the user's handle of that, a barrier, or NULL.
  */
+#define ABTI_WAITS_SINCE ((const void *)1) /* as NULL, but when it has blocked is known */
+
 ABTI_INLINE void abti_unit_wait_for(abti_unit *unit, const void *what)
 {
     abti_plain_store_relaxed(&unit->next, (abti_unit *)what);

@@ -6,6 +6,7 @@
 #include "pool/pool.h"
 #include "rt/rt.h"
 #include "sync/barrier.h"
+#include "sync/mutex.h"
 #include "sync/waiter.h"
 
 /* --- Words --- */
@@ -141,6 +142,15 @@ static enum abti_wait_kind wait_of(const struct abti_waiter *w)
     }
 }
 
+/* NULL: nobody, no unit, or it is not kept. */
+static abti_unit *mutex_owner(const void *mutex)
+{
+    abti_unit *owner;
+    if (!abti_peek(&owner, abti_mutex_owner_at((ABT_mutex)(uintptr_t)mutex), sizeof(owner)))
+        return NULL;
+    return owner && abti_slab_has(&abti_rt.unit_slab, owner) ? owner : NULL;
+}
+
 static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at)
 {
     struct abti_waiter w;
@@ -148,6 +158,8 @@ static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at
         return false;
     note->wait = wait_of(&w);
     note->object = note->wait == ABTI_WAIT_SLEEP ? NULL : w.object;
+    if (note->wait == ABTI_WAIT_MUTEX)
+        note->owner = mutex_owner(w.object);
     bool claimed = abti_load_relaxed(&w.claim) != ABTI_CLAIM_NONE; /* relaxed: it is a copy */
     note->has_deadline = claimed && w.deadline_ns != ABTI_CLOCK_NEVER;
     note->deadline_ns = note->has_deadline ? w.deadline_ns : ABTI_CLOCK_NEVER;
@@ -170,7 +182,7 @@ static void note_wait(struct abti_unit_note *note, const void *what)
 {
     abti_unit *joined;
     note->wait = ABTI_WAIT_SUSPEND;
-    if (!what)
+    if (!what || what == ABTI_WAITS_SINCE)
         return;
     if (is_joined_by(what, note->unit))
         note_join(note, ABTI_WAIT_JOIN, (abti_unit *)(uintptr_t)what);
@@ -178,6 +190,19 @@ static void note_wait(struct abti_unit_note *note, const void *what)
         note_join(note, ABTI_WAIT_FREE, joined);
     else if (!try_waiter(note, what))
         (void)try_barrier(note, what);
+}
+
+/* Not of one that joins a unit in place, which may have blocked later on the same stack. */
+static void note_time(struct abti_unit_note *note, const abti_unit *copy)
+{
+    uint64_t since, now = abti_clock_mono_ns();
+    if (!abti_rt.config.watch_waits || !copy->next)
+        return;
+    if (note->owner && (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE) &&
+        abti_unit_runs_in_place(note->owner))
+        return;
+    if (abti_peek(&since, &copy->stack->blocked_ns, sizeof(since)) && since <= now)
+        note->waited_ns = now - since;
 }
 
 /* --- Units --- */
@@ -207,8 +232,10 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
         .pool_id = pool_id_of(copy.pool),
         .rank = rank,
     };
-    if (note->state == ABT_THREAD_STATE_BLOCKED)
+    if (note->state == ABT_THREAD_STATE_BLOCKED) {
         note_wait(note, copy.next);
+        note_time(note, &copy);
+    }
     return true;
 }
 

@@ -193,6 +193,7 @@ static void test_words(void)
     CHECK(check, "ABT_CHECK", "off", ABTI_CHECK_OFF);
     CHECK(check, "ABT_CHECK", "abort", ABTI_CHECK_ABORT);
     CHECK(check, "ABT_CHECK", "what", ABTI_CHECK_OFF);
+    CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);
