@@ -50,6 +50,7 @@ abt_sources = \
 	src/os/annotate.c \
 	src/os/bias.c \
 	src/os/clock.c \
+	src/os/cxx.c \
 	src/os/env.c \
 	src/os/fault.c \
 	src/os/limits.c \
@@ -83,6 +84,7 @@ abt_sources = \
 	src/run/block.c \
 	src/run/child.c \
 	src/run/end.c \
+	src/run/exceptions.c \
 	src/run/join.c \
 	src/run/leftover.c \
 	src/run/migrate.c \
@@ -153,6 +155,12 @@ if HAVE_MEMBARRIER
 abt_sources += src/os/membarrier_linux.c
 else
 abt_sources += src/os/membarrier_none.c
+endif
+
+if HAVE_DLADDR1
+abt_sources += src/os/loader_glibc.c
+else
+abt_sources += src/os/loader_none.c
 endif
 
 if HAVE_EVENTFD

@@ -267,7 +267,7 @@ static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread threa
 int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_thread_is_null(thread) || !abti_may_hand_over(es->cur, thread)))
+    if (ABTI_UNLIKELY(!es || abti_thread_is_null(thread) || !abti_may_hand_over(es, es->cur, thread)))
         return resume_suspend_to_checked(es, thread);
     return abti_hand_over(es, es->cur, thread);
 }

@@ -310,7 +310,9 @@ static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
         if (code != ABT_SUCCESS)
             return abti_error(code);
     }
+    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
     abti_run_child(es, unit, NULL);
+    abti_exceptions_pick_up(&kept);
     return ABT_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "mem/stack.h"
 #include "os/bias.h"
+#include "os/cxx.h"
 #include "rt/types.h"
 #include "wait/sleeper.h"
 
@@ -31,20 +32,24 @@ struct abti_ownstacks {
 
 struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
-    abti_unit *cur;      /* the unit that runs now */
-    abti_unit *parent;   /* the ULT that runs `cur` as its child and goes on when no other unit is picked; NULL: none */
-    abti_pool *fast;     /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
-                            and belongs to nobody, so that the quick paths need not ask twice */
-    abti_sched *dsched;  /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
-                            goes to the parent */
-    abti_unit *handoff;  /* a unit that a child has picked, for the parent to run */
-    int32_t budget;      /* how many units may run before the scheduler looks at events */
-    bool woken;          /* the ES was woken from its sleep and has run nothing since, see abti_es_pass_wake */
-    bool sleepy;         /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
-    uint64_t offered_ns; /* when it last offered a unit to a sleeping stream */
-    uint16_t index;      /* in rt.by_index. Constant */
-    uint32_t running;    /* ABTI_RUNNING_ON(index) */
-    struct abti_bias_user *bias; /* says in which pool's lock the native thread is by the bias. Constant */
+    abti_unit *cur;          /* the unit that runs now */
+    abti_unit *parent;       /* the ULT that runs `cur` as its child and goes on when no other is picked; NULL: none */
+    abti_pool *fast;         /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
+                                and belongs to nobody, so that the quick paths need not ask twice */
+    abti_sched *dsched;      /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
+                                goes to the parent */
+    abti_unit *handoff;      /* a unit that a child has picked, for the parent to run */
+    const uint64_t *in_hand; /* not aligned; not 0: `cur` has C++ exceptions in hand, see run/exceptions.h */
+    int32_t budget;          /* how many units may run before the scheduler looks at events */
+    bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
+    bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
+    uint16_t index;          /* in rt.by_index. Constant */
+    uint32_t running;        /* ABTI_RUNNING_ON(index) */
+    uint64_t offered_ns;     /* when it last offered a unit to a sleeping stream */
+    struct abti_cxx_globals *exceptions; /* of the native thread. NULL: no C++ runtime is known */
+    uint64_t libraries;                  /* how many had been loaded when a C++ runtime was looked for last */
+    bool counts_libraries;               /* it looks at its events whether there are more */
+    struct abti_bias_user *bias;         /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* stacks of other than the default size */

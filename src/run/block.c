@@ -29,7 +29,7 @@ int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(v
     if (abti_stack_is_overrun(self->stack))
         abti_overflow_abort(self);
     abti_set_running(es, next);
-    return abti_switch(self, next, after, arg);
+    return abti_switch(es, self, next, after, arg);
 }
 
 void abti_note_wait(abti_unit *self)

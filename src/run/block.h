@@ -46,7 +46,7 @@ ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
     return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) &&
            ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(abti_budget_allows(es)) &&
            ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
-           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur);
+           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_has_exceptions(es);
 }
 
 /* Marks `self` as blocked and the next unit as running. Returns where that one goes on. */
@@ -132,14 +132,15 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
  * ULTs, and neither is a main scheduler, which would have no pool; they have the same pool, whose count stays as it is;
  * nothing is asked of either, and nobody has to look at the stack that is left.
  */
-ABTI_INLINE bool abti_may_hand_over(abti_unit *self, abti_unit *next)
+ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
     return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
            ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
            /* acquire: pairs with the release in abti_after_suspend and in abti_hand_over */
            ABTI_LIKELY(abti_load_acquire(&next->state) == ABT_THREAD_STATE_BLOCKED) &&
-           ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY);
+           ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&
+           !abti_has_exceptions(es);
 }
 
 /* Blocks `self`, and `next`, a blocked ULT that its one waker has found, goes on. */

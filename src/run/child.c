@@ -44,7 +44,7 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
     if (requests & ABTI_REQ_FREE) {
         abti_unit *left = abti_leftover_take(unit);
         abti_set_running(es, unit);
-        abti_switch(parent, unit, abti_leftover_free, left);
+        abti_switch(es, parent, unit, abti_leftover_free, left);
         return false;
     }
     return true;
@@ -85,10 +85,10 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
         abti_es_set_dsched(es, dsched);
     } else if (abti_unit_has_started(unit)) {
         abti_set_running(es, unit);
-        abti_switch(parent, unit, NULL, NULL);
+        abti_switch(es, parent, unit, NULL, NULL);
     } else if (abti_take_stack(es, unit)) {
         abti_set_running(es, unit);
-        abti_start(parent, unit, NULL, NULL);
+        abti_start(es, parent, unit, NULL, NULL);
     } else {
         run_another(es, parent, unit);
     }

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "run/end.h"
+#include "run/exceptions.h"
 #include "run/switch.h"
 
 /*
@@ -19,6 +20,7 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
+    ABTI_STOPS_EXCEPTIONS();
     abti_set_running(es, unit);
     unit->func(unit->arg);
     abti_tool_event_finish(es, unit);

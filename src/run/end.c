@@ -302,6 +302,7 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
 void abti_run_row(void *row_)
 {
     struct abti_row *row = row_;
+    ABTI_STOPS_EXCEPTIONS();
     do {
         abti_unit *unit = row->unit;
         unit->func(unit->arg);
@@ -359,6 +360,7 @@ static ABTI_NOINLINE void tell_finish(void)
 
 ABTI_INLINE void run_ults(bool watch)
 {
+    ABTI_STOPS_EXCEPTIONS();
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
@@ -395,6 +397,7 @@ void abti_entry_watch(void)
 
 void abti_ult_exit_told(void)
 {
+    abti_exceptions_drop(abti_es_self);
     end_ult();
     restart(abti_es_self->cur);
 }
@@ -413,6 +416,7 @@ void abti_ult_exit_to(abti_unit *next)
     abti_unit *unit = es->cur;
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
+    abti_exceptions_drop(es);
     abti_stackuse_left(unit);
     abti_tool_event_finish(es, unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK) {

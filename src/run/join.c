@@ -116,6 +116,15 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return abti_free_done(es, unit, handle);
 }
 
+ABTI_NOINLINE int abti_call_in_place_keeping(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    struct abti_cxx_globals kept;
+    abti_exceptions_take(es, &kept);
+    int code = abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
+    abti_exceptions_pick_up(&kept);
+    return code;
+}
+
 /*
  * Whether it is worth while to take the lock: the unit may be the next one, as a glance, and the ULT may run a unit in
  * place.

@@ -8,6 +8,7 @@
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "rt/timers.h"
+#include "run/exceptions.h"
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 {
@@ -162,6 +163,8 @@ void abti_sched_stacked_main(void *arg)
  */
 bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 {
+    if (ABTI_UNLIKELY(es->counts_libraries))
+        abti_exceptions_look(es);
     /*
      * seq_cst: pairs with abti_es_notify, abti_sched_request and the giving of timers (abti_timer_next). relaxed: the
      * use changes only when the scheduler does not run.

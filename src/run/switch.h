@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "run/annotated.h"
+#include "run/exceptions.h"
 #include "run/overflow.h"
 #include "run/tool_event.h"
 
@@ -69,10 +70,16 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
+/* The two functions below for a caller with exceptions in hand, which it has again when it goes on. */
+int abti_switch_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+int abti_start_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+
 /* Switches between units that have their state set. `after` may be NULL. Instrumented programs take the slow form. */
-ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
+    if (abti_has_exceptions(es))
+        return abti_switch_keeping(es, self, to, after, arg);
     if (ABTI_UNLIKELY(abti_annotate_on))
         return abti_switch_annotated(self, to, after, arg);
     if (!after)
@@ -88,9 +95,11 @@ ABTI_INLINE int abti_switch(abti_unit *self, abti_unit *to, void (*after)(void *
 extern _Atomic(void (*)(void)) abti_ult_entry;
 
 /* Switches to a ULT that has not started. */
-ABTI_INLINE int abti_start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
+    if (abti_has_exceptions(es))
+        return abti_start_keeping(es, self, to, after, arg);
     if (ABTI_UNLIKELY(abti_annotate_on))
         return abti_start_annotated(self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
@@ -108,16 +117,16 @@ ABTI_INLINE int abti_leave(abti_es *es, abti_unit *self, abti_unit *next, void (
     if (ABTI_LIKELY(next != NULL)) {
         if (ABTI_LIKELY(abti_is_resumable(next))) {
             abti_set_running(es, next);
-            return abti_switch(self, next, after, arg);
+            return abti_switch(es, self, next, after, arg);
         }
         if (abti_is_startable(next) && abti_take_stack(es, next)) {
             abti_set_running(es, next);
-            return abti_start(self, next, after, arg);
+            return abti_start(es, self, next, after, arg);
         }
     }
     es->handoff = next;
     es->cur = es->parent;
-    return abti_switch(self, es->parent, after, arg);
+    return abti_switch(es, self, es->parent, after, arg);
 }
 
 /* abti_leave, out of line. */

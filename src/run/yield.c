@@ -107,7 +107,7 @@ ABTI_INLINE int yield_body(abti_es *es, abti_unit *self, abti_pool *pool, bool b
     }
     rotate_locked(es, self, pool, next);
     return biased ? abti_ctx_switch_after(&self->ctx, next->ctx, leave_bias, es->bias)
-                  : abti_switch(self, next, unlock_pool, pool);
+                  : abti_switch(es, self, next, unlock_pool, pool);
 }
 
 static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
@@ -119,7 +119,8 @@ static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
 static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
 {
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(abti_annotate_on || !abti_bias_enter(&pool->lock, es->bias)))
+    if (ABTI_UNLIKELY(abti_annotate_on) || abti_has_exceptions(es) ||
+        ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
         return yield_shared_slow(es, self);
     return yield_body(es, self, pool, true);
 }

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "pool/blocked.h"
+#include "run/exceptions.h"
 #include "run/sched.h"
 #include "stream/halt.h"
 #include "stream/idle.h"
@@ -36,6 +37,8 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     if (sched->has_inbox)
         collect_inboxes(sched);
     abti_timers_look(es);
+    if (ABTI_UNLIKELY(es->counts_libraries))
+        abti_exceptions_look(es);
     unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */
     if (ABTI_LIKELY(requests == 0))
         return;

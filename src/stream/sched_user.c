@@ -1,9 +1,12 @@
 /* User-defined schedulers. */
+#include "run/exceptions.h"
 #include "stream/sched_impl.h"
 
 static void user_run(abti_sched *sched)
 {
+    ABTI_STOPS_EXCEPTIONS();
     sched->def.run(sched);
+    __asm__ volatile(""); /* the frame stays: no tail call */
 }
 
 const struct abti_sched_ops abti_sched_user_ops = {.run = user_run};

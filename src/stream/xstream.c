@@ -128,6 +128,7 @@ static void *es_thread(void *arg)
     if (abti_annotate_on)
         es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
     abti_unit_set_stack(es->main_unit, &es->native);
+    abti_exceptions_enter(es);
     abti_fault_enter(es->fault_stack);
     for (;;) {
         abti_main_run(es);
@@ -237,6 +238,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->parent = es->main_unit;
     es->depth = 1;
     abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
+    abti_exceptions_enter(es);
     abti_set_running(es, main_ult);
     abti_es_self = es;
     *out = es;

@@ -112,6 +112,18 @@ ABTI_INLINE bool abti_cpu_count_down(void *half)
     return positive;
 }
 
+typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;
+
+/* With a constant: to have 0 in a register would be one instruction more. */
+ABTI_INLINE bool abti_cpu_is_any_set(const void *bytes)
+{
+    bool set;
+    abti_delay();
+    __asm__ volatile("cmpq $0, %1" : "=@ccne"(set) : "m"(*(const abti_cpu_loose_word *)bytes));
+    abti_delay();
+    return set;
+}
+
 /* A copy of the stack pointer in a register is one instruction more. */
 ABTI_INLINE bool abti_cpu_sp_is_above(char *const *limit)
 {

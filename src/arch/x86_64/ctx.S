@@ -239,11 +239,20 @@ FUNCTION(abti_ctx_start)
 3:  ENTER
 END(abti_ctx_start)
 
+/* No exception gets from what is called into the frames of the caller. */
+#ifdef __APPLE__
+#define STOPS_EXCEPTIONS
+#else
+.hidden abti_exception_leaves
+#define STOPS_EXCEPTIONS .cfi_personality 0x1b, abti_exception_leaves
+#endif
+
 /* Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not. */
 #define NEST                                                                                                           \
     SAVE;                                                                                                              \
     LOAD_FPU(-8(%rsp), -4(%rsp), fpu_default(%rip), 4+fpu_default(%rip));                                              \
     subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
+    STOPS_EXCEPTIONS;                                                                                                  \
     .cfi_remember_state;                                                                                               \
     .cfi_undefined %rip;                                                                                               \
     movq %rsi, %rdi;                                                                                                   \

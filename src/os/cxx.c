@@ -1,0 +1,61 @@
+#include "os/cxx.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/atomic.h"
+
+/* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
+extern struct abti_cxx_globals *__cxa_get_globals(void) __attribute__((weak, visibility("default")));
+
+typedef struct abti_cxx_globals *globals_function(void);
+typedef char *demangle_function(const char *name, char *buffer, size_t *length, int *status);
+
+/* Both NULL: no runtime is known. Otherwise it stays loaded. */
+static _Atomic(globals_function *) get_globals;
+static _Atomic(demangle_function *) demangle;
+
+/* In which library the runtime is, where it is a library. */
+static const char *const names[] = {"libstdc++.so.6", "libc++abi.so.1", "libcxxrt.so.1"};
+
+struct abti_cxx_globals *abti_cxx_globals(void)
+{
+    globals_function *get = abti_load_relaxed(&get_globals); /* relaxed: code, which does not change */
+    return get ? get() : NULL;
+}
+
+static bool use_runtime(void *library)
+{
+    globals_function *get = (globals_function *)(uintptr_t)dlsym(library, "__cxa_get_globals");
+    if (!get)
+        return false;
+    /* relaxed: as above; two threads that look at the same time find the same */
+    abti_store_relaxed(&demangle, (demangle_function *)(uintptr_t)dlsym(library, "__cxa_demangle"));
+    abti_store_relaxed(&get_globals, get);
+    return true;
+}
+
+void abti_cxx_look(bool plugins)
+{
+    if (abti_load_relaxed(&get_globals) || use_runtime(RTLD_DEFAULT))
+        return;
+    if (__cxa_get_globals) {
+        abti_store_relaxed(&get_globals, __cxa_get_globals);
+        return;
+    }
+    for (size_t i = 0; plugins && i < sizeof(names) / sizeof(names[0]); i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD); /* counted: it is not unloaded any more */
+        if (!library)
+            continue;
+        if (use_runtime(library))
+            return;
+        dlclose(library);
+    }
+}
+
+char *abti_cxx_demangle(const char *name)
+{
+    int status = 0;
+    demangle_function *function = abti_load_relaxed(&demangle);
+    return function ? function(name, NULL, NULL, &status) : NULL;
+}

@@ -1,0 +1,13 @@
+#include "os/loader.h"
+
+#include <stddef.h>
+
+const uint64_t *abti_loader_next(void)
+{
+    return NULL;
+}
+
+uint64_t abti_loader_count(void)
+{
+    return 0;
+}

@@ -1,0 +1,126 @@
+#include "run/exceptions.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+#include "base/assert.h"
+#include "os/loader.h"
+#include "unit/unit.h"
+
+static const uint64_t nothing;
+
+/*
+ * One comparison for both fields: eight bytes from the third of the pointer on. What it leaves out of the pointer is 0
+ * in no address but those of the lowest 64 KiB, which nothing lies in, and of the number what stands for 65,536 and
+ * more exceptions that are thrown inside of each other's destructors.
+ */
+enum { LEFT_OUT = 2 };
+_Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct abti_cxx_globals, uncaught) == 8 &&
+                   sizeof(struct abti_cxx_globals) == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the number stands behind the pointer, its low bytes first");
+
+static void look_for_runtime(abti_es *es, bool plugins)
+{
+    abti_cxx_look(plugins);
+    es->exceptions = abti_cxx_globals();
+    if (es->exceptions)
+        es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+    es->counts_libraries = es->in_hand == &nothing;
+}
+
+void abti_exceptions_enter(abti_es *es)
+{
+    const uint64_t *next = abti_loader_next();
+    es->in_hand = next ? next : &nothing;
+    es->libraries = abti_loader_count();
+    /* While the program has loaded nothing, all that there is can be found in the plain way. */
+    look_for_runtime(es, !next);
+}
+
+void abti_exceptions_look(abti_es *es)
+{
+    uint64_t libraries = abti_loader_count();
+    if (libraries == es->libraries)
+        return;
+    es->libraries = libraries;
+    look_for_runtime(es, true);
+}
+
+void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept)
+{
+    abti_assert(es == abti_es_self);
+    *kept = (struct abti_cxx_globals){NULL, 0};
+    if (!es->exceptions) {
+        es->in_hand = &nothing; /* a library has come; from now on they are counted */
+        look_for_runtime(es, true);
+    }
+    if (!es->exceptions)
+        return;
+    *kept = *es->exceptions;
+    es->exceptions->caught = NULL;
+    es->exceptions->uncaught = 0;
+}
+
+void abti_exceptions_give(const struct abti_cxx_globals *kept)
+{
+    abti_es *es = abti_es_self;
+    if (!es->exceptions)
+        look_for_runtime(es, true); /* it is known to the ES where they came from */
+    abti_assert(es->exceptions);
+    es->exceptions->caught = kept->caught;
+    es->exceptions->uncaught = kept->uncaught;
+}
+
+/* --- An exception that nobody catches --- */
+
+static const char *kind_of(const abti_unit *unit)
+{
+    if (unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED))
+        return "scheduler";
+    return unit->flags & ABTI_UNIT_TASKLET ? "tasklet" : "ULT";
+}
+
+static void tell(abti_unit *unit)
+{
+    Dl_info info;
+    void *function = (void *)(uintptr_t)unit->func;
+    fprintf(stderr, "libabt: an exception leaves the function of %s %" PRIu64 ": ", kind_of(unit), abti_unit_id(unit));
+    if (!function || !dladdr(function, &info)) {
+        fprintf(stderr, "%p\n", function);
+        return;
+    }
+    if (info.dli_sname && info.dli_saddr == function) {
+        char *name = abti_cxx_demangle(info.dli_sname);
+        fprintf(stderr, "%s ", name ? name : info.dli_sname);
+        free(name);
+    }
+    const char *slash = info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
+    uintptr_t offset = (uintptr_t)function - (uintptr_t)info.dli_fbase;
+    fprintf(stderr, "(%s+%#" PRIxPTR ")\n", slash ? slash + 1 : info.dli_fname, offset);
+}
+
+/*
+ * The "personality" of frames that call units' functions: while it looks for a handler, the unwinder asks it whether
+ * there is one. The answer that the search has failed makes the C++ runtime call std::terminate, on top of all frames,
+ * for a debugger to see. A native thread that is cancelled passes.
+ */
+_Unwind_Reason_Code abti_exception_leaves(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                          struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+_Unwind_Reason_Code abti_exception_leaves(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                          struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    (void)version;
+    (void)class;
+    (void)exception;
+    (void)context;
+    if (!(actions & _UA_SEARCH_PHASE))
+        return _URC_CONTINUE_UNWIND;
+    abti_es *es = abti_es_self;
+    if (es && es->cur)
+        tell(es->cur);
+    return _URC_FATAL_PHASE1_ERROR;
+}

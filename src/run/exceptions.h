@@ -1,0 +1,68 @@
+/*
+ * C++ exceptions belong to the unit that handles them. The runtime of C++ keeps them for each native thread; so whoever
+ * leaves an ES with exceptions in hand keeps them in its frame, and has them again where it goes on. Thus
+ *
+ *   whenever a unit starts or goes on, the native thread has no exceptions in hand,
+ *
+ * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
+ * to a word that is 0 until a library is loaded.
+ */
+#ifndef ABTI_RUN_EXCEPTIONS_H
+#define ABTI_RUN_EXCEPTIONS_H
+
+#include "arch/cpu.h"
+#include "os/cxx.h"
+#include "rt/self.h"
+
+/* The running unit has exceptions in hand, or a library has been loaded that may bring a C++ runtime. */
+ABTI_INLINE bool abti_has_exceptions(const abti_es *es)
+{
+    return ABTI_UNLIKELY(abti_cpu_is_any_set(es->in_hand));
+}
+
+/* By the native thread that is to be the ES, which has run no unit. */
+void abti_exceptions_enter(abti_es *es);
+
+/* Moves what the running unit has in hand to *kept, and back, on the ES where it runs then. */
+void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept);
+void abti_exceptions_give(const struct abti_cxx_globals *kept);
+
+/* The same for callers that are in no hurry: they look first. */
+ABTI_INLINE struct abti_cxx_globals abti_exceptions_lay_by(abti_es *es)
+{
+    struct abti_cxx_globals kept = {NULL, 0};
+    if (abti_has_exceptions(es))
+        abti_exceptions_take(es, &kept);
+    return kept;
+}
+
+ABTI_INLINE void abti_exceptions_pick_up(const struct abti_cxx_globals *kept)
+{
+    if (ABTI_UNLIKELY(kept->caught || kept->uncaught > 0))
+        abti_exceptions_give(kept);
+}
+
+/* The running unit ends by a call, inside of its handlers. Like all that its functions own, exceptions are left. */
+ABTI_INLINE void abti_exceptions_drop(abti_es *es)
+{
+    struct abti_cxx_globals dropped;
+    if (abti_has_exceptions(es))
+        abti_exceptions_take(es, &dropped);
+}
+
+/* Has a C++ runtime come, among other libraries? Asked at looks at events, once such have come. */
+void abti_exceptions_look(abti_es *es);
+
+/*
+ * In a function that calls a unit's function, on a machine whose calls are described for unwinders by directives of the
+ * assembler: an exception comes no further than this function, whose frame is another unit's or nobody's. The program
+ * is told which unit's function has been left, and ends (abti_exception_leaves). Costs nothing while there is none.
+ */
+#ifdef __ELF__
+#define ABTI_STOPS_EXCEPTIONS()                                                                                        \
+    __asm__ volatile(".cfi_personality 0x1b, abti_exception_leaves\n\t.hidden abti_exception_leaves")
+#else
+#define ABTI_STOPS_EXCEPTIONS() ((void)0)
+#endif
+
+#endif
