@@ -124,6 +124,26 @@ client_tests = \
 	test/clients/storage_engine \
 	test/clients/storage_sched
 
+# test/cxx/*: programs in C++, and what comes of it for programs in C.
+if HAVE_CXX
+cxx_tests = \
+	test/cxx/exceptions \
+	test/cxx/leaving \
+	test/cxx/plugin
+
+test_cxx_exceptions_SOURCES = test/cxx/exceptions.cc test/cxx/tap.hh
+test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
+test_cxx_leaving_LDFLAGS = -export-dynamic
+test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
+
+# A plugin, not installed.
+check_LTLIBRARIES = test/cxx/late.la
+test_cxx_late_la_SOURCES = test/cxx/late.cc
+test_cxx_late_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+else
+cxx_tests = test/cxx/none
+endif
+
 # test/errors/*.c: every error code that the contract promises, by every kind of caller; see maint/check-errors.
 error_tests = \
 	test/errors/affinity \
