@@ -6,7 +6,9 @@
 #include "base/atomic.h"
 
 /* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
-extern struct abti_cxx_globals *__cxa_get_globals(void) __attribute__((weak, visibility("default")));
+#define RUNTIME_SYMBOL __attribute__((weak, visibility("default")))
+extern struct abti_cxx_globals *__cxa_get_globals(void) RUNTIME_SYMBOL;
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) RUNTIME_SYMBOL;
 
 typedef struct abti_cxx_globals *globals_function(void);
 typedef char *demangle_function(const char *name, char *buffer, size_t *length, int *status);
@@ -24,30 +26,34 @@ struct abti_cxx_globals *abti_cxx_globals(void)
     return get ? get() : NULL;
 }
 
-static bool use_runtime(void *library)
+static void use_runtime(globals_function *get, demangle_function *name)
 {
-    globals_function *get = (globals_function *)(uintptr_t)dlsym(library, "__cxa_get_globals");
-    if (!get)
-        return false;
     /* relaxed: as above; two threads that look at the same time find the same */
-    abti_store_relaxed(&demangle, (demangle_function *)(uintptr_t)dlsym(library, "__cxa_demangle"));
+    abti_store_relaxed(&demangle, name);
     abti_store_relaxed(&get_globals, get);
-    return true;
 }
 
-void abti_cxx_look(bool plugins)
+static bool use_library(void *library)
 {
-    if (abti_load_relaxed(&get_globals) || use_runtime(RTLD_DEFAULT))
+    globals_function *get = (globals_function *)(uintptr_t)dlsym(library, "__cxa_get_globals");
+    if (get)
+        use_runtime(get, (demangle_function *)(uintptr_t)dlsym(library, "__cxa_demangle"));
+    return get != NULL;
+}
+
+void abti_cxx_look(bool later)
+{
+    if (abti_load_relaxed(&get_globals))
         return;
-    if (__cxa_get_globals) {
-        abti_store_relaxed(&get_globals, __cxa_get_globals);
+    if (__cxa_get_globals)
+        use_runtime(__cxa_get_globals, __cxa_demangle);
+    if (__cxa_get_globals || !later || use_library(RTLD_DEFAULT))
         return;
-    }
-    for (size_t i = 0; plugins && i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         void *library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD); /* counted: it is not unloaded any more */
         if (!library)
             continue;
-        if (use_runtime(library))
+        if (use_library(library))
             return;
         dlclose(library);
     }

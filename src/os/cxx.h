@@ -5,6 +5,8 @@
 #ifndef ABTI_OS_CXX_H
 #define ABTI_OS_CXX_H
 
+#include <stdbool.h>
+
 /*
  * What __cxa_get_globals returns, by the C++ ABI: the exceptions that have been caught and are still being handled, the
  * latest first, and the number of those that are on their way to a handler.
@@ -19,9 +21,9 @@ struct abti_cxx_globals *abti_cxx_globals(void);
 
 /*
  * Looks for a C++ runtime, if none is known. One that is linked into the program or a plugin with hidden symbols cannot
- * be found. `plugins`: also among what has been loaded for others only (RTLD_LOCAL).
+ * be found. `later`: also among what has been loaded since the program's start, for which the loader is asked.
  */
-void abti_cxx_look(_Bool plugins);
+void abti_cxx_look(bool later);
 
 /* The name of a function as it is written in C++, to be freed; NULL: there is none, or no C++ runtime. */
 char *abti_cxx_demangle(const char *name);

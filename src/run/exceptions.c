@@ -22,9 +22,9 @@ _Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct
                    sizeof(struct abti_cxx_globals) == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the number stands behind the pointer, its low bytes first");
 
-static void look_for_runtime(abti_es *es, bool plugins)
+static void look_for_runtime(abti_es *es, bool later)
 {
-    abti_cxx_look(plugins);
+    abti_cxx_look(later);
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
