@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "rt/rt.h"
 
-/* Written by ABT_init and ABT_finalize only. */
+/* Only ABT_init and ABT_finalize write this. */
 static struct abti_cpuset allowed;
 
 int abti_esaffinity_init(void)

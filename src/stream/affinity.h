@@ -10,22 +10,25 @@
 #include "os/affinity.h"
 #include "rt/types.h"
 
-/* Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. ABT code. */
+/*
+ * Notes the CPUs of the calling native thread. Clears config.affinity when the system does not tell them. Returns an
+ * ABT code.
+ */
 int abti_esaffinity_init(void) ABTI_MUST_CHECK;
 
 /* Gives the native thread of the primary ES, the caller, these CPUs back. */
 void abti_esaffinity_fini(void);
 
 /*
- * The default of a rank; an empty set where streams are not bound. It comes before all that cannot be undone, since it
- * may find no memory. ABT code.
+ * Gives the default CPUs of a rank; an empty set where streams are not bound. It comes before all that cannot be
+ * undone, since it may find no memory. Returns an ABT code.
  */
 int abti_esaffinity_of(int rank, struct abti_cpuset *cpus) ABTI_MUST_CHECK;
 
 /* Binds the ES, whose native thread exists, to the set, and ends the set. */
 void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus);
 
-/* The CPUs that were noted. Only while config.affinity is set. */
+/* Returns the CPUs that were noted. It is called only while config.affinity is set. */
 const struct abti_cpuset *abti_esaffinity_allowed(void);
 
 #endif

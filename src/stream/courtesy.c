@@ -2,7 +2,7 @@
 
 const char abti_courtesy_several, abti_courtesy_mine;
 
-/* What was seen before may still be there. */
+/* Whether what was seen before may still be there. */
 static bool may_be_still(const void *before, const void *seen)
 {
     return seen == before || (seen && before && (seen == &abti_courtesy_several || before == &abti_courtesy_several));

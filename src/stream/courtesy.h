@@ -16,7 +16,7 @@ enum {
      * streams took 1/2.3 of the time, a mutex of 8 with a yield inside 1/2.5, measured; four were too few, since an ES
      * often found a unit there so many times by chance. Eight were chosen. */
     ABTI_COURTESY_LOOKS = 8,
-    /* The most pauses between two looks. Chosen, not measured. */
+    /* The most pauses between two looks. The number was chosen, not measured. */
     ABTI_COURTESY_MAX_GAP = 64,
     /* So many units that others were faster to take, and the ES takes the next one that it sees. An ES that does not
      * sleep while it is idle (it is asked to finish, or waits actively) would else leave units to others for ever that
@@ -32,7 +32,7 @@ struct abti_courtesy {
     unsigned misses;  /* units that others have taken meanwhile */
 };
 
-/* Of an ES that has just run something. */
+/* The courtesy of an ES that has just run something. */
 static const struct abti_courtesy abti_courtesy_new = {.gap = 1};
 
 /*
@@ -41,10 +41,10 @@ static const struct abti_courtesy abti_courtesy_new = {.gap = 1};
  */
 extern const char abti_courtesy_several, abti_courtesy_mine;
 
-/* The ES has looked, and found this. */
+/* Tells that the ES has looked, and found this. */
 void abti_courtesy_learn(struct abti_courtesy *courtesy, const void *seen);
 
-/* The ES may take what the last look has found. */
+/* Whether the ES may take what the last look has found. */
 bool abti_courtesy_may_take(const struct abti_courtesy *courtesy);
 
 #endif

@@ -11,10 +11,14 @@
 
 void abti_es_request(abti_es *es, unsigned requests)
 {
-    /* seq_cst: see abti_sched_request */
+    abti_assert(es);
+    /* seq_cst: pairs with the load in has_undelivered (stream/park.c), as in abti_sched_request */
     atomic_fetch_or(&es->requests, requests);
     if (requests & ABTI_ES_REQ_JOIN) {
-        /* The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. */
+        /*
+         * The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. seq_cst: of no
+         * use under the lock.
+         */
         abti_spin_lock(&es->replace_lock);
         abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
         abti_spin_unlock(&es->replace_lock);
@@ -54,22 +58,23 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     if (requests & ABTI_ES_REQ_CANCEL)
         abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
     if (requests & ABTI_ES_REQ_LOOK)
-        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK); /* seq_cst: all looks come after it */
+        atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_LOOK); /* seq_cst: pairs with abti_es_request; all
+                                                                         looks come after this */
     if (requests & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
 }
 
 /*
- * ULTs blocked out of a pool count as work when no other scheduler would wait for them: the pool is private, or only
- * this scheduler uses it.
+ * Whether there is work. ULTs blocked out of a pool count as work when no other scheduler would wait for them: the pool
+ * is private, or only this scheduler uses it.
  */
 bool abti_sched_has_work(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        /* relaxed: how many schedulers use a pool is the program's to order */
+        /* relaxed: the program orders how many schedulers use a pool */
         bool counts_blocked = pool->access == ABT_POOL_ACCESS_PRIV || abti_load_relaxed(&pool->num_scheds) == 1;
-        /* Blocked ones first: one that is resumed in between is then found in the pool. */
+        /* The blocked ones are counted first: one that is resumed in between is then found in the pool. */
         if (counts_blocked && abti_pool_num_blocked(pool) > 0)
             return true;
         if (!pool->ops->is_empty(pool))

@@ -5,20 +5,25 @@
 #include <stdbool.h>
 #include "rt/types.h"
 
-/* Sets requests, by any thread, and sees to it that the ES notices. A join is asked of its main scheduler, too. */
+/*
+ * Sets requests, and sees to it that the ES notices. A join is asked of its main scheduler, too. Any thread may call
+ * this.
+ */
 void abti_es_request(abti_es *es, unsigned requests);
 
 /*
- * A look at events, by the ES itself for the scheduler that it runs: collects woken units, fires timers, does what is
- * asked of the ES, tells the scheduler what is asked of that, and calls pollers.
+ * Looks at events: collects woken units, fires timers, does what is asked of the ES, tells the scheduler what is asked
+ * of that, and calls pollers. The ES itself calls it, for the scheduler that it runs.
  */
 void abti_es_check_events(abti_es *es, abti_sched *sched);
 
-/* A unit is in a pool of the scheduler, or blocked out of a pool that nobody else serves: "has work" of the contract.
+/*
+ * Whether a unit is in a pool of the scheduler, or blocked out of a pool that nobody else serves: "has work" of the
+ * contract.
  */
 bool abti_sched_has_work(abti_sched *sched);
 
-/* The scheduler is asked to end and may, or must at once: "has to stop" of the contract. */
+/* Whether the scheduler is asked to end and may, or must at once: "has to stop" of the contract. */
 bool abti_sched_has_to_stop(abti_sched *sched);
 
 #endif

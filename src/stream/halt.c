@@ -8,7 +8,7 @@
 #include "wait/word.h"
 
 /*
- * Phases of a request:
+ * The phases of a request:
  *
  *   IDLE -> CLAIMED     by one abti_halt_post, which then fills in the request
  *   CLAIMED -> POSTED   by that call, which tells the ESs after that
@@ -19,18 +19,20 @@
  * this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the next
  * request before that.
  *
- * abti_halt_post may be called by a signal handler in the middle of anything: it takes no lock and does not wait. A
- * count of the posters keeps alive what they look at, the streams in rt.by_index: a poster counts itself and then
- * looks; the thread that frees a stream takes it out (abti_es_list_leave) and then looks at the count. All four
- * accesses are sequentially consistent.
+ * seq_cst, everywhere here: abti_halt_post may be called by a signal handler in the middle of anything, so that it
+ * takes no lock and does not wait. A count of the posters keeps alive what they look at, the streams in rt.by_index: a
+ * poster counts itself and then looks; the thread that frees a stream takes it out (abti_es_list_leave) and then looks
+ * at the count (abti_halt_wait_for_posters). One of the two sees the other. A poster also stores the phase before it
+ * sets requests (tell), and an ES takes its request back before it looks at the phase (abti_halt_arrive).
  */
 enum { IDLE, CLAIMED, POSTED, ACTING };
 
 static struct {
     _Atomic(int) posters;
     _Atomic(unsigned) phase;
-    _Atomic(uint32_t) round;          /* futex word: changes under rt.lock when a round is over. Never 0 in a round */
-    struct abti_halt_request request; /* the poster's while CLAIMED, constant then until IDLE */
+    _Atomic(uint32_t) round;          /* futex word: it changes under rt.lock when a round is over. It is never 0 in
+                                         a round */
+    struct abti_halt_request request; /* the poster fills it in while CLAIMED; constant then until IDLE */
     uint64_t deadline_ns;             /* rt.lock: 0 until the first ES has halted for the request */
     bool closing;                     /* rt.lock: the round is over but for its callback */
 } halt = {.round = 1};
@@ -81,15 +83,21 @@ void abti_halt_forget(void)
 
 bool abti_halt_is_still(abti_es *es)
 {
-    /* relaxed: rt.lock is held. acquire: pairs with the release in es_thread (stream/xstream.c) and in
-     * abti_main_run_primary: what the ES did last has happened */
+    /*
+     * relaxed: rt.lock is held. acquire: pairs with the releases in es_thread (stream/xstream.c) and
+     * abti_main_run_primary: what the ES did last has happened
+     */
     return es->halted == abti_load_relaxed(&halt.round) ||
            abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED;
 }
 
-/* rt.lock held. One that was made or revived since the post has not been told. */
+/*
+ * Whether all ESs are still, with rt.lock held. An ES that was made or revived since the post has not been told, and is
+ * told here.
+ */
 static bool all_are_still(void)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     bool all = true;
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         if (abti_halt_is_still(es))
@@ -102,12 +110,12 @@ static bool all_are_still(void)
     return all;
 }
 
-/* rt.lock held; it is released meanwhile. */
+/* Does what the request says, and ends the round. rt.lock is held, and released meanwhile. */
 static void act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;
     abti_assert(es->halted == abti_load_relaxed(&halt.round) && abti_load_relaxed(&halt.phase) == POSTED);
-    /* release: pairs with the acquire in wait_for_lister (pool/pool.c) */
+    /* release: both stores of the lister pair with the acquire in wait_for_lister (pool/pool.c) */
     abti_store_seq_cst(&halt.phase, ACTING);
     abti_store_release(&abti_rt.lister, es);
     abti_spin_unlock(&abti_rt.lock);
@@ -129,7 +137,7 @@ static void act(abti_es *es, bool timed_out)
     abti_futex_wake_all(&halt.round);
 }
 
-/* The first to come sets the time. */
+/* Returns the deadline, which the first ES that comes sets. */
 static uint64_t deadline(void)
 {
     if (halt.deadline_ns == 0) {
@@ -139,15 +147,15 @@ static uint64_t deadline(void)
     return halt.deadline_ns;
 }
 
-/* rt.lock held; it is released meanwhile. The ES may halt: there is a request, and its round has begun. */
+/* Whether the ES may halt: there is a request, and its round has begun. rt.lock is held, and released meanwhile. */
 static bool enter_round(abti_es *es)
 {
     for (;;) {
         uint32_t round = abti_load_relaxed(&halt.round); /* relaxed: rt.lock is held */
         if (abti_load_seq_cst(&halt.phase) < POSTED)
-            return false; /* too late */
+            return false; /* it is too late */
         if (es->halted == round) {
-            /* It runs the callback of this round: after that. seq_cst, as in tell */
+            /* The ES runs the callback of this round, and halts after that. */
             atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
             return false;
         }

@@ -1,6 +1,6 @@
 /*
- * Halting: every running ES stops at its next look at events, one of them does something meanwhile, then all go on. For
- * dumps, which are asked for by signal handlers.
+ * Halting, for dumps that signal handlers ask for: every running ES stops at its next look at events, one of them does
+ * something meanwhile, then all go on.
  */
 #ifndef ABTI_STREAM_HALT_H
 #define ABTI_STREAM_HALT_H
@@ -11,26 +11,29 @@
 
 struct abti_halt_request {
     double timeout; /* seconds, counted from when the first ES halts; negative: for ever */
-    /* Called on one ES when all have halted or the time is up. No pool is destroyed before it returns. */
+    /* Is called on one ES when all have halted or the time is up. No pool is destroyed before it returns. */
     void (*act)(const struct abti_halt_request *request, bool timed_out);
     FILE *fp;                                    /* for act */
-    void (*done)(ABT_bool timed_out, void *arg); /* called after act, while the others still wait; NULL: none */
+    void (*done)(ABT_bool timed_out, void *arg); /* is called after act, while the others still wait; NULL: none */
     void *arg;
 };
 
-/* Async-signal-safe. Dropped while an earlier request is pending, until its `done`, and when the library is not up. */
+/*
+ * Posts a request. It is async-signal-safe. The request is dropped while an earlier one is pending, until its `done`,
+ * and when the library is not up.
+ */
 void abti_halt_post(const struct abti_halt_request *request);
 
-/* The calling ES has been asked to halt. It does, and returns when all may go on. */
+/* Halts the calling ES, which has been asked to, and returns when all may go on. */
 void abti_halt_arrive(abti_es *es);
 
-/* Whether the ES runs nothing while act does its work; rt.lock held. */
+/* Whether the ES runs nothing while act does its work. The caller holds rt.lock. */
 bool abti_halt_is_still(abti_es *es);
 
-/* The caller has taken an ES out of rt.by_index and is about to free it. On return no abti_halt_post looks at it. */
+/* Waits until no abti_halt_post looks at an ES that the caller has taken out of rt.by_index and is about to free. */
 void abti_halt_wait_for_posters(void);
 
-/* At ABT_init: forgets what was asked for before the last ABT_finalize. */
+/* Forgets, in ABT_init, what was asked for before the last ABT_finalize. */
 void abti_halt_reset(void);
 
 /* In the child of a fork: nothing was ever asked for. */

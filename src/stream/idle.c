@@ -32,8 +32,9 @@ void abti_idle_prepare(abti_es *es)
 }
 
 /*
- * Every wake is one signal, which may come later than the wake, since the waker may be held up in between. The signals
- * are drained when they have come, so that the descriptor is not readable for nothing for longer than one sleep.
+ * Ends a sleep in the hook. Every wake is one signal, which may come later than the wake, since the waker may be held
+ * up in between. The signals are drained when they have come, so that the descriptor is not readable for nothing for
+ * longer than one sleep.
  */
 static bool end_of_hook(abti_es *es)
 {
@@ -66,7 +67,7 @@ bool abti_idle_cancel(abti_es *es)
 
 bool abti_idle_has_calls(abti_es *es)
 {
-    /* relaxed: a glance */
+    /* relaxed: it is a glance */
     return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
 
@@ -116,7 +117,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
     abti_es_request(es, ABTI_ES_REQ_LOOK);
     if (es == abti_es_self || before == 0)
         return ABT_SUCCESS;
-    /* acquire: pairs with end_of_hook. The call that was seen is over when another number stands here. */
+    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here */
     abti_spin_until(abti_load_acquire(&idle->in_hook) != before);
     return ABT_SUCCESS;
 }
@@ -159,7 +160,7 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
     return limit < deadline_ns ? limit : deadline_ns;
 }
 
-/* Stores the shortest period; lock held. */
+/* Stores the shortest period, with the lock held. relaxed: see abti_idle_poll_limit. */
 static void update_period(struct abti_idle *idle)
 {
     uint64_t period = ABTI_CLOCK_NEVER;
@@ -168,7 +169,7 @@ static void update_period(struct abti_idle *idle)
     abti_store_relaxed(&idle->period_ns, period);
 }
 
-/* Where the poller hangs, or where a new one would; lock held. */
+/* Returns the link to the poller, or where a new one would hang, with the lock held. */
 static struct abti_poller **find_poller(struct abti_idle *idle, ABTX_poll_fn poll, void *arg)
 {
     struct abti_poller **link = &idle->pollers;
@@ -190,6 +191,7 @@ int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t per
     if (is_new) {
         *link = p;
         update_period(idle);
+        /* seq_cst: pairs with the loads of es->requests, as in abti_es_request, which follows */
         atomic_fetch_or(&es->requests, ABTI_ES_REQ_POLL);
     }
     abti_spin_unlock(&idle->lock);
@@ -214,6 +216,7 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
     if (idle->cursor == p)
         idle->cursor = p->next;
     update_period(idle);
+    /* seq_cst: of no use; the ES that sees the bit too long finds no poller */
     if (!idle->pollers)
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_POLL);
     bool is_running = idle->polling == p;
@@ -222,7 +225,7 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
     abti_spin_unlock(&idle->lock);
     if (!is_running)
         free(p);
-    /* acquire: pairs with abti_idle_poll */
+    /* acquire: pairs with the release in abti_idle_poll */
     abti_spin_until(!(is_running && es != abti_es_self && abti_load_acquire(&idle->polls) == polls));
     return ABT_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /*
  * What an idle ES does besides sleeping: it calls the user's hook instead, and pollers before. doc/waiting.md is the
- * user's view, doc/memory-model.md has the argument.
+ * user's view, doc/memory-model.md proves that no wake is lost.
  */
 #ifndef ABTI_STREAM_IDLE_H
 #define ABTI_STREAM_IDLE_H
@@ -17,10 +17,10 @@ struct abti_poller {
     ABTX_poll_fn poll;
     void *arg;
     uint64_t period_ns; /* an idle ES calls it so often; ABTI_CLOCK_NEVER: it sleeps as if there were none */
-    bool removed;       /* while it is being called, which frees it then */
+    bool removed;       /* it was removed while it was being called; the caller frees it then */
 };
 
-/* Part of an ES. */
+/* This is a part of an ES. */
 struct abti_idle {
     struct abti_spin lock;
 
@@ -61,33 +61,33 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns);
 /* Takes the announcement back. True if it was woken meanwhile. */
 bool abti_idle_cancel(abti_es *es);
 
-/* There is a hook or a poller, which a sleep in a pool's own pop_wait would leave out. */
+/* Whether there is a hook or a poller, which a sleep in a pool's own pop_wait would leave out. */
 bool abti_idle_has_calls(abti_es *es);
 
 /* Calls the pollers. */
 void abti_idle_poll(abti_es *es);
 
-/* Until when the ES may sleep on account of the pollers: `deadline_ns`, or before. */
+/* Returns until when the ES may sleep on account of the pollers: `deadline_ns`, or before. */
 uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
 /* --- For any thread --- */
 
 /*
  * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
- * it. ABT code.
+ * it. Returns an ABT code.
  */
 int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
 
-/* Adds a poller. ABT code: INV_ARG when it is there already. */
+/* Adds a poller. Returns an ABT code: INV_ARG when it is there already. */
 int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
 
 /*
- * Removes a poller. On return it is not running any more, unless the caller is a poller of this ES. ABT code: INV_ARG
- * when it is not there.
+ * Removes a poller. On return it is not running any more, unless the caller is a poller of this ES. Returns an ABT
+ * code: INV_ARG when it is not there.
  */
 int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST_CHECK;
 
-/* The ES runs no more. */
+/* Frees what belongs to an ES that runs no more. */
 void abti_idle_fini(abti_es *es);
 
 #endif

@@ -10,14 +10,15 @@
 #include "sync/timer.h"
 
 /*
- * By index. Never freed, since threads may look at the word of an ES that is no more. The next ES with the index takes
- * it over.
+ * The words of the ESs for biased locks, by index. They are never freed, since threads may look at the word of an ES
+ * that is no more. The next ES with the index takes it over.
  */
 static struct abti_bias_user bias_users[ABTI_MAX_ES];
 
-/* rt.lock held, as in all of these helpers. */
+/* All of these helpers are called with rt.lock held. */
 static void list_insert(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     abti_es **link = &abti_rt.xstreams;
     while (*link && (*link)->rank < es->rank)
         link = &(*link)->next;
@@ -98,7 +99,10 @@ void abti_es_list_leave(abti_es *es)
     abti_spin_lock(&abti_rt.lock);
     list_remove(es);
     abti_assert(abti_load_relaxed(&abti_rt.by_index[es->index]) == es);
-    /* seq_cst: before the look at the count of posters, see stream/halt.c */
+    /*
+     * seq_cst: pairs with the load in abti_halt_post; it comes before the look at the posters in
+     * abti_halt_wait_for_posters
+     */
     abti_store_seq_cst(&abti_rt.by_index[es->index], NULL);
     abti_rt.num_xstreams--;
     /* What it has counted as the owner of pools must outlive it. */

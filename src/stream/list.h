@@ -9,17 +9,19 @@
 #include "base/compiler.h"
 #include "rt/types.h"
 
-/* Takes the ES, which is not running yet, into the list, with an index and a rank; -1: the smallest free one. ABT code.
+/*
+ * Takes the ES, which is not running yet, into the list, with an index and a rank; -1: the smallest free one. Returns
+ * an ABT code.
  */
 int abti_es_list_enter(abti_es *es, int rank) ABTI_MUST_CHECK;
 
 /* Takes the ES out. It runs no more, and on return no thread looks at it by its index. */
 void abti_es_list_leave(abti_es *es);
 
-/* No ES has the rank at this moment. */
+/* Whether no ES has the rank at this moment. */
 bool abti_es_rank_is_free(int rank);
 
-/* Gives the ES another rank, and binds its native thread to the CPUs that the rank stands for. ABT code. */
+/* Gives the ES another rank, and binds its native thread to the CPUs that the rank stands for. Returns an ABT code. */
 int abti_es_set_rank(abti_es *es, int rank) ABTI_MUST_CHECK;
 
 /*

@@ -13,8 +13,8 @@
 #include "sync/timer.h"
 
 /*
- * A ULT that waits for a new scheduler does not count as blocked: in a pool of the old one it would keep that from
- * ending. It is resumed on the ES where it asked.
+ * Resumes a ULT that waited for a new scheduler. It does not count as blocked: in a pool of the old scheduler it would
+ * keep that from ending. It is resumed on the ES where it asked.
  */
 static void resume_waiter(abti_unit *waiter)
 {
@@ -24,7 +24,11 @@ static void resume_waiter(abti_unit *waiter)
     abti_pool_push(waiter->pool, waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 
-/* Installs the scheduler that was asked for, if any, and lets the ULT that asked go on. */
+/*
+ * Installs the scheduler that was asked for, if any, and lets the ULT that asked go on. seq_cst: the new scheduler is
+ * complete before other threads find it by es->main_sched (abti_es_request), and next->es is set before
+ * abti_sched_request looks at it.
+ */
 static bool install_replacement(abti_es *es)
 {
     abti_spin_lock(&es->replace_lock);
@@ -40,10 +44,13 @@ static bool install_replacement(abti_es *es)
     if (!next)
         return false;
     abti_unit_cold_get(es->main_unit)->sched = next;
-    /* A join that came before asked the old one to finish; from now on one asks the new one. */
+    /*
+     * A join that came before asked the old scheduler to finish; from now on a join asks the new one. seq_cst: pairs
+     * with abti_es_request and abti_sched_request.
+     */
     if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
-    /* The pools that go may get another owner. */
+    /* The pools of the old scheduler may get another owner. */
     for (int i = 0; i < old->num_pools; i++)
         abti_pool_disown(old->pools[i], es);
     abti_sched_release(old);
@@ -53,8 +60,8 @@ static bool install_replacement(abti_es *es)
 }
 
 /*
- * The primary ES ends when the primary ULT waits for that, in ABT_finalize. If it ended for another join, the primary
- * ULT would have no stream.
+ * Whether the ES may end. The primary ES ends when the primary ULT waits for that, in ABT_finalize. If it ended for
+ * another join, the primary ULT would have no stream.
  */
 static bool may_finish(abti_es *es)
 {
@@ -64,7 +71,10 @@ static bool may_finish(abti_es *es)
 
 static void run_main_scheds(abti_es *es)
 {
-    /* The primary ULT may have handed a unit over when its scheduler had not run yet. */
+    /*
+     * The primary ULT may have handed a unit over when its scheduler had not run yet. seq_cst, below: es->main_sched
+     * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_request.
+     */
     if (es->handoff)
         abti_run_child(es, es->handoff, NULL);
     for (;;) {
@@ -74,7 +84,9 @@ static void run_main_scheds(abti_es *es)
         if (install_replacement(es))
             continue;
         bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;
-        /* acquire: pairs with the read-modify-write in abti_sched_request: what the one that asks did before is seen */
+        /*
+         * acquire: pairs with the read-modify-write in abti_sched_request. What the thread that asks did before is seen
+         */
         bool finished = abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
                         !abti_sched_has_work(sched);
         if ((cancelled || finished) && abti_timers_leave(es, cancelled))
@@ -95,9 +107,12 @@ void abti_main_run(abti_es *es)
     if (setjmp(exit) == 0) {
         run_main_scheds(es);
     } else {
-        /* From a poller or another callback of the user's. */
+        /*
+         * The scheduler was left from a poller or another callback of the user's. seq_cst: of no use; the ES itself
+         * stores es->main_sched.
+         */
         abti_es_pass_wake(es, atomic_load(&es->main_sched));
-        install_replacement(es); /* its turn comes when the ES is revived, but nobody waits for that */
+        install_replacement(es); /* the new scheduler runs when the ES is revived, but nobody waits for that */
         (void)abti_timers_leave(es, true);
     }
     abti_tool_event_finish(es, es->main_unit);
@@ -114,8 +129,10 @@ void abti_main_run_primary(void)
 {
     abti_es *es = abti_es_self;
     abti_annotate_arrival();
-    /* The primary ULT waits for the first time. Nothing has run in place before. When it waits for the end, nothing
-     * will. */
+    /*
+     * The primary ULT waits for the first time. Nothing has run in place before, and if it waits for the end, nothing
+     * will.
+     */
     if (!may_finish(es))
         abti_native_measure(&es->native);
     abti_main_run(es);
@@ -134,7 +151,10 @@ static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waite
     es->replacement = sched;
     es->replace_waiter = waiter;
     abti_spin_unlock(&es->replace_lock);
-    /* A second request before the first was served takes its place. */
+    /*
+     * A second request before the first was served takes its place. seq_cst: pairs with the store of es->main_sched in
+     * install_replacement.
+     */
     if (dropped)
         abti_sched_release(dropped);
     if (dropped_waiter)
@@ -151,7 +171,10 @@ struct replace_arg {
 static void after_replace(void *arg)
 {
     struct replace_arg replace = *(struct replace_arg *)arg;
-    /* release: a thread that sees BLOCKED sees the saved context. It is resumed by way of replace_lock only */
+    /*
+     * release: pairs with the acquires of the state, as in abti_after_suspend: a thread that sees BLOCKED sees the
+     * saved context. The ULT is resumed by way of replace_lock only
+     */
     abti_store_release(&replace.self->state, ABT_THREAD_STATE_BLOCKED);
     request_replacement(replace.es, replace.sched, replace.self);
 }
@@ -159,11 +182,14 @@ static void after_replace(void *arg)
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 {
     abti_assert(sched && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
-    /* acquire: pairs with the release in es_thread (stream/xstream.c) */
+    /*
+     * acquire: pairs with the release in es_thread (stream/xstream.c). seq_cst: the scheduler is complete before other
+     * threads find it by es->main_sched (abti_es_request); its `es` pairs with abti_sched_request
+     */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);
         atomic_store(&sched->es, es);
-        abti_spin_lock(&es->replace_lock); /* its holder may look into the present one */
+        abti_spin_lock(&es->replace_lock); /* the holder of the lock may look into the present one */
         atomic_store(&es->main_sched, sched);
         abti_spin_unlock(&es->replace_lock);
         abti_unit_cold_get(es->main_unit)->sched = sched;
@@ -172,6 +198,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     }
     abti_assert(es == abti_es_self);
     abti_unit *self = es->cur;
+    /* seq_cst: of no use; the ES itself stores es->main_sched */
     if (abti_sched_uses(atomic_load(&es->main_sched), self->pool)) {
         abti_assert(sched->num_pools > 0);
         int code = abti_unit_associate(self, sched->pools[0]);
@@ -179,7 +206,7 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
             return code;
     }
     if (!es->parent) {
-        /* The main scheduler's own ULT asks: it cannot wait for itself to return. */
+        /* The main scheduler's own ULT asks. It cannot wait for itself to return. */
         request_replacement(es, sched, NULL);
         return ABT_SUCCESS;
     }

@@ -8,10 +8,10 @@
 /* Runs the main scheduler of `es` in its main unit, on this native thread, until the ES is to terminate. */
 void abti_main_run(abti_es *es);
 
-/* The main unit, which calls this, ends in the middle of its scheduler's run, and its secondary ES terminates. */
+/* Ends the calling main unit in the middle of its scheduler's run. Its secondary ES terminates. */
 ABTI_NORETURN void abti_main_leave(abti_es *es);
 
-/* The same as the first function of the primary ES's main unit, which has a stack of its own. */
+/* Does the same, as the first function of the primary ES's main unit, which has a stack of its own. */
 void abti_main_run_primary(void);
 
 #endif

@@ -17,7 +17,10 @@ struct bounds {
     char *low, *end;
 };
 
-/* Of the calling thread, by libc. Reads /proc/self/maps for the first thread, allocates for others. */
+/*
+ * Asks libc for the stack of the calling thread. That reads /proc/self/maps for the first thread, and allocates for
+ * others.
+ */
 static bool ask(struct bounds *bounds)
 {
     pthread_attr_t attr;
@@ -31,7 +34,7 @@ static bool ask(struct bounds *bounds)
     return err == 0;
 }
 
-/* What can be counted on. */
+/* Asks for the part of the stack that can be counted on. */
 static bool ask_for_room(struct bounds *bounds)
 {
     if (!ask(bounds))
@@ -50,7 +53,10 @@ static bool contain(const struct bounds *bounds, const char *sp)
     return sp >= bounds->low && sp < bounds->end;
 }
 
-/* The caller has used some, and the thread library, which keeps what is the thread's own above that, too. */
+/*
+ * Estimates the room. The caller has used some, and so has the thread library, which keeps what is the thread's own
+ * above that.
+ */
 static void estimate(struct abti_stack *stack, size_t size)
 {
     enum { SLACK = 256 * 1024 }; /* for guards and the C library */
@@ -69,7 +75,10 @@ static void describe(struct abti_stack *stack)
     abti_stack_forbid_in_place(stack);
 }
 
-/* For the tools, which have to know all of it. What is not the thread's own they are told nothing about. */
+/*
+ * Describes the stack for the tools, which have to know all of it. They are told nothing of a stack that is not the
+ * thread's own.
+ */
 static void describe_for_tools(struct abti_stack *stack)
 {
     struct bounds bounds;
@@ -109,6 +118,6 @@ void abti_native_measure(struct abti_stack *stack)
     bool has_room = ask_for_room(&bounds) && contain(&bounds, stack->end);
     stack->base = has_room ? bounds.low : stack->end;
     stack->size = (size_t)(stack->end - stack->base);
-    if (has_room && !abti_guard_needs_page()) /* there each unit has a guard of its own */
+    if (has_room && !abti_guard_needs_page()) /* with a guard page by name each unit has a guard of its own */
         abti_stack_set_in_place_limit(stack, abti_rt.config.thread_stacksize);
 }

@@ -21,7 +21,7 @@ void abti_native_describe(struct abti_stack *stack, size_t size);
  */
 void abti_native_describe_primary(struct abti_stack *stack);
 
-/* Finds the room, on the same native thread, once. Takes some ten microseconds, which ABT_init need not spend. */
+/* Finds the room, on the same native thread, once. This takes some ten microseconds, which ABT_init need not spend. */
 void abti_native_measure(struct abti_stack *stack);
 
 #endif

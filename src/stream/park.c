@@ -9,7 +9,7 @@
 
 /* --- A stream --- */
 
-/* The sleep itself, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
+/* Sleeps, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
 static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
@@ -29,7 +29,10 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     return woken;
 }
 
-/* Something is asked of the ES that the scheduler has not been told yet. seq_cst: see abti_sched_request. */
+/*
+ * Whether something is asked of the ES that the scheduler has not been told yet. seq_cst: pairs with the requests in
+ * abti_es_request, abti_es_notify and abti_sched_request.
+ */
 static bool has_undelivered(abti_es *es, abti_sched *sched)
 {
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
@@ -76,7 +79,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
 {
     struct abti_sleeper own = {ABTI_AWAKE};
     abti_es *es = abti_es_self;
-    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* where its ES is told of new timers, too */
+    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* there its ES is told of new timers, too */
     for (bool in_time = true, woken = false;;) {
         if (es)
             abti_timers_look(es);

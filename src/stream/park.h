@@ -9,8 +9,8 @@
 #include "pool/parking.h"
 
 /*
- * The native thread of `es`, the caller, sleeps until a unit is pushed to one of the scheduler's pools, something is
- * asked of it, or the deadline has passed, also of one of its timers. Returns at once when there is something to do.
+ * Sleeps, as the native thread of `es`, until a unit is pushed to one of the scheduler's pools, something is asked of
+ * it, or the deadline or that of one of its timers has passed. Returns at once when there is something to do.
  */
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
 
@@ -18,18 +18,18 @@ void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns);
 
 /*
- * The native thread sleeps until it has got a unit by the pool's own pop. NULL: the deadline, which is monotonic, has
- * passed.
+ * Sleeps, as any native thread, until it has got a unit by the pool's own pop. NULL: the deadline, which is monotonic,
+ * has passed.
  */
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
 
 /*
- * Waiting pops, of any pool that has them (abti_pool_can). A built-in pool has none of its own: there the native thread
- * sleeps here, and is woken for the timers of its ES, too. This one waits for so many seconds.
+ * The waiting pop of any pool that has one (abti_pool_can), for so many seconds. A built-in pool has none of its own:
+ * there the native thread sleeps here, and is woken for the timers of its ES, too.
  */
 abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context context);
 
-/* The same until a time on the scale of ABT_get_wtime. */
+/* The waiting pop until a time on the scale of ABT_get_wtime. */
 abti_unit *abti_wait_for_unit_until(abti_pool *pool, double wtime);
 
 #endif

@@ -7,16 +7,20 @@
 #include "wait/word.h"
 
 /*
- * A native thread gives the memory back, which is made when a depot is crowded for the first time and sleeps while none
+ * A native thread gives the memory back. It is made when a depot is crowded for the first time, and sleeps while none
  * is. The streams could not do it: one that never idles would do it in the midst of its work, and one that waits in a
  * system call (a program whose main function sleeps when all is done) not at all.
  *
- *   NONE -> AWAKE       by a thread that finds a depot crowded, and then makes the native thread
- *   AWAKE -> REFUSED    by that thread, when it cannot be made: no thread tries again before the next ABT_init
- *   AWAKE -> ASLEEP     by the native thread, when there was nothing to do in a whole period
- *   ASLEEP -> AWAKE     by a thread that finds a depot crowded, and then makes the system call; or by the native
- * thread, when it finds one crowded itself AWAKE, ASLEEP -> ENDING, REFUSED -> NONE   by ABT_finalize any -> NONE in
- * the child of a fork, which does not have the thread: it makes one when it needs one
+ *   NONE -> AWAKE                         by a thread that finds a depot crowded, and then makes the native thread
+ *   AWAKE -> REFUSED                      by that thread, when the native thread cannot be made: no thread tries again
+ *                                         before the next ABT_init
+ *   AWAKE -> ASLEEP                       by the native thread, when there was nothing to do in a whole period
+ *   ASLEEP -> AWAKE                       by a thread that finds a depot crowded, and then makes the system call; or by
+ *                                         the native thread, when it finds one crowded itself
+ *   AWAKE, ASLEEP -> ENDING               by ABT_finalize
+ *   ENDING, REFUSED -> NONE               by ABT_finalize
+ *   any -> NONE                           in the child of a fork, which does not have the thread: it makes one when it
+ *                                         needs one
  *
  * No wake is lost: a thread that frees an object fills the depot under its lock and looks at the state after that; the
  * native thread stores ASLEEP and then looks at the depots, each under its lock. The one that has the lock second sees
@@ -24,15 +28,18 @@
  */
 enum { NONE, AWAKE, ASLEEP, ENDING, REFUSED };
 
-/* Memory that has not been needed for so long goes. It takes two looks to know, so up to twice as long. */
+/*
+ * Memory that has not been needed for so long is given back. It takes two looks to know that, so that it may take twice
+ * as long.
+ */
 enum { PERIOD_NS = 100 * 1000 * 1000 };
 
 static _Atomic(uint32_t) reclaim_state;
 static pthread_t reclaim_thread; /* written by the thread that has left NONE, read by ABT_finalize */
 
 /*
- * Held by the thread while it has other locks, or memory that it is giving back. A fork waits for it: else the child
- * would have these locks held for ever.
+ * The thread holds this while it has other locks, or memory that it is giving back. A fork waits for it: otherwise the
+ * child would have these locks held for ever.
  */
 static struct abti_spin working = ABTI_SPIN_INIT(ABTI_RANK_RECLAIM);
 
@@ -53,7 +60,7 @@ static struct abti_slab *slab_at(unsigned i)
     }
 }
 
-/* In small steps, since a fork may wait. */
+/* Gives back in small steps, since a fork may wait. */
 static bool give_back(struct abti_slab *slab)
 {
     abti_spin_lock(&working);
@@ -62,7 +69,7 @@ static bool give_back(struct abti_slab *slab)
     return given;
 }
 
-/* One look at everything. False when there was nothing to give back and no depot is crowded. */
+/* Looks at everything once. False when there was nothing to give back and no depot is crowded. */
 static bool reclaim(void)
 {
     bool more = false;
@@ -109,13 +116,13 @@ static void sleep_until_crowded(void)
 }
 
 /*
- * When all is given back that lies in the depots, the ESs are asked once for the free stacks that they have at hand:
+ * When all that lies in the depots is given back, the ESs are asked once for the free stacks that they have at hand:
  * idle ones have no use for them. Two looks later these are given back, too.
  */
 static void *reclaim_main(void *arg)
 {
     enum { QUIET = 3 };
-    int quiet = 0; /* looks in a row that have found nothing */
+    int quiet = 0; /* how many looks in a row have found nothing */
     bool asked = false;
     (void)arg;
     while (!is_ending()) {
@@ -133,7 +140,7 @@ static void *reclaim_main(void *arg)
     return NULL;
 }
 
-/* The program's signals are not for it. */
+/* Makes the thread. The program's signals are not for it. */
 static int make_thread(void)
 {
     enum { STACK_SIZE = 128 * 1024 };
@@ -150,7 +157,10 @@ static int make_thread(void)
     return err;
 }
 
-/* A depot is crowded: sees to it that the native thread works. By any thread; takes long the first time only. */
+/*
+ * Sees to it that the native thread works, since a depot is crowded. Any thread may call this. It takes long the first
+ * time only.
+ */
 static void reclaim_start(void)
 {
     /* relaxed: the lock of the depot orders it, see above */
@@ -202,7 +212,7 @@ void abti_reclaim_init(void)
     static bool registered; /* for as long as the library is loaded */
     if (!registered)
         registered = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
-    /* relaxed: there is no other thread yet that looks */
+    /* relaxed: no other thread looks yet */
     abti_store_relaxed(&reclaim_state, registered ? NONE : REFUSED);
 }
 
@@ -214,10 +224,13 @@ void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
 
 void abti_reclaim_fini(void)
 {
-    /* acquire: no stream is left but the caller's, the others have been joined; it sees what they have stored */
+    /*
+     * acquire: of no use. No stream is left but the caller's; the others have been joined, and the caller sees what
+     * they have stored
+     */
     uint32_t state = abti_load_acquire(&reclaim_state);
     if (state == AWAKE || state == ASLEEP) {
-        /* release: pairs with is_ending and abti_word_await_change */
+        /* release: pairs with the acquires in is_ending and abti_word_await_change */
         abti_store_release(&reclaim_state, ENDING);
         abti_futex_wake(&reclaim_state);
         pthread_join(reclaim_thread, NULL);

@@ -5,12 +5,15 @@
 #include "mem/slab.h"
 
 /*
- * In ABT_init, before the first slab is made. A fork may come at any time from now on; its child goes on with one
- * stream, and gives memory back, too.
+ * Prepares, in ABT_init, before the first slab is made. A fork may come at any time from now on; its child goes on with
+ * one stream, and gives memory back, too.
  */
 void abti_reclaim_init(void);
 
-/* In the depot of the slab that is to be made, more than `kept` free objects, and more than one, are too many. */
+/*
+ * Says that in the depot of the slab that is to be made, more than `kept` free objects, and more than one, are too
+ * many.
+ */
 void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept);
 
 /* Ends the giving back. The slabs are not used any more. */

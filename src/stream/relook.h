@@ -19,16 +19,16 @@ enum {
     ABTI_RELOOK_SOON_NS = 10000,
 };
 
-/* Of one ES, which alone uses it. Zeros at first. */
+/* It belongs to one ES, which alone uses it. It is all zeros at first. */
 struct abti_relook {
     uint64_t looked_ns; /* when the ES last woke to look */
     uint64_t step_ns;   /* after how long a sleep */
 };
 
-/* The ES goes to sleep now. When it is to look again; `often`: after the shortest sleep in any case. */
+/* Returns when the ES, which goes to sleep now, is to look again. `often`: after the shortest sleep in any case. */
 uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often);
 
-/* The ES has slept until the time that it was told, or was woken before, and is going to look. */
+/* Tells that the ES has slept until the time that it was told, or was woken before, and is going to look. */
 void abti_relook_learn(struct abti_relook *relook, uint64_t now_ns);
 
 #endif

@@ -11,10 +11,13 @@
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 
-/* How long one call of a user-defined pop_wait may take: requests wait for it. Chosen, not measured. */
+/*
+ * How long one call of a user-defined pop_wait may take, since requests wait for it. The number was chosen, not
+ * measured.
+ */
 static const double WAIT_SECS = 0.1;
 
-/* No longer than until the next timer of the ES. */
+/* Returns how long it may take now: no longer than until the next timer of the ES. */
 static double wait_secs(abti_es *es)
 {
     uint64_t next = abti_timer_next(es);

@@ -18,7 +18,7 @@
  */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
-/* What there is to run, in the words of stream/courtesy.h: `mine` is what perhaps nobody else would run. */
+/* Returns what there is to run, in the words of stream/courtesy.h; `mine` is what perhaps nobody else would run. */
 static const void *glance(abti_sched *sched)
 {
     const void *seen = NULL;
@@ -30,7 +30,7 @@ static const void *glance(abti_sched *sched)
             continue;
         if (pool->ops->is_empty(pool))
             continue;
-        /* relaxed: a glance */
+        /* relaxed: it is a glance */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_courtesy_mine;
         bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
@@ -41,8 +41,8 @@ static const void *glance(abti_sched *sched)
 }
 
 /*
- * An ES that has found nothing to pick looks again. As long as it sees something it goes on here, since between two
- * calls there may be pollers, which would hold up what it is going to take.
+ * Whether an ES that has found nothing to pick may take what it sees when it looks again. As long as it sees something
+ * it goes on here, since between two calls there may be pollers, which would hold up what it is going to take.
  */
 static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
@@ -60,12 +60,12 @@ static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sc
 }
 
 /*
- * Nothing to do. A stacked scheduler gives the ES to its parent, a main scheduler's ES sleeps. True: it has slept and
- * was woken.
+ * Idles, since there is nothing to do. A stacked scheduler gives the ES to its parent, and a main scheduler's ES
+ * sleeps. True: it has slept and was woken.
  */
 static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
-    /* relaxed: a glance */
+    /* relaxed: it is a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (!abti_runs_at_once(2) || es->sleepy)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon */
@@ -83,8 +83,8 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 }
 
 /*
- * The next unit to run. NULL: the pools are empty, or a look at events is due that only the scheduler can make. The
- * budget of the ES says when one is due.
+ * Returns the next unit to run. NULL: the pools are empty, or a look at events is due that only the scheduler can make.
+ * The budget of the ES says when one is due.
  */
 ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
 {
@@ -150,10 +150,11 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 }
 
 /*
- * A unit that yields and is picked again at once, for want of others, never leaves this ES, though idle ones may share
- * its pool: they sleep, and only a push wakes them. Now and then it is offered to one of them, so that a unit which
- * yields until it runs on a certain ES gets there. That is seldom, because a move costs as much as thousands of yields;
- * and the ES leaves the unit alone for as long as a wake may take. Both times were chosen, not measured.
+ * Offers a unit to streams that sleep. One that yields and is picked again at once, for want of others, never leaves
+ * this ES, though idle ones may share its pool: they sleep, and only a push wakes them. Now and then it is offered to
+ * one of them, so that a unit which yields until it runs on a certain ES gets there. That is seldom, because a move
+ * costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take. Both times
+ * were chosen, not measured.
  */
 static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 {
@@ -193,9 +194,9 @@ void abti_sched_loop(abti_sched *sched)
             looks = 0;
             courtesy = abti_courtesy_new;
             offer_to_sleepers(es, sched);
-        } else if (takes || !courtesy.seen) { /* else it leaves what it sees to others yet */
+        } else if (takes || !courtesy.seen) { /* otherwise it still leaves what it sees to others */
             looks += courtesy.gap;
-            /* Other streams may be faster to take what it was woken for, again and again: it then looks as if anew. */
+            /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
             if (idle(es, sched, looks, courtesy.gap))
                 looks = 1;
         }

@@ -36,7 +36,7 @@ static void es_drain(abti_es *es)
     abti_lazycache_fini(&es->ktables);
 }
 
-/* What an ES consists of; undoes itself when there is no memory. */
+/* Makes what an ES consists of. It undoes itself when there is no memory. */
 static int es_alloc_parts(abti_es *es)
 {
     if (abti_cache_init(&es->units, &abti_rt.unit_slab))
@@ -106,10 +106,13 @@ static void es_dispose(abti_es *es)
     free(es);
 }
 
-/* A stream that has been joined is freed or revived soon, as a rule: it looks for a while before it sleeps. */
+/*
+ * Waits until the stream, which has been joined, is freed or revived. As a rule that is soon: it looks for a while
+ * before it sleeps.
+ */
 static void await_control(abti_es *es)
 {
-    enum { LOOKS = 200 }; /* chosen, some 10 us; the number itself was not measured */
+    enum { LOOKS = 200 }; /* some 10 us. The number was chosen, not measured */
     for (int i = 0; abti_runs_at_once(2) && i < LOOKS; i++) {
         /* acquire: pairs with the release in set_control */
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
@@ -124,7 +127,10 @@ static void *es_thread(void *arg)
     abti_es *es = arg;
     abti_es_self = es;
     abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
-    /* Of native threads' stacks valgrind knows the first one's; a switch from a unit's to this is no huge return. */
+    /*
+     * Of native threads' stacks valgrind knows only the first one's. A switch from a unit's stack to this one is no
+     * huge return.
+     */
     if (abti_annotate_on)
         es->native.valgrind_id = abti_annotate_stack_register(es->native.base, es->native.size);
     abti_unit_set_stack(es->main_unit, &es->native);
@@ -134,8 +140,11 @@ static void *es_thread(void *arg)
         abti_main_run(es);
         abti_cache_flush(&es->stacks); /* others may have use for them */
         abti_ownstacks_flush(&es->ownstacks);
-        /* Only this thread stores STOPPED, and only one that has joined it stores another value. release: pairs with
-         * the acquires of `state`, so that a thread that sees TERMINATED sees STOPPED, too */
+        /*
+         * Only this thread stores STOPPED, and only one that has joined it stores another value. release: pairs with
+         * the acquires of es->state in abti_es_join, abti_es_revive, abti_es_set_main_sched and abti_halt_is_still, so
+         * that a thread that sees TERMINATED sees STOPPED, too.
+         */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
         abti_unit *joiner = abti_publish_end(es, es->main_unit);
@@ -173,15 +182,15 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     if (code != ABT_SUCCESS)
         return code;
     struct abti_cpuset cpus;
-    atomic_store(&sched->es, es);
+    atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
     abti_tool_event_create(es, es->main_unit);
     code = abti_esaffinity_of(es->rank, &cpus);
     if (code == ABT_SUCCESS)
         code = start_thread(es);
     if (code != ABT_SUCCESS) {
         abti_cpuset_fini(&cpus);
-        atomic_store(&sched->es, NULL);
-        (void)abti_timers_leave(es, true); /* it may have been given some */
+        atomic_store(&sched->es, NULL);    /* seq_cst: pairs with the load in abti_sched_request */
+        (void)abti_timers_leave(es, true); /* others may have given it some */
         es_drain(es);
         es_dispose(es);
         return code;
@@ -191,7 +200,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     return ABT_SUCCESS;
 }
 
-/* What the primary ES needs beside that of others. Undoes itself. */
+/* Makes what the primary ES needs beside what others need. It undoes itself when there is no memory. */
 static int primary_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
 {
     int code = abti_esaffinity_of(es->rank, cpus);
@@ -225,7 +234,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     es->is_primary = true;
     es->thread = pthread_self();
     abti_esaffinity_bind(es, &cpus);
-    atomic_store(&sched->es, es);
+    atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
     abti_native_describe_primary(&es->native);
     abti_fault_enter(es->fault_stack);
     es->main_unit->stack = stack;
@@ -284,17 +293,20 @@ void abti_es_free(abti_es *es)
     abti_es_join(es);
     set_control(es, ABTI_ES_EXIT);
     pthread_join(es->thread, NULL);
-    abti_sched *sched = atomic_load(&es->main_sched);
-    es_dispose(es); /* first: a thread that finds an ES in the list may look at its scheduler */
+    abti_sched *sched =
+        atomic_load(&es->main_sched); /* seq_cst: of no use; the thread that stores it has been joined */
+    es_dispose(es); /* this comes first: a thread that finds an ES in the list may look at its scheduler */
     abti_sched_release(sched);
 }
 
 int abti_es_revive(abti_es *es)
 {
+    /* seq_cst: pairs with abti_es_set_main_sched; the user orders that with a revival */
     abti_sched *sched = atomic_load(&es->main_sched);
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) != ABT_XSTREAM_STATE_TERMINATED || !abti_unit_is_done(es->main_unit))
         return ABT_ERR_INV_XSTREAM;
+    /* acquire and release: of no use, as set_control publishes it */
     abti_fetch_and_acq_rel(&es->requests, (uint32_t)ABTI_ES_REQ_POLL);
     abti_assert(abti_load_relaxed(&es->control) == ABTI_ES_STOPPED && !es->handoff);
     /* relaxed: set_control publishes all of it */

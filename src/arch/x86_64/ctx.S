@@ -7,7 +7,7 @@
  *   48  return address
  *
  * The control words stand below the stack pointer so that a switch need not move it for them. That is safe while the
- * context runs on, in the red zone, and when it is left, as nobody else uses its stack; who calls something in between
+ * context runs on, in the red zone, and when it is left, as nobody else uses its stack; code that calls in between
  * moves the stack pointer first. On a Zen 3 or 4 STMXCSR lets nothing retire for 14 cycles, and then all that the switch
  * consists of retires, eight instructions a cycle: each counts.
  *
