@@ -103,7 +103,7 @@ static int primary_init(void)
         abti_pool_destroy(pool);
         return code;
     }
-    abti_store_relaxed(&sched->use, ABTI_SCHED_MAIN);
+    abti_store_relaxed(&sched->use, ABTI_SCHED_MAIN); /* relaxed: nobody knows the scheduler yet */
     code = abti_es_create_primary(sched, &abti_rt.primary);
     if (code != ABT_SUCCESS)
         abti_sched_destroy(sched);
@@ -138,6 +138,7 @@ static int runtime_init(void)
         return code;
     abti_misspelt_tell();
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
+    /* relaxed: no other thread uses the library before abti_rt.up is set */
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
     abti_store_relaxed(&abti_rt.inherited_slots, 0);
     abti_halt_reset();
@@ -186,6 +187,7 @@ int ABT_init(int argc, char **argv)
 /* The primary scheduler's pools go with it, whether or not others use them or their automatic flags are set. */
 static void destroy_primary_sched(abti_sched *sched)
 {
+    /* relaxed: no other stream is left */
     for (int i = 0; i < sched->num_pools; i++) {
         sched->pools[i]->automatic = true;
         abti_store_relaxed(&sched->pools[i]->num_scheds, 1);
@@ -221,6 +223,7 @@ static void runtime_fini(abti_es *es)
     refuse_live_streams();
     abti_log("libabt ends");
     abti_tool_stop();
+    /* seq_cst: of no use, here as below; the ES itself stores es->main_sched */
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);
 
@@ -228,7 +231,7 @@ static void runtime_fini(abti_es *es)
     abti_unit_call_back(es->cur);
     abti_unit_call_back(es->main_unit);
 
-    abti_sched *sched = atomic_load(&es->main_sched);
+    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use, as above */
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     forget_repeated_pools(sched);

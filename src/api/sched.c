@@ -76,7 +76,7 @@ void abti_sched_unmake_basic(ABT_sched sched, int num_pools, ABT_pool *pools)
     abti_sched_destroy(sched);
     for (int i = 0; pools && i < num_pools; i++) {
         if (!ABTI_POOL_IS_NULL(pools[i]))
-            /* as in abti_pool_drop; it is not the last, since the user has the pool */
+            /* release: as in abti_pool_drop. This is not the last one, since the user has the pool */
             abti_fetch_sub_acq_rel(&pools[i]->num_scheds, 1);
     }
 }

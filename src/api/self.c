@@ -7,7 +7,7 @@
 #include "run/yield.h"
 #include "stream/main.h"
 
-/* --- Who am I --- */
+/* --- The caller's own identity --- */
 
 int ABT_self_get_xstream(ABT_xstream *xstream)
 {

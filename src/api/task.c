@@ -57,7 +57,10 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
+    /*
+     * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
+     * found
+     */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);

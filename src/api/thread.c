@@ -157,7 +157,10 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
+    /*
+     * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
+     * found
+     */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);
@@ -407,7 +410,8 @@ int ABT_thread_cancel(ABT_thread thread)
         return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(abti_thread_is_null(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
         return abti_error(ABT_ERR_INV_THREAD);
-    atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: see abti_timers_recheck */
+    atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: both pair with those in block_until
+                                                            (sync/waiter.c), see abti_timers_recheck */
     if (atomic_load(&thread->held))
         abti_timers_recheck();
     return ABT_SUCCESS;

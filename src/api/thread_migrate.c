@@ -50,7 +50,10 @@ int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
+    /*
+     * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
+     * found
+     */
     return migrate_to_sched(thread, abti_load_acquire(&xstream->main_sched));
 }
 
@@ -80,14 +83,17 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
     return request_migration(thread, pool);
 }
 
-/* The pool of another running ES that the unit is not on. */
+/* Returns a pool of a running ES whose scheduler does not have the unit's pool; NULL: there is none. */
 static abti_pool *pool_elsewhere(abti_unit *unit)
 {
     abti_pool *found = NULL;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
         abti_spin_lock(&es->replace_lock); /* its scheduler stays */
-        /* acquire: pairs with the store of a new main scheduler (stream/main.c) and that of TERMINATED in es_thread */
+        /*
+         * acquire: pairs with the store of the scheduler in install_replacement (stream/main.c), and with that of
+         * TERMINATED in es_thread
+         */
         abti_sched *sched = abti_load_acquire(&es->main_sched);
         if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
             !sched_has_pool(sched, abti_unit_last_pool(unit)))

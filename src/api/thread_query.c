@@ -222,7 +222,7 @@ int abti_unit_set_specific(abti_unit *unit, ABT_key key, void *value)
 void *abti_unit_get_specific(abti_unit *unit, ABT_key key)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    /* acquire: pairs with the publication of a table that another thread made */
+    /* acquire: pairs with the release in abti_ktable_obtain, by which another thread publishes a table */
     return cold ? abti_ktable_get(abti_load_acquire(&cold->keys), key) : NULL;
 }
 

@@ -253,7 +253,10 @@ int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the store of a new main scheduler (stream/main.c), which is complete before it is found */
+    /*
+     * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
+     * found
+     */
     *sched = abti_load_acquire(&xstream->main_sched);
     return ABT_SUCCESS;
 }
@@ -273,7 +276,7 @@ int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the release of TERMINATED in es_thread or abti_xsloop_primary_main */
+    /* acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary */
     *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
     return ABT_SUCCESS;
 }

@@ -12,7 +12,7 @@
 
 /* --- Parking --- */
 
-/* The scheduler that the caller is; NULL: it is none. */
+/* Returns the scheduler that the caller is, or NULL if it is none. */
 static abti_sched *calling_sched(abti_es *es)
 {
     unsigned flags = es->cur->flags;
@@ -20,15 +20,16 @@ static abti_sched *calling_sched(abti_es *es)
 }
 
 /*
- * The caller was woken for one unit. If it finds several it takes one, perhaps another one, and those who sleep on the
- * same pools see to the rest. (A predefined scheduler knows better: it does this when it takes one.)
+ * Wakes others for units that the caller does not take. It was woken for one unit. If it finds several it takes one,
+ * perhaps another one, and the threads that sleep on the same pools see to the rest. (A predefined scheduler knows
+ * better: it does this when it takes one.)
  */
 static void pass_surplus(const struct abti_park_set *set)
 {
     size_t units = 0;
     for (int i = 0; i < set->num && units < 2; i++) {
         abti_pool *pool = set->pools[i];
-        size_t many = pool->ops->is_empty(pool) ? 0 : 2; /* if it does not tell */
+        size_t many = pool->ops->is_empty(pool) ? 0 : 2; /* this stands for a pool that does not tell */
         units += pool->ops->size ? pool->ops->size(pool) : many;
     }
     for (int i = 0; i < set->num && units >= 2; i++)
@@ -42,6 +43,7 @@ static int park(abti_es *es, abti_sched *sched, const struct abti_park_set *set,
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         return ABT_SUCCESS;
     }
+    /* seq_cst: pairs with the store in abti_idle_add_poller */
     if (atomic_load(&es->requests) & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
     abti_es_park_on(es, sched, set, deadline < 0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_at(deadline));

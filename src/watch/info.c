@@ -153,7 +153,10 @@ static ABTI_NOINLINE ABTI_NO_SANITIZE abti_unit *peek_unit(abti_unit *const *whe
 static struct es_note es_note(abti_es *es)
 {
     return (struct es_note){
-        /* acquire: pairs with the release of TERMINATED in es_thread or abti_xsloop_primary_main */
+        /*
+         * acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary. relaxed: the others are
+         * for information
+         */
         .es = es,
         .rank = es->rank,
         .is_primary = es->is_primary,
@@ -247,7 +250,7 @@ static const char *sched_kind(int kind)
 /* The ULT in which a main scheduler runs; NULL for others. */
 static abti_unit *sched_unit(abti_sched *sched)
 {
-    abti_es *es = atomic_load(&sched->es);
+    abti_es *es = atomic_load(&sched->es); /* seq_cst: pairs with the store in abti_es_create */
     return es ? es->main_unit : NULL;
 }
 
@@ -255,6 +258,7 @@ void abti_info_print_sched(FILE *fp, abti_sched *sched)
 {
     static const char *const uses[] = {
         [ABTI_SCHED_UNUSED] = "no", [ABTI_SCHED_MAIN] = "main", [ABTI_SCHED_STACKED] = "stacked in a pool"};
+    /* relaxed, here as below: it is for information */
     unsigned requests = abti_load_relaxed(&sched->requests);
     fprintf(fp, "scheduler %p:\n", (void *)sched);
     fprintf(fp, "  id: %d\n", sched->id);
@@ -291,7 +295,7 @@ void abti_info_print_pool(FILE *fp, abti_pool *pool)
     fprintf(fp, "  id: %d\n", pool->id);
     fprintf(fp, "  access: %s\n", pool_access(pool->access));
     fprintf(fp, "  automatic: %s\n", yes_no(pool->automatic));
-    fprintf(fp, "  schedulers: %d\n", (int)abti_load_relaxed(&pool->num_scheds));
+    fprintf(fp, "  schedulers: %d\n", (int)abti_load_relaxed(&pool->num_scheds)); /* relaxed: it is for information */
     fprintf(fp, "  empty: %s\n", yes_no(pool->ops->is_empty(pool)));
     if (pool->ops->size)
         fprintf(fp, "  size: %zu\n", pool->ops->size(pool));
@@ -334,6 +338,7 @@ static void print_cold(FILE *fp, abti_unit *unit)
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     fprintf(fp, "  migratable: %s\n", yes_no(!abti_unit_is_pinned(unit)));
     fprintf(fp, "  callback argument: %p\n", abti_unit_migrated(unit).arg);
+    /* relaxed: only the address is printed */
     fprintf(fp, "  key table: %p\n", cold ? (void *)abti_load_relaxed(&cold->keys) : NULL);
 }
 
@@ -352,7 +357,7 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
         [ABT_THREAD_STATE_BLOCKED] = "BLOCKED",
         [ABT_THREAD_STATE_TERMINATED] = "TERMINATED",
     };
-    unsigned requests = abti_load_relaxed(&unit->requests);
+    unsigned requests = abti_load_relaxed(&unit->requests); /* relaxed: it is for information */
     abti_unit *parent;
     int rank = where_it_runs(unit, &parent);
     fprintf(fp, "work unit %p:\n", (void *)unit);

@@ -142,7 +142,7 @@ static void list_pools(struct listing *listing)
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         bool still = abti_halt_is_still(es);
         abti_spin_lock(&es->replace_lock);
-        abti_sched *sched = atomic_load(&es->main_sched);
+        abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use under the lock */
         for (int i = 0; i < sched->num_pools; i++)
             list_pool(listing, sched->pools[i], still || !sched->pools[i]->priv_fifo);
         abti_spin_unlock(&es->replace_lock);
