@@ -11,8 +11,7 @@ enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
 
 /*
  * Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. relaxed: the
- * compare-and-swap looks again. acquire: pairs with the releases in abti_mutex_drop_plain and release_plain. release:
- * of no use.
+ * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
 static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
@@ -26,8 +25,7 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 }
 
 /*
- * Takes the mutex (true), or announces a waiter, with `lock` held. The orders are those of take: acquire, for the
- * releases in abti_mutex_drop_plain and release_plain, and relaxed.
+ * Takes the mutex (true), or announces a waiter, with `lock` held. acquire, relaxed: as in abti_mutex_take_plain, take.
  */
 static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
@@ -105,10 +103,7 @@ struct look {
 static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && w->next);
-    /*
-     * relaxed: the waiter competes for the mutex, and acquires it then. acquire and release: of no use, as `lock` is
-     * held
-     */
+    /* relaxed: the waiter acquires the mutex later. acquire and release: of no use, as `lock` is held */
     uint32_t word = abti_load_relaxed(&mutex->word);
     if (word & ABTI_MUTEX_LOCKED)
         return false;
@@ -124,10 +119,7 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/*
- * Whether a waiter that looks is still queued, with `lock` held. A guest has been taken out, and may be linked with
- * others that are woken.
- */
+/* Whether a waiter that looks is still queued, with `lock` held. A guest may be linked with others that are woken. */
 static bool is_queued(const struct abti_waiter *w)
 {
     return w->next && !((const struct abti_mutex_waiter *)w)->guest;
@@ -192,10 +184,7 @@ static bool need_not_look(ABT_mutex mutex, const struct abti_waitq *queue, const
     return queue == &mutex->natives || (queue == &mutex->near && abti_pool_is_fifo(w->unit->pool));
 }
 
-/*
- * Parks a waiter, with `lock` held and the waiter queued there. A ULT leaves to `next`; NULL: to the unit that is
- * picked.
- */
+/* Parks a waiter, with `lock` held and the waiter queued. A ULT leaves to `next`; NULL: to the unit that is picked. */
 static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex_waiter *w, abti_unit *next)
 {
     abti_waiter_hold(&w->base);
@@ -256,17 +245,13 @@ static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
     /* relaxed: HEIR is set under `lock` */
     if (!(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR) || !abti_take_next(abti_es_self, self, mutex->heir))
         return NULL;
-    /*
-     * Whatever has become of the mutex, the heir is about to come, and takes it or finds it locked. acquire and
-     * release: of no use, as `lock` is held.
-     */
+    /* The heir is about to come in any case. acquire and release: of no use, as `lock` is held */
     abti_fetch_or_acq_rel(&mutex->word, ABTI_MUTEX_WAITERS);
     return mutex->heir;
 }
 
 /*
- * Whether the heir has come in vain before and a yield of the caller is likely to let it run, with `lock` held.
- * relaxed: OVERDUE is set under `lock`.
+ * Whether the heir has come in vain before and a yield may let it run. relaxed: OVERDUE is set under `lock`, held here.
  */
 static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
 {
@@ -447,9 +432,8 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
 }
 
 /*
- * Announces a waiter to the holder of the mutex, which will wake one of those that are queued, with `lock` held. False:
- * nobody holds it. relaxed: the compare-and-swap looks again. acquire and release: of no use, as
- * release_plain takes `lock`.
+ * Announces a waiter to the holder of the mutex, with `lock` held. False: nobody holds it. relaxed: the
+ * compare-and-swap looks again. acquire and release: of no use, as release_plain takes `lock`.
  */
 static bool announce_to_holder(ABT_mutex mutex)
 {
