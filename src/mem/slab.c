@@ -155,6 +155,13 @@ static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazin
     cache->magazine = magazine;
     cache->top = magazine->slots + magazine->count;
     cache->end = magazine->slots + cache->slab->spec.batch;
+    cache->quick_end = cache->closed ? NULL : cache->end;
+}
+
+void abti_cache_close(struct abti_cache *cache, bool closed)
+{
+    cache->closed = closed;
+    cache->quick_end = closed ? NULL : cache->end;
 }
 
 /* Puts a magazine, which need not be full and whose count is right, to the depot. */

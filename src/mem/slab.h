@@ -81,6 +81,7 @@ struct abti_slab {
 struct abti_cache {
     void **top, **end;                  /* the slot of the uppermost object, [0] if there is none; the slot of that when
                                            it is full */
+    void **quick_end;                   /* `end`, or NULL: the cache is closed to quick puts */
     struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these lie */
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
@@ -88,6 +89,7 @@ struct abti_cache {
     char *run, *run_end;                /* slots never used */
     size_t run_index;                   /* index of the slot at run */
     enum abti_chunk_source source;      /* the source of the run */
+    bool closed;                        /* a put asks abti_cache_takes_quickly in vain */
     struct abti_slab *slab;
 };
 
@@ -120,6 +122,9 @@ bool abti_slab_has(struct abti_slab *slab, const void *object);
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_CHECK;
 /* Gives everything back to the slab. */
 void abti_cache_fini(struct abti_cache *cache);
+
+/* Whether abti_cache_takes_quickly is false from now on; everything else goes on as before. */
+void abti_cache_close(struct abti_cache *cache, bool closed);
 
 /*
  * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may stand on one of the
@@ -157,6 +162,12 @@ ABTI_INLINE void *abti_cache_get(struct abti_cache *cache)
 ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
 {
     return cache->top == cache->end;
+}
+
+/* A cache that is not full, and not closed. */
+ABTI_INLINE bool abti_cache_takes_quickly(const struct abti_cache *cache)
+{
+    return (uintptr_t)cache->top < (uintptr_t)cache->quick_end;
 }
 
 /* Puts an object into a cache that is not full. */
