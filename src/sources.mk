@@ -94,6 +94,7 @@ abt_sources = \
 	src/run/shortage.c \
 	src/run/stackuse.c \
 	src/run/switch.c \
+	src/run/told.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/courtesy.c \

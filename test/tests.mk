@@ -256,6 +256,7 @@ stress_tests = \
 	test/stress/sync_mix \
 	test/stress/timeouts \
 	test/stress/tool \
+	test/stress/tool_live \
 	test/stress/uts_matrix \
 	test/stress/wakeups \
 	test/stress/xstreams

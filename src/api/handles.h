@@ -47,8 +47,7 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return !ABTI_BUILD_TOOL && es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_create) &&
-           abti_cache_top(&es->units);
+    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_create) && abti_cache_top(&es->units);
 }
 
 ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)
@@ -62,8 +61,7 @@ ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*fu
 /* The same for another built-in pool, which is guarded by a lock. */
 ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 {
-    return !ABTI_BUILD_TOOL && es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_shared) &&
-           abti_cache_top(&es->units);
+    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_shared) && abti_cache_top(&es->units);
 }
 
 ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,

@@ -14,6 +14,7 @@
 #include "run/leftover.h"
 #include "run/shortage.h"
 #include "run/stackuse.h"
+#include "run/told.h"
 #include "stream/affinity.h"
 #include "stream/halt.h"
 #include "stream/list.h"
@@ -147,6 +148,7 @@ static int runtime_init(void)
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
     abti_mutex_watch_owners(abti_rt.config.watch_waits);
+    abti_told_reset();
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {
         code = memory_and_primary_init();
@@ -222,7 +224,7 @@ static void runtime_fini(abti_es *es)
 {
     refuse_live_streams();
     abti_log("libabt ends");
-    abti_tool_stop();
+    abti_told_listen(ABTI_LISTENER_TOOL, NULL);
     /* seq_cst: of no use, here as below; the ES itself stores es->main_sched */
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_join_uncounted(es, es->main_unit);
@@ -242,6 +244,7 @@ static void runtime_fini(abti_es *es)
     abti_stackuse_fini();
     abti_overflow_unwatch();
     abti_tool_fini();
+    abti_told_reset();
     memory_fini();
     abti_esaffinity_fini();
     abti_config_fini(&abti_rt.config);
@@ -296,6 +299,7 @@ static void forget_parent(void)
     abti_es_list_forget();
     abti_rt_forget();
     abti_tool_forget();
+    abti_told_forget();
     abti_unitmap_forget();
     abti_stackuse_forget();
     abti_leftover_forget();

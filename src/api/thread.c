@@ -272,8 +272,8 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_UNLIKELY(ABTI_BUILD_TOOL || abti_thread_is_null(unit) || ABTI_POOL_IS_NULL(pool)) ||
-        ABTI_UNLIKELY(!abti_unit_is_done(unit)) || ABTI_UNLIKELY(!pool->priv_fifo) ||
+    if (ABTI_UNLIKELY(abti_thread_is_null(unit) || ABTI_POOL_IS_NULL(pool)) ||
+        ABTI_UNLIKELY(!abti_unit_is_done(unit)) || ABTI_UNLIKELY(!abti_cpu_is_set(&pool->quick_create)) ||
         ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
         return thread_revive_checked(pool, thread_func, arg, thread);
     abti_unit_set_pool(unit, pool);
@@ -333,8 +333,7 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 }
 
 /*
- * A unit that has not been touched, at a glance, is one that can be joined. (Of main schedulers' units, which cannot,
- * only tools hear before they start.)
+ * A unit that has not been touched, at a glance, is one that can be joined: main schedulers' never look so.
  */
 ABTI_HOT int ABT_thread_free(ABT_thread *thread)
 {
@@ -346,7 +345,7 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
     if (ABTI_LIKELY(abti_unit_is_fresh_default(unit))) {
         if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
             return code;
-        return ABTI_BUILD_TOOL ? thread_free_checked(es, thread) : abti_join_shared(es, unit, thread);
+        return abti_join_shared(es, unit, thread);
     }
     return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }

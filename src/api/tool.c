@@ -1,7 +1,7 @@
-/* ABT_tool_*. The events themselves are rt/tool.h. */
+/* ABT_tool_*. The events themselves are in rt/tool.h and run/tool_event.h. */
 #include "api/check.h"
 #include "rt/rt.h"
-#include "rt/tool.h"
+#include "run/told.h"
 
 #define TOOL_CONTEXT_IS_NULL(h) ABTI_IS_NULL(h, ABT_TOOL_CONTEXT_NULL)
 
@@ -11,8 +11,11 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
         return abti_error(ABT_ERR_FEATURE_NA);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    int code = abti_tool_register(cb_func, event_mask, user_arg);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    const struct abti_tool *tool = cb_func ? abti_tool_record(cb_func, event_mask, user_arg) : NULL;
+    if (cb_func && !tool)
+        return abti_error(ABT_ERR_MEM);
+    abti_told_listen(ABTI_LISTENER_TOOL, tool);
+    return ABT_SUCCESS;
 }
 
 int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val)

@@ -105,9 +105,9 @@
 #define ABTI_BUILD_EXT_THREAD 1
 #endif
 
-/* The tool interface. --enable-tool */
+/* The tool interface, and with it statistics and traces. --disable-tool */
 #ifndef ABTI_BUILD_TOOL
-#define ABTI_BUILD_TOOL 0
+#define ABTI_BUILD_TOOL 1
 #endif
 
 /* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */

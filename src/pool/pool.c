@@ -19,7 +19,8 @@ void abti_pool_collect(abti_pool *pool)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    bool quick = inherited_slots == 0 && !abti_guard_is_strict(); /* otherwise new ULTs take their stacks at once */
+    /* With strict guards new ULTs take their stacks at once; the general paths tell of creations. */
+    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);

@@ -20,6 +20,7 @@ enum {
     ABTI_ES_REQ_LOOK = 8,    /* the ES does not sleep before it has looked at everything again */
     ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
     ABTI_ES_REQ_STACKS = 32, /* others want its free stacks */
+    ABTI_ES_REQ_TELL = 64,   /* somebody listens to events from now on, or nobody does */
 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
@@ -42,6 +43,7 @@ struct ABT_xstream_opaque {
     const uint64_t *in_hand; /* not aligned; not 0: `cur` has C++ exceptions in hand, see run/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
+    _Atomic(bool) told;      /* it tells of events, see run/told.h. Others read it under rt.lock */
     bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint16_t index;          /* in rt.by_index. Constant */
     uint32_t running;        /* ABTI_RUNNING_ON(index) */
@@ -84,8 +86,9 @@ struct ABT_xstream_opaque {
     uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
-    int depth;   /* of `cur`: how many schedulers run one another down to it */
-    bool untold; /* the events of the moment are told as if there were no ES */
+    int depth;         /* of `cur`: how many schedulers run one another down to it */
+    abti_unit *before; /* has ended, and was `cur` before the one that is `cur` now */
+    bool untold;       /* the events of the moment are told as if there were no ES */
 };
 
 /*

@@ -1,13 +1,19 @@
 #include "rt/tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/assert.h"
 #include "os/spin.h"
 
-_Atomic(struct abti_tool *) abti_tool;
+_Atomic(uint32_t) abti_tool_events;
+
+/* By listener; NULL: nobody. Written under tool_lock with release, which abti_tool_tell acquires. */
+static _Atomic(const struct abti_tool *) listeners[ABTI_NUM_LISTENERS];
 
 static struct abti_spin tool_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_tool *all; /* tool_lock: all that was ever registered. Another thread may still use any of them */
+
+static _Thread_local unsigned telling; /* callbacks that the native thread is in */
 
 /*
  * Returns the record that equals `fresh`, or adds `fresh`, so that switching a tool on and off takes no more memory
@@ -27,31 +33,36 @@ static struct abti_tool *find_or_add(struct abti_tool *fresh)
     return tool;
 }
 
-int abti_tool_register(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg)
+const struct abti_tool *abti_tool_record(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg)
 {
-    if (!cb) {
-        abti_tool_stop();
-        return ABT_SUCCESS;
-    }
     struct abti_tool *fresh = malloc(sizeof(*fresh));
     if (!fresh)
-        return ABT_ERR_MEM;
+        return NULL;
     *fresh = (struct abti_tool){.callback = cb, .events = events & ABT_TOOL_EVENT_THREAD_ALL, .arg = arg};
     struct abti_tool *tool = find_or_add(fresh);
     if (tool != fresh)
         free(fresh);
-    abti_store_release(&abti_tool, tool); /* release: pairs with the acquires in abti_tool_wants and abti_tool_tell */
-    return ABT_SUCCESS;
+    return tool;
 }
 
-void abti_tool_stop(void)
+bool abti_tool_set(enum abti_listener listener, const struct abti_tool *tool)
 {
-    abti_store_release(&abti_tool, NULL); /* release: of no use, as nothing is published */
+    uint64_t events = 0;
+    abti_spin_lock(&tool_lock);
+    abti_store_release(&listeners[listener], tool);
+    for (int i = 0; i < ABTI_NUM_LISTENERS; i++) {
+        const struct abti_tool *each = abti_load_relaxed(&listeners[i]); /* relaxed: the lock is held */
+        events |= each ? each->events : 0;
+    }
+    abti_store_relaxed(&abti_tool_events, (uint32_t)events); /* relaxed: see abti_tool_wants */
+    abti_spin_unlock(&tool_lock);
+    return events != 0;
 }
 
 void abti_tool_fini(void)
 {
-    abti_tool_stop();
+    for (int i = 0; i < ABTI_NUM_LISTENERS; i++)
+        (void)abti_tool_set((enum abti_listener)i, NULL);
     while (all) {
         struct abti_tool *next = all->next;
         free(all);
@@ -59,19 +70,28 @@ void abti_tool_fini(void)
     }
 }
 
+bool abti_tool_is_telling(void)
+{
+    return telling > 0;
+}
+
 void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es, const struct ABT_tool_context_opaque *context)
 {
-    abti_assert(unit && context);
-    /* acquire: pairs with the release in abti_tool_register */
-    struct abti_tool *tool = abti_load_acquire(&abti_tool);
-    if (!tool || !(tool->events & event))
-        return; /* the tool has changed since the caller looked */
-    tool->callback(unit, es ? es : ABT_XSTREAM_NULL, event, (ABT_tool_context)context, tool->arg);
+    telling++;
+    for (int i = 0; i < ABTI_NUM_LISTENERS; i++) {
+        /* acquire: pairs with the release in abti_tool_set. It may have changed since the caller looked. */
+        const struct abti_tool *tool = abti_load_acquire(&listeners[i]);
+        if (tool && tool->events & event)
+            tool->callback(unit, es ? es : ABT_XSTREAM_NULL, event, (ABT_tool_context)context, tool->arg);
+    }
+    telling--;
 }
 
 void abti_tool_forget(void)
 {
     abti_spin_init(&tool_lock, ABTI_RANK_LEAF);
     all = NULL;
-    abti_store_relaxed(&abti_tool, NULL); /* relaxed: there is no other thread */
+    telling = 0;
+    memset(listeners, 0, sizeof(listeners));
+    abti_store_relaxed(&abti_tool_events, 0); /* relaxed: there is no other thread */
 }

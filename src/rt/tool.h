@@ -1,7 +1,6 @@
 /*
- * Events of work units, of which the one callback of a tool is told. A build without the tool interface has none of
- * this: the functions are empty. A build with it tells of every switch by having the scheduler make it
- * (abti_es_set_dsched), so that events stand on the general paths only.
+ * Events of work units, told to those that listen: a tool's callback, and the library's own statistics and traces. The
+ * streams tell of them on the general paths only; run/told.h says how it comes that they take no other ones then.
  *
  * An event is told on the native thread where it happens, before any other thread can take the unit further: CREATE
  * before the push, and SUSPEND before the unit can be resumed, and so under the lock of the object that it waits for.
@@ -20,11 +19,11 @@ struct abti_tool {
     struct abti_tool *next;
 };
 
-/*
- * The tool in use; NULL: none. release: abti_tool_register and abti_tool_stop store it so. acquire: abti_tool_wants and
- * abti_tool_tell load it so.
- */
-extern _Atomic(struct abti_tool *) abti_tool;
+/* Those that can listen at the same time, each with its own record. */
+enum abti_listener { ABTI_LISTENER_TOOL, ABTI_NUM_LISTENERS };
+
+/* The events that somebody listens to. Written with the records, which abti_tool_tell acquires. */
+extern _Atomic(uint32_t) abti_tool_events;
 
 /* What a callback may ask for. Zero is the answer where the event says nothing. */
 struct ABT_tool_context_opaque {
@@ -35,11 +34,14 @@ struct ABT_tool_context_opaque {
     const void *object;
 };
 
-/* Registers a tool. If `cb` is NULL there is none from now on. Returns an ABT code. */
-int abti_tool_register(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg) ABTI_MUST_CHECK;
+/* The record of this callback, made when it is not there yet. NULL when there is no memory. */
+const struct abti_tool *abti_tool_record(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg) ABTI_MUST_CHECK;
 
-/* Lets nothing be told from now on. */
-void abti_tool_stop(void);
+/* Who listens from now on; NULL: nobody. Returns whether anybody does as any of the listeners. */
+bool abti_tool_set(enum abti_listener listener, const struct abti_tool *tool);
+
+/* The calling native thread is in a callback. */
+bool abti_tool_is_telling(void);
 
 /* In the child of a fork: nothing was ever registered. */
 void abti_tool_forget(void);
@@ -47,17 +49,15 @@ void abti_tool_forget(void);
 /* Frees all that was registered, when no thread can be in a callback any more. */
 void abti_tool_fini(void);
 
-/* Calls back if the event is wanted. If `es` is NULL the tool is told of no ES. */
+/* Calls back those that want the event. es NULL: they are told of none. */
 void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es,
                     const struct ABT_tool_context_opaque *context) ABTI_COLD;
 
-/* Whether a tool is registered for the event. In a build without the tool interface none is. */
+/* Somebody listens to the event. Never, in a build without the tool interface. */
 ABTI_INLINE bool abti_tool_wants(uint64_t event)
 {
-    if (!ABTI_BUILD_TOOL)
-        return false;
-    struct abti_tool *tool = abti_load_acquire(&abti_tool); /* acquire: pairs with the release in abti_tool_register */
-    return ABTI_UNLIKELY(tool != NULL) && tool->events & event;
+    /* relaxed: abti_tool_tell acquires what it calls */
+    return ABTI_BUILD_TOOL && ABTI_UNLIKELY((abti_load_relaxed(&abti_tool_events) & (uint32_t)event) != 0);
 }
 
 #endif

@@ -135,7 +135,7 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
-    return !ABTI_BUILD_TOOL && ABTI_LIKELY(!abti_annotate_on) && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
+    return !abti_is_watched() && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
            ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
            /* acquire: pairs with the release in abti_after_suspend and in abti_hand_over */
            ABTI_LIKELY(abti_load_acquire(&next->state) == ABT_THREAD_STATE_BLOCKED) &&

@@ -74,14 +74,23 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
         es->handoff = abti_pool_pop(sched->pools[sched->turn++ % (unsigned)sched->num_pools], 0);
 }
 
+static void run_child_tasklet(abti_es *es, abti_unit *parent, abti_unit *unit)
+{
+    abti_set_running(es, unit);
+    abti_tool_event_run(es, unit, parent);
+    unit->func(unit->arg);
+    abti_tool_event_finish(es, unit);
+    abti_end_tasklet(es, unit);
+    es->cur = parent;
+}
+
 static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
 {
     if (abti_has_requests(unit) && !serve_requests(es, parent, unit))
         return;
     if (unit->flags & ABTI_UNIT_TASKLET) {
         abti_es_set_dsched(es, NULL); /* a tasklet cannot switch */
-        abti_run_tasklet(es, unit);
-        es->cur = parent;
+        run_child_tasklet(es, parent, unit);
         abti_es_set_dsched(es, dsched);
     } else if (abti_unit_has_started(unit)) {
         abti_set_running(es, unit);

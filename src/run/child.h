@@ -14,16 +14,19 @@
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
- * Runs a tasklet without requests, which never switches. Afterwards es->cur is still the tasklet, and the calling
- * scheduler sets it right before anybody can look.
+ * The calling scheduler runs a tasklet without requests, which never switches, and then tells that it has ended.
+ * es->cur is the tasklet afterwards, for the scheduler to set right before anybody can look.
  */
-ABTI_INLINE void abti_run_tasklet(abti_es *es, abti_unit *unit)
+ABTI_INLINE void abti_call_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
     ABTI_STOPS_EXCEPTIONS();
     abti_set_running(es, unit);
     unit->func(unit->arg);
-    abti_tool_event_finish(es, unit);
+}
+
+ABTI_INLINE void abti_end_tasklet(abti_es *es, abti_unit *unit)
+{
     uintptr_t join = 0;
     /*
      * release: pairs with abti_unit_is_done. acquire: pairs with the registration of a joiner that was faster

@@ -27,8 +27,8 @@
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
 {
-    if (ABTI_UNLIKELY(abti_annotate_on))
-        abti_depart(to->stack);
+    if (abti_is_watched())
+        abti_depart_watched(to);
     if (after)
         abti_ctx_jump_after(to->ctx, after, arg);
     abti_ctx_jump(to->ctx);
@@ -36,8 +36,8 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(voi
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
 {
-    if (ABTI_UNLIKELY(abti_annotate_on))
-        abti_depart_to_start(to->stack);
+    if (abti_is_watched())
+        abti_depart_to_start_watched(to);
     /* relaxed: see abti_ult_entry */
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
@@ -92,7 +92,6 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
     uintptr_t join = abti_load_acquire(&unit->join);
     if (join == 0) {
         if (!(unit->flags & ABTI_UNIT_NAMED)) {
-            abti_tool_event_free_unnamed(es, unit);
             abti_unit_dispose(es, unit);
             return NULL;
         }
@@ -106,9 +105,28 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
     return publish_end_to_joiner(es, unit, join);
 }
 
+/* Of a unit that nobody frees, and of one that is freed for its joiner: that is left to the joiner, who tells of it. */
+static ABTI_COLD abti_unit *publish_end_told(abti_es *es, abti_unit *unit)
+{
+    /* acquire, and again with the compare-and-swap, whose release pairs with abti_unit_is_done: as above */
+    uintptr_t join = abti_load_acquire(&unit->join);
+    if (join == 0 && !(unit->flags & ABTI_UNIT_NAMED)) {
+        abti_tool_event_free_unnamed(es, unit);
+        abti_unit_dispose(es, unit);
+        return NULL;
+    }
+    if (join == 0 && abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))
+        return NULL;
+    if (!(join & ABTI_JOIN_FREE))
+        return publish_end_to_joiner(es, unit, join);
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    abti_leftover_leave(unit, joiner);
+    return joiner;
+}
+
 abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 {
-    return publish_end(es, unit);
+    return ABTI_UNLIKELY(abti_es_is_told(es)) ? publish_end_told(es, unit) : publish_end(es, unit);
 }
 
 void abti_resume_joiner(abti_unit *joiner)
@@ -147,7 +165,6 @@ ABTI_INLINE bool can_continue_joiner(abti_es *es, abti_unit *joiner)
 ABTI_INLINE void take_joiner(abti_es *es, abti_unit *joiner)
 {
     abti_assert(es == abti_es_self && joiner->pool);
-    abti_tool_event_resume(joiner);
     abti_pool_count_left(es, joiner->pool);
     abti_set_running(es, joiner);
 }
@@ -203,6 +220,8 @@ ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
 ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
     abti_assert(es->cur == unit && abti_unit_runs_in_place(unit));
+    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+        abti_ult_exit_to(NULL);
     abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         leave_stack(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -226,7 +245,7 @@ ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner
 {
     abti_assert(joiner && join & ABTI_JOIN_IN_PLACE);
     if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
-                      abti_cpu_is_set(&unit->cold) || abti_cache_is_full(&es->units)))
+                      abti_cpu_is_set(&unit->cold) || !abti_cache_takes_quickly(&es->units)))
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
         abti_unit_release_quick(es, unit);
@@ -245,6 +264,38 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
     abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
+/* As can_continue_joiner, but that the joiner may have a unit left to free. */
+static bool goes_on_here(abti_es *es, abti_unit *joiner)
+{
+    /* relaxed: as there */
+    return joiner && abti_load_relaxed(&joiner->es) == es->index &&
+           !(abti_load_relaxed(&joiner->requests) & ~(unsigned)ABTI_REQ_FREE);
+}
+
+/* Such a joiner is to go on at once. Returns what is left to it, or NULL. */
+static abti_unit *take_joiner_told(abti_es *es, abti_unit *joiner)
+{
+    bool frees = abti_load_relaxed(&joiner->requests) & ABTI_REQ_FREE; /* relaxed: its own ES has stored it */
+    abti_unit *left = frees ? abti_leftover_take(joiner) : NULL;
+    abti_tool_event_resume(joiner);
+    take_joiner(es, joiner);
+    return left;
+}
+
+/* The same on an ES that is told. The joiner's context is not to be jumped to: its frames are the caller's. */
+static ABTI_COLD int end_in_place_told(abti_es *es, abti_unit *unit)
+{
+    abti_tool_event_finish(es, unit);
+    abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
+    if (!goes_on_here(es, joiner))
+        return abti_leave_to(es, joiner, NULL, after_end_in_place, joiner);
+    abti_unit *left = take_joiner_told(es, joiner);
+    abti_tool_event_run(es, joiner, unit);
+    if (left)
+        abti_leftover_free(left);
+    return ABT_SUCCESS;
+}
+
 /*
  * Ends a unit in place that cannot be ended quickly, on the frames of the joiner, which has not gone on yet. relaxed:
  * the joiner registered before the unit started.
@@ -252,6 +303,8 @@ ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *poo
 static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
 {
     end_child_if_primary(unit);
+    if (abti_es_is_told(es))
+        return end_in_place_told(es, unit);
     abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -325,6 +378,8 @@ static ABTI_HOT void end_ult(void)
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
 
+    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+        abti_ult_exit_to(NULL);
     if (ABTI_UNLIKELY(abti_unit_runs_in_place(unit)))
         jump(end_on_joiner_stack(es, unit), NULL, NULL);
     if (abti_stack_is_overrun(stack))
@@ -351,13 +406,6 @@ static ABTI_HOT void end_ult(void)
     leave_stack(es, next, NULL, NULL);
 }
 
-/* It is out of line for the same reason as end_watch. */
-static ABTI_NOINLINE void tell_finish(void)
-{
-    abti_es *es = abti_es_self;
-    abti_tool_event_finish(es, es->cur);
-}
-
 ABTI_INLINE void run_ults(bool watch)
 {
     ABTI_STOPS_EXCEPTIONS();
@@ -369,8 +417,6 @@ ABTI_INLINE void run_ults(bool watch)
         unit->func(unit->arg);
         if (watch)
             end_watch();
-        if (ABTI_BUILD_TOOL)
-            tell_finish();
         end_ult();
     }
 }
@@ -395,30 +441,22 @@ void abti_entry_watch(void)
     abti_spin_unlock(&abti_rt.lock);
 }
 
-void abti_ult_exit_told(void)
+void abti_ult_exit(void)
 {
     abti_exceptions_drop(abti_es_self);
+    abti_stackuse_left(abti_es_self->cur);
     end_ult();
     restart(abti_es_self->cur);
 }
 
-void abti_ult_exit(void)
+/* The general end of the running ULT, of which those that listen have been told. */
+ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 {
-    abti_stackuse_left(abti_es_self->cur);
-    if (ABTI_BUILD_TOOL)
-        tell_finish();
-    abti_ult_exit_told();
-}
-
-void abti_ult_exit_to(abti_unit *next)
-{
-    abti_es *es = abti_es_self;
-    abti_unit *unit = es->cur;
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
     abti_exceptions_drop(es);
+    es->before = unit;
     abti_stackuse_left(unit);
-    abti_tool_event_finish(es, unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         call_back_on_own_stack(unit);
         leave_stack(abti_es_self, next, after_end_own_stack, unit);
@@ -426,6 +464,12 @@ void abti_ult_exit_to(abti_unit *next)
     bool in_place = abti_unit_runs_in_place(unit);
     struct abti_stack *stack = unit->stack;
     abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
+    if (!next && goes_on_here(es, joiner)) {
+        if (!in_place)
+            abti_cache_put(&es->stacks, stack);
+        abti_unit *left = take_joiner_told(es, joiner);
+        jump(joiner, left ? abti_leftover_free : NULL, left);
+    }
     if (in_place)
         leave_stack(es, next, after_end_in_place, joiner);
     if (joiner)
@@ -434,10 +478,24 @@ void abti_ult_exit_to(abti_unit *next)
     leave_stack(es, next, NULL, NULL);
 }
 
+void abti_ult_exit_to(abti_unit *next)
+{
+    abti_es *es = abti_es_self;
+    abti_tool_event_finish(es, es->cur);
+    exit_to(es, es->cur, next);
+}
+
+void abti_ult_exit_told(void)
+{
+    abti_es *es = abti_es_self;
+    exit_to(es, es->cur, abti_pick_next(es, NULL));
+}
+
 void abti_exit_to_primary(abti_es *es)
 {
     abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);
+    es->before = es->main_unit;
     abti_set_running(es, primary);
     jump(primary, NULL, NULL);
 }

@@ -65,10 +65,23 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 }
 
 /*
- * Sleeps, as the calling ULT, until the unit ends. If the unit is to be freed, the registration asks it to free itself
- * when it ends, and to null the user's handle, whose address the joiner's link holds. Then nothing is left to do here
- * afterwards, and the switch can go straight back to the API's user. With tools it comes back here, to tell of the
- * join.
+ * The ES is told: a ULT that only joins comes back here, to tell of that. Of a unit that is to be freed, which is left
+ * to the ULT, abti_leftover_free tells.
+ */
+static ABTI_COLD int leave_told(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
+{
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+    abti_pool_count_entered(es, self->pool);
+    (void)abti_leave_to(es, self, NULL, abti_after_suspend, self);
+    if (!handle)
+        abti_tool_event_join(unit);
+    return ABT_SUCCESS;
+}
+
+/*
+ * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
+ * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
+ * the switch can go straight back to the API's user.
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
@@ -76,12 +89,12 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     if (abti_has_requests(self))
         abti_serve_migration(self);
     abti_wait_for(self, handle ? (const void *)handle : unit);
-    if (ABTI_UNLIKELY(!join_register(unit, self, handle && !ABTI_BUILD_TOOL ? ABTI_JOIN_FREE : 0)))
+    if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
-    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+        return leave_told(es, self, unit, handle);
     abti_pool_count_entered(es, self->pool);
-    int code = abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
-    return ABTI_BUILD_TOOL ? abti_free_done(abti_es_self, unit, handle) : code;
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
 }
 
 /*

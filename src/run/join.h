@@ -115,14 +115,14 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
 /* Whether the unit has ended and only its descriptor is to be freed. */
 ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)
 {
-    return !ABTI_BUILD_TOOL && ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
+    return ABTI_LIKELY(abti_unit_is_done(unit)) && ABTI_LIKELY(abti_unit_is_bare(es, unit));
 }
 
 /* Joins a unit that is known to be joinable, and with a handle frees it. */
 ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))
-        return handle || ABTI_BUILD_TOOL ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
+        return handle || abti_tool_wants(ABT_TOOL_EVENT_THREAD_JOIN) ? abti_free_done(es, unit, handle) : ABT_SUCCESS;
     return es && abti_unit_is_fresh_default(unit) ? abti_join_shared(es, unit, handle)
                                                   : abti_join_slow(es, unit, handle);
 }

@@ -1,6 +1,7 @@
 #include "run/leftover.h"
 
 #include "pool/member.h"
+#include "run/tool_event.h"
 
 /*
  * The units that were left, linked by `next`, each with its joiner in `ctx`; an ended unit needs neither. As a rule the
@@ -45,6 +46,8 @@ abti_unit *abti_leftover_take(abti_unit *joiner)
 void abti_leftover_free(void *unit)
 {
     ABT_thread *handle = abti_unit_cold_get(unit)->handle;
+    abti_tool_event_join(unit);
+    abti_tool_event_free(unit);
     abti_unit_free(unit);
     *handle = ABT_THREAD_NULL;
 }

@@ -14,20 +14,19 @@
 #include "run/annotated.h"
 #include "run/exceptions.h"
 #include "run/overflow.h"
+#include "run/told.h"
 #include "run/tool_event.h"
 
-/* Marks `unit` as what runs on `es` from now on. */
+/* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
     abti_assert(es && unit);
-    abti_unit *before = es->cur;
     es->cur = unit;
     /*
      * Queries may see the index and the state late, and a thread that resumes or frees the unit synchronises by other
      * words. release: pairs with the acquire of unit->es in default_stack_end (unit/unit.c), which then sees the stack.
      */
     abti_store_release(&unit->running, es->running);
-    abti_tool_event_run(es, unit, before);
 }
 
 ABTI_INLINE bool abti_has_requests(abti_unit *unit)
@@ -74,14 +73,14 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 int abti_switch_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 int abti_start_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 
-/* Switches between units that have their state set. `after` may be NULL. Instrumented programs take the slow form. */
+/* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
     if (abti_has_exceptions(es))
         return abti_switch_keeping(es, self, to, after, arg);
-    if (ABTI_UNLIKELY(abti_annotate_on))
-        return abti_switch_annotated(self, to, after, arg);
+    if (abti_is_watched())
+        return abti_switch_watched(self, to, after, arg);
     if (!after)
         return abti_ctx_switch(&self->ctx, to->ctx);
     return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
@@ -100,8 +99,8 @@ ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*a
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
     if (abti_has_exceptions(es))
         return abti_start_keeping(es, self, to, after, arg);
-    if (ABTI_UNLIKELY(abti_annotate_on))
-        return abti_start_annotated(self, to, after, arg);
+    if (abti_is_watched())
+        return abti_start_watched(self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 

@@ -19,7 +19,7 @@ ABTI_INLINE abti_unit *abti_tool_caller(void)
     return es ? es->cur : NULL;
 }
 
-/* Counts that the ES's unit begins to run children (1), or has no more of them (-1). */
+/* The ES's unit begins to run children (1), or has them no more (-1). Counted always: somebody may listen later. */
 ABTI_INLINE void abti_tool_descend(abti_es *es, int levels)
 {
     if (ABTI_BUILD_TOOL)

@@ -4,6 +4,7 @@
 #include "pool/blocked.h"
 #include "run/exceptions.h"
 #include "run/sched.h"
+#include "run/told.h"
 #include "stream/halt.h"
 #include "stream/idle.h"
 #include "sync/timer.h"
@@ -48,6 +49,8 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         return;
     if (requests & ABTI_ES_REQ_HALT)
         abti_halt_arrive(es);
+    if (requests & ABTI_ES_REQ_TELL)
+        abti_told_look(es);
     if (requests & ABTI_ES_REQ_STACKS) {
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
         abti_cache_flush(&es->stacks);

@@ -101,8 +101,10 @@ void abti_main_run(abti_es *es)
     es->parent = NULL;
     es->cur = NULL; /* nobody has run here before, as tools see it */
     es->depth = 0;
-    abti_es_set_dsched(es, NULL);
+    es->dsched = NULL;
+    abti_told_look(es);
     abti_set_running(es, es->main_unit);
+    abti_tool_event_run(es, es->main_unit, NULL);
     es->main_exit = &exit;
     if (setjmp(exit) == 0) {
         run_main_scheds(es);

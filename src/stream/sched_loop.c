@@ -94,14 +94,27 @@ ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
 }
 
 /*
+ * Runs a tasklet on an ES that is not told, and counts it. False when a look at events is due, as it is when the
+ * tasklet itself has made somebody listen.
+ */
+ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
+{
+    abti_call_tasklet(es, unit);
+    bool goes_on = abti_budget_take(es);
+    if (ABTI_UNLIKELY(!goes_on))
+        abti_tool_event_finish(es, unit);
+    abti_end_tasklet(es, unit);
+    return goes_on;
+}
+
+/*
  * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
  * is something else, or NULL when the queue is empty or a look at events is due.
  */
 ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit)
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
-        abti_run_tasklet(es, unit);
-        if (ABTI_UNLIKELY(!abti_budget_take(es)))
+        if (ABTI_UNLIKELY(!run_tasklet(es, unit)))
             return NULL;
         unit = abti_load_relaxed(&queue->head); /* relaxed: the queue is private */
         if (ABTI_UNLIKELY(!unit))
@@ -117,11 +130,12 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
-    if (sched->fast) {
+    if (abti_es_is_told(es)) {
+        /* it runs as a child, of which is told */
+    } else if (sched->fast) {
         unit = run_tasklets(es, &sched->fast->queue, unit);
     } else if (abti_unit_is_fresh_tasklet(unit)) {
-        abti_run_tasklet(es, unit);
-        abti_budget_count(es);
+        (void)run_tasklet(es, unit);
         unit = NULL;
     }
     es->cur = self;

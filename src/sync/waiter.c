@@ -98,7 +98,6 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
     if (!unit || other->next || unit->pool != pool || !sched || sched->front != pool || !has_nobody(sched) ||
         !abti_may_pick(es))
         return NULL;
-    abti_tool_event_resume(unit);
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY); /* relaxed: it runs here next */
     return unit;
 }

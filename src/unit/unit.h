@@ -262,17 +262,17 @@ ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
     return !abti_cpu_has_any(&unit->running, ABTI_RUNNING_ES) &&
-           !abti_cpu_has_any(&unit->what, ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_WHAT_REQUESTS);
+           !abti_cpu_has_any(&unit->what,
+                             ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS);
 }
 
 /*
- * Whether the unit is a tasklet without requests, which may be run at once. With tools it runs as any other child does.
+ * Whether the unit is a tasklet without requests, which may be run at once.
  * relaxed: a request takes effect at the next look, whenever it becomes visible.
  */
 ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
 {
-    return !ABTI_BUILD_TOOL &&
-           (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
+    return (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
 }
 
 /* Allocates a descriptor for a thread that is no ES. Returns NULL when there is no memory. */

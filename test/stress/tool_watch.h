@@ -29,6 +29,7 @@ static struct watch_bucket {
 } watch_buckets[WATCH_BUCKETS];
 
 static atomic_long watch_events;
+static _Atomic(void *) watch_arg; /* an event that comes with another argument is one of before, and not watched */
 
 /* From which states an event may come, and to which it leads. */
 static const struct watch_rule {
@@ -92,10 +93,13 @@ static void watch_event(ABT_thread unit, ABT_xstream xstream, uint64_t event, AB
     struct watch_bucket *bucket = &watch_buckets[(line ^ line >> 12) % WATCH_BUCKETS];
     int depth;
 
-    (void)arg;
     if (ABT_tool_query_thread(context, event, ABT_TOOL_QUERY_KIND_STACK_DEPTH, &depth) != ABT_SUCCESS)
         bail_out("no depth");
     pthread_mutex_lock(&bucket->lock);
+    if (arg != atomic_load(&watch_arg)) {
+        pthread_mutex_unlock(&bucket->lock);
+        return;
+    }
     struct watched *w = watch_find(bucket, unit, rule->from & GONE ? GONE : (enum watch_state)rule->from);
     if (!(w->state & rule->from))
         bail_out("event %#" PRIx64 " after %#" PRIx64, event, w->last);
