@@ -143,7 +143,7 @@ int ABT_info_print_pool(FILE *fp, ABT_pool pool)
     return ABT_SUCCESS;
 }
 
-static int print_unit(FILE *fp, abti_unit *unit, int code)
+static int print_work_unit(FILE *fp, abti_unit *unit, int code)
 {
     if (ABTI_REFUSE(abti_thread_is_null(unit)))
         return cannot_print(fp, "no work unit", code);
@@ -153,12 +153,12 @@ static int print_unit(FILE *fp, abti_unit *unit, int code)
 
 int ABT_info_print_thread(FILE *fp, ABT_thread thread)
 {
-    return print_unit(fp, thread, ABT_ERR_INV_THREAD);
+    return print_work_unit(fp, thread, ABT_ERR_INV_THREAD);
 }
 
 int ABT_info_print_task(FILE *fp, ABT_task task)
 {
-    return print_unit(fp, task, ABT_ERR_INV_TASK);
+    return print_work_unit(fp, task, ABT_ERR_INV_TASK);
 }
 
 int ABT_info_print_thread_attr(FILE *fp, ABT_thread_attr attr)
