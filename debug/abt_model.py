@@ -41,7 +41,7 @@ class Debugger:
         raise NotImplementedError
 
     def threads(self):
-        """(what the user calls it, its pthread_t) of each native thread."""
+        """(what the user calls it, its pthread_t or 0, its stack pointer) of each native thread."""
         raise NotImplementedError
 
     def machine(self):
@@ -52,11 +52,12 @@ class Debugger:
 class Cpu:
     """A machine: the frame of a suspended context (arch/*/ctx.S), by offsets from its address."""
 
-    def __init__(self, pc, sp, thread, saved, size):
-        self.pc, self.sp = pc, sp
+    def __init__(self, pc, sp, fp, thread, size, saved, dwarf):
+        self.pc, self.sp, self.fp = pc, sp, fp
         self.thread = thread  # the register whose value is the pthread_t
-        self.saved = saved  # offset of each register that the frame holds, pc among them
-        self.size = size    # the stack pointer of who goes on, less the context
+        self.size = size      # the stack pointer of who goes on, less the context
+        self.saved = saved    # where the frame has each register, pc among them
+        self.dwarf = dwarf    # the numbers of these and of sp in debugging information
 
     def resume(self, memory, ctx):
         """The registers of the context that goes on there."""
@@ -66,8 +67,9 @@ class Cpu:
 
 
 CPUS = {
-    "x86_64": Cpu("rip", "rsp", "fs_base",
-                  {"r12": 0, "r13": 8, "r14": 16, "r15": 24, "rbx": 32, "rbp": 40, "rip": 48}, 56),
+    "x86_64": Cpu("rip", "rsp", "rbp", "fs_base", 56,
+                  {"r12": 0, "r13": 8, "r14": 16, "r15": 24, "rbx": 32, "rbp": 40, "rip": 48},
+                  {"r12": 12, "r13": 13, "r14": 14, "r15": 15, "rbx": 3, "rbp": 6, "rip": 16, "rsp": 7}),
 }
 
 
@@ -368,4 +370,8 @@ class Model:
 
     def thread_of(self, stream):
         """What the user calls the native thread of a stream; None: it is not known."""
-        return next((thread for thread, pthread in self.debugger.threads() if pthread == stream["thread"]), None)
+        spans = [Unit(self, unit).stack() for unit in (stream["cur"], stream["main_unit"]) if unit]
+        for thread, pthread, sp in self.debugger.threads():
+            if pthread == stream["thread"] or not pthread and any(span and span[0] <= sp < span[1] for span in spans):
+                return thread
+        return None

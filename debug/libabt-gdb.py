@@ -66,17 +66,23 @@ class Gdb(abt_model.Debugger):
     def threads(self):
         selected = gdb.selected_thread()
         frame = gdb.selected_frame() if selected else None
-        register = abt_model.CPUS[self.machine()].thread
+        cpu = abt_model.CPUS[self.machine()]
         try:
             for thread in gdb.selected_inferior().threads():
                 thread.switch()
-                yield thread.num, int(gdb.newest_frame().read_register(register)) & (1 << 64) - 1
-        except (gdb.error, ValueError):
-            return
+                newest = gdb.newest_frame()
+                yield thread.num, self.value(newest, cpu.thread), self.value(newest, cpu.sp)
         finally:
             if selected:
                 selected.switch()
                 frame.select()
+
+    @staticmethod
+    def value(frame, register):
+        try:
+            return int(frame.read_register(register)) & (1 << 64) - 1
+        except (gdb.error, ValueError):
+            return 0
 
     def machine(self):
         name = gdb.selected_inferior().architecture().name()

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EACH = 10, FREED = 300, MOST = 400 };
+enum { EACH = 10, IN_PLACE = 3, FREED = 300, MOST = 400 };
 
 #define MUST(call)                                                                                                     \
     do {                                                                                                               \
@@ -97,7 +97,7 @@ static __attribute__((noinline)) void in_place(void *arg)
     mark = -1;
 }
 
-/* The next unit of the private pool has not started: it runs on this stack. */
+/* The next unit of the private pool has not started: it runs on this stack, if no look at events is due. */
 static __attribute__((noinline)) void join_in_place(void *arg)
 {
     volatile int mark = (int)(intptr_t)arg;
@@ -108,9 +108,11 @@ static __attribute__((noinline)) void join_in_place(void *arg)
 
 static void make_in_place(void)
 {
-    CREATE_WAITER(own_pool, join_in_place, "end of ULT");
-    /* Nothing else may stand in the pool then. */
-    MUST(ABT_eventual_wait(in_place_waits, NULL));
+    for (int i = 0; i < IN_PLACE; i++) {
+        CREATE_WAITER(own_pool, join_in_place, "end of ULT");
+        MUST(ABT_eventual_wait(in_place_waits, NULL));
+        MUST(ABT_eventual_reset(in_place_waits));
+    }
 }
 
 static void returns(void *arg)

@@ -77,6 +77,7 @@ def check_unit(handle, function, mark):
           f"{function} {mark}: {gdb.frame_stop_reason_string(outermost)}")
     first = found[-1].name()
     check(first is None or first.startswith("abti_ctx_"), f"{function} {mark} begins in {first}")
+    return len(found)
 
 
 def check_text(unit):
@@ -145,9 +146,12 @@ def check_refusals(units):
 def main():
     units = list(expected_units())
     check_list(units)
+    lengths = {}
     for unit in units:
         if unit[2] == "blocked":
-            check_unit(unit[0], unit[1], unit[4])
+            lengths.setdefault(unit[1], []).append(check_unit(unit[0], unit[1], unit[4]))
+    # In place the function is called by the joiner's switch, otherwise by a function of the library more.
+    check(min(lengths["in_place"]) < min(lengths["wait_eventual"]), f"no unit runs in place: {lengths}")
     check_text(next(unit for unit in units if unit[1] == "wait_future"))
     check_pools(units)
     check_streams(units)
