@@ -8,6 +8,7 @@ import struct
 VERSION = 1
 MAGIC = b"libabt's layout\0"
 PAGE = 4096
+NATIVE = 1 << 20  # bytes that the frames of a native thread may take before it calls the library
 READY, RUNNING, BLOCKED, TERMINATED = range(4)
 STATES = ("ready", "running", "blocked", "terminated")
 EXECUTABLE = b"\x7fELF"
@@ -47,6 +48,10 @@ class Debugger:
     def machine(self):
         """A key of CPUS."""
         raise NotImplementedError
+
+    def now_ns(self):
+        """CLOCK_MONOTONIC of a process on this machine; None: it is a core file, or elsewhere."""
+        return None
 
 
 class Cpu:
@@ -370,8 +375,11 @@ class Model:
 
     def thread_of(self, stream):
         """What the user calls the native thread of a stream; None: it is not known."""
-        spans = [Unit(self, unit).stack() for unit in (stream["cur"], stream["main_unit"]) if unit]
+        stack = Unit(self, stream["cur"]).stack() if stream["cur"] else None
+        base, end = stack or (0, 0)
+        if base and Unit(self, stream["cur"])["stack"] == stream.at("native"):
+            end += NATIVE  # it says only where the library was first called
         for thread, pthread, sp in self.debugger.threads():
-            if pthread == stream["thread"] or not pthread and any(span and span[0] <= sp < span[1] for span in spans):
+            if pthread == stream["thread"] or not pthread and base <= sp < end:
                 return thread
         return None

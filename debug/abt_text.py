@@ -33,7 +33,7 @@ def doing(model, waits, unit):
     if state == READY:
         return "" if unit.has_started() else "not started"
     wait = waits.of(unit)
-    return waits.text(wait) if wait else ""
+    return waits.text(wait) + waits.since(unit) if wait else ""
 
 
 def ults(model, word):
@@ -105,7 +105,8 @@ def waits_(model, _):
     for wait, units in groups.values():
         yield f"{waits.text(wait)}:"
         for unit in units:
-            yield f"    {waits.name(unit)} in {model.function(unit['func']) if unit['func'] else 'main'}"
+            function = model.function(unit["func"]) if unit["func"] else "main"
+            yield f"    {waits.name(unit)} in {function}{waits.since(unit)}"
     if not groups:
         yield "no unit is blocked"
 

@@ -32,6 +32,7 @@ class Waits:
             if joiner and joiner[1]:
                 self.joined[joiner[0]] = unit
         self.found = {}
+        self.watched = bool(model.rt["config.watch_waits"])
 
     def of(self, unit):
         """None: it is not blocked."""
@@ -135,12 +136,20 @@ class Waits:
         return f"{future['filled']} of {future['num']} are set"
 
     def owner(self, address):
-        """The unit that holds a mutex; None: it is not known. Only recursive ones say so."""
+        """The unit that holds a mutex; None: it is not known. Only recursive ones say so, or all if waits are watched."""
         mutex = self.record("mutex", address)
-        if not mutex["word"] & self.model.constant("ABTI_MUTEX_RECURSIVE"):
+        if not (self.watched or mutex["word"] & self.model.constant("ABTI_MUTEX_RECURSIVE")):
             return None
         owner = self.model.memory.word(mutex.at("owner_room") + 7 & -8)
         return next((unit for unit in self.model.units() if unit.address == owner), None)
+
+    def since(self, unit):
+        """For how long a blocked unit has waited, as text; "" if it is not known."""
+        now, wait = self.model.debugger.now_ns() if self.watched else None, self.of(unit)
+        if not now or not wait or wait.unit and wait.unit.in_place():
+            return ""
+        blocked_ns = self.record("stack", unit["stack"])["blocked_ns"]
+        return f", for {(now - blocked_ns) / 1e9:.1f} s" if 0 < blocked_ns <= now else ""
 
     # --- Chains ---
 

@@ -6,6 +6,7 @@ gdb and libabt: its units, pools and streams, in a process or a core file. doc/d
 """
 import os
 import sys
+import time
 
 import gdb
 import gdb.unwinder
@@ -89,6 +90,10 @@ class Gdb(abt_model.Debugger):
         if name not in self.machines:
             raise abt_model.AbtError(f"contexts of {name} are not known")
         return self.machines[name]
+
+    def now_ns(self):
+        connection = gdb.selected_inferior().connection if hasattr(gdb.Inferior, "connection") else None
+        return time.monotonic_ns() if connection and connection.type == "native" else None
 
 
 class Shown:

@@ -42,6 +42,7 @@ static const struct abti_layout_entry layout_entries[] = {
     RT(xstreams),
     RT(pools),
     RT(by_index),
+    RT(config.watch_waits),
     /* Where descriptors are. */
     SLAB(spec.arena.slot),
     SLAB(spec.arena.block),
@@ -67,7 +68,7 @@ static const struct abti_layout_entry layout_entries[] = {
     COLD(id),
     STACK(base),
     STACK(end),
-    STACK(size),
+    STACK(blocked_ns),
     /* Streams and schedulers. */
     ES(cur),
     ES(state),
@@ -76,6 +77,7 @@ static const struct abti_layout_entry layout_entries[] = {
     ES(rank),
     ES(next),
     ES(thread),
+    ES(native),
     SCHED(num_pools),
     SCHED(pools),
     /* Pools. */

@@ -1,9 +1,13 @@
 /*
  * For maint/check-gdb: units in each state, waiting for every kind of object, in known functions with a known variable.
  * Then a call of `stopped`, for a breakpoint, and an end in good order. The table `expected` says what a debugger
- * should find. The argument "cycle" makes two units more, which hold a mutex each and wait for the other one's.
+ * should find. By its argument:
+ *
+ *   abort  dumps core in `stopped`
+ *   cycle  has two units more, which hold a mutex each and wait for the other one's
  */
 #include <abt.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,9 +226,10 @@ static __attribute__((noinline)) void lock_both(void *arg)
 }
 
 /* Where the breakpoint is. */
-__attribute__((noinline)) void stopped(void)
+__attribute__((noinline)) void stopped(bool dump)
 {
-    __asm__ volatile("" : : : "memory");
+    if (dump)
+        abort();
 }
 
 static ABT_mutex make_recursive(void)
@@ -322,7 +327,7 @@ int main(int argc, char **argv)
     create(other_pool, runs, "runs", "running", "on thread", num_expected);
     while (!running)
         MUST(ABT_thread_yield());
-    stopped();
+    stopped(argc > 1 && !strcmp(argv[1], "abort"));
     go = 1;
     if (argc > 1) {
         puts("done");

@@ -1,0 +1,89 @@
+"""For maint/check-gdb, in gdb: test/debug/blocked has stopped in `stopped`, or this is its core file. See expect.py."""
+import os
+import re
+import sys
+
+import gdb
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import expect  # noqa: E402
+
+
+def lines(command):
+    """Without what gdb complains of by the way, as it does of some core files."""
+    text = gdb.execute(command, to_string=True)
+    return [line for line in text.splitlines() if line and not line.startswith("warning: ")]
+
+
+def refusal(command):
+    try:
+        lines(command)
+    except gdb.error as error:
+        return str(error)
+    return ""
+
+
+def expected_units():
+    table = gdb.parse_and_eval("expected")
+    for i in range(int(gdb.parse_and_eval("num_expected"))):
+        row = table[i]
+        yield (int(row["handle"]), row["function"].string(), row["state"].string(), row["waits"].string(),
+               int(row["mark"]))
+
+
+def frames():
+    found, frame = [], gdb.newest_frame()
+    while frame and len(found) < 60:
+        found.append(frame)
+        frame = frame.older()
+    return found
+
+
+def check_unit(unit):
+    """Returns how many frames it has."""
+    lines(f"abt ult {unit[0]:#x}")
+    found, mark = frames()[1:], None
+    for frame in found:
+        if frame.name() == unit[1]:
+            frame.select()
+            mark = int(gdb.parse_and_eval("mark"))
+    expect.check_frames(unit, [frame.name() for frame in found], mark)
+    reason = found[-1].unwind_stop_reason()
+    expect.check(reason in (gdb.FRAME_UNWIND_OUTERMOST, gdb.FRAME_UNWIND_NO_REASON),
+                 f"{unit}: {gdb.frame_stop_reason_string(reason)}")
+    return len(found)
+
+
+def check_text(unit):
+    """What the user sees."""
+    lines(f"abt ult {unit[0]:#x}")
+    text = "\n".join(lines("bt"))
+    expect.check(re.match(r"#0 +<ULT #?\d+>", text) and unit[1] in text, f"bt: {text}")
+    text = "\n".join(lines(f"frame function {unit[1]}") + lines("info locals"))
+    expect.check(f"mark = {unit[4]}" in text, "info locals")
+    expect.check(" shows ULT" in lines("abt ult")[0], "abt ult")
+    lines("thread 2")
+    expect.check(frames()[0].name() == "runs", "another thread shows itself")
+    lines("thread 1")
+    expect.check(frames()[0].name() != frames()[1].name() and len(frames()) > 3, "the thread shows the unit still")
+    lines("abt ult off")
+    expect.check("stopped" in [frame.name() for frame in frames()], "abt ult off")
+
+
+def main():
+    units = list(expected_units())
+    expect.check_list(lines, units)
+    lengths = {}
+    for unit in units:
+        if unit[2] == "blocked":
+            lengths.setdefault(unit[1], []).append(check_unit(unit))
+    expect.check_in_place(lengths)
+    check_text(next(unit for unit in units if unit[1] == "wait_future"))
+    expect.check_pools(lines, units, int(gdb.parse_and_eval("idle_pool")))
+    expect.check_streams(lines)
+    expect.check_waits(lines, units)
+    expect.check_refusals(refusal, units)
+    expect.report()
+
+
+main()

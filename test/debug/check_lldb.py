@@ -1,0 +1,66 @@
+"""For maint/check-gdb, in lldb: test/debug/blocked has stopped in `stopped`, or this is its core file. See expect.py."""
+import os
+import sys
+
+import lldb
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import expect  # noqa: E402
+
+
+def run(debugger, command):
+    result = lldb.SBCommandReturnObject()
+    debugger.GetCommandInterpreter().HandleCommand(command, result)
+    return result
+
+
+def number(value):
+    return value.GetValueAsUnsigned()
+
+
+def text(target, value):
+    return target.GetProcess().ReadCStringFromMemory(number(value), 200, lldb.SBError())
+
+
+def expected_units(target):
+    table = target.FindFirstGlobalVariable("expected")
+    for i in range(number(target.FindFirstGlobalVariable("num_expected"))):
+        row = table.GetChildAtIndex(i)
+        handle, function, state, waits, mark = (row.GetChildAtIndex(j) for j in range(5))
+        yield (number(handle), text(target, function), text(target, state), text(target, waits),
+               mark.GetValueAsSigned())
+
+
+def check_unit(debugger, unit):
+    """Returns how many frames it has."""
+    run(debugger, f"abt ult {unit[0]:#x}")
+    thread, mark = debugger.GetSelectedTarget().GetProcess().GetSelectedThread(), None
+    found = list(thread)
+    for frame in found:
+        if frame.GetFunctionName() == unit[1]:
+            mark = frame.FindVariable("mark").GetValueAsSigned()
+    expect.check_frames(unit, [frame.GetFunctionName() for frame in found], mark)
+    run(debugger, "abt ult off")
+    return len(found)
+
+
+def __lldb_init_module(debugger, _):
+    target = debugger.GetSelectedTarget()
+    threads = target.GetProcess().GetNumThreads()
+    units = list(expected_units(target))
+
+    def lines(command):
+        return (run(debugger, command).GetOutput() or "").splitlines()
+
+    expect.check_list(lines, units)
+    lengths = {}
+    for unit in units:
+        if unit[2] == "blocked":
+            lengths.setdefault(unit[1], []).append(check_unit(debugger, unit))
+    expect.check_in_place(lengths)
+    expect.check_pools(lines, units, number(target.FindFirstGlobalVariable("idle_pool")))
+    expect.check_streams(lines)
+    expect.check_waits(lines, units)
+    expect.check_refusals(lambda command: run(debugger, command).GetError() or "", units)
+    expect.check(target.GetProcess().GetNumThreads() == threads, "abt ult off")
+    expect.report()
