@@ -91,10 +91,10 @@ class Memory:
 
     def read(self, address, size):
         first, last = address // PAGE, (address + size - 1) // PAGE
-        if first == last:
-            at = address % PAGE
-            return self.page(first)[at:at + size]
-        data = b"".join(self.page(number) for number in range(first, last + 1))
+        try:
+            data = b"".join(self.page(number) for number in range(first, last + 1))
+        except AbtError:
+            return self.debugger.read(address, size)  # what comes from a program's file may be no whole page
         return data[address % PAGE:][:size]
 
     def number(self, address, size):

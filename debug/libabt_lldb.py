@@ -24,8 +24,11 @@ class Lldb(abt_model.Debugger):
         self.target, self.process = target, target.GetProcess()
 
     def read(self, address, size):
-        error = lldb.SBError()
-        data = self.process.ReadMemory(address, size, error) if 0 < address < 1 << 63 else None
+        error, data = lldb.SBError(), None
+        if 0 < address < 1 << 63:
+            data = self.process.ReadMemory(address, size, error)
+            if not data:  # a core file lacks what the program's files have
+                data = self.target.ReadMemory(self.target.ResolveLoadAddress(address), size, error)
         if not data or len(data) != size:
             raise abt_model.AbtError(f"memory at {address:#x} cannot be read")
         return data

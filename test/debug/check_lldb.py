@@ -19,7 +19,8 @@ def number(value):
 
 
 def text(target, value):
-    return target.GetProcess().ReadCStringFromMemory(number(value), 200, lldb.SBError())
+    data = target.ReadMemory(target.ResolveLoadAddress(number(value)), 32, lldb.SBError())
+    return data.split(b"\0")[0].decode()
 
 
 def expected_units(target):
