@@ -1,6 +1,6 @@
 """
-Mends core files that gdb writes. What the kernel guards (MADV_GUARD_INSTALL) are pages that cannot be read in the middle
-of a mapping, and gdb gives up the rest of a mapping at the first of them: it leaves out stacks of ULTs.
+Mends core files that gdb writes. What the kernel guards (MADV_GUARD_INSTALL) are pages that cannot be read in the
+middle of a mapping, and gdb gives up the rest of a mapping at the first of them: it leaves out stacks of ULTs.
 """
 import re
 import struct

@@ -99,7 +99,7 @@ def waits_(model, _):
     for path, is_cycle in waits.chains():
         names = [waits.name(unit) for unit in path]
         if is_cycle:
-            yield "cycle: " + " -> ".join(names + names[:1])
+            yield "cycle: " + " -> ".join(names)
         elif len(path) > 2:
             yield "chain: " + " -> ".join(names)
     for wait, units in groups.values():

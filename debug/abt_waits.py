@@ -27,6 +27,8 @@ class Waits:
     def __init__(self, model):
         self.model = model
         self.joined = {}  # the unit that a unit waits for, by address
+        self.units = {unit.address: unit for unit in model.units()}
+        self.queued = {}  # the waiters in the queue of a condition variable, by its address
         for unit in model.units():
             joiner = unit.joiner()
             if joiner and joiner[1]:
@@ -103,7 +105,9 @@ class Waits:
     def is_in_mutex(self, waiter):
         """A waiter of a condition variable that has been signalled waits for the mutex already."""
         cond = self.record("cond", waiter["object"])
-        return cond["mutex"] and all(other.address != waiter.address for other in self.ring(cond["waiters"]))
+        if cond.address not in self.queued:
+            self.queued[cond.address] = {other.address for other in self.ring(cond["waiters"])}
+        return cond["mutex"] and waiter.address not in self.queued[cond.address]
 
     # --- Objects ---
 
@@ -136,12 +140,12 @@ class Waits:
         return f"{future['filled']} of {future['num']} are set"
 
     def owner(self, address):
-        """The unit that holds a mutex; None: it is not known. Only recursive ones say so, or all if waits are watched."""
+        """The unit that holds a mutex; None: it is not known. Recursive ones say so, and all if waits are watched."""
         mutex = self.record("mutex", address)
         if not (self.watched or mutex["word"] & self.model.constant("ABTI_MUTEX_RECURSIVE")):
             return None
         owner = self.model.memory.word(mutex.at("owner_room") + 7 & -8)
-        return next((unit for unit in self.model.units() if unit.address == owner), None)
+        return self.units.get(owner)
 
     def since(self, unit):
         """For how long a blocked unit has waited, as text; "" if it is not known."""
@@ -174,27 +178,24 @@ class Waits:
         return text + (f", {state}" if state else "")
 
     def chains(self):
-        """(units, whether it is a cycle): each from a unit that nobody waits for; cycles first."""
-        follows = {}
-        for unit in self.model.units():
-            follower = self.next_of(unit)
-            if follower:
-                follows[unit] = follower
+        """(units, whether it is a cycle): cycles first, then from each unit that nobody waits for."""
+        follows = {unit: follower for unit in self.model.units() if (follower := self.next_of(unit))}
         cycles, chains, seen = [], [], set()
         for unit in follows:
-            path = []
-            while unit in follows and unit not in seen and unit not in path:
-                path.append(unit)
+            path = {}
+            while unit in follows and unit not in seen:
+                seen.add(unit)
+                path[unit] = len(path)
                 unit = follows[unit]
             if unit in path:
-                cycles.append(path[path.index(unit):])
-            seen.update(path)
+                cycles.append([*path][path[unit]:] + [unit])
         targets = set(follows.values())
         for unit in follows:
             if unit in targets:
                 continue
-            path = [unit]
-            while path[-1] in follows and follows[path[-1]] not in path:
-                path.append(follows[path[-1]])
-            chains.append(path)
+            path = {unit: None}
+            while unit in follows and follows[unit] not in path:
+                unit = follows[unit]
+                path[unit] = None
+            chains.append([*path] + ([follows[unit]] if unit in follows else []))
         return [(path, True) for path in cycles] + [(path, False) for path in chains]

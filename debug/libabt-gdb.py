@@ -37,6 +37,10 @@ class Gdb(abt_model.Debugger):
 
     machines = {"i386:x86-64": "x86_64"}
 
+    def __init__(self):
+        if not gdb.selected_inferior().threads():
+            raise abt_model.AbtError("there is neither a process nor a core file")
+
     def read(self, address, size):
         try:
             return bytes(gdb.selected_inferior().read_memory(address, size))

@@ -22,6 +22,8 @@ class Lldb(abt_model.Debugger):
 
     def __init__(self, target):
         self.target, self.process = target, target.GetProcess()
+        if not self.process.GetNumThreads():
+            raise abt_model.AbtError("there is neither a process nor a core file")
 
     def read(self, address, size):
         error, data = lldb.SBError(), None

@@ -1,4 +1,4 @@
-"""For maint/check-gdb, in lldb: test/debug/blocked has stopped in `stopped`, or this is its core file. See expect.py."""
+"""For maint/check-gdb, in lldb: test/debug/blocked stands in `stopped`, or this is its core file. See expect.py."""
 import os
 import sys
 

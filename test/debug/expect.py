@@ -50,7 +50,8 @@ def check_pools(lines, units, idle):
     row = next(row for row in rows if int(row[1], 16) == idle)
     ready = [unit for unit in units if unit[2] == "ready"]
     check(row[4] == str(len(ready)) and row[6] == "-", f"pool {row}: {len(ready)} are ready")
-    check([int(cells(row)[1], 16) for row in lines(f"abt pool {row[0]}")[1:]] == [unit[0] for unit in ready], "abt pool")
+    inside = [int(cells(line)[1], 16) for line in lines(f"abt pool {row[0]}")[1:]]
+    check(inside == [unit[0] for unit in ready], "abt pool")
 
 
 def check_streams(lines):
