@@ -144,6 +144,7 @@ abt_libs =
 
 if ARCH_X86_64
 abt_asm_sources += src/arch/x86_64/ctx.S
+abt_sources += src/arch/x86_64/regs.c
 endif
 
 if HAVE_FUTEX
@@ -183,14 +184,10 @@ else
 abt_sources += src/os/topo_none.c
 endif
 
-if HAVE_LIBUNWIND
-abt_sources += src/watch/unwind_libunwind.c
-abt_libs += $(libunwind_LIBS)
-if ARCH_X86_64
-abt_sources += src/arch/x86_64/ucontext.c
-endif
+if HAVE_ELF
+abt_sources += src/os/symbol_elf.c src/watch/cfi.c src/watch/unwind.c
 else
-abt_sources += src/watch/unwind_none.c
+abt_sources += src/os/symbol_none.c src/watch/unwind_none.c
 endif
 
 if ASSERT

@@ -30,7 +30,7 @@
 #define ABTI_BUILD_LOG_ON 0
 #endif
 
-/* Stack printing shows back-traces. --enable-stack-unwind */
+/* Stack printing shows back-traces: files are ELF. */
 #ifndef ABTI_BUILD_UNWIND
 #define ABTI_BUILD_UNWIND 0
 #endif
