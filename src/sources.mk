@@ -36,9 +36,12 @@ abt_sources = \
 	src/base/distance.c \
 	src/base/heap.c \
 	src/base/parse.c \
+	src/watch/capture.c \
+	src/watch/dumpsignal.c \
 	src/watch/info.c \
 	src/watch/registry.c \
 	src/watch/layout.c \
+	src/watch/registry_text.c \
 	src/watch/stackdump.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "watch/dumpsignal.h"
 #include "watch/info.h"
 #include "watch/layout.h"
 #include "mem/lazycache.h"
@@ -165,6 +166,7 @@ static int runtime_init(void)
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;
+    abti_dumpsignal_begin(config->dump_signal);
     abti_log("libabt " ABT_VERSION " begins: stacks of %zu bytes, checks of overflow %d, at most %d streams",
              config->thread_stacksize, (int)config->stack_guard, config->max_num_xstreams);
     if (config->print_help)
@@ -234,6 +236,7 @@ static void runtime_fini(abti_es *es)
     abti_unit_call_back(es->main_unit);
 
     abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use, as above */
+    abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     forget_repeated_pools(sched);

@@ -34,6 +34,7 @@ struct abti_config {
     bool print_help;       /* ABT_HELP */
     bool print_raw_stack;  /* ABT_PRINT_RAW_STACK */
     enum abti_check check; /* ABT_CHECK */
+    int dump_signal;      /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;     /* ABT_WATCH_WAITS: since when units wait, and who owns plain mutexes, is kept */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */

@@ -1,6 +1,7 @@
 #include "rt/variables.h"
 
 #include <limits.h>
+#include <signal.h>
 #include "base/build.h"
 #include "base/round.h"
 #include "os/affinity.h"
@@ -47,6 +48,13 @@ static const struct abti_word guard_words[] = {
 static const struct abti_word lp_alloc_words[] = {
     {"malloc", ABTI_LP_MALLOC},           {"mmap_rp", ABTI_LP_MMAP_RP}, {"mmap_hp_rp", ABTI_LP_MMAP_HP_RP},
     {"mmap_hp_thp", ABTI_LP_MMAP_HP_THP}, {"thp", ABTI_LP_THP},         {NULL, 0},
+};
+
+static const struct abti_word signal_words[] = {
+    {"no", 0},           {"USR1", SIGUSR1},      {"SIGUSR1", SIGUSR1},
+    {"USR2", SIGUSR2},   {"SIGUSR2", SIGUSR2},   {"HUP", SIGHUP},
+    {"SIGHUP", SIGHUP},  {"QUIT", SIGQUIT},      {"SIGQUIT", SIGQUIT},
+    {"WINCH", SIGWINCH}, {"SIGWINCH", SIGWINCH}, {NULL, 0},
 };
 
 static const struct abti_word check_words[] = {
@@ -115,6 +123,8 @@ const struct abti_variable abti_variables[] = {
     {"PRINT_CONFIG", ABTI_VARIABLE_BOOL, FIELD(print_config), .help = "ABT_init prints the configuration on stdout"},
     {"CHECK", ABTI_VARIABLE_WORD, FIELD(check), .limits.dflt = ABTI_CHECK_OFF, .words = check_words,
      .help = "misuse of the library is told on stderr; abort: and ends the program"},
+    {"DUMP_SIGNAL", ABTI_VARIABLE_WORD, FIELD(dump_signal), .words = signal_words,
+     .help = "at this signal all units are printed on stderr"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
      .help = "since when units wait, and who owns mutexes, is kept for dumps"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,

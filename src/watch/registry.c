@@ -1,6 +1,5 @@
 #include "watch/registry.h"
 
-#include <string.h>
 #include "os/clock.h"
 #include "os/peek.h"
 #include "pool/pool.h"
@@ -8,51 +7,6 @@
 #include "sync/barrier.h"
 #include "sync/mutex.h"
 #include "sync/waiter.h"
-
-/* --- Words --- */
-
-const char *abti_registry_kind_name(enum abti_unit_kind kind)
-{
-    static const char *const names[] = {
-        [ABTI_KIND_ULT] = "ULT",
-        [ABTI_KIND_TASKLET] = "tasklet",
-        [ABTI_KIND_PRIMARY] = "primary ULT",
-        [ABTI_KIND_MAIN_SCHED] = "main scheduler",
-        [ABTI_KIND_SCHED] = "stacked scheduler",
-    };
-    return names[kind];
-}
-
-const char *abti_registry_state_name(ABT_thread_state state)
-{
-    static const char *const names[] = {
-        [ABT_THREAD_STATE_READY] = "READY",
-        [ABT_THREAD_STATE_RUNNING] = "RUNNING",
-        [ABT_THREAD_STATE_BLOCKED] = "BLOCKED",
-        [ABT_THREAD_STATE_TERMINATED] = "TERMINATED",
-    };
-    return names[state];
-}
-
-const char *abti_registry_wait_name(enum abti_wait_kind wait)
-{
-    static const char *const names[] = {
-        [ABTI_WAIT_NOTHING] = "nothing",
-        [ABTI_WAIT_SUSPEND] = "being resumed",
-        [ABTI_WAIT_MUTEX] = "mutex",
-        [ABTI_WAIT_COND] = "cond",
-        [ABTI_WAIT_RWLOCK] = "rwlock",
-        [ABTI_WAIT_EVENTUAL] = "eventual",
-        [ABTI_WAIT_ANY] = "any of several eventuals",
-        [ABTI_WAIT_FUTURE] = "future",
-        [ABTI_WAIT_BARRIER] = "barrier",
-        [ABTI_WAIT_JOIN] = "the end of unit",
-        [ABTI_WAIT_FREE] = "the end and free of unit",
-        [ABTI_WAIT_SLEEP] = "a time",
-        [ABTI_WAIT_OTHER] = "something else",
-    };
-    return names[wait];
-}
 
 /* --- A descriptor, which may change at any time --- */
 
@@ -226,6 +180,9 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
         .kind = kind_of(copy.flags),
         .state = done ? ABT_THREAD_STATE_TERMINATED : (ABT_thread_state)(abti_load_relaxed(&copy.state) & 3),
         .started = index != ABTI_ES_NONE,
+        .flags = copy.flags,
+        .ctx = copy.ctx,
+        .stack = copy.stack,
         .func = copy.func,
         .arg = copy.arg,
         .pool = copy.pool,
@@ -239,10 +196,9 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
     return true;
 }
 
-void abti_registry_look(abti_unit *unit, struct abti_unit_note *note)
+bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note)
 {
-    memset(note, 0, sizeof(*note));
-    (void)make_note(note, unit);
+    return make_note(note, unit);
 }
 
 void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *arg), void *arg)

@@ -9,6 +9,9 @@
 #include <abt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include "arch/ctx.h"
+#include "mem/stack.h"
 #include "rt/types.h"
 
 enum abti_unit_kind {
@@ -53,6 +56,9 @@ struct abti_unit_note {
     abti_unit *owner;   /* whose end or unlock it waits for, as far as that is known; NULL: not known */
     bool has_deadline;  /* it goes on at deadline_ns at the latest, of abti_clock_mono_ns */
     uint64_t deadline_ns;
+    unsigned flags; /* of the descriptor, and where its context and its stack's header are: stale if it runs */
+    abti_ctx ctx;
+    struct abti_stack *stack;
     uint64_t waited_ns; /* since when it waits; 0: not known */
 };
 
@@ -70,8 +76,11 @@ struct abti_unit_note {
  */
 void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *arg), void *arg);
 
-/* The same of one unit, which exists. */
-void abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
+/* The same of one unit. False: there is none. `unit` is or was one. */
+bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
+
+/* Two lines of text at most: all of it. */
+void abti_registry_print(FILE *fp, const struct abti_unit_note *note);
 
 /* Words for texts: "ULT", "BLOCKED", "mutex". */
 const char *abti_registry_kind_name(enum abti_unit_kind kind);

@@ -3,33 +3,31 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-#include "watch/unwind.h"
+#include "os/peek.h"
+#include "pool/blocked.h"
 #include "rt/rt.h"
 #include "run/sched.h"
+#include "watch/capture.h"
+#include "watch/registry.h"
+#include "watch/unwind.h"
 
-/* --- One unit --- */
+/* --- Memory --- */
 
 enum { WORDS_PER_LINE = 4 };
 
-/* Any word of a stack, also one that a sanitizer thinks nobody should read. */
-static ABTI_NOINLINE ABTI_NO_SANITIZE uint64_t peek(const char *addr)
-{
-    return *(const volatile uint64_t *)addr;
-}
-
-static bool is_zero(const char *line, size_t words)
+static bool is_zero(const uint64_t *words, size_t num)
 {
     uint64_t bits = 0;
-    for (size_t i = 0; i < words; i++)
-        bits |= peek(line + i * sizeof(uint64_t));
+    for (size_t i = 0; i < num; i++)
+        bits |= words[i];
     return bits == 0;
 }
 
-static void dump_line(FILE *fp, const char *line, size_t words)
+static void dump_line(FILE *fp, const char *addr, const uint64_t *words, size_t num)
 {
-    fprintf(fp, "    %p:", (const void *)line);
-    for (size_t i = 0; i < words; i++)
-        fprintf(fp, " %016" PRIx64, peek(line + i * sizeof(uint64_t)));
+    fprintf(fp, "    %p:", (const void *)addr);
+    for (size_t i = 0; i < num; i++)
+        fprintf(fp, " %016" PRIx64, words[i]);
     fputc('\n', fp);
 }
 
@@ -39,49 +37,91 @@ static void dump_memory(FILE *fp, const char *begin, const char *end)
     size_t left = (size_t)(end - begin) / sizeof(uint64_t);
     unsigned zeros = 0;
     while (left > 0) {
-        size_t words = left < WORDS_PER_LINE ? left : WORDS_PER_LINE;
-        zeros = is_zero(begin, words) ? zeros + 1 : 0;
+        uint64_t words[WORDS_PER_LINE];
+        size_t num = left < WORDS_PER_LINE ? left : WORDS_PER_LINE;
+        if (!abti_peek(words, begin, num * sizeof(words[0])))
+            return;
+        zeros = is_zero(words, num) ? zeros + 1 : 0;
         if (zeros <= 1)
-            dump_line(fp, begin, words);
+            dump_line(fp, begin, words, num);
         else if (zeros == 2)
             fputs("    *\n", fp);
-        begin += words * sizeof(uint64_t);
-        left -= words;
+        begin += num * sizeof(words[0]);
+        left -= num;
     }
 }
 
-static void dump_context(FILE *fp, abti_unit *unit)
+/* --- One unit --- */
+
+/* The end of its stack, as far as that is known; the header may be no more, and is looked at with care. */
+static char *stack_end(const struct abti_unit_note *note, const struct abti_stack *header)
 {
-    char *sp = unit->ctx, *end = abti_unit_stack_end(unit);
-    bool is_ours = end && sp >= unit->stack->base && sp < end;
+    const unsigned keeps = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY;
+    return note->flags & keeps ? header->end : abti_unit_stack_end(note->unit);
+}
+
+/* A context that is saved. */
+static void dump_context(FILE *fp, const struct abti_unit_note *note, bool raw)
+{
+    struct abti_calls calls;
+    struct abti_stack header;
+    char *sp = note->ctx, *end = NULL;
+    if (abti_peek(&header, note->stack, sizeof(header)))
+        end = stack_end(note, &header);
+    bool is_ours = end && sp >= header.base && sp < end;
     if (is_ours)
-        fprintf(fp, "  context at %p, stack top %p, size %zu, in use %zu\n", (void *)sp, (void *)end, unit->stack->size,
+        fprintf(fp, "  context at %p, stack top %p, size %zu, in use %zu\n", (void *)sp, (void *)end, header.size,
                 (size_t)(end - sp));
     else
         fprintf(fp, "  context at %p, which is not on a stack of the library\n", (void *)sp);
     /* The end of a native thread's stack is only guessed. */
-    abti_unwind_print(fp, sp, is_ours && !(unit->flags & ABTI_UNIT_PRIMARY) ? end : NULL);
-    if (is_ours && abti_rt.config.print_raw_stack)
+    abti_unwind_ctx(sp, is_ours && note->kind != ABTI_KIND_PRIMARY ? end : NULL, &calls);
+    abti_unwind_print(fp, &calls);
+    if (is_ours && raw)
         dump_memory(fp, sp, end);
+}
+
+/* A scheduler whose child runs has saved its context, too. */
+static void dump_running(FILE *fp, const struct abti_unit_note *note, bool raw)
+{
+    struct abti_calls calls;
+    switch (abti_capture_unit(note->unit, &calls)) {
+    case ABTI_CAPTURED: abti_unwind_print(fp, &calls); break;
+    case ABTI_CAPTURE_SELF: fputs("  runs this\n", fp); break;
+    case ABTI_CAPTURE_DEAF: fputs("  runs; its native thread does not answer to a signal\n", fp); break;
+    case ABTI_CAPTURE_GONE:
+        if (note->kind != ABTI_KIND_MAIN_SCHED && note->kind != ABTI_KIND_SCHED)
+            fputs("  is just being switched to, or has been\n", fp);
+        else if (note->ctx)
+            dump_context(fp, note, raw);
+        break;
+    }
+}
+
+static void dump_stack(FILE *fp, const struct abti_unit_note *note, bool capture, bool raw)
+{
+    if (note->state == ABT_THREAD_STATE_TERMINATED)
+        fputs("  has ended\n", fp);
+    else if (note->kind == ABTI_KIND_TASKLET)
+        fputs("  no stack\n", fp);
+    else if (note->state != ABT_THREAD_STATE_RUNNING && (!note->started || !note->ctx))
+        fputs("  has not started: no context\n", fp);
+    else if (note->state != ABT_THREAD_STATE_RUNNING)
+        dump_context(fp, note, raw);
+    else if (capture)
+        dump_running(fp, note, raw);
+    else
+        fputs("  runs: its context is not saved\n", fp);
 }
 
 void abti_stackdump_unit(FILE *fp, abti_unit *unit)
 {
-    if (abti_unit_is_tasklet(unit)) {
-        fprintf(fp, "tasklet %p: no stack\n", (void *)unit);
+    struct abti_unit_note note;
+    (void)abti_unit_id(unit); /* it has one from now on */
+    if (!abti_registry_look(unit, &note))
         return;
-    }
-    fprintf(fp, "ULT %p: id %" PRIu64 ", function %p, argument %p\n", (void *)unit, abti_unit_id(unit),
-            (void *)(uintptr_t)unit->func, unit->arg);
-    ABT_thread_state state = abti_unit_state(unit);
-    if (state == ABT_THREAD_STATE_TERMINATED)
-        fputs("  has ended\n", fp);
-    else if (state == ABT_THREAD_STATE_RUNNING)
-        fputs("  runs: its context is not saved\n", fp);
-    else if (!abti_unit_has_started(unit) || !unit->ctx)
-        fputs("  has not started: no context\n", fp);
-    else
-        dump_context(fp, unit);
+    abti_registry_print(fp, &note);
+    dump_stack(fp, &note, false, abti_rt.config.print_raw_stack);
 }
 
 /* --- Pools --- */
@@ -150,18 +190,81 @@ static void list_pools(struct listing *listing)
     abti_spin_unlock(&abti_rt.lock);
 }
 
+/* Its units come below, with all others. */
 static void print_listed(FILE *fp, const struct listed *listed)
 {
     abti_pool *pool = listed->pool;
-    if (!listed->still)
-        fprintf(fp, "pool %d (%p): left out, its execution stream still runs\n", pool->id, (void *)pool);
-    else if (!abti_pool_can(pool, ABTI_POOL_PRINT_ALL))
-        fprintf(fp, "pool %d (%p): cannot be looked through\n", pool->id, (void *)pool);
+    fprintf(fp, "pool %d (%p): ", pool->id, (void *)pool);
+    if (!pool->ops->size)
+        fputs("does not tell its size", fp);
+    else if (!listed->still)
+        fputs("its execution stream still runs", fp);
     else
-        abti_stackdump_pool(fp, pool);
+        fprintf(fp, "%zu units", pool->ops->size(pool));
+    fprintf(fp, ", %zu blocked\n", abti_pool_num_blocked(pool));
 }
 
-static void print_mark(FILE *fp, const char *what, const char *note)
+static void print_pools(FILE *fp)
+{
+    struct listing listing = {.complete = true};
+    list_pools(&listing);
+    for (size_t i = 0; i < listing.num; i++)
+        print_listed(fp, &listing.pools[i]);
+    if (!listing.complete)
+        fputs("no memory for the list of the other pools\n", fp);
+    free(listing.pools);
+}
+
+/* --- Streams that hold everything up --- */
+
+struct late {
+    int rank;
+    abti_unit *unit;
+};
+
+/* The next one in order of rank, from `rank` on, that has not looked at events in time. */
+static bool find_late(int rank, bool (*is_late)(abti_es *es), struct late *late)
+{
+    bool found = false;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
+        found = es->rank >= rank && es != abti_es_self && is_late(es);
+        if (found)
+            *late = (struct late){es->rank, abti_plain_load_relaxed(&es->cur)};
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return found;
+}
+
+static void print_late(FILE *fp, bool (*is_late)(abti_es *es))
+{
+    struct late late = {.rank = -1};
+    while (find_late(late.rank + 1, is_late, &late)) {
+        struct abti_unit_note note;
+        fprintf(fp, "execution stream %d has not looked at its events in time, it is held up by\n", late.rank);
+        if (abti_registry_look(late.unit, &note)) {
+            abti_registry_print(fp, &note);
+            dump_stack(fp, &note, true, false);
+        }
+    }
+}
+
+/* --- Everything --- */
+
+struct everything {
+    FILE *fp;
+    bool raw;
+};
+
+static bool print_note(const struct abti_unit_note *note, void *everything_)
+{
+    const struct everything *everything = everything_;
+    abti_registry_print(everything->fp, note);
+    dump_stack(everything->fp, note, true, everything->raw);
+    return true;
+}
+
+void abti_stackdump_mark(FILE *fp, const char *what, const char *note)
 {
     char text[64] = "";
     struct tm tm;
@@ -171,17 +274,24 @@ static void print_mark(FILE *fp, const char *what, const char *note)
     fprintf(fp, "==== %s of the dump of all ULT stacks, %s%s ====\n", what, text, note);
 }
 
+void abti_stackdump_everything(FILE *fp, bool (*is_late)(abti_es *es), bool raw)
+{
+    struct everything everything = {fp, raw};
+    print_late(fp, is_late);
+    abti_registry_walk(print_note, &everything);
+}
+
+static bool has_not_halted(abti_es *es)
+{
+    return !abti_halt_is_still(es);
+}
+
 void abti_stackdump_all(const struct abti_halt_request *request, bool timed_out)
 {
     FILE *fp = request->fp;
-    struct listing listing = {.complete = true};
-    list_pools(&listing);
-    print_mark(fp, "begin", timed_out ? ", the time is up: some execution streams still run" : "");
-    for (size_t i = 0; i < listing.num; i++)
-        print_listed(fp, &listing.pools[i]);
-    if (!listing.complete)
-        fputs("no memory for the list of the other pools\n", fp);
-    print_mark(fp, "end", "");
+    abti_stackdump_mark(fp, "begin", timed_out ? ", the time is up: some execution streams still run" : "");
+    print_pools(fp);
+    abti_stackdump_everything(fp, has_not_halted, abti_rt.config.print_raw_stack);
+    abti_stackdump_mark(fp, "end", "");
     fflush(fp);
-    free(listing.pools);
 }

@@ -1,15 +1,13 @@
 #include "watch/unwind.h"
 
 #include <inttypes.h>
+#include "base/compiler.h"
 #include "os/symbol.h"
 #include "watch/cfi.h"
 
-static void print_frame(FILE *fp, unsigned number, const struct abti_frame *frame)
+static void add(struct abti_calls *calls, const struct abti_frame *frame)
 {
-    char place[248];
-    uintptr_t pc = frame->regs.value[ABTI_REG_PC];
-    abti_symbol_describe(pc, !frame->exact, place, sizeof(place));
-    fprintf(fp, "    #%-2u 0x%016" PRIxPTR " %s\n", number, pc, place);
+    calls->place[calls->num++] = frame->regs.value[ABTI_REG_PC] * 2 + !frame->exact;
 }
 
 /* False when there is no caller: also when a damaged stack leads back or away. */
@@ -22,25 +20,36 @@ static bool step(struct abti_frame *frame, const char *end)
     return sp > old && (!end || sp <= (uintptr_t)end);
 }
 
-static void print_callers(FILE *fp, struct abti_frame *frame, const char *end, unsigned number)
+static void add_callers(struct abti_calls *calls, struct abti_frame *frame, const char *end)
 {
-    enum { MAX_FRAMES = 100 };
-    for (; number < MAX_FRAMES && step(frame, end); number++)
-        print_frame(fp, number, frame);
-    if (number == MAX_FRAMES)
-        fputs("    ...\n", fp);
+    while (calls->num < ABTI_ARRAY_LEN(calls->place) && step(frame, end))
+        add(calls, frame);
 }
 
-void abti_unwind_print(FILE *fp, abti_ctx ctx, const char *end)
+void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls)
 {
     struct abti_frame frame = {.exact = true};
+    calls->num = 0;
     abti_regs_of_ctx(&frame.regs, ctx);
-    print_callers(fp, &frame, end, 0);
+    add_callers(calls, &frame, end);
 }
 
-void abti_unwind_print_regs(FILE *fp, const struct abti_regs *regs, const char *end)
+void abti_unwind_regs(const struct abti_regs *regs, const char *end, struct abti_calls *calls)
 {
     struct abti_frame frame = {.regs = *regs, .exact = true};
-    print_frame(fp, 0, &frame);
-    print_callers(fp, &frame, end, 1);
+    calls->num = 0;
+    add(calls, &frame);
+    add_callers(calls, &frame, end);
+}
+
+void abti_unwind_print(FILE *fp, const struct abti_calls *calls)
+{
+    for (unsigned i = 0; i < calls->num; i++) {
+        char text[248];
+        uintptr_t pc = calls->place[i] >> 1;
+        abti_symbol_describe(pc, calls->place[i] & 1, text, sizeof(text));
+        fprintf(fp, "    #%-2u 0x%016" PRIxPTR " %s\n", i, pc, text);
+    }
+    if (calls->num == ABTI_ARRAY_LEN(calls->place))
+        fputs("    ...\n", fp);
 }

@@ -5,13 +5,22 @@
 #include <stdio.h>
 #include "arch/regs.h"
 
-/*
- * Prints them, the innermost first, a line each. None of them lies beyond `end`, the highest address of the stack
- * (NULL: not known). Nothing of the context runs; one that goes on meanwhile makes the answer wrong, and nothing worse.
- */
-void abti_unwind_print(FILE *fp, abti_ctx ctx, const char *end);
+/* The innermost first. */
+struct abti_calls {
+    unsigned num;
+    uintptr_t place[100]; /* program counter * 2, + 1 where it stands behind a call, as most do */
+};
 
-/* The same for a native thread that stands still; the first line is where it stands. */
-void abti_unwind_print_regs(FILE *fp, const struct abti_regs *regs, const char *end);
+/*
+ * The calls of a suspended context. None of them lies beyond `end`, the highest address of the stack (NULL: not known).
+ * Nothing of the context runs; one that goes on meanwhile makes the answer wrong, and nothing worse.
+ */
+void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls);
+
+/* The same for a native thread that stands still; the first is where it stands. */
+void abti_unwind_regs(const struct abti_regs *regs, const char *end, struct abti_calls *calls);
+
+/* A line each. */
+void abti_unwind_print(FILE *fp, const struct abti_calls *calls);
 
 #endif

@@ -542,7 +542,7 @@ static void test_dump_private(void)
     text_close(&dump.text);
 }
 
-/* What cannot be looked through is named all the same: a private pool in use, one without the operation. */
+/* What cannot be counted is named all the same: a private pool in use, one without the operation. */
 static void test_dump_gaps(void)
 {
     struct dump dump = {.timeout = 0.0};
@@ -560,8 +560,8 @@ static void test_dump_gaps(void)
     trigger(&dump);
     wait_for(atomic_load(&dump.calls) == 1);
     is_int(atomic_load(&dump.timed_out), 1, "a stream still runs");
-    is_int(count_in(&dump.text, "left out, its execution stream still runs\n"), 1, "its private pool is left out");
-    is_int(count_in(&dump.text, "cannot be looked through\n"), 1, "so is a pool that cannot show its units");
+    is_int(count_in(&dump.text, "its execution stream still runs, 0 blocked\n"), 1, "its private pool is not counted");
+    is_int(count_in(&dump.text, "does not tell its size, 0 blocked\n"), 1, "nor is a pool that does not count");
     atomic_store(&stop, 1);
     must(ABT_thread_free(&thread));
     must(ABT_xstream_free(&busy));

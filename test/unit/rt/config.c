@@ -1,4 +1,5 @@
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -193,6 +194,10 @@ static void test_words(void)
     CHECK(check, "ABT_CHECK", "off", ABTI_CHECK_OFF);
     CHECK(check, "ABT_CHECK", "abort", ABTI_CHECK_ABORT);
     CHECK(check, "ABT_CHECK", "what", ABTI_CHECK_OFF);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "USR1", SIGUSR1);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "sigusr2", SIGUSR2);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
     CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);

@@ -17,7 +17,9 @@ static char *trace(const char *end)
 
     if (!fp)
         bail_out("open_memstream");
-    abti_unwind_print(fp, other_ctx, end);
+    struct abti_calls calls;
+    abti_unwind_ctx(other_ctx, end, &calls);
+    abti_unwind_print(fp, &calls);
     fclose(fp);
     return text;
 }

@@ -1,0 +1,134 @@
+#include "watch/capture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "unit/unit.h"
+
+/*
+ * IDLE -> ASKED        by the asker, which then sends the signal
+ * ASKED -> STANDING    by the handler of that signal, when it has stored the registers
+ * ASKED -> IDLE        by the asker, which has waited long enough
+ * STANDING -> IDLE     by the handler, when the asker has let it go, or it has stood long enough: the asker may wait
+ * for a lock that the thread has
+ *
+ * A signal that comes late finds another number, or nobody who asks, and does nothing.
+ */
+enum { IDLE, ASKED, STORING, STANDING, LET_GO };
+
+enum { ANSWER_NS = 300 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, STEP_NS = 50 * 1000 };
+
+static struct {
+    pthread_mutex_t turn;
+    _Atomic(uint32_t) phase;
+    _Atomic(int) number;
+    struct abti_regs regs;   /* the handler's until STANDING */
+    struct sigaction before; /* the program's handler of the signal, while ours is there */
+} capture = {.turn = PTHREAD_MUTEX_INITIALIZER};
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, STEP_NS}, NULL);
+}
+
+static bool is_ours(const siginfo_t *info)
+{
+    return info->si_code == SI_QUEUE && info->si_value.sival_int == abti_load_acquire(&capture.number);
+}
+
+/* Only what a signal handler may do: it stores, and sleeps. */
+static void stand(const void *ucontext)
+{
+    uint32_t phase = ASKED;
+    if (!abti_cas_acq_rel(&capture.phase, &phase, STORING))
+        return;
+    abti_regs_of_ucontext(&capture.regs, ucontext);
+    abti_store_release(&capture.phase, STANDING); /* pairs with the acquire in await */
+    for (unsigned i = 0; i < STAND_NS / STEP_NS && abti_load_acquire(&capture.phase) == STANDING; i++)
+        nap();
+    abti_store_release(&capture.phase, IDLE); /* the last access */
+}
+
+static void on_signal(int number, siginfo_t *info, void *ucontext)
+{
+    int saved_errno = errno;
+    if (is_ours(info))
+        stand(ucontext);
+    else if (capture.before.sa_flags & SA_SIGINFO)
+        capture.before.sa_sigaction(number, info, ucontext);
+    else if (capture.before.sa_handler != SIG_DFL && capture.before.sa_handler != SIG_IGN)
+        capture.before.sa_handler(number);
+    errno = saved_errno;
+}
+
+/* The stream stays, and its thread, while the lock is held. */
+static enum abti_capture ask(abti_unit *unit)
+{
+    enum abti_capture answer = ABTI_CAPTURE_GONE;
+    abti_spin_lock(&abti_rt.lock);
+    abti_es *es = abti_unit_last_es(unit);
+    if (es != ABT_XSTREAM_NULL && abti_plain_load_relaxed(&es->cur) == unit) {
+        int number = abti_load_relaxed(&capture.number) + 1;
+        abti_store_release(&capture.number, number);
+        abti_store_release(&capture.phase, ASKED);
+        if (es == abti_es_self)
+            answer = ABTI_CAPTURE_SELF;
+        else if (pthread_sigqueue(es->thread, SIGURG, (union sigval){.sival_int = number}) == 0)
+            answer = ABTI_CAPTURED;
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return answer;
+}
+
+/* The thread stands. False: it does not answer, and need not any more. */
+static bool await(void)
+{
+    for (unsigned i = 0; i < ANSWER_NS / STEP_NS; i++) {
+        if (abti_load_acquire(&capture.phase) == STANDING) /* pairs with the release in stand */
+            return true;
+        nap();
+    }
+    uint32_t phase = ASKED;
+    if (abti_cas_acq_rel(&capture.phase, &phase, IDLE))
+        return false;
+    while (abti_load_acquire(&capture.phase) == STORING)
+        nap();
+    return abti_load_acquire(&capture.phase) == STANDING;
+}
+
+static void let_go(void)
+{
+    uint32_t phase = STANDING;
+    (void)abti_cas_acq_rel(&capture.phase, &phase, LET_GO);
+    while (abti_load_acquire(&capture.phase) != IDLE)
+        nap();
+}
+
+static enum abti_capture capture_now(abti_unit *unit, struct abti_calls *calls)
+{
+    enum abti_capture answer = ask(unit);
+    if (answer != ABTI_CAPTURED) {
+        abti_store_relaxed(&capture.phase, IDLE); /* relaxed: nobody was asked */
+        return answer;
+    }
+    if (!await())
+        return ABTI_CAPTURE_DEAF;
+    abti_unwind_regs(&capture.regs, NULL, calls);
+    let_go();
+    return ABTI_CAPTURED;
+}
+
+enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    pthread_mutex_lock(&capture.turn);
+    calls->num = 0;
+    sigaction(SIGURG, &action, &capture.before);
+    enum abti_capture answer = capture_now(unit, calls);
+    sigaction(SIGURG, &capture.before, NULL);
+    pthread_mutex_unlock(&capture.turn);
+    return answer;
+}

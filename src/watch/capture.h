@@ -1,0 +1,23 @@
+/* Where a stream's native thread stands that runs: a signal makes it stand still for a moment. */
+#ifndef ABTI_WATCH_CAPTURE_H
+#define ABTI_WATCH_CAPTURE_H
+
+#include <stdbool.h>
+#include "rt/types.h"
+#include "watch/unwind.h"
+
+enum abti_capture {
+    ABTI_CAPTURED,
+    ABTI_CAPTURE_SELF, /* the caller runs on that stream itself */
+    ABTI_CAPTURE_GONE, /* the unit does not run any more, or not just now */
+    ABTI_CAPTURE_DEAF, /* no answer: the thread blocks the signal, or gets no processor */
+};
+
+/*
+ * The calls that a unit is in which runs. The signal is SIGURG, which programs do not use, as a rule, and which nobody
+ * minds that comes late; a system call that the thread is in may end early, as by any signal. By any native thread, one
+ * at a time.
+ */
+enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls);
+
+#endif

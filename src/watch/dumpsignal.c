@@ -1,0 +1,128 @@
+#include "watch/dumpsignal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "watch/stackdump.h"
+
+/* So long a stream may take to look at events, or it is late. */
+enum { LIMIT_MS = 1000 };
+
+static struct {
+    int number; /* 0: none is watched */
+    struct sigaction before;
+    pthread_t thread;
+    sem_t asked; /* as often as the signal has come, and once for the end */
+    _Atomic(bool) ending;
+} dumper;
+
+/* --- Late streams --- */
+
+/* It has been asked to look, and has not. */
+static bool has_not_looked(abti_es *es)
+{
+    /* acquire: as in es_note. relaxed: a glance */
+    return abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
+           abti_load_relaxed(&es->requests) & ABTI_ES_REQ_LOOK;
+}
+
+static void ask_all(void)
+{
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next)
+        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+static bool any_has_not_looked(void)
+{
+    bool any = false;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && !any; es = es->next)
+        any = has_not_looked(es);
+    abti_spin_unlock(&abti_rt.lock);
+    return any;
+}
+
+static void await_looks(void)
+{
+    for (int ms = 0; ms < LIMIT_MS && any_has_not_looked(); ms++)
+        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+}
+
+/* --- The thread --- */
+
+static void *dumper_main(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        while (sem_wait(&dumper.asked) != 0 && errno == EINTR)
+            ;
+        if (abti_load_acquire(&dumper.ending)) /* pairs with the release in abti_dumpsignal_end */
+            return NULL;
+        ask_all();
+        await_looks();
+        abti_stackdump_mark(stderr, "begin", "");
+        abti_stackdump_everything(stderr, has_not_looked, false);
+        abti_stackdump_mark(stderr, "end", "");
+        fflush(stderr);
+    }
+}
+
+static void on_dump_signal(int number, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    sem_post(&dumper.asked);
+    if (dumper.before.sa_flags & SA_SIGINFO)
+        dumper.before.sa_sigaction(number, info, context);
+    else if (dumper.before.sa_handler != SIG_DFL && dumper.before.sa_handler != SIG_IGN)
+        dumper.before.sa_handler(number);
+    errno = saved_errno;
+}
+
+static int make_dumper(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for it */
+    int err = pthread_create(&dumper.thread, NULL, dumper_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+void abti_dumpsignal_begin(int number)
+{
+    struct sigaction action = {.sa_sigaction = on_dump_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    dumper.number = 0;
+    if (number == 0)
+        return;
+    sem_init(&dumper.asked, 0, 0);
+    abti_store_relaxed(&dumper.ending, false); /* relaxed: the thread is made after that */
+    if (make_dumper() != 0) {
+        fprintf(stderr, "libabt: ABT_DUMP_SIGNAL: no native thread can be made\n");
+        return;
+    }
+    sigemptyset(&action.sa_mask);
+    sigaction(number, NULL, &dumper.before);
+    if (sigaction(number, &action, NULL) != 0)
+        fprintf(stderr, "libabt: ABT_DUMP_SIGNAL: signal %d cannot be caught\n", number);
+    dumper.number = number;
+}
+
+void abti_dumpsignal_end(void)
+{
+    struct sigaction now;
+    if (dumper.number == 0)
+        return;
+    if (sigaction(dumper.number, NULL, &now) == 0 && now.sa_sigaction == on_dump_signal)
+        sigaction(dumper.number, &dumper.before, NULL);
+    abti_store_release(&dumper.ending, true); /* pairs with the acquire in dumper_main */
+    sem_post(&dumper.asked);
+    pthread_join(dumper.thread, NULL);
+    dumper.number = 0;
+}
