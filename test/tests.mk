@@ -69,6 +69,7 @@ api_tests = \
 	test/api/barrier \
 	test/api/cond \
 	test/api/environment \
+	test/api/dump \
 	test/api/error \
 	test/api/eventual \
 	test/api/eventual_any \

@@ -9,6 +9,7 @@
 #include "run/stackuse.h"
 #include "stream/affinity.h"
 #include "stream/events.h"
+#include "watch/registry.h"
 
 static const char *yes_no(bool b)
 {
@@ -219,6 +220,12 @@ static int note_all(struct es_note **notes)
     }
 }
 
+static bool print_unit_note(const struct abti_unit_note *note, void *fp)
+{
+    abti_registry_print(fp, note);
+    return true;
+}
+
 int abti_info_print_all_xstreams(FILE *fp)
 {
     struct es_note *notes;
@@ -228,8 +235,10 @@ int abti_info_print_all_xstreams(FILE *fp)
     fprintf(fp, "execution streams: %d\n", num);
     for (int i = 0; i < num; i++)
         print_es_note(fp, &notes[i]);
-    fflush(fp);
     free(notes);
+    fputs("work units:\n", fp);
+    abti_registry_walk(print_unit_note, fp);
+    fflush(fp);
     return ABT_SUCCESS;
 }
 
@@ -306,17 +315,6 @@ void abti_info_print_pool(FILE *fp, abti_pool *pool)
 
 /* --- Units --- */
 
-static const char *unit_kind(abti_unit *unit)
-{
-    if (unit->flags & ABTI_UNIT_PRIMARY)
-        return "primary ULT";
-    if (unit->flags & ABTI_UNIT_MAIN_SCHED)
-        return "main scheduler";
-    if (unit->flags & ABTI_UNIT_SCHED)
-        return "stacked scheduler";
-    return abti_unit_is_tasklet(unit) ? "tasklet" : "ULT";
-}
-
 /* Which stream runs it or has run it, as a rank (-1: none), and which unit runs it now, as its parent. */
 static int where_it_runs(abti_unit *unit, abti_unit **parent)
 {
@@ -349,24 +347,33 @@ static void print_stack(FILE *fp, abti_unit *unit)
     fprintf(fp, "  stack size: %zu\n", has_one ? abti_unit_stack_size(unit) : 0);
 }
 
+static void print_function(FILE *fp, abti_unit *unit)
+{
+    char text[248] = "";
+    uintptr_t code = (uintptr_t)unit->func;
+    if (code)
+        abti_symbol_describe(code, false, text, sizeof(text));
+    fprintf(fp, "  function: %p %s\n", (void *)code, text);
+}
+
 void abti_info_print_unit(FILE *fp, abti_unit *unit)
 {
-    static const char *const states[] = {
-        [ABT_THREAD_STATE_READY] = "READY",
-        [ABT_THREAD_STATE_RUNNING] = "RUNNING",
-        [ABT_THREAD_STATE_BLOCKED] = "BLOCKED",
-        [ABT_THREAD_STATE_TERMINATED] = "TERMINATED",
-    };
-    unsigned requests = abti_load_relaxed(&unit->requests); /* relaxed: it is for information */
+    struct abti_unit_note note;
+    unsigned requests = abti_load_relaxed(&unit->requests);
     abti_unit *parent;
     int rank = where_it_runs(unit, &parent);
     fprintf(fp, "work unit %p:\n", (void *)unit);
     fprintf(fp, "  id: %" PRIu64 "\n", abti_unit_id(unit));
-    fprintf(fp, "  kind: %s\n", unit_kind(unit));
+    if (!abti_registry_look(unit, &note))
+        return;
+    fprintf(fp, "  kind: %s\n", abti_registry_kind_name(note.kind));
     fprintf(fp, "  yieldable: %s\n", yes_no(!abti_unit_is_tasklet(unit)));
-    fprintf(fp, "  state: %s\n", states[abti_unit_state(unit)]);
+    fprintf(fp, "  state: %s\n", abti_registry_state_name(note.state));
+    if (note.wait != ABTI_WAIT_NOTHING)
+        abti_registry_print_wait(fp, &note);
     fprintf(fp, "  rank of its last execution stream: %d\n", rank);
     fprintf(fp, "  parent: %p\n", (void *)parent);
+    print_function(fp, unit);
     fprintf(fp, "  argument: %p\n", unit->arg);
     fprintf(fp, "  pool: %p\n", (void *)abti_unit_last_pool(unit));
     fprintf(fp, "  named: %s\n", yes_no(unit->flags & ABTI_UNIT_NAMED));

@@ -82,6 +82,9 @@ bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
 /* Two lines of text at most: all of it. */
 void abti_registry_print(FILE *fp, const struct abti_unit_note *note);
 
+/* The second of them: what it waits for. Of one that waits. */
+void abti_registry_print_wait(FILE *fp, const struct abti_unit_note *note);
+
 /* Words for texts: "ULT", "BLOCKED", "mutex". */
 const char *abti_registry_kind_name(enum abti_unit_kind kind);
 const char *abti_registry_state_name(ABT_thread_state state);

@@ -84,7 +84,7 @@ static void print_owner(FILE *fp, const struct abti_unit_note *note)
     fprintf(fp, ", %s", abti_registry_state_name(owner.state));
 }
 
-static void print_wait(FILE *fp, const struct abti_unit_note *note)
+void abti_registry_print_wait(FILE *fp, const struct abti_unit_note *note)
 {
     uint64_t now = abti_clock_mono_ns();
     fprintf(fp, "  waits for %s", abti_registry_wait_name(note->wait));
@@ -107,5 +107,5 @@ void abti_registry_print(FILE *fp, const struct abti_unit_note *note)
     print_number(fp, note->state == ABT_THREAD_STATE_RUNNING ? "stream" : "last stream", note->rank);
     fputc('\n', fp);
     if (note->wait != ABTI_WAIT_NOTHING)
-        print_wait(fp, note);
+        abti_registry_print_wait(fp, note);
 }
