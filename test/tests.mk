@@ -75,6 +75,7 @@ api_tests = \
 	test/api/eventual_any \
 	test/api/fork \
 	test/api/future \
+	test/api/hog \
 	test/api/idle \
 	test/api/idle_hook \
 	test/api/info \

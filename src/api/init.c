@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "watch/capture.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
 #include "watch/layout.h"
@@ -246,6 +247,7 @@ static void runtime_fini(abti_es *es)
         abti_info_print_stack_usage(stderr);
     abti_stackuse_fini();
     abti_overflow_unwatch();
+    abti_capture_fini();
     abti_tool_fini();
     abti_told_reset();
     memory_fini();

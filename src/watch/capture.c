@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
-#include "os/clock.h"
+#include "os/passon.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 
@@ -14,16 +14,19 @@
  * STANDING -> IDLE     by the handler, when the asker has let it go, or it has stood long enough: the asker may wait
  * for a lock that the thread has
  *
- * A signal that comes late finds another number, or nobody who asks, and does nothing.
+ * A signal that comes late finds another number, or nobody who asks, and does nothing. So that it does nothing else,
+ * our handler stays until ABT_finalize, and passes the program's own signals on.
  */
 enum { IDLE, ASKED, STORING, STANDING, LET_GO };
 
 enum { ANSWER_NS = 300 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, STEP_NS = 50 * 1000 };
 
+static char numbers[256]; /* a signal brings the address of one, which tells it from the program's */
+
 static struct {
     pthread_mutex_t turn;
     _Atomic(uint32_t) phase;
-    _Atomic(int) number;
+    _Atomic(uint8_t) number; /* of the signal that was sent last */
     struct abti_regs regs;   /* the handler's until STANDING */
     struct sigaction before; /* the program's handler of the signal, while ours is there */
 } capture = {.turn = PTHREAD_MUTEX_INITIALIZER};
@@ -33,9 +36,11 @@ static void nap(void)
     nanosleep(&(struct timespec){0, STEP_NS}, NULL);
 }
 
-static bool is_ours(const siginfo_t *info)
+/* Its number; -1: it is the program's. */
+static int number_of(const siginfo_t *info)
 {
-    return info->si_code == SI_QUEUE && info->si_value.sival_int == abti_load_acquire(&capture.number);
+    uintptr_t number = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)numbers;
+    return info->si_code == SI_QUEUE && number < sizeof(numbers) ? (int)number : -1;
 }
 
 /* Only what a signal handler may do: it stores, and sleeps. */
@@ -51,15 +56,13 @@ static void stand(const void *ucontext)
     abti_store_release(&capture.phase, IDLE); /* the last access */
 }
 
-static void on_signal(int number, siginfo_t *info, void *ucontext)
+static void on_capture_signal(int number, siginfo_t *info, void *ucontext)
 {
-    int saved_errno = errno;
-    if (is_ours(info))
+    int saved_errno = errno, which = number_of(info);
+    if (which == abti_load_acquire(&capture.number)) /* pairs with the release in ask */
         stand(ucontext);
-    else if (capture.before.sa_flags & SA_SIGINFO)
-        capture.before.sa_sigaction(number, info, ucontext);
-    else if (capture.before.sa_handler != SIG_DFL && capture.before.sa_handler != SIG_IGN)
-        capture.before.sa_handler(number);
+    else if (which < 0) /* else it comes late */
+        abti_pass_on(&capture.before, number, info, ucontext);
     errno = saved_errno;
 }
 
@@ -70,12 +73,12 @@ static enum abti_capture ask(abti_unit *unit)
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_unit_last_es(unit);
     if (es != ABT_XSTREAM_NULL && abti_plain_load_relaxed(&es->cur) == unit) {
-        int number = abti_load_relaxed(&capture.number) + 1;
+        uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
         abti_store_release(&capture.number, number);
         abti_store_release(&capture.phase, ASKED);
         if (es == abti_es_self)
             answer = ABTI_CAPTURE_SELF;
-        else if (pthread_sigqueue(es->thread, SIGURG, (union sigval){.sival_int = number}) == 0)
+        else if (pthread_sigqueue(es->thread, SIGURG, (union sigval){.sival_ptr = &numbers[number]}) == 0)
             answer = ABTI_CAPTURED;
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -120,15 +123,34 @@ static enum abti_capture capture_now(abti_unit *unit, struct abti_calls *calls)
     return ABTI_CAPTURED;
 }
 
+static bool is_installed(void)
+{
+    struct sigaction now;
+    return sigaction(SIGURG, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_capture_signal;
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_capture_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    if (is_installed())
+        return;
+    sigfillset(&action.sa_mask);
+    sigaction(SIGURG, NULL, &capture.before); /* ours may be called at once */
+    sigaction(SIGURG, &action, NULL);
+}
+
 enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls)
 {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    sigfillset(&action.sa_mask);
     pthread_mutex_lock(&capture.turn);
     calls->num = 0;
-    sigaction(SIGURG, &action, &capture.before);
+    install();
     enum abti_capture answer = capture_now(unit, calls);
-    sigaction(SIGURG, &capture.before, NULL);
     pthread_mutex_unlock(&capture.turn);
     return answer;
+}
+
+void abti_capture_fini(void)
+{
+    if (is_installed())
+        sigaction(SIGURG, &capture.before, NULL);
 }

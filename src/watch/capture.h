@@ -20,4 +20,7 @@ enum abti_capture {
  */
 enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls);
 
+/* At ABT_finalize: the signal does again what it did. */
+void abti_capture_fini(void);
+
 #endif

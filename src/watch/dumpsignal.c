@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
-#include "os/clock.h"
+#include "os/passon.h"
 #include "rt/rt.h"
 #include "watch/stackdump.h"
 
@@ -78,10 +78,7 @@ static void on_dump_signal(int number, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
     sem_post(&dumper.asked);
-    if (dumper.before.sa_flags & SA_SIGINFO)
-        dumper.before.sa_sigaction(number, info, context);
-    else if (dumper.before.sa_handler != SIG_DFL && dumper.before.sa_handler != SIG_IGN)
-        dumper.before.sa_handler(number);
+    abti_pass_on(&dumper.before, number, info, context);
     errno = saved_errno;
 }
 
