@@ -10,6 +10,7 @@ abt_sources = \
 	src/api/info.c \
 	src/api/init.c \
 	src/api/key.c \
+	src/api/misuse.c \
 	src/api/mutex.c \
 	src/api/pool.c \
 	src/api/pool_config.c \
@@ -130,6 +131,7 @@ abt_sources = \
 	src/sync/waiter.c \
 	src/sync/xbarrier.c \
 	src/unit/key.c \
+	src/unit/ledger.c \
 	src/unit/ownstack.c \
 	src/unit/unit.c \
 	src/unit/unitmap.c \

@@ -18,7 +18,7 @@ static int bind_to(abti_es *es, const int *cpus, size_t num)
 
 int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (!abti_rt.config.affinity)
         return abti_error(ABT_ERR_FEATURE_NA);
@@ -28,7 +28,7 @@ int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)
 
 int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (!abti_rt.config.affinity)
         return abti_error(ABT_ERR_FEATURE_NA);
@@ -46,7 +46,7 @@ int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 
 int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(num_cpuids < 0))
         return abti_error(ABT_ERR_INV_ARG);
@@ -68,7 +68,7 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids)
 
 int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(max_cpuids < 0))
         return abti_error(ABT_ERR_INV_ARG);

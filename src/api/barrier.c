@@ -1,8 +1,9 @@
 #include <stdlib.h>
+#include "api/misuse.h"
 #include "api/waiting.h"
 #include "sync/barrier.h"
 
-#define BARRIER_IS_NULL(h) ABTI_IS_NULL(h, ABT_BARRIER_NULL)
+#define BARRIER_IS_BAD(h) ABTI_IS_BAD(h, ABT_BARRIER_NULL, ABTI_HANDLE_BARRIER)
 
 int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
 {
@@ -12,13 +13,14 @@ int ABT_barrier_create(uint32_t num_waiters, ABT_barrier *newbarrier)
     ABT_barrier barrier = abti_barrier_create(num_waiters);
     if (!barrier)
         return abti_error(ABT_ERR_MEM);
+    abti_ledger_made(barrier, ABTI_HANDLE_BARRIER);
     *newbarrier = barrier;
     return ABT_SUCCESS;
 }
 
 int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
 {
-    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
         return abti_error(ABT_ERR_INV_BARRIER);
     if (ABTI_REFUSE(num_waiters == 0))
         return abti_error(ABT_ERR_INV_ARG);
@@ -28,16 +30,16 @@ int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
 
 int ABT_barrier_free(ABT_barrier *barrier)
 {
-    if (ABTI_REFUSE(BARRIER_IS_NULL(*barrier)))
+    if (ABTI_REFUSE(BARRIER_IS_BAD(*barrier)))
         return abti_error(ABT_ERR_INV_BARRIER);
-    free(*barrier);
+    abti_ledger_free(*barrier);
     *barrier = ABT_BARRIER_NULL;
     return ABT_SUCCESS;
 }
 
 int ABT_barrier_wait(ABT_barrier barrier)
 {
-    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
         return abti_error(ABT_ERR_INV_BARRIER);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_BARRIER);
@@ -46,7 +48,7 @@ int ABT_barrier_wait(ABT_barrier barrier)
 
 int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t *num_waiters)
 {
-    if (ABTI_REFUSE(BARRIER_IS_NULL(barrier)))
+    if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
         return abti_error(ABT_ERR_INV_BARRIER);
     *num_waiters = barrier->num;
     return ABT_SUCCESS;

@@ -1,8 +1,10 @@
+#include "api/misuse.h"
 #include "api/waiting.h"
 #include "os/clock.h"
 #include "sync/eventual.h"
 
 #define EVENTUAL_IS_NULL(h) ABTI_IS_NULL(h, ABT_EVENTUAL_NULL)
+#define EVENTUAL_IS_BAD(h) ABTI_IS_BAD(h, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL)
 
 int ABT_eventual_create(int nbytes, ABT_eventual *neweventual)
 {
@@ -11,13 +13,14 @@ int ABT_eventual_create(int nbytes, ABT_eventual *neweventual)
     ABT_eventual eventual = abti_eventual_create(nbytes);
     if (!eventual)
         return abti_error(ABT_ERR_MEM);
+    abti_ledger_made(eventual, ABTI_HANDLE_EVENTUAL);
     *neweventual = eventual;
     return ABT_SUCCESS;
 }
 
 int ABT_eventual_free(ABT_eventual *eventual)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(*eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(*eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     abti_eventual_destroy(*eventual);
     *eventual = ABT_EVENTUAL_NULL;
@@ -26,7 +29,7 @@ int ABT_eventual_free(ABT_eventual *eventual)
 
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_EVENTUAL);
@@ -38,7 +41,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_EVENTUAL);
@@ -80,7 +83,7 @@ int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const s
 
 int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     bool ready = abti_gate_is_open(&eventual->gate);
     if (ready && value)
@@ -91,7 +94,7 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 
 int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     if (ABTI_REFUSE(nbytes < 0))
         return abti_error(ABT_ERR_INV_ARG);
@@ -103,7 +106,7 @@ int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 
 int ABT_eventual_reset(ABT_eventual eventual)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_NULL(eventual)))
+    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;

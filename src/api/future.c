@@ -1,20 +1,22 @@
+#include "api/misuse.h"
 #include "api/waiting.h"
 #include "sync/future.h"
 
-#define FUTURE_IS_NULL(h) ABTI_IS_NULL(h, ABT_FUTURE_NULL)
+#define FUTURE_IS_BAD(h) ABTI_IS_BAD(h, ABT_FUTURE_NULL, ABTI_HANDLE_FUTURE)
 
 int ABT_future_create(uint32_t num_compartments, void (*cb_func)(void **arg), ABT_future *newfuture)
 {
     ABT_future future = abti_future_create(num_compartments, cb_func);
     if (!future)
         return abti_error(ABT_ERR_MEM);
+    abti_ledger_made(future, ABTI_HANDLE_FUTURE);
     *newfuture = future;
     return ABT_SUCCESS;
 }
 
 int ABT_future_free(ABT_future *future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_NULL(*future)))
+    if (ABTI_REFUSE(FUTURE_IS_BAD(*future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     abti_future_destroy(*future);
     *future = ABT_FUTURE_NULL;
@@ -23,7 +25,7 @@ int ABT_future_free(ABT_future *future)
 
 int ABT_future_wait(ABT_future future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_NULL(future)))
+    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_FUTURE);
@@ -32,7 +34,7 @@ int ABT_future_wait(ABT_future future)
 
 int ABT_future_test(ABT_future future, ABT_bool *is_ready)
 {
-    if (ABTI_REFUSE(FUTURE_IS_NULL(future)))
+    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     *is_ready = abti_gate_is_open(&future->gate) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -40,7 +42,7 @@ int ABT_future_test(ABT_future future, ABT_bool *is_ready)
 
 int ABT_future_set(ABT_future future, void *value)
 {
-    if (ABTI_REFUSE(FUTURE_IS_NULL(future)))
+    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     int code = abti_future_set(future, value);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -48,7 +50,7 @@ int ABT_future_set(ABT_future future, void *value)
 
 int ABT_future_reset(ABT_future future)
 {
-    if (ABTI_REFUSE(FUTURE_IS_NULL(future)))
+    if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     abti_future_reset(future);
     return ABT_SUCCESS;

@@ -2,7 +2,7 @@
 #ifndef ABTI_API_HANDLES_H
 #define ABTI_API_HANDLES_H
 
-#include "api/check.h"
+#include "api/misuse.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
 
@@ -19,6 +19,15 @@ ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
     return ABTI_UNLIKELY(ABTI_IS_NULL(h, ABT_THREAD_NULL));
 }
 
+/* Null, or stale while misuse is looked for. */
+#define ABTI_XSTREAM_IS_BAD(h) ABTI_IS_BAD(h, ABT_XSTREAM_NULL, ABTI_HANDLE_XSTREAM)
+#define ABTI_SCHED_IS_BAD(h) ABTI_IS_BAD(h, ABT_SCHED_NULL, ABTI_HANDLE_SCHED)
+#define ABTI_POOL_IS_BAD(h) ABTI_POOL_IS_BAD_IN(h, __func__)
+#define ABTI_POOL_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_POOL_NULL, ABTI_HANDLE_POOL, function)
+#define ABTI_KEY_IS_BAD(h) ABTI_IS_BAD(h, ABT_KEY_NULL, ABTI_HANDLE_KEY)
+#define ABTI_THREAD_IS_BAD(h) ABTI_THREAD_IS_BAD_IN(h, __func__)
+#define ABTI_THREAD_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, function)
+
 /* The library is up. An ES's own threads need not ask. */
 ABTI_INLINE bool abti_is_up(abti_es *es)
 {
@@ -31,6 +40,10 @@ ABTI_INLINE bool abti_is_not_joinable(abti_es *es, abti_unit *unit)
     return abti_thread_is_null(unit) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)) ||
            (es && es->cur == unit);
 }
+
+/* The same, told while misuse is looked for. */
+#define ABTI_CANNOT_JOIN(es, unit, function)                                                                           \
+    (ABTI_MISUSED(abti_misuse_of_join(es, unit, function)) || abti_is_not_joinable(es, unit))
 
 /* ABT_SUCCESS if the caller is a unit that can yield; INV_XSTREAM for external threads, INV_THREAD for tasklets. */
 ABTI_INLINE int abti_check_ult(abti_es *es)

@@ -121,7 +121,7 @@ int ABT_info_print_all_xstreams(FILE *fp)
 
 int ABT_info_print_xstream(FILE *fp, ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return cannot_print(fp, "no execution stream", ABT_ERR_INV_XSTREAM);
     abti_info_print_xstream(fp, xstream);
     return ABT_SUCCESS;
@@ -129,7 +129,7 @@ int ABT_info_print_xstream(FILE *fp, ABT_xstream xstream)
 
 int ABT_info_print_sched(FILE *fp, ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return cannot_print(fp, "no scheduler", ABT_ERR_INV_SCHED);
     abti_info_print_sched(fp, sched);
     return ABT_SUCCESS;
@@ -137,28 +137,26 @@ int ABT_info_print_sched(FILE *fp, ABT_sched sched)
 
 int ABT_info_print_pool(FILE *fp, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return cannot_print(fp, "no pool", ABT_ERR_INV_POOL);
     abti_info_print_pool(fp, pool);
     return ABT_SUCCESS;
 }
 
-static int print_work_unit(FILE *fp, abti_unit *unit, int code)
-{
-    if (ABTI_REFUSE(abti_thread_is_null(unit)))
-        return cannot_print(fp, "no work unit", code);
-    abti_info_print_unit(fp, unit);
-    return ABT_SUCCESS;
-}
-
 int ABT_info_print_thread(FILE *fp, ABT_thread thread)
 {
-    return print_work_unit(fp, thread, ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
+        return cannot_print(fp, "no work unit", ABT_ERR_INV_THREAD);
+    abti_info_print_unit(fp, thread);
+    return ABT_SUCCESS;
 }
 
 int ABT_info_print_task(FILE *fp, ABT_task task)
 {
-    return print_work_unit(fp, task, ABT_ERR_INV_TASK);
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(task)))
+        return cannot_print(fp, "no work unit", ABT_ERR_INV_TASK);
+    abti_info_print_unit(fp, task);
+    return ABT_SUCCESS;
 }
 
 int ABT_info_print_thread_attr(FILE *fp, ABT_thread_attr attr)
@@ -178,7 +176,7 @@ int ABT_info_print_thread_attr(FILE *fp, ABT_thread_attr attr)
 
 int ABT_info_print_thread_stack(FILE *fp, ABT_thread thread)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return cannot_print(fp, "no work unit", ABT_ERR_INV_THREAD);
     abti_stackdump_unit(fp, thread);
     fflush(fp);
@@ -187,7 +185,7 @@ int ABT_info_print_thread_stack(FILE *fp, ABT_thread thread)
 
 int ABT_info_print_thread_stacks_in_pool(FILE *fp, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return cannot_print(fp, "no pool", ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);

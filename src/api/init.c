@@ -25,6 +25,7 @@
 #include "stream/xstream.h"
 #include "sync/mutex.h"
 #include "unit/key.h"
+#include "unit/ledger.h"
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
@@ -140,6 +141,8 @@ static int runtime_init(void)
     if (code != ABT_SUCCESS)
         return code;
     abti_misspelt_tell();
+    if (abti_rt.config.check != ABTI_CHECK_OFF)
+        abti_ledger_begin();
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     /* relaxed: no other thread uses the library before abti_rt.up is set */
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
@@ -158,6 +161,7 @@ static int runtime_init(void)
             abti_esaffinity_fini();
     }
     if (code != ABT_SUCCESS) {
+        abti_ledger_end();
         abti_config_fini(&abti_rt.config);
         return code;
     }
@@ -240,6 +244,7 @@ static void runtime_fini(abti_es *es)
     abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
+    abti_ledger_end(); /* while there is a stream that takes the descriptors back */
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);

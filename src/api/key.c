@@ -1,5 +1,5 @@
 #include <stdlib.h>
-#include "api/check.h"
+#include "api/handles.h"
 #include "rt/rt.h"
 #include "unit/key.h"
 
@@ -10,15 +10,16 @@ int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey)
     if (!key)
         return abti_error(ABT_ERR_MEM);
     abti_key_init(key, destructor);
+    abti_ledger_made(key, ABTI_HANDLE_KEY);
     *newkey = key;
     return ABT_SUCCESS;
 }
 
 int ABT_key_free(ABT_key *key)
 {
-    if (ABTI_REFUSE(ABTI_IS_NULL(*key, ABT_KEY_NULL)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(*key)))
         return abti_error(ABT_ERR_INV_KEY);
-    free(*key);
+    abti_ledger_free(*key);
     *key = ABT_KEY_NULL;
     return ABT_SUCCESS;
 }
@@ -30,7 +31,7 @@ int ABT_key_set(ABT_key key, void *value)
 
 int ABT_key_get(ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(ABTI_IS_NULL(key, ABT_KEY_NULL)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
         return abti_error(ABT_ERR_INV_KEY);
     if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);

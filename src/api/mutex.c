@@ -1,8 +1,9 @@
 #include <stdlib.h>
-#include "api/check.h"
+#include "api/misuse.h"
 #include "sync/mutex.h"
 
 #define MUTEX_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_NULL)
+#define MUTEX_IS_BAD(h) ABTI_IS_BAD(h, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX)
 #define ATTR_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_ATTR_NULL)
 
 static int create_mutex(uint32_t attrs, ABT_mutex *newmutex, const char *function)
@@ -12,6 +13,7 @@ static int create_mutex(uint32_t attrs, ABT_mutex *newmutex, const char *functio
     if (!mutex)
         return abti_error_in(ABT_ERR_MEM, function);
     atomic_init(&mutex->word, attrs);
+    abti_ledger_made(mutex, ABTI_HANDLE_MUTEX);
     *newmutex = mutex;
     return ABT_SUCCESS;
 }
@@ -28,9 +30,9 @@ int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex *newmutex)
 
 int ABT_mutex_free(ABT_mutex *mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(*mutex)))
+    if (ABTI_REFUSE(MUTEX_IS_BAD(*mutex)))
         return abti_error(ABT_ERR_INV_MUTEX);
-    free(*mutex);
+    abti_ledger_free(*mutex);
     *mutex = ABT_MUTEX_NULL;
     return ABT_SUCCESS;
 }
@@ -68,7 +70,7 @@ int ABT_mutex_lock_high(ABT_mutex mutex)
 
 int ABT_mutex_trylock(ABT_mutex mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
         return abti_error(ABT_ERR_INV_MUTEX);
     if (!abti_mutex_trylock(mutex))
         return abti_error(ABT_ERR_MUTEX_LOCKED);
@@ -77,7 +79,7 @@ int ABT_mutex_trylock(ABT_mutex mutex)
 
 int ABT_mutex_spinlock(ABT_mutex mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
         return abti_error(ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
     return ABT_SUCCESS;
@@ -119,7 +121,7 @@ static int create_attr(uint32_t attrs, ABT_mutex_attr *newattr, const char *func
 
 int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr *attr)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
         return abti_error(ABT_ERR_INV_MUTEX);
     return create_attr(abti_mutex_is_recursive(mutex) ? ABTI_MUTEX_RECURSIVE : 0, attr, __func__);
 }

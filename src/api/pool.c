@@ -33,7 +33,9 @@ int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool a
 
 int ABT_pool_free(ABT_pool *pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(*pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(*pool)))
+        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_pool(*pool, __func__)))
         return abti_error(ABT_ERR_INV_POOL);
     abti_pool_destroy(*pool);
     *pool = ABT_POOL_NULL;
@@ -44,7 +46,7 @@ int ABT_pool_free(ABT_pool *pool)
 
 int ABT_pool_get_access(ABT_pool pool, ABT_pool_access *access)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *access = pool->access;
     return ABT_SUCCESS;
@@ -52,7 +54,7 @@ int ABT_pool_get_access(ABT_pool pool, ABT_pool_access *access)
 
 int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *is_empty = pool->ops->is_empty(pool) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -60,7 +62,7 @@ int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty)
 
 int ABT_pool_get_size(ABT_pool pool, size_t *size)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->size))
         return abti_error(ABT_ERR_POOL);
@@ -70,7 +72,7 @@ int ABT_pool_get_size(ABT_pool pool, size_t *size)
 
 int ABT_pool_get_total_size(ABT_pool pool, size_t *size)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->size))
         return abti_error(ABT_ERR_POOL);
@@ -80,7 +82,7 @@ int ABT_pool_get_total_size(ABT_pool pool, size_t *size)
 
 int ABT_pool_get_id(ABT_pool pool, int *id)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *id = pool->id;
     return ABT_SUCCESS;
@@ -88,7 +90,7 @@ int ABT_pool_get_id(ABT_pool pool, int *id)
 
 int ABT_pool_set_data(ABT_pool pool, void *data)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     pool->data = data;
     return ABT_SUCCESS;
@@ -96,7 +98,7 @@ int ABT_pool_set_data(ABT_pool pool, void *data)
 
 int ABT_pool_get_data(ABT_pool pool, void **data)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *data = pool->data;
     return ABT_SUCCESS;
@@ -116,7 +118,7 @@ static ABT_unit handle_or_null(abti_unit *unit)
 
 int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
     return ABT_SUCCESS;
@@ -129,7 +131,7 @@ int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
 
 int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
@@ -137,7 +139,7 @@ int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 
 int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->pop_many))
         return abti_error(ABT_ERR_POOL);
@@ -153,7 +155,7 @@ int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size_t len, size_t 
 
 int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
@@ -168,7 +170,7 @@ int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread *thread, double time_secs
 
 int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
@@ -178,7 +180,7 @@ int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
 
 int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT)))
         return abti_error(ABT_ERR_POOL);
@@ -199,7 +201,7 @@ static int push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (abti_thread_is_null(thread))
         return ABT_SUCCESS;
@@ -213,7 +215,7 @@ int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread)
 
 int ABT_pool_push(ABT_pool pool, ABT_unit unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
@@ -223,7 +225,7 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit)
 int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx)
 {
     enum { BATCH = 64 };
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->push_many))
         return abti_error(ABT_ERR_POOL);
@@ -251,7 +253,7 @@ int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num)
 
 int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     int code = pool->ops->remove(pool, abti_unit_from_handle(unit));
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -261,7 +263,7 @@ int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
 
 int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread))
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
@@ -282,7 +284,7 @@ static void print_unit_handle(void *arg, abti_unit *unit)
 
 int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit))
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
@@ -297,9 +299,9 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
         return abti_error(ABT_ERR_INV_SCHED);
     abti_unit *unit = NULL;
     int code = ABT_ERR_MEM;
@@ -334,7 +336,7 @@ int ABT_unit_get_thread(ABT_unit unit, ABT_thread *thread)
 
 int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);

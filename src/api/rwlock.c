@@ -1,8 +1,9 @@
 #include <stdlib.h>
+#include "api/misuse.h"
 #include "api/waiting.h"
 #include "sync/rwlock.h"
 
-#define RWLOCK_IS_NULL(h) ABTI_IS_NULL(h, ABT_RWLOCK_NULL)
+#define RWLOCK_IS_BAD(h) ABTI_IS_BAD(h, ABT_RWLOCK_NULL, ABTI_HANDLE_RWLOCK)
 
 int ABT_rwlock_create(ABT_rwlock *newrwlock)
 {
@@ -11,22 +12,23 @@ int ABT_rwlock_create(ABT_rwlock *newrwlock)
     if (!rwlock)
         return abti_error(ABT_ERR_MEM);
     abti_rwlock_init(rwlock);
+    abti_ledger_made(rwlock, ABTI_HANDLE_RWLOCK);
     *newrwlock = rwlock;
     return ABT_SUCCESS;
 }
 
 int ABT_rwlock_free(ABT_rwlock *rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_NULL(*rwlock)))
+    if (ABTI_REFUSE(RWLOCK_IS_BAD(*rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
-    free(*rwlock);
+    abti_ledger_free(*rwlock);
     *rwlock = ABT_RWLOCK_NULL;
     return ABT_SUCCESS;
 }
 
 int ABT_rwlock_rdlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
@@ -36,7 +38,7 @@ int ABT_rwlock_rdlock(ABT_rwlock rwlock)
 
 int ABT_rwlock_wrlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
@@ -46,7 +48,7 @@ int ABT_rwlock_wrlock(ABT_rwlock rwlock)
 
 int ABT_rwlock_unlock(ABT_rwlock rwlock)
 {
-    if (ABTI_REFUSE(RWLOCK_IS_NULL(rwlock)))
+    if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
     abti_rwlock_unlock(rwlock);
     return ABT_SUCCESS;

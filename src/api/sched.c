@@ -111,7 +111,7 @@ int ABT_sched_free(ABT_sched *sched)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(*sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(*sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     /* acquire: pairs with the release in abti_sched_release */
     if (ABTI_REFUSE(abti_load_acquire(&(*sched)->use) != ABTI_SCHED_UNUSED))
@@ -125,7 +125,7 @@ int ABT_sched_free(ABT_sched *sched)
 
 int ABT_sched_get_num_pools(ABT_sched sched, int *num_pools)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     *num_pools = sched->num_pools;
     return ABT_SUCCESS;
@@ -133,7 +133,7 @@ int ABT_sched_get_num_pools(ABT_sched sched, int *num_pools)
 
 int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool *pools)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     if (ABTI_REFUSE(max_pools < 0 || idx < 0))
         return abti_error(ABT_ERR_INV_ARG);
@@ -161,7 +161,7 @@ static int sum_sizes(abti_sched *sched, size_t *size, bool with_blocked)
 int ABT_sched_get_size(ABT_sched sched, size_t *size)
 {
     ABTI_PRESET_OUT(size, 0);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     return sum_sizes(sched, size, false);
 }
@@ -169,14 +169,14 @@ int ABT_sched_get_size(ABT_sched sched, size_t *size)
 int ABT_sched_get_total_size(ABT_sched sched, size_t *size)
 {
     ABTI_PRESET_OUT(size, 0);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     return sum_sizes(sched, size, true);
 }
 
 int ABT_sched_set_data(ABT_sched sched, void *data)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     sched->data = data;
     return ABT_SUCCESS;
@@ -184,7 +184,7 @@ int ABT_sched_set_data(ABT_sched sched, void *data)
 
 int ABT_sched_get_data(ABT_sched sched, void **data)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     *data = sched->data;
     return ABT_SUCCESS;
@@ -194,7 +194,7 @@ int ABT_sched_get_data(ABT_sched sched, void **data)
 
 int ABT_sched_finish(ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
     return ABT_SUCCESS;
@@ -202,7 +202,7 @@ int ABT_sched_finish(ABT_sched sched)
 
 int ABT_sched_exit(ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
     return ABT_SUCCESS;
@@ -211,7 +211,7 @@ int ABT_sched_exit(ABT_sched sched)
 int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool *stop)
 {
     ABTI_PRESET_OUT(stop, ABT_FALSE);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_es_self))
         return abti_error(ABT_ERR_INV_XSTREAM);

@@ -118,7 +118,7 @@ int ABT_self_set_associated_pool(ABT_pool pool)
     abti_es *es = abti_es_self;
     if (ABTI_REFUSE(!es))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     int code = abti_unit_associate(es->cur, pool);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -169,7 +169,7 @@ int ABT_self_get_thread_func(void (**thread_func)(void *))
 
 int ABT_self_set_specific(ABT_key key, void *value)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
         return abti_error(ABT_ERR_INV_KEY);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
@@ -182,7 +182,7 @@ int ABT_self_set_specific(ABT_key key, void *value)
 
 int ABT_self_get_specific(ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
         return abti_error(ABT_ERR_INV_KEY);
     abti_es *es = abti_es_self;
     if (ABTI_REFUSE(!es))
@@ -215,13 +215,13 @@ int ABT_self_suspend(void)
 
 /* The caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where allowed.
  */
-static int check_to(abti_es *es, ABT_thread target, bool self_allowed)
+static int check_to(abti_es *es, ABT_thread target, bool self_allowed, const char *function)
 {
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return code;
-    if (abti_thread_is_null(target) || abti_unit_is_tasklet(target) || (!self_allowed && target == es->cur) ||
-        ((es->cur->flags | target->flags) & ABTI_UNIT_MAIN_SCHED))
+    if (ABTI_THREAD_IS_BAD_IN(target, function) || abti_unit_is_tasklet(target) ||
+        (!self_allowed && target == es->cur) || ((es->cur->flags | target->flags) & ABTI_UNIT_MAIN_SCHED))
         return ABT_ERR_INV_THREAD;
     return ABT_SUCCESS;
 }
@@ -229,7 +229,7 @@ static int check_to(abti_es *es, ABT_thread target, bool self_allowed)
 int ABT_self_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    int code = check_to(es, thread, false);
+    int code = check_to(es, thread, false, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
@@ -238,7 +238,7 @@ int ABT_self_yield_to(ABT_thread thread)
 int ABT_self_resume_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    int code = check_to(es, thread, true);
+    int code = check_to(es, thread, true, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);
@@ -248,7 +248,7 @@ int ABT_self_resume_yield_to(ABT_thread thread)
 int ABT_self_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    int code = check_to(es, thread, false);
+    int code = check_to(es, thread, false, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     return abti_suspend_to(es, es->cur, thread);
@@ -256,7 +256,7 @@ int ABT_self_suspend_to(ABT_thread thread)
 
 static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread thread)
 {
-    int code = check_to(es, thread, true);
+    int code = check_to(es, thread, true, "ABT_self_resume_suspend_to");
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);
@@ -299,7 +299,7 @@ int ABT_self_exit_to(ABT_thread thread)
     abti_es *es = abti_es_self;
     int code = check_exit(es);
     if (code == ABT_SUCCESS)
-        code = check_to(es, thread, false);
+        code = check_to(es, thread, false, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS || thread->flags & ABTI_UNIT_PRIMARY))
         return abti_error(code != ABT_SUCCESS ? code : ABT_ERR_INV_THREAD);
     abti_ult_exit_to(thread);
@@ -310,7 +310,7 @@ int ABT_self_resume_exit_to(ABT_thread thread)
     abti_es *es = abti_es_self;
     int code = check_exit(es);
     if (code == ABT_SUCCESS)
-        code = check_to(es, thread, true);
+        code = check_to(es, thread, true, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);

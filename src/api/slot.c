@@ -31,7 +31,7 @@ int ABTX_self_get_slot(int slot, void **value)
 
 int ABTX_thread_set_slot(ABT_thread thread, int slot, void *value)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(is_no_slot(slot)))
         return abti_error(ABT_ERR_INV_ARG);
@@ -41,7 +41,7 @@ int ABTX_thread_set_slot(ABT_thread thread, int slot, void *value)
 
 int ABTX_thread_get_slot(ABT_thread thread, int slot, void **value)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(is_no_slot(slot)))
         return abti_error(ABT_ERR_INV_ARG);

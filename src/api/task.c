@@ -16,6 +16,7 @@ static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_tas
                                     newtask ? ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED : ABTI_UNIT_TASKLET, &code);
     if (ABTI_UNLIKELY(!unit))
         return abti_error(code);
+    abti_note_unit(unit);
     abti_slots_inherit(unit);
     if (newtask)
         *newtask = unit;
@@ -28,8 +29,10 @@ static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_task_create")))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_task_create")))
+        return abti_error(ABT_ERR_INV_ARG);
     return task_create(pool, func, arg, newtask);
 }
 
@@ -55,7 +58,7 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
@@ -64,6 +67,8 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_MISUSED(abti_misuse_of_function(task_func, __func__)))
+        return abti_error(ABT_ERR_INV_ARG);
     return task_create(sched->pools[0], task_func, arg, newtask);
 }
 
@@ -76,7 +81,7 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
 {
     if (ABTI_REFUSE(!abti_is_up(es)))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_is_not_joinable(es, *task)))
+    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *task, "ABT_task_free")))
         return abti_error(ABT_ERR_INV_TASK);
     abti_join(es, *task, task);
     *task = ABT_TASK_NULL;

@@ -62,7 +62,9 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     (*unit)->stack = stack;
     if (attr->callback)
         code = abti_unit_set_migrated(*unit, attr->callback, attr->callback_arg);
-    if (code != ABT_SUCCESS)
+    if (code == ABT_SUCCESS)
+        abti_note_unit(*unit);
+    else
         abti_unit_free(*unit);
     return code;
 }
@@ -79,7 +81,10 @@ static int thread_make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thr
     if (ABTI_UNLIKELY(abti_rt.config.stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT))
         return thread_create_with_attr(pool, func, arg, &plain, flags, unit);
     *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
-    return *unit ? ABT_SUCCESS : code;
+    if (!*unit)
+        return code;
+    abti_note_unit(*unit);
+    return ABT_SUCCESS;
 }
 
 static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
@@ -106,8 +111,10 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create")))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_create")))
+        return abti_error(ABT_ERR_INV_ARG);
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
@@ -155,7 +162,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
@@ -164,6 +171,8 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
     if (ABTI_REFUSE(sched->num_pools == 0))
         return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
+        return abti_error(ABT_ERR_INV_ARG);
     return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
@@ -205,8 +214,10 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
         i += made;
         if (made > 0)
             continue;
-        if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool_list[i])))
+        if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool_list[i])))
             return abti_error(ABT_ERR_INV_POOL);
+        if (ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)))
+            return abti_error(ABT_ERR_INV_ARG);
         int code = thread_create_and_push(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, handles);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
             return code;
@@ -237,8 +248,10 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     int code = check_to_caller(es);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
+        return abti_error(ABT_ERR_INV_ARG);
     abti_unit *unit;
     code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
     if (code == ABT_SUCCESS && !abti_has_stack_for(es, unit)) {
@@ -257,10 +270,12 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(abti_thread_is_null(unit) || !abti_unit_is_done(unit)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD_IN(unit, "ABT_thread_revive") || !abti_unit_is_done(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_revive")))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_revive")))
+        return abti_error(ABT_ERR_INV_ARG);
     int code = abti_unit_revive(unit, pool, func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);
@@ -289,10 +304,12 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(abti_thread_is_null(unit) || !abti_unit_is_done(unit) || abti_unit_is_tasklet(unit)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(unit) || !abti_unit_is_done(unit) || abti_unit_is_tasklet(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
+        return abti_error(ABT_ERR_INV_ARG);
     code = abti_unit_revive(unit, pool, thread_func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);
@@ -308,7 +325,7 @@ int ABT_thread_join(ABT_thread thread)
     if (es && !abti_thread_is_null(thread) && abti_unit_is_fresh_default(thread) &&
         abti_join_in_place(es, thread, NULL, &code))
         return code;
-    if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
+    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, __func__)))
         return abti_error(ABT_ERR_INV_THREAD);
     return abti_join(es, thread, NULL);
 }
@@ -317,7 +334,7 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
 {
     if (ABTI_REFUSE(!abti_is_up(es)))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_is_not_joinable(es, *thread)))
+    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *thread, "ABT_thread_free")))
         return abti_error(ABT_ERR_INV_THREAD);
     return abti_join(es, *thread, thread);
 }
@@ -407,7 +424,7 @@ int ABT_thread_cancel(ABT_thread thread)
 {
     if (!ABTI_BUILD_CANCEL)
         return abti_error(ABT_ERR_FEATURE_NA);
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || (thread->flags & ABTI_UNIT_PRIMARY)))
         return abti_error(ABT_ERR_INV_THREAD);
     atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: both pair with those in block_until
                                                             (sync/waiter.c), see abti_timers_recheck */
@@ -449,7 +466,7 @@ int ABT_thread_yield_to(ABT_thread thread)
     abti_es *es = abti_es_self;
     if (!es || abti_unit_is_tasklet(es->cur))
         return ABT_SUCCESS;
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
                     (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
         return abti_error(ABT_ERR_INV_THREAD);
     bool taken;
@@ -463,7 +480,7 @@ int ABT_thread_yield_to(ABT_thread thread)
 
 int ABT_thread_resume(ABT_thread thread)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_tasklet(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(abti_unit_state(thread) != ABT_THREAD_STATE_BLOCKED))
         return abti_error(ABT_ERR_THREAD);

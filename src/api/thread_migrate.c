@@ -46,9 +46,9 @@ int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
@@ -61,9 +61,9 @@ int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched sched)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     return migrate_to_sched(thread, sched);
 }
@@ -72,9 +72,9 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(abti_unit_is_pinned(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
@@ -108,7 +108,7 @@ int ABT_thread_migrate(ABT_thread thread)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || abti_unit_is_pinned(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_pinned(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_pool *pool = pool_elsewhere(thread);
     if (!pool)
@@ -120,7 +120,7 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (!ABTI_BUILD_MIGRATION)
         return abti_error(ABT_ERR_FEATURE_NA);
@@ -132,7 +132,7 @@ int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread
 
 int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (!ABTI_BUILD_MIGRATION)
         return abti_error(ABT_ERR_FEATURE_NA);
@@ -144,7 +144,7 @@ int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable)
 
 int ABT_thread_is_migratable(ABT_thread thread, ABT_bool *is_migratable)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (!ABTI_BUILD_MIGRATION)
         return abti_error(ABT_ERR_FEATURE_NA);

@@ -37,7 +37,7 @@ int ABT_thread_self_id(ABT_unit_id *id)
 
 int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream *xstream)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *xstream = abti_unit_last_es(thread);
     return ABT_SUCCESS;
@@ -45,7 +45,7 @@ int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream *xstream)
 
 int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *state = abti_unit_state(thread);
     return ABT_SUCCESS;
@@ -53,7 +53,7 @@ int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
 
 int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_pool *last = abti_unit_last_pool(thread);
     *pool = last ? last : ABT_POOL_NULL;
@@ -62,7 +62,7 @@ int ABT_thread_get_last_pool(ABT_thread thread, ABT_pool *pool)
 
 int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_pool *last = abti_unit_last_pool(thread);
     *id = last ? last->id : -1;
@@ -71,7 +71,7 @@ int ABT_thread_get_last_pool_id(ABT_thread thread, int *id)
 
 int ABT_thread_get_unit(ABT_thread thread, ABT_unit *unit)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *unit = abti_unit_handle(thread);
     return ABT_SUCCESS;
@@ -79,9 +79,9 @@ int ABT_thread_get_unit(ABT_thread thread, ABT_unit *unit)
 
 int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     /* A blocked one counts in its pool. */
     abti_pool *old = abti_unit_state(thread) == ABT_THREAD_STATE_BLOCKED ? thread->pool : NULL;
@@ -95,7 +95,7 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
 
 int ABT_thread_is_primary(ABT_thread thread, ABT_bool *is_primary)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *is_primary = to_bool(thread->flags & ABTI_UNIT_PRIMARY);
     return ABT_SUCCESS;
@@ -103,7 +103,7 @@ int ABT_thread_is_primary(ABT_thread thread, ABT_bool *is_primary)
 
 int ABT_thread_is_unnamed(ABT_thread thread, ABT_bool *is_unnamed)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *is_unnamed = to_bool(!(thread->flags & ABTI_UNIT_NAMED));
     return ABT_SUCCESS;
@@ -139,7 +139,7 @@ static void get_stack(abti_unit *unit, void **addr, size_t *size)
 
 int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *stacksize = get_stacksize(thread);
     return ABT_SUCCESS;
@@ -147,7 +147,7 @@ int ABT_thread_get_stacksize(ABT_thread thread, size_t *stacksize)
 
 int ABT_thread_get_stack(ABT_thread thread, void **stackaddr, size_t *stacksize)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     void *addr;
     size_t size;
@@ -161,7 +161,7 @@ int ABT_thread_get_stack(ABT_thread thread, void **stackaddr, size_t *stacksize)
 
 int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread) || (!ABTI_BUILD_VER20 && abti_unit_is_tasklet(thread))))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || (!ABTI_BUILD_VER20 && abti_unit_is_tasklet(thread))))
         return abti_error(ABT_ERR_INV_THREAD);
     ABT_thread_attr copy = malloc(sizeof(*copy));
     if (!copy)
@@ -179,7 +179,7 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
 
 int ABT_thread_get_id(ABT_thread thread, ABT_unit_id *thread_id)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *thread_id = abti_unit_id(thread);
     return ABT_SUCCESS;
@@ -187,7 +187,7 @@ int ABT_thread_get_id(ABT_thread thread, ABT_unit_id *thread_id)
 
 int ABT_thread_set_arg(ABT_thread thread, void *arg)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     thread->arg = arg;
     return ABT_SUCCESS;
@@ -195,7 +195,7 @@ int ABT_thread_set_arg(ABT_thread thread, void *arg)
 
 int ABT_thread_get_arg(ABT_thread thread, void **arg)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *arg = thread->arg;
     return ABT_SUCCESS;
@@ -203,7 +203,7 @@ int ABT_thread_get_arg(ABT_thread thread, void **arg)
 
 int ABT_thread_get_thread_func(ABT_thread thread, void (**thread_func)(void *))
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *thread_func = thread->func;
     return ABT_SUCCESS;
@@ -230,9 +230,9 @@ int ABT_thread_set_specific(ABT_thread thread, ABT_key key, void *value)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
         return abti_error(ABT_ERR_INV_KEY);
     int code = abti_unit_set_specific(thread, key, value);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -240,9 +240,9 @@ int ABT_thread_set_specific(ABT_thread thread, ABT_key key, void *value)
 
 int ABT_thread_get_specific(ABT_thread thread, ABT_key key, void **value)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(ABTI_KEY_IS_NULL(key)))
+    if (ABTI_REFUSE(ABTI_KEY_IS_BAD(key)))
         return abti_error(ABT_ERR_INV_KEY);
     *value = abti_unit_get_specific(thread, key);
     return ABT_SUCCESS;

@@ -91,7 +91,7 @@ int ABT_xstream_free(ABT_xstream *xstream)
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
     abti_es *es = *xstream;
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(es) || es == abti_es_self || es->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(es) || es == abti_es_self || es->is_primary))
         return abti_error(ABT_ERR_INV_XSTREAM);
     abti_log("stream %d is freed", es->rank);
     abti_es_free(es);
@@ -101,7 +101,7 @@ int ABT_xstream_free(ABT_xstream *xstream)
 
 int ABT_xstream_join(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(xstream == abti_es_self && xstream->cur == xstream->main_unit))
         return abti_error(ABT_ERR_INV_XSTREAM);
@@ -112,7 +112,7 @@ int ABT_xstream_join(ABT_xstream xstream)
 
 int ABT_xstream_revive(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_es_revive(xstream);
     if (code != ABT_SUCCESS)
@@ -138,7 +138,7 @@ int ABT_xstream_exit(void)
 
 int ABT_xstream_cancel(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
         return abti_error(ABT_ERR_INV_XSTREAM);
     abti_es_request(xstream, ABTI_ES_REQ_CANCEL);
     return ABT_SUCCESS;
@@ -171,7 +171,7 @@ int ABT_xstream_set_rank(ABT_xstream xstream, int rank)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_es_set_rank(xstream, rank);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -179,7 +179,7 @@ int ABT_xstream_set_rank(ABT_xstream xstream, int rank)
 
 int ABT_xstream_get_rank(ABT_xstream xstream, int *rank)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     *rank = xstream->rank;
     return ABT_SUCCESS;
@@ -215,7 +215,7 @@ static int set_main_sched(abti_es *target, ABT_sched given)
 
 int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
@@ -232,7 +232,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
     int code = abti_check_ult(abti_es_self);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     code = check_set_main_sched(abti_es_self, xstream);
     if (code != ABT_SUCCESS)
@@ -251,7 +251,7 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
 
 int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /*
      * acquire: pairs with the store in install_replacement (stream/main.c). The scheduler is complete before it is
@@ -263,7 +263,7 @@ int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched)
 
 int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *pools)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /* acquire: as in ABT_xstream_get_main_sched, pairs with stream/main.c */
     abti_sched *sched = abti_load_acquire(&xstream->main_sched);
@@ -274,7 +274,7 @@ int ABT_xstream_get_main_pools(ABT_xstream xstream, int max_pools, ABT_pool *poo
 
 int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     /* acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary */
     *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
@@ -299,7 +299,7 @@ int ABT_xstream_get_num(int *num_xstreams)
 
 int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     *is_primary = xstream->is_primary ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
@@ -321,7 +321,7 @@ static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 
 int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
@@ -336,7 +336,7 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
 {
-    if (ABTI_REFUSE(abti_thread_is_null(thread)))
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
@@ -360,7 +360,7 @@ int ABT_xstream_check_events(ABT_sched sched)
     abti_es *es = abti_es_self;
     if (ABTI_REFUSE(!es))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(ABTI_SCHED_IS_NULL(sched)))
+    if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
     if (ABTI_REFUSE(!runs_sched(es->cur, sched)))
         return abti_error(ABT_ERR_INV_THREAD);

@@ -85,7 +85,7 @@ int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
     if (ABTI_REFUSE(num_pools < 0))
         return abti_error(ABT_ERR_INV_ARG);
     for (int i = 0; i < num_pools; i++) {
-        if (ABTI_REFUSE(ABTI_POOL_IS_NULL(pools[i])))
+        if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pools[i])))
             return abti_error(ABT_ERR_INV_POOL);
     }
     struct abti_parking few[FEW], *parkings = few;
@@ -102,7 +102,7 @@ int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
 
 int ABTX_xstream_wake(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int saved_errno = errno; /* the caller may be a signal handler */
     abti_es_request(xstream, ABTI_ES_REQ_LOOK);
@@ -114,7 +114,7 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 
 int ABTX_xstream_set_idle_hook(ABT_xstream xstream, ABTX_idle_hook_fn hook, void *arg)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_idle_set_hook(xstream, hook, arg);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -129,7 +129,7 @@ static uint64_t period_ns(double period)
 
 int ABTX_poller_add(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, double period)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(!poll || isnan(period)))
         return abti_error(ABT_ERR_INV_ARG);
@@ -139,7 +139,7 @@ int ABTX_poller_add(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, double pe
 
 int ABTX_poller_remove(ABT_xstream xstream, ABTX_poll_fn poll, void *arg)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_NULL(xstream)))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_idle_remove_poller(xstream, poll, arg);
     return code == ABT_SUCCESS ? code : abti_error(code);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stddef.h>
+
 /* The name of the function at this address, if the loader knows one (static functions have none); else NULL. */
 const char *abti_symbol_of(void *function);
 
@@ -18,5 +20,8 @@ const char *abti_symbol_of(void *function);
  * allocated; the loader's lock is taken, so not in a signal handler.
  */
 void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t size);
+
+/* The same as text; of a function without a name where it lies in its file, as addr2line takes it: "program+0x1234". */
+void abti_symbol_spell(void *function, char *text, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "os/annotate.h"
 #include "unit/key.h"
+#include "unit/ledger.h"
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 
@@ -49,6 +50,25 @@ bool abti_unit_calls_back(abti_unit *unit)
                     (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
 }
 
+static void release_kept(void *unit)
+{
+    abti_unit_release(abti_es_self, unit);
+}
+
+/*
+ * Of a unit that the ledger knows, the descriptor stays. It looks like a tasklet that has ended and has more than its
+ * descriptor, which no quick path takes for anything.
+ */
+static bool keep_back(abti_unit *unit)
+{
+    if (!abti_ledger_keep(unit, release_kept))
+        return false;
+    abti_unit_mark_free(unit);
+    unit->flags = ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED;
+    abti_store_relaxed(&unit->join, ABTI_JOIN_DONE);
+    return true;
+}
+
 void abti_unit_free(abti_unit *unit)
 {
     abti_unit_call_back(unit);
@@ -58,7 +78,8 @@ void abti_unit_free(abti_unit *unit)
             abti_stack_forget(unit->stack);
         abti_ownstack_give(abti_es_self, unit->stack);
     }
-    abti_unit_release(abti_es_self, unit);
+    if (ABTI_LIKELY(!abti_ledger_on) || !keep_back(unit))
+        abti_unit_release(abti_es_self, unit);
 }
 
 static int associate_slow(abti_unit *unit, abti_pool *pool)

@@ -7,6 +7,7 @@
 #include "pool/builtin.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
+#include "unit/ledger.h"
 
 void abti_pool_collect(abti_pool *pool)
 {
@@ -19,8 +20,8 @@ void abti_pool_collect(abti_pool *pool)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    /* With strict guards new ULTs take their stacks at once; the general paths tell of creations. */
-    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told;
+    /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the ledger too. */
+    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
@@ -43,6 +44,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
         pool->next->prev = pool;
     abti_rt.pools = pool;
     abti_spin_unlock(&abti_rt.lock);
+    abti_ledger_made(pool, ABTI_HANDLE_POOL);
     return pool;
 }
 
@@ -84,7 +86,7 @@ void abti_pool_destroy(abti_pool *pool)
     else
         abti_rt.pools = pool->next;
     abti_spin_unlock(&abti_rt.lock);
-    free(pool);
+    abti_ledger_free(pool);
 }
 
 void abti_pool_retain(abti_pool *pool)

@@ -9,6 +9,7 @@
 #include "rt/rt.h"
 #include "rt/timers.h"
 #include "run/exceptions.h"
+#include "unit/ledger.h"
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 {
@@ -111,6 +112,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
     sched->id = abti_rt.next_sched_id++;
     abti_spin_unlock(&abti_rt.lock);
     sched->random = (uint32_t)sched->id * 2654435761u + 1;
+    abti_ledger_made(sched, ABTI_HANDLE_SCHED);
     *out = sched;
     return ABT_SUCCESS;
 }
@@ -119,7 +121,7 @@ static void sched_dispose(abti_sched *sched)
 {
     free(sched->pools);
     free(sched->parkings);
-    free(sched);
+    abti_ledger_free(sched);
 }
 
 void abti_sched_unmake(abti_sched *sched)

@@ -18,6 +18,7 @@
 #include "stream/events.h"
 #include "stream/idle.h"
 #include "stream/list.h"
+#include "unit/ledger.h"
 #include "stream/main.h"
 #include "stream/native.h"
 #include "sync/timer.h"
@@ -92,6 +93,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         free(es);
         return code;
     }
+    abti_ledger_made(es, ABTI_HANDLE_XSTREAM);
     *out = es;
     return ABT_SUCCESS;
 }
@@ -103,7 +105,7 @@ static void es_dispose(abti_es *es)
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
     abti_fault_stack_unmap(es->fault_stack);
-    free(es);
+    abti_ledger_free(es);
 }
 
 /*

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "unit/ledger.h"
 
 ABT_eventual abti_eventual_create(int size)
 {
@@ -18,7 +19,7 @@ ABT_eventual abti_eventual_create(int size)
 
 void abti_eventual_destroy(ABT_eventual eventual)
 {
-    free(eventual);
+    abti_ledger_free(eventual);
 }
 
 /*

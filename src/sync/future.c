@@ -1,6 +1,7 @@
 #include "sync/future.h"
 
 #include <stdlib.h>
+#include "unit/ledger.h"
 
 ABT_future abti_future_create(uint32_t num, void (*callback)(void **))
 {
@@ -15,7 +16,7 @@ ABT_future abti_future_create(uint32_t num, void (*callback)(void **))
 
 void abti_future_destroy(ABT_future future)
 {
-    free(future);
+    abti_ledger_free(future);
 }
 
 int abti_future_set(ABT_future future, void *value)

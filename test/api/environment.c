@@ -21,6 +21,7 @@ static void run_child(int times, const char *const *settings)
         close(fds[0]);
         close(fds[1]);
         must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
+        must(unsetenv("ABT_CHECK"));         /* the test may be run with it */
         for (; *settings; settings += 2)
             must(setenv(settings[0], settings[1], 1));
         if (before_init)

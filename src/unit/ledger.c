@@ -1,0 +1,147 @@
+#include "unit/ledger.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include "base/hash.h"
+#include "os/spin.h"
+#include "unit/unit.h"
+
+/* How many freed objects are kept back. */
+enum { KEPT = 512, BUCKETS = 1 << 14 };
+
+struct entry {
+    struct entry *next; /* of the same bucket */
+    const void *handle;
+    void (*release)(void *); /* freed: lets go of it */
+    struct abti_ledger_note note;
+};
+
+bool abti_ledger_on;
+
+static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
+static struct entry *buckets[BUCKETS];
+static struct entry *kept[KEPT]; /* a ring of freed ones, the oldest at `oldest`; NULL: a place without one */
+static unsigned oldest;
+
+static struct entry **bucket_of(const void *handle)
+{
+    return &buckets[abti_hash((uintptr_t)handle) >> 50];
+}
+
+/* Where the entry of a handle is linked, or where one would be. lock held */
+static struct entry **find(const void *handle)
+{
+    struct entry **link = bucket_of(handle);
+    while (*link && (*link)->handle != handle)
+        link = &(*link)->next;
+    return link;
+}
+
+struct abti_party abti_party_self(void)
+{
+    abti_es *es = abti_es_self;
+    struct abti_party party = {.kind = ABTI_PARTY_NATIVE};
+    if (!es || !es->cur)
+        return party;
+    party.unit = es->cur;
+    party.func = es->cur->func;
+    party.kind = es->cur->flags & ABTI_UNIT_PRIMARY                          ? ABTI_PARTY_PRIMARY
+                 : es->cur->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? ABTI_PARTY_SCHED
+                 : abti_unit_is_tasklet(es->cur)                             ? ABTI_PARTY_TASKLET
+                                                                             : ABTI_PARTY_ULT;
+    return party;
+}
+
+void abti_ledger_begin(void)
+{
+    abti_ledger_on = true;
+}
+
+static void let_go(struct entry *entry)
+{
+    if (!entry)
+        return;
+    if (entry->note.freed)
+        entry->release((void *)(uintptr_t)entry->handle);
+    free(entry);
+}
+
+void abti_ledger_end(void)
+{
+    abti_ledger_on = false;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct entry *entry = buckets[i], *next; entry; entry = next) {
+            next = entry->next;
+            let_go(entry);
+        }
+        buckets[i] = NULL;
+    }
+    for (size_t i = 0; i < KEPT; i++)
+        kept[i] = NULL;
+}
+
+void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *))
+{
+    struct entry *entry = malloc(sizeof(*entry));
+    if (!entry)
+        return;
+    *entry = (struct entry){
+        .handle = handle,
+        .note = {.kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()},
+    };
+    abti_spin_lock(&lock);
+    struct entry **link = find(handle);
+    struct entry *old = *link; /* of an object that has gone behind our back */
+    bool is_kept = old && old->note.freed;
+    if (!is_kept) {
+        entry->next = old ? old->next : NULL;
+        *link = entry;
+    }
+    abti_spin_unlock(&lock);
+    free(is_kept ? entry : old);
+}
+
+/* Takes the oldest of those that are kept back out, to put `entry` there. NULL: there is none. lock held */
+static struct entry *exchange_oldest(struct entry *entry)
+{
+    struct entry *old = kept[oldest];
+    kept[oldest] = entry;
+    oldest = (oldest + 1) % KEPT;
+    if (old)
+        *find(old->handle) = old->next;
+    return old;
+}
+
+bool abti_ledger_keep(void *handle, void (*release)(void *))
+{
+    struct entry *old = NULL;
+    abti_spin_lock(&lock);
+    struct entry *entry = *find(handle);
+    if (entry && entry->note.freed)
+        entry = NULL;
+    if (entry) {
+        entry->note.freed = true;
+        entry->note.freer = abti_party_self();
+        entry->release = release;
+        old = exchange_oldest(entry);
+    }
+    abti_spin_unlock(&lock);
+    let_go(old);
+    return entry != NULL;
+}
+
+bool abti_ledger_find(const void *handle, struct abti_ledger_note *note)
+{
+    abti_spin_lock(&lock);
+    struct entry *entry = *find(handle);
+    if (entry)
+        *note = entry->note;
+    abti_spin_unlock(&lock);
+    return entry != NULL;
+}
+
+void abti_ledger_free(void *object)
+{
+    if (ABTI_LIKELY(!abti_ledger_on) || !abti_ledger_keep(object, free))
+        free(object);
+}
