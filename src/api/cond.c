@@ -33,8 +33,9 @@ ABTI_INLINE int check_pair(ABT_cond cond, ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(cond, ABT_COND_NULL, ABTI_HANDLE_COND, function)))
         return ABT_ERR_INV_COND;
-    return ABTI_REFUSE(ABTI_IS_BAD_IN(mutex, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX, function)) ? ABT_ERR_INV_MUTEX
-                                                                                           : ABT_SUCCESS;
+    if (ABTI_REFUSE(ABTI_IS_NULL(mutex, ABT_MUTEX_NULL)))
+        return ABT_ERR_INV_MUTEX;
+    return ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)) ? ABT_ERR_INV_MUTEX : ABT_SUCCESS;
 }
 
 int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)

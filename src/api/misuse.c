@@ -5,6 +5,7 @@
 #include "os/symbol.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
+#include "sync/mutex.h"
 
 enum { TEXT = 256 };
 
@@ -124,6 +125,43 @@ bool abti_misuse_of_pool(abti_pool *pool, const char *function)
         return false;
     abti_misuse_tell(function, pool, ABTI_HANDLE_POOL, problem);
     return true;
+}
+
+static bool is_locked(ABT_mutex mutex)
+{
+    /* relaxed: the caller asks of itself, or there is a mistake whatever the moment */
+    return (abti_load_relaxed(&mutex->word) & ABTI_MUTEX_LOCKED) != 0;
+}
+
+bool abti_misuse_of_lock(ABT_mutex mutex, const char *function)
+{
+    if (abti_misuse_is_stale(mutex, ABTI_HANDLE_MUTEX, function))
+        return true;
+    if (!abti_mutex_is_recursive(mutex) && is_locked(mutex) && abti_mutex_owner(mutex) == abti_mutex_self())
+        abti_misuse_tell(function, mutex, ABTI_HANDLE_MUTEX, "is locked by the caller, and is not recursive");
+    return false;
+}
+
+bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function)
+{
+    char problem[TEXT + 32], owner[TEXT];
+    struct abti_ledger_note note;
+    if (abti_misuse_is_stale(mutex, ABTI_HANDLE_MUTEX, function))
+        return true;
+    if (!is_locked(mutex)) {
+        abti_misuse_tell(function, mutex, ABTI_HANDLE_MUTEX, "is not locked");
+        return true;
+    }
+    const void *unit = abti_mutex_owner(mutex);
+    if (!unit || unit == abti_mutex_self())
+        return false;
+    if (abti_ledger_find(unit, &note))
+        spell_object(owner, unit, note.kind, note.tasklet, note.func);
+    else
+        snprintf(owner, sizeof(owner), "%p", unit); /* the primary ULT, a scheduler, a native thread */
+    snprintf(problem, sizeof(problem), "is locked by %s, not by the caller", owner);
+    abti_misuse_tell(function, mutex, ABTI_HANDLE_MUTEX, problem);
+    return abti_mutex_is_recursive(mutex);
 }
 
 bool abti_misuse_of_function(void (*func)(void *), const char *function)

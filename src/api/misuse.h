@@ -20,6 +20,10 @@ bool abti_misuse_is_stale(const void *handle, enum abti_handle_kind kind, const 
 bool abti_misuse_of_join(abti_es *es, abti_unit *unit, const char *function) ABTI_COLD;
 /* A pool that goes has units or schedulers. */
 bool abti_misuse_of_pool(abti_pool *pool, const char *function) ABTI_COLD;
+/* The mutex has gone; one that the caller has already is told only, since others may unlock it. */
+bool abti_misuse_of_lock(ABT_mutex mutex, const char *function) ABTI_COLD;
+/* The mutex has gone, nobody has it, or it is recursive and not the caller's; other mutexes of others are told only. */
+bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function) ABTI_COLD;
 /* A new unit has no function. */
 bool abti_misuse_of_function(void (*func)(void *), const char *function) ABTI_COLD;
 

@@ -39,18 +39,32 @@ int ABT_mutex_free(ABT_mutex *mutex)
 
 /* --- Locking: the three kinds of lock and of unlock are the same --- */
 
+static ABTI_NOINLINE int lock_slow(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_MISUSED(abti_misuse_of_lock(mutex, function)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    return abti_mutex_lock_slow(mutex);
+}
+
+static ABTI_NOINLINE int unlock_slow(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    return abti_mutex_unlock_slow(mutex);
+}
+
 ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    return abti_mutex_lock(mutex);
+    return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : lock_slow(mutex, function);
 }
 
 ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    return abti_mutex_unlock(mutex);
+    return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : unlock_slow(mutex, function);
 }
 
 int ABT_mutex_lock(ABT_mutex mutex)
@@ -79,7 +93,9 @@ int ABT_mutex_trylock(ABT_mutex mutex)
 
 int ABT_mutex_spinlock(ABT_mutex mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    if (ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)))
         return abti_error(ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
     return ABT_SUCCESS;
