@@ -44,6 +44,7 @@ abt_sources = \
 	src/watch/layout.c \
 	src/watch/registry_text.c \
 	src/watch/stackdump.c \
+	src/watch/stranded.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \

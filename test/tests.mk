@@ -83,6 +83,7 @@ api_tests = \
 	test/api/info_unwind \
 	test/api/init \
 	test/api/key \
+	test/api/misuse \
 	test/api/mutex \
 	test/api/overflow \
 	test/api/pool \
@@ -98,6 +99,7 @@ api_tests = \
 	test/api/slot \
 	test/api/specific \
 	test/api/stack_usage \
+	test/api/stranded \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \

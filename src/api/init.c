@@ -29,6 +29,7 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
+#include "watch/stranded.h"
 
 /* Guards the count of ABT_init calls and everything that the first and the last of them do. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -234,7 +235,9 @@ static void runtime_fini(abti_es *es)
     abti_told_listen(ABTI_LISTENER_TOOL, NULL);
     /* seq_cst: of no use, here as below; the ES itself stores es->main_sched */
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
+    abti_stranded_watch(es);
     abti_join_uncounted(es, es->main_unit);
+    abti_stranded_end(es);
 
     /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */
     abti_unit_call_back(es->cur);

@@ -1,0 +1,16 @@
+/* Work units that are blocked when the library ends: they are told, and so is why ABT_finalize waits. */
+#ifndef ABTI_WATCH_STRANDED_H
+#define ABTI_WATCH_STRANDED_H
+
+#include "rt/types.h"
+
+/*
+ * The primary stream, on which the caller is, has been asked to finish. When it is still there after a second, and only
+ * blocked units are left, one line on stderr says so, and one line for each unit what it waits for.
+ */
+void abti_stranded_watch(abti_es *es);
+
+/* It has finished. Units that are blocked for good are told now, unless they have been told before. */
+void abti_stranded_end(abti_es *es);
+
+#endif
