@@ -21,6 +21,7 @@ abt_sources = \
 	src/api/self.c \
 	src/api/slot.c \
 	src/api/stack_usage.c \
+	src/api/stats.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
@@ -43,6 +44,8 @@ abt_sources = \
 	src/watch/registry.c \
 	src/watch/layout.c \
 	src/watch/registry_text.c \
+	src/watch/stats.c \
+	src/watch/stats_print.c \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/mem/arena.c \

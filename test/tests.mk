@@ -100,6 +100,7 @@ api_tests = \
 	test/api/specific \
 	test/api/stack_usage \
 	test/api/stranded \
+	test/api/stats \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \
@@ -271,6 +272,7 @@ test_stress_idle_hooks_LDADD = $(LDADD) -lm
 
 # Its functions are to be found by name.
 test_api_overflow_LDFLAGS = -export-dynamic
+test_api_stats_LDFLAGS = -export-dynamic
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \

@@ -23,7 +23,7 @@ static void spell_unit(char text[TEXT], const char *kind, const void *unit, void
 {
     char name[TEXT / 2] = "";
     if (func)
-        abti_symbol_spell((void *)(uintptr_t)func, name, sizeof(name));
+        (void)abti_symbol_text(name, sizeof(name), (void *)(uintptr_t)func);
     snprintf(text, TEXT, "%s %p%s%s", kind, unit, func ? " of " : "", name);
 }
 

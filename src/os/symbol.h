@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <stddef.h>
-
 /* The name of the function at this address, if the loader knows one (static functions have none); else NULL. */
 const char *abti_symbol_of(void *function);
 
@@ -21,7 +19,7 @@ const char *abti_symbol_of(void *function);
  */
 void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t size);
 
-/* The same as text; of a function without a name where it lies in its file, as addr2line takes it: "program+0x1234". */
-void abti_symbol_spell(void *function, char *text, size_t size);
+/* The function at this address for people: its name, or the module and the offset in it, or the address. Returns the text. */
+const char *abti_symbol_text(char *text, size_t size, void *function);
 
 #endif

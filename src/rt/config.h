@@ -23,6 +23,8 @@ enum abti_check {
  * Written by abti_config_load before anybody else can see it, read-only afterwards, except max_num_xstreams, which its
  * owner raises when more streams are made.
  */
+enum abti_stats_format { ABTI_STATS_NONE, ABTI_STATS_TEXT, ABTI_STATS_JSON };
+
 struct abti_config {
     /* ABT_SET_AFFINITY */
     bool affinity;                  /* built in and not switched off */
@@ -36,6 +38,7 @@ struct abti_config {
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;      /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;     /* ABT_WATCH_WAITS: since when units wait, and who owns plain mutexes, is kept */
+    enum abti_stats_format stats; /* ABT_STATS: printed at ABT_finalize */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
     uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */

@@ -20,7 +20,15 @@ struct abti_tool {
 };
 
 /* Those that can listen at the same time, each with its own record. */
-enum abti_listener { ABTI_LISTENER_TOOL, ABTI_NUM_LISTENERS };
+enum abti_listener { ABTI_LISTENER_TOOL, ABTI_LISTENER_STATS, ABTI_NUM_LISTENERS };
+
+/* Events that only the library's own listeners hear of, beyond ABT_TOOL_EVENT_THREAD_ALL. The unit is the scheduler's.
+ */
+enum {
+    ABTI_EVENT_PARK = 1 << 16,   /* the stream is about to sleep for want of work */
+    ABTI_EVENT_UNPARK = 1 << 17, /* and has slept */
+    ABTI_EVENT_STEAL = 1 << 18,  /* a RANDWS scheduler has taken a unit, which this is, from another's pool */
+};
 
 /* The events that somebody listens to. Written with the records, which abti_tool_tell acquires. */
 extern _Atomic(uint32_t) abti_tool_events;

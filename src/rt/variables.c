@@ -57,6 +57,13 @@ static const struct abti_word signal_words[] = {
     {"WINCH", SIGWINCH}, {"SIGWINCH", SIGWINCH}, {NULL, 0},
 };
 
+static const struct abti_word stats_words[] = {
+    {"no", ABTI_STATS_NONE},
+    {"yes", ABTI_STATS_TEXT},
+    {"json", ABTI_STATS_JSON},
+    {NULL, 0},
+};
+
 static const struct abti_word check_words[] = {
     {"no", ABTI_CHECK_OFF},
     {"yes", ABTI_CHECK_ON},
@@ -125,6 +132,8 @@ const struct abti_variable abti_variables[] = {
      .help = "misuse of the library is told on stderr; abort: and ends the program"},
     {"DUMP_SIGNAL", ABTI_VARIABLE_WORD, FIELD(dump_signal), .words = signal_words,
      .help = "at this signal all units are printed on stderr"},
+    {"STATS", ABTI_VARIABLE_WORD, FIELD(stats), .limits.dflt = ABTI_STATS_NONE, .words = stats_words,
+     .help = "ABT_finalize prints statistics on stderr, as text or as JSON"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
      .help = "since when units wait, and who owns mutexes, is kept for dumps"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,

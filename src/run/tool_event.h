@@ -102,6 +102,13 @@ ABTI_INLINE void abti_tool_after_cancel(abti_es *es)
         es->untold = false;
 }
 
+/* One of ABTI_EVENT_*. */
+ABTI_INLINE void abti_tool_event_own(uint64_t event, abti_es *es, abti_unit *unit)
+{
+    if (abti_tool_wants(event))
+        abti_tool_tell(event, unit, es, &(struct ABT_tool_context_opaque){.depth = es->depth});
+}
+
 /* The calling ULT gives the ES away. */
 ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, const void *object)
 {

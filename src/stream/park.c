@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "run/sched.h"
+#include "run/tool_event.h"
 #include "stream/events.h"
 #include "stream/idle.h"
 #include "sync/timer.h"
@@ -26,6 +27,14 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     uint64_t limit_ns = abti_relook_next(&es->idle->relook, abti_clock_mono_ns(), stop);
     bool woken = abti_idle_sleep(es, limit_ns < deadline_ns ? limit_ns : deadline_ns);
     abti_relook_learn(&es->idle->relook, abti_clock_mono_ns());
+    return woken;
+}
+
+static bool told_sleep(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+{
+    abti_tool_event_own(ABTI_EVENT_PARK, es, es->cur);
+    bool woken = sleep_and_look(es, sched, set, deadline_ns);
+    abti_tool_event_own(ABTI_EVENT_UNPARK, es, es->cur);
     return woken;
 }
 
@@ -58,7 +67,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     }
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
-        woken = sleep_and_look(es, sched, set, deadline_ns);
+        woken = told_sleep(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)

@@ -1,4 +1,5 @@
 /* RANDWS: the own pool, the first, and when that is empty one of the others at random. */
+#include "run/tool_event.h"
 #include "stream/sched_impl.h"
 
 /* xorshift32: cheap, and any seed but 0 will do. */
@@ -27,6 +28,8 @@ static abti_unit *randws_pick(abti_sched *sched, abti_unit *self)
     unit = abti_steal(&sched->thief, victim);
     if (!unit && self && self->pool == victim)
         return self;
+    if (unit)
+        abti_tool_event_own(ABTI_EVENT_STEAL, abti_es_self, unit);
     return unit;
 }
 

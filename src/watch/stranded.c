@@ -48,7 +48,7 @@ static bool count(const struct abti_unit_note *note, void *arg)
 
 static void spell_func(void (*func)(void *), char name[NAME])
 {
-    abti_symbol_spell((void *)(uintptr_t)func, name, NAME);
+    (void)abti_symbol_text(name, NAME, (void *)(uintptr_t)func);
 }
 
 /* " (created by ULT 0x1 of work)", where that is known. */

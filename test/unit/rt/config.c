@@ -199,6 +199,9 @@ static void test_words(void)
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
     CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
+    CHECK(stats, "ABT_STATS", "1", ABTI_STATS_TEXT);
+    CHECK(stats, "ABT_STATS", "json", ABTI_STATS_JSON);
+    CHECK(stats, "ABT_STATS", "0", ABTI_STATS_NONE);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "malloc", ABTI_LP_MALLOC);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "MMAP_rp", ABTI_LP_MMAP_RP);
     CHECK(mem_lp_alloc, "ABT_MEM_LP_ALLOC", "mmap_hp_rp", ABTI_LP_MMAP_HP_RP);

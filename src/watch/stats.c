@@ -1,0 +1,189 @@
+#include "watch/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/hash.h"
+#include "os/annotate.h"
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "run/stackuse.h"
+#include "run/told.h"
+#include "unit/unit.h"
+
+enum { WOKEN = 1 << 14, SAMPLE = 64 };
+
+/* By the stream's index: stored once by its thread, with release; found with acquire. They go in abti_stats_fini. */
+static _Atomic(struct abti_es_stats *) stats_of[ABTI_MAX_ES];
+
+/*
+ * When units were woken, by their hash: two with the same forget the first. Relaxed: the time goes with the unit, which
+ * the push publishes.
+ */
+static struct {
+    _Atomic(uintptr_t) unit;
+    _Atomic(uint64_t) ns;
+} woken[WOKEN];
+
+/* The stream's own thread only: no other writes the number. */
+static void add(_Atomic(uint64_t) *count, uint64_t more)
+{
+    abti_store_relaxed(count, abti_load_relaxed(count) + more);
+}
+
+struct abti_es_stats *abti_stats_of(unsigned index)
+{
+    return abti_load_acquire(&stats_of[index]); /* acquire: pairs with the release in own_stats */
+}
+
+static struct abti_es_stats *own_stats(abti_es *es)
+{
+    struct abti_es_stats *stats = abti_stats_of(es->index);
+    if (stats || !(stats = calloc(1, sizeof(*stats))))
+        return stats;                                 /* without memory nothing is counted */
+    stats->rank = abti_plain_load_relaxed(&es->rank); /* relaxed: any that it had will do */
+    stats->began_ns = abti_clock_mono_ns();
+    abti_store_release(&stats_of[es->index], stats);
+    return stats;
+}
+
+/* --- Units --- */
+
+static void count_function(struct abti_es_stats *stats, void (*func)(void *), uint64_t units, uint64_t ns)
+{
+    unsigned at = (unsigned)(abti_hash((uintptr_t)func) >> 32);
+    for (unsigned i = 0; i < ABTI_STATS_FUNCTIONS; i++, at++) {
+        struct abti_function_stats *function = &stats->functions[at % ABTI_STATS_FUNCTIONS];
+        void (*there)(void *) = abti_load_relaxed(&function->func); /* relaxed: the thread's own */
+        if (!there)
+            abti_store_release(&function->func, func);
+        if (!there || there == func) {
+            add(&function->units, units);
+            add(&function->ns, ns);
+            return;
+        }
+    }
+}
+
+static void note_woken(abti_unit *unit)
+{
+    unsigned at = (unsigned)(abti_hash((uintptr_t)unit) >> 32) % WOKEN;
+    abti_store_relaxed(&woken[at].ns, abti_clock_mono_ns());
+    abti_store_relaxed(&woken[at].unit, (uintptr_t)unit);
+}
+
+static void count_wakeup(struct abti_es_stats *stats, abti_unit *unit, uint64_t now)
+{
+    unsigned at = (unsigned)(abti_hash((uintptr_t)unit) >> 32) % WOKEN, bucket = 0;
+    if (abti_load_relaxed(&woken[at].unit) != (uintptr_t)unit)
+        return;
+    uint64_t ns = now - abti_load_relaxed(&woken[at].ns);
+    abti_store_relaxed(&woken[at].unit, 0);
+    while (bucket < ABTI_STATS_BUCKETS - 1 && ns >> bucket)
+        bucket++;
+    add(&stats->wakeups[bucket], 1);
+}
+
+/* Schedulers' time is that of the units which they run. */
+static bool is_sched(const abti_unit *unit)
+{
+    return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED);
+}
+
+static void unit_runs(struct abti_es_stats *stats, abti_unit *unit, int depth)
+{
+    uint64_t now = abti_clock_mono_ns();
+    if (unit->flags & ABTI_UNIT_MAIN_SCHED) {
+        uint64_t ended = abti_load_relaxed(&stats->ended_ns);
+        add(&stats->began_ns, ended ? now - ended : 0); /* it is revived */
+        abti_store_relaxed(&stats->ended_ns, 0);
+    }
+    if (is_sched(unit))
+        return;
+    add(&stats->runs, 1);
+    count_wakeup(stats, unit, now);
+    if (depth < ABTI_STATS_DEPTHS) {
+        stats->running[depth].unit = unit;
+        stats->running[depth].since_ns = now;
+    }
+}
+
+static void unit_stops(struct abti_es_stats *stats, abti_unit *unit, int depth, bool ends)
+{
+    uint64_t now = abti_clock_mono_ns(), ns = 0;
+    if (unit->flags & ABTI_UNIT_MAIN_SCHED && ends)
+        abti_store_relaxed(&stats->ended_ns, now);
+    if (is_sched(unit))
+        return;
+    if (depth < ABTI_STATS_DEPTHS && stats->running[depth].unit == unit) {
+        ns = now - stats->running[depth].since_ns;
+        stats->running[depth].unit = NULL;
+        add(&stats->busy_ns, ns);
+    }
+    add(&stats->units, ends);
+    if (unit->func)
+        count_function(stats, unit->func, ends, ns);
+}
+
+static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
+{
+    (void)arg;
+    if (event == ABT_TOOL_EVENT_THREAD_RESUME)
+        note_woken(unit);
+    struct abti_es_stats *stats = es && es == abti_es_self ? own_stats(es) : NULL;
+    if (!stats)
+        return;
+    switch (event) {
+    case ABT_TOOL_EVENT_THREAD_RUN: unit_runs(stats, unit, context->depth); break;
+    case ABT_TOOL_EVENT_THREAD_CANCEL:
+    case ABT_TOOL_EVENT_THREAD_FINISH: unit_stops(stats, unit, context->depth, true); break;
+    case ABT_TOOL_EVENT_THREAD_YIELD:
+        add(&stats->yields, !is_sched(unit));
+        unit_stops(stats, unit, context->depth, false);
+        break;
+    case ABT_TOOL_EVENT_THREAD_SUSPEND:
+        add(&stats->waits, !is_sched(unit));
+        unit_stops(stats, unit, context->depth, false);
+        break;
+    case ABTI_EVENT_STEAL: add(&stats->steals, 1); break;
+    case ABTI_EVENT_PARK:
+        add(&stats->sleeps, 1);
+        stats->parked_ns = abti_clock_mono_ns();
+        break;
+    case ABTI_EVENT_UNPARK: add(&stats->asleep_ns, abti_clock_mono_ns() - stats->parked_ns); break;
+    default: break;
+    }
+}
+
+/* --- Beginning and end --- */
+
+static const struct abti_tool stats_listener = {
+    .callback = hear,
+    .events = ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_FINISH | ABT_TOOL_EVENT_THREAD_CANCEL |
+              ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_RESUME |
+              ABTI_EVENT_PARK | ABTI_EVENT_UNPARK | ABTI_EVENT_STEAL,
+};
+
+void abti_stats_enable(bool on)
+{
+    /* Without memory for samples the rest is counted. */
+    if (on && !abti_stackuse_is_on() && !abti_annotate_on)
+        (void)!abti_stackuse_sample(SAMPLE);
+    abti_told_listen(ABTI_LISTENER_STATS, on ? &stats_listener : NULL);
+}
+
+void abti_stats_begin(void)
+{
+    if (ABTI_BUILD_TOOL && abti_rt.config.stats != ABTI_STATS_NONE)
+        abti_stats_enable(true);
+}
+
+void abti_stats_fini(void)
+{
+    abti_told_listen(ABTI_LISTENER_STATS, NULL);
+    if (abti_rt.config.stats != ABTI_STATS_NONE && abti_stats_print(stderr, abti_rt.config.stats) != ABT_SUCCESS)
+        fprintf(stderr, "libabt: no memory for the statistics\n");
+    for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
+        free(abti_stats_of(i));
+        abti_store_relaxed(&stats_of[i], NULL); /* relaxed: no other thread is left */
+    }
+}
