@@ -22,6 +22,7 @@ abt_sources = \
 	src/api/slot.c \
 	src/api/stack_usage.c \
 	src/api/stats.c \
+	src/api/trace.c \
 	src/api/task.c \
 	src/api/thread.c \
 	src/api/thread_attr.c \
@@ -46,6 +47,9 @@ abt_sources = \
 	src/watch/registry_text.c \
 	src/watch/stats.c \
 	src/watch/stats_print.c \
+	src/watch/trace.c \
+	src/watch/trace_json.c \
+	src/watch/trace_unit.c \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/mem/arena.c \

@@ -101,6 +101,7 @@ api_tests = \
 	test/api/stack_usage \
 	test/api/stranded \
 	test/api/stats \
+	test/api/trace \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \
@@ -273,6 +274,8 @@ test_stress_idle_hooks_LDADD = $(LDADD) -lm
 # Its functions are to be found by name.
 test_api_overflow_LDFLAGS = -export-dynamic
 test_api_stats_LDFLAGS = -export-dynamic
+test_api_trace_LDFLAGS = -export-dynamic
+test_api_trace_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \

@@ -7,6 +7,7 @@
 #include "watch/info.h"
 #include "watch/layout.h"
 #include "watch/stats.h"
+#include "watch/trace.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
@@ -171,6 +172,7 @@ static int runtime_init(void)
     abti_overflow_watch();
     abti_stackuse_begin();
     abti_stats_begin();
+    abti_trace_begin();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;
@@ -246,6 +248,7 @@ static void runtime_fini(abti_es *es)
     abti_unit_call_back(es->main_unit);
 
     abti_stats_fini();
+    abti_trace_fini();
     abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use, as above */
     abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */

@@ -124,6 +124,13 @@ static void unit_stops(struct abti_es_stats *stats, abti_unit *unit, int depth, 
         count_function(stats, unit->func, ends, ns);
 }
 
+static void wakes(struct abti_es_stats *stats)
+{
+    uint64_t since = abti_load_relaxed(&stats->parked_ns);
+    abti_store_relaxed(&stats->parked_ns, 0);
+    add(&stats->asleep_ns, since ? abti_clock_mono_ns() - since : 0);
+}
+
 static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
 {
     (void)arg;
@@ -147,9 +154,9 @@ static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_conte
     case ABTI_EVENT_STEAL: add(&stats->steals, 1); break;
     case ABTI_EVENT_PARK:
         add(&stats->sleeps, 1);
-        stats->parked_ns = abti_clock_mono_ns();
+        abti_store_relaxed(&stats->parked_ns, abti_clock_mono_ns());
         break;
-    case ABTI_EVENT_UNPARK: add(&stats->asleep_ns, abti_clock_mono_ns() - stats->parked_ns); break;
+    case ABTI_EVENT_UNPARK: wakes(stats); break;
     default: break;
     }
 }
@@ -163,12 +170,33 @@ static const struct abti_tool stats_listener = {
               ABTI_EVENT_PARK | ABTI_EVENT_UNPARK | ABTI_EVENT_STEAL,
 };
 
+/* The time in which nothing is counted does not count. Of a stream that has just begun or ended some may be lost. */
+static void set_clocks(bool run)
+{
+    uint64_t now = abti_clock_mono_ns();
+    for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
+        struct abti_es_stats *stats = abti_stats_of(i);
+        uint64_t ended = stats ? abti_load_relaxed(&stats->ended_ns) : 0;
+        if (stats && run && ended) {
+            add(&stats->began_ns, now - ended);
+            abti_store_relaxed(&stats->ended_ns, 0);
+        } else if (stats && !run && !ended) {
+            wakes(stats);
+            abti_store_relaxed(&stats->ended_ns, now);
+        }
+    }
+}
+
 void abti_stats_enable(bool on)
 {
     /* Without memory for samples the rest is counted. */
     if (on && !abti_stackuse_is_on() && !abti_annotate_on)
         (void)!abti_stackuse_sample(SAMPLE);
+    if (on)
+        set_clocks(true);
     abti_told_listen(ABTI_LISTENER_STATS, on ? &stats_listener : NULL);
+    if (!on)
+        set_clocks(false);
 }
 
 void abti_stats_begin(void)

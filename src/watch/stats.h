@@ -35,8 +35,8 @@ struct abti_es_stats {
     _Atomic(uint64_t) ended_ns;                    /* 0: it runs */
     _Atomic(uint64_t) wakeups[ABTI_STATS_BUCKETS]; /* [i]: took less than 2^i ns, and not less than half of that */
     struct abti_function_stats functions[ABTI_STATS_FUNCTIONS]; /* by the hash, then the next free place */
+    _Atomic(uint64_t) parked_ns;                                /* 0: it does not sleep */
     /* Private. */
-    uint64_t parked_ns;
     struct {
         const void *unit; /* that runs at this depth; NULL: not known */
         uint64_t since_ns;

@@ -34,6 +34,13 @@ static uint64_t elapsed_ns(struct abti_es_stats *stats)
     return end > begin ? end - begin : 1;
 }
 
+/* With the sleep that lasts. */
+static uint64_t asleep_ns(struct abti_es_stats *stats)
+{
+    uint64_t since = number(&stats->parked_ns), now = abti_clock_mono_ns();
+    return number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
+}
+
 static double share(uint64_t part, uint64_t whole)
 {
     return part < whole ? (double)part / (double)whole : 1.0;
@@ -102,7 +109,7 @@ static void print_stream(FILE *fp, struct abti_es_stats *stats)
             " steals, %" PRIu64 " sleeps, %.1f %% in units, %.1f %% asleep\n",
             stats->rank, number(&stats->units), number(&stats->runs), number(&stats->yields), number(&stats->waits),
             number(&stats->steals), number(&stats->sleeps), 100 * share(number(&stats->busy_ns), all),
-            100 * share(number(&stats->asleep_ns), all));
+            100 * share(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++) {
         if (number(&stats->wakeups[i]) > 0)
             fprintf(fp, "  woken ULTs that ran within %" PRIu64 " ns: %" PRIu64 "\n", UINT64_C(1) << i,
@@ -144,7 +151,7 @@ static void json_stream(FILE *fp, struct abti_es_stats *stats)
             ", \"in_units\": %.6f, \"asleep\": %.6f, \"wakeups_below_2_to_the_ns\": [",
             stats->rank, (double)all / ABTI_NS_PER_SEC, number(&stats->units), number(&stats->runs),
             number(&stats->yields), number(&stats->waits), number(&stats->steals), number(&stats->sleeps),
-            share(number(&stats->busy_ns), all), share(number(&stats->asleep_ns), all));
+            share(number(&stats->busy_ns), all), share(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++)
         fprintf(fp, "%s%" PRIu64, i > 0 ? ", " : "", number(&stats->wakeups[i]));
     fprintf(fp, "]}");
