@@ -98,6 +98,7 @@ api_tests = \
 	test/api/self \
 	test/api/slot \
 	test/api/specific \
+	test/api/probes \
 	test/api/stack_usage \
 	test/api/stranded \
 	test/api/stats \

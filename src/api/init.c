@@ -6,6 +6,7 @@
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
 #include "watch/layout.h"
+#include "watch/probes.h"
 #include "watch/stats.h"
 #include "watch/trace.h"
 #include "mem/lazycache.h"
@@ -173,6 +174,8 @@ static int runtime_init(void)
     abti_stackuse_begin();
     abti_stats_begin();
     abti_trace_begin();
+    if (abti_rt.config.probes)
+        abti_probes_begin();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;

@@ -20,7 +20,13 @@ struct abti_tool {
 };
 
 /* Those that can listen at the same time, each with its own record. */
-enum abti_listener { ABTI_LISTENER_TOOL, ABTI_LISTENER_STATS, ABTI_LISTENER_TRACE, ABTI_NUM_LISTENERS };
+enum abti_listener {
+    ABTI_LISTENER_TOOL,
+    ABTI_LISTENER_STATS,
+    ABTI_LISTENER_TRACE,
+    ABTI_LISTENER_PROBES,
+    ABTI_NUM_LISTENERS
+};
 
 /* Events that only the library's own listeners hear of, beyond ABT_TOOL_EVENT_THREAD_ALL. The unit is the scheduler's.
  */

@@ -135,6 +135,7 @@ const struct abti_variable abti_variables[] = {
     {"STATS", ABTI_VARIABLE_WORD, FIELD(stats), .limits.dflt = ABTI_STATS_NONE, .words = stats_words,
      .help = "ABT_finalize prints statistics on stderr, as text or as JSON"},
     {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file"},
+    {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
      .help = "since when units wait, and who owns mutexes, is kept for dumps"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,

@@ -53,6 +53,7 @@ static void print_features(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  error checks: %s\n", on_off(ABTI_BUILD_CHECKS));
     fprintf(fp, "  tool interface: %s\n", yes_no(ABTI_BUILD_TOOL));
     fprintf(fp, "  statistics: %s\n", on_off(config->stats != ABTI_STATS_NONE));
+    fprintf(fp, "  probes: %s\n", on_off(config->probes));
     fprintf(fp, "  trace: %s\n", config->trace && *config->trace ? config->trace : "none");
     fprintf(fp, "  wait policy: %s\n", ABTI_BUILD_WAIT_ACTIVE ? "active" : "passive");
     fprintf(fp, "  context switch: assembly\n");

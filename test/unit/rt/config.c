@@ -199,6 +199,7 @@ static void test_words(void)
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
     CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
+    CHECK(probes, "ABT_PROBES", "1", true);
     CHECK(stats, "ABT_STATS", "1", ABTI_STATS_TEXT);
     CHECK(stats, "ABT_STATS", "json", ABTI_STATS_JSON);
     CHECK(stats, "ABT_STATS", "0", ABTI_STATS_NONE);

@@ -1,0 +1,7 @@
+#include <stdio.h>
+#include "watch/probes.h"
+
+void abti_probes_begin(void)
+{
+    fprintf(stderr, "libabt: ABT_PROBES: the library was built without sys/sdt.h and has no probes\n");
+}
