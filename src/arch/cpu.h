@@ -7,6 +7,7 @@
 /*
  *   void abti_cpu_init(void)        once per ABT_init: learns what the switch needs to know of the processor
  *   void abti_cpu_relax(void)       hint inside a spin loop
+ *   uint64_t abti_cpu_ticks(void)   a count that grows evenly, the same on all processors; for traces
  *   void abti_cpu_fpu_reset(void)   floating-point control words as at the start of a thread
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,

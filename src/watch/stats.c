@@ -10,7 +10,7 @@
 #include "run/told.h"
 #include "unit/unit.h"
 
-enum { WOKEN = 1 << 14, SAMPLE = 64 };
+enum { WOKEN = 1 << 14, SAMPLE = 16 };
 
 /* By the stream's index: stored once by its thread, with release; found with acquire. They go in abti_stats_fini. */
 static _Atomic(struct abti_es_stats *) stats_of[ABTI_MAX_ES];

@@ -9,6 +9,9 @@
 
 enum { UNIT_BUCKETS = 1 << 14, NAMES = 1 << 10, NAME_SIZE = 120, MAX_POOLS = 4096 };
 
+/* Of a unit that was there before the trace and has not run since. The primary ULT has NULL. */
+#define NO_FUNC ((uintptr_t)1)
+
 enum trace_state { UNKNOWN, CREATED, READY, RUNNING, BLOCKED, ENDED };
 
 struct trace_unit {
@@ -79,6 +82,8 @@ static const char *name_of(uintptr_t func)
     unsigned at = (unsigned)(abti_hash(func) >> 32) % NAMES;
     if (!func)
         return "main";
+    if (func == NO_FUNC)
+        return "unit";
     if (state->names[at].func != func) {
         state->names[at].func = func;
         abti_symbol_text(state->names[at].text, NAME_SIZE, (void *)func);
@@ -144,12 +149,18 @@ static void begin_life(struct trace_unit *unit, uintptr_t func)
     abti_json_name(track_of(unit), name_of(func), unit->track);
 }
 
+static bool has_func(const struct abti_trace_record *record)
+{
+    const int with_func = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE | ABT_TOOL_EVENT_THREAD_RUN;
+    return 1 << record->event & with_func;
+}
+
 static struct trace_unit *find_or_add(const struct abti_trace_record *record)
 {
     struct trace_unit **link = find(record->unit);
     if (!*link && (*link = calloc(1, sizeof(**link)))) {
         (*link)->unit = record->unit;
-        begin_life(*link, record->arg);
+        begin_life(*link, has_func(record) ? record->arg : NO_FUNC);
     }
     return *link;
 }
@@ -223,6 +234,10 @@ static void unit_runs(struct trace_unit *unit, const struct abti_trace_record *r
 {
     leave_pool(unit);
     enter_state(unit, RUNNING, ns);
+    if (unit->func == NO_FUNC) {
+        unit->func = record->arg;
+        abti_json_name(track_of(unit), name_of(unit->func), unit->track);
+    }
     unit->es = record->es;
     state->streams[unit->es].cur = unit;
     if (unit->arrow)
