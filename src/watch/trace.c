@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "arch/cpu.h"
 #include "os/clock.h"
 #include "pool/pool.h"
@@ -34,6 +35,7 @@ static struct abti_spin others_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct {
     pthread_mutex_t lock; /* of start and stop */
     bool on;              /* lock */
+    pid_t pid;            /* lock: of the process that writes; in the child of a fork() there is nobody who would */
     pthread_t writer;
     _Atomic(bool) ends;
     uint64_t first_ticks, first_ns;  /* constant while the writer runs */
@@ -241,7 +243,7 @@ static void clear_rings(void)
 
 static int start_locked(const char *file)
 {
-    if (trace.on)
+    if (trace.on && trace.pid == getpid())
         return ABT_ERR_INV_ARG;
     if (!abti_trace_units_init())
         return ABT_ERR_MEM;
@@ -259,6 +261,7 @@ static int start_locked(const char *file)
         return err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
     }
     trace.on = true;
+    trace.pid = getpid();
     return ABT_SUCCESS;
 }
 
@@ -279,22 +282,28 @@ void abti_trace_begin(void)
         fprintf(stderr, "libabt: ABT_TRACE=%.200s cannot be written: %s\n", file, strerror(errno));
 }
 
+static void finish_locked(void)
+{
+    abti_store_release(&trace.ends, true); /* pairs with the acquire in write_trace */
+    pthread_join(trace.writer, NULL);
+    uint64_t dropped = count_dropped();
+    abti_json_close(dropped);
+    abti_trace_units_fini();
+    if (dropped > 0)
+        fprintf(stderr, "libabt: %llu events are missing in the trace: there were too many at a time\n",
+                (unsigned long long)dropped);
+    free(trace.batch);
+    trace.batch = NULL;
+    trace.room = 0;
+}
+
 void abti_trace_stop(void)
 {
     pthread_mutex_lock(&trace.lock);
     if (trace.on) {
         abti_told_listen(ABTI_LISTENER_TRACE, NULL);
-        abti_store_release(&trace.ends, true); /* pairs with the acquire in write_trace */
-        pthread_join(trace.writer, NULL);
-        uint64_t dropped = count_dropped();
-        abti_json_close(dropped);
-        abti_trace_units_fini();
-        if (dropped > 0)
-            fprintf(stderr, "libabt: %llu events are missing in the trace: there were too many at a time\n",
-                    (unsigned long long)dropped);
-        free(trace.batch);
-        trace.batch = NULL;
-        trace.room = 0;
+        if (trace.pid == getpid())
+            finish_locked();
         trace.on = false;
     }
     pthread_mutex_unlock(&trace.lock);
