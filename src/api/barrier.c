@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include "api/misuse.h"
 #include "api/waiting.h"
+#include "os/annotate.h"
 #include "sync/barrier.h"
 
 #define BARRIER_IS_BAD(h) ABTI_IS_BAD(h, ABT_BARRIER_NULL, ABTI_HANDLE_BARRIER)
@@ -37,12 +38,23 @@ int ABT_barrier_free(ABT_barrier *barrier)
     return ABT_SUCCESS;
 }
 
+/* Out of line: it has something to do when it has waited. */
+static ABTI_COLD int wait_ordered(ABT_barrier barrier)
+{
+    abti_annotate_tell_release(barrier);
+    int code = abti_barrier_wait(barrier);
+    abti_annotate_tell_acquire(barrier); /* its address */
+    return code;
+}
+
 int ABT_barrier_wait(ABT_barrier barrier)
 {
     if (ABTI_REFUSE(BARRIER_IS_BAD(barrier)))
         return abti_error(ABT_ERR_INV_BARRIER);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_BARRIER);
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        return wait_ordered(barrier);
     return abti_barrier_wait(barrier);
 }
 

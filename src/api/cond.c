@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include "api/misuse.h"
 #include "api/waiting.h"
+#include "os/annotate.h"
 #include "os/clock.h"
 #include "sync/cond.h"
 
@@ -38,21 +39,34 @@ ABTI_INLINE int check_pair(ABT_cond cond, ABT_mutex mutex, const char *function)
     return ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)) ? ABT_ERR_INV_MUTEX : ABT_SUCCESS;
 }
 
+/* After a wait: the mutex is held, and a signal may have come. */
+ABTI_INLINE void order_wait(ABT_cond cond, ABT_mutex mutex)
+{
+    abti_annotate_acquire(cond);
+    abti_annotate_acquire(mutex);
+}
+
 int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_COND);
     int code = check_pair(cond, mutex, __func__);
-    if (code == ABT_SUCCESS)
+    if (code == ABT_SUCCESS) {
+        abti_annotate_release(mutex);
         code = abti_cond_wait(cond, mutex);
+        order_wait(cond, mutex);
+    }
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *abstime)
 {
     int code = check_pair(cond, mutex, __func__);
-    if (code == ABT_SUCCESS)
+    if (code == ABT_SUCCESS) {
+        abti_annotate_release(mutex);
         code = abti_cond_wait_until(cond, mutex, abti_clock_deadline(abstime));
+        order_wait(cond, mutex);
+    }
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
@@ -60,6 +74,7 @@ int ABT_cond_signal(ABT_cond cond)
 {
     if (ABTI_REFUSE(COND_IS_BAD(cond)))
         return abti_error(ABT_ERR_INV_COND);
+    abti_annotate_release(cond);
     abti_cond_signal(cond);
     return ABT_SUCCESS;
 }
@@ -68,6 +83,7 @@ int ABT_cond_broadcast(ABT_cond cond)
 {
     if (ABTI_REFUSE(COND_IS_BAD(cond)))
         return abti_error(ABT_ERR_INV_COND);
+    abti_annotate_release(cond);
     abti_cond_broadcast(cond);
     return ABT_SUCCESS;
 }

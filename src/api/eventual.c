@@ -1,5 +1,6 @@
 #include "api/misuse.h"
 #include "api/waiting.h"
+#include "os/annotate.h"
 #include "os/clock.h"
 #include "sync/eventual.h"
 
@@ -27,6 +28,14 @@ int ABT_eventual_free(ABT_eventual *eventual)
     return ABT_SUCCESS;
 }
 
+/* Out of line: it has something to do when it has waited. */
+static ABTI_COLD int wait_ordered(ABT_eventual eventual)
+{
+    int code = abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
+    abti_annotate_tell_acquire(eventual); /* its address */
+    return code;
+}
+
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
     if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
@@ -36,6 +45,8 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
     /* Where the value will be is known now; after the wait somebody else may have freed the eventual. */
     if (value)
         *value = eventual->value;
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        return wait_ordered(eventual);
     return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
 }
 
@@ -49,6 +60,7 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct tim
     uint64_t deadline = abti_clock_deadline(abstime);
     if (!abti_gate_wait_until(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL, deadline))
         return abti_error(ABT_ERR_COND_TIMEDOUT);
+    abti_annotate_acquire(eventual);
     if (value)
         *value = where;
     return ABT_SUCCESS;
@@ -77,6 +89,7 @@ int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const s
         return abti_error(code);
     if (found == num)
         return abti_error(ABT_ERR_COND_TIMEDOUT);
+    abti_annotate_acquire(eventuals[found]);
     *index = found;
     return ABT_SUCCESS;
 }
@@ -86,6 +99,8 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
     if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
     bool ready = abti_gate_is_open(&eventual->gate);
+    if (ready)
+        abti_annotate_acquire(eventual);
     if (ready && value)
         *value = eventual->value;
     *is_ready = ready ? ABT_TRUE : ABT_FALSE;
@@ -100,6 +115,7 @@ int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
         return abti_error(ABT_ERR_INV_ARG);
     if (ABTI_REFUSE(nbytes > eventual->size))
         return abti_error(ABTI_BUILD_VER20 ? ABT_ERR_INV_ARG : ABT_ERR_INV_EVENTUAL);
+    abti_annotate_release(eventual);
     int code = abti_eventual_set(eventual, value, nbytes);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }

@@ -1,5 +1,6 @@
 #include "api/misuse.h"
 #include "api/waiting.h"
+#include "os/annotate.h"
 #include "sync/future.h"
 
 #define FUTURE_IS_BAD(h) ABTI_IS_BAD(h, ABT_FUTURE_NULL, ABTI_HANDLE_FUTURE)
@@ -23,12 +24,22 @@ int ABT_future_free(ABT_future *future)
     return ABT_SUCCESS;
 }
 
+/* Out of line: it has something to do when it has waited. */
+static ABTI_COLD int wait_ordered(ABT_future future)
+{
+    int code = abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
+    abti_annotate_tell_acquire(future); /* its address */
+    return code;
+}
+
 int ABT_future_wait(ABT_future future)
 {
     if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_FUTURE);
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        return wait_ordered(future);
     return abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
 }
 
@@ -36,7 +47,10 @@ int ABT_future_test(ABT_future future, ABT_bool *is_ready)
 {
     if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
-    *is_ready = abti_gate_is_open(&future->gate) ? ABT_TRUE : ABT_FALSE;
+    bool ready = abti_gate_is_open(&future->gate);
+    if (ready)
+        abti_annotate_acquire(future);
+    *is_ready = ready ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 
@@ -44,6 +58,7 @@ int ABT_future_set(ABT_future future, void *value)
 {
     if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
         return abti_error(ABT_ERR_INV_FUTURE);
+    abti_annotate_release(future);
     int code = abti_future_set(future, value);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }

@@ -15,6 +15,7 @@
 #include "rt/log.h"
 #include "run/end.h"
 #include "rt/misspelt.h"
+#include "run/end.h"
 #include "run/join.h"
 #include "run/leftover.h"
 #include "run/shortage.h"
@@ -176,6 +177,7 @@ static int runtime_init(void)
     abti_trace_begin();
     if (abti_rt.config.probes)
         abti_probes_begin();
+    abti_entry_watch();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
     const struct abti_config *config = &abti_rt.config;
@@ -245,6 +247,7 @@ static void runtime_fini(abti_es *es)
     abti_stranded_watch(es);
     abti_join_uncounted(es, es->main_unit);
     abti_stranded_end(es);
+    abti_annotate_acquire(&abti_annotate_ends);
 
     /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */
     abti_unit_call_back(es->cur);

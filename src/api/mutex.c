@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include "api/misuse.h"
+#include "os/annotate.h"
 #include "sync/mutex.h"
 
 #define MUTEX_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_NULL)
@@ -53,17 +54,40 @@ static ABTI_NOINLINE int unlock_slow(ABT_mutex mutex, const char *function)
     return abti_mutex_unlock_slow(mutex);
 }
 
-ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
+static ABTI_COLD int lock_seldom(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    int code = lock_slow(mutex, function);
+    abti_annotate_acquire(mutex);
+    return code;
+}
+
+static ABTI_COLD int unlock_seldom(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    abti_annotate_release(mutex);
+    return unlock_slow(mutex, function);
+}
+
+/* A null handle, or there is a tool to be told: one comparison for both. */
+ABTI_INLINE bool is_seldom(ABT_mutex mutex)
+{
+    return ABTI_UNLIKELY((uintptr_t)mutex < abti_annotate_handles_below);
+}
+
+ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
+{
+    if (is_seldom(mutex))
+        return lock_seldom(mutex, function);
     return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : lock_slow(mutex, function);
 }
 
 ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
 {
-    if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
-        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    if (is_seldom(mutex))
+        return unlock_seldom(mutex, function);
     return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : unlock_slow(mutex, function);
 }
 
@@ -88,6 +112,7 @@ int ABT_mutex_trylock(ABT_mutex mutex)
         return abti_error(ABT_ERR_INV_MUTEX);
     if (!abti_mutex_trylock(mutex))
         return abti_error(ABT_ERR_MUTEX_LOCKED);
+    abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }
 
@@ -98,6 +123,7 @@ int ABT_mutex_spinlock(ABT_mutex mutex)
     if (ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)))
         return abti_error(ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
+    abti_annotate_acquire(mutex);
     return ABT_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include "api/misuse.h"
 #include "api/waiting.h"
+#include "os/annotate.h"
 #include "sync/rwlock.h"
 
 #define RWLOCK_IS_BAD(h) ABTI_IS_BAD(h, ABT_RWLOCK_NULL, ABTI_HANDLE_RWLOCK)
@@ -33,6 +34,7 @@ int ABT_rwlock_rdlock(ABT_rwlock rwlock)
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
     abti_rwlock_rdlock(rwlock);
+    abti_annotate_acquire(rwlock);
     return ABT_SUCCESS;
 }
 
@@ -43,6 +45,7 @@ int ABT_rwlock_wrlock(ABT_rwlock rwlock)
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
     abti_rwlock_wrlock(rwlock);
+    abti_annotate_acquire(rwlock);
     return ABT_SUCCESS;
 }
 
@@ -50,6 +53,7 @@ int ABT_rwlock_unlock(ABT_rwlock rwlock)
 {
     if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
+    abti_annotate_release(rwlock);
     abti_rwlock_unlock(rwlock);
     return ABT_SUCCESS;
 }

@@ -48,6 +48,8 @@ int ABT_thread_get_state(ABT_thread thread, ABT_thread_state *state)
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
     *state = abti_unit_state(thread);
+    if (*state == ABT_THREAD_STATE_TERMINATED)
+        abti_annotate_acquire(thread);
     return ABT_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
 #include "api/handles.h"
+#include "os/annotate.h"
 #include "pool/member.h"
 #include "run/tool_event.h"
 
@@ -15,6 +16,7 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
         return code;
     }
     abti_unit_renew(unit, func, arg);
+    abti_annotate_release(unit);
     abti_tool_event_revive(unit);
     return ABT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include "api/check.h"
+#include "os/annotate.h"
 #include "sync/xbarrier.h"
 
 #define XBARRIER_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_BARRIER_NULL)
@@ -31,6 +32,8 @@ int ABT_xstream_barrier_wait(ABT_xstream_barrier barrier)
 {
     if (ABTI_REFUSE(XBARRIER_IS_NULL(barrier)))
         return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    abti_annotate_release(barrier);
     abti_xbarrier_wait(barrier);
+    abti_annotate_acquire(barrier);
     return ABT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 
 enum { WORD = ABTI_ARENA_WORD };
 
@@ -85,7 +86,7 @@ static void open_region(struct abti_arena *arena, struct abti_region *region)
     arena->open = region;
 }
 
-static bool grow(struct abti_arena *arena)
+static bool grow_privately(struct abti_arena *arena)
 {
     struct abti_region *region = make_room(arena) ? region_create(&arena->spec) : NULL;
     if (!region)
@@ -96,6 +97,14 @@ static bool grow(struct abti_arena *arena)
     arena->num_regions++;
     open_region(arena, region);
     return true;
+}
+
+static bool grow(struct abti_arena *arena)
+{
+    abti_annotate_begin_private();
+    bool grown = grow_privately(arena);
+    abti_annotate_end_private();
+    return grown;
 }
 
 /* Returns a region with free slots, or NULL when there is no memory. */

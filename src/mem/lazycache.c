@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 
 /* Returns the cache, which it makes if need be, or NULL when there is no memory for one. */
 static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *slab)
@@ -9,11 +10,13 @@ static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *sl
     if (ABTI_LIKELY(*cache != NULL))
         return *cache;
     abti_assert(cache && slab->spec.batch > 0); /* the slab has been made */
+    abti_annotate_begin_private();
     struct abti_cache *fresh = malloc(sizeof(*fresh));
     if (fresh && abti_cache_init(fresh, slab)) {
         free(fresh);
         fresh = NULL;
     }
+    abti_annotate_end_private();
     *cache = fresh;
     return fresh;
 }
@@ -41,8 +44,10 @@ void abti_lazycache_flush(struct abti_cache *cache)
 
 void abti_lazycache_fini(struct abti_cache **cache)
 {
+    abti_annotate_begin_private();
     if (*cache)
         abti_cache_fini(*cache);
     free(*cache);
+    abti_annotate_end_private();
     *cache = NULL;
 }

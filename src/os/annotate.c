@@ -1,5 +1,6 @@
 #include "os/annotate.h"
 
+#include <stdint.h>
 #include "os/annotate_valgrind.h"
 
 /*
@@ -18,11 +19,59 @@ extern void __sanitizer_finish_switch_fiber(void *fake, const void **old_bottom,
 extern void __asan_poison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 extern void __asan_unpoison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 
+extern void __tsan_acquire(void *address) TOOL_SYMBOL;
+extern void __tsan_release(void *address) TOOL_SYMBOL;
+extern void AnnotateIgnoreReadsBegin(const char *file, int line) TOOL_SYMBOL;
+extern void AnnotateIgnoreReadsEnd(const char *file, int line) TOOL_SYMBOL;
+extern void AnnotateIgnoreWritesBegin(const char *file, int line) TOOL_SYMBOL;
+extern void AnnotateIgnoreWritesEnd(const char *file, int line) TOOL_SYMBOL;
+
 bool abti_annotate_on;
+bool abti_annotate_order;
+uintptr_t abti_annotate_handles_below = 64; /* ABTI_NULL_HANDLES */
+const char abti_annotate_ends = 0;
+
+/* What is instrumented itself is seen: to tell more would hide its own mistakes. */
+#if defined(__SANITIZE_THREAD__)
+enum { IS_INSTRUMENTED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+enum { IS_INSTRUMENTED = 1 };
+#else
+enum { IS_INSTRUMENTED = 0 };
+#endif
+#else
+enum { IS_INSTRUMENTED = 0 };
+#endif
 
 void abti_annotate_init(void)
 {
     abti_annotate_on = __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || abti_valgrind_present();
+    abti_annotate_order =
+        !IS_INSTRUMENTED && __tsan_switch_to_fiber && __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin;
+    if (abti_annotate_order)
+        abti_annotate_handles_below = UINTPTR_MAX;
+}
+
+void abti_annotate_tell_release(const void *address)
+{
+    __tsan_release((void *)(uintptr_t)address);
+}
+
+void abti_annotate_tell_private(bool begin)
+{
+    if (begin) {
+        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    } else {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    }
+}
+
+void abti_annotate_tell_acquire(const void *address)
+{
+    __tsan_acquire((void *)(uintptr_t)address);
 }
 
 void *abti_annotate_fiber_create(void)
@@ -41,10 +90,11 @@ void abti_annotate_fiber_destroy(void *fiber)
         __tsan_destroy_fiber(fiber);
 }
 
-void abti_annotate_fiber_switch_to(void *fiber)
+void abti_annotate_fiber_switch_to(void *fiber, bool ordered)
 {
+    enum { NO_SYNC = 1 }; /* __tsan_switch_to_fiber_no_sync */
     if (__tsan_switch_to_fiber && fiber)
-        __tsan_switch_to_fiber(fiber, 0);
+        __tsan_switch_to_fiber(fiber, ordered ? 0 : NO_SYNC);
 }
 
 void abti_annotate_asan_start(void **fake_save, const void *bottom, size_t size)

@@ -15,11 +15,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/compiler.h"
 
 /* Some tool is present. Written by abti_annotate_init only. */
 extern bool abti_annotate_on;
+
+/*
+ * TSan is there, and has to be told what happens before what: it sees no access of a library that is not made with it.
+ * Written by abti_annotate_init only.
+ */
+extern bool abti_annotate_order;
+
+/* What a handle is compared with to see whether it is null: all are below while abti_annotate_order. */
+extern uintptr_t abti_annotate_handles_below;
 
 /* Looks for the tools. Idempotent. */
 void abti_annotate_init(void);
@@ -30,8 +40,46 @@ void *abti_annotate_fiber_create(void) ABTI_NO_SANITIZE;
 void *abti_annotate_fiber_current(void) ABTI_NO_SANITIZE;
 void abti_annotate_fiber_destroy(void *fiber) ABTI_NO_SANITIZE;
 
-/* All that the caller did so far happens before what the fiber does next. */
-void abti_annotate_fiber_switch_to(void *fiber) ABTI_NO_SANITIZE;
+/* ordered: all that the caller did so far happens before what the fiber does next. */
+void abti_annotate_fiber_switch_to(void *fiber, bool ordered) ABTI_NO_SANITIZE;
+
+/* --- TSan: all that was done before a release of an address happens before what is done after a later acquire --- */
+
+void abti_annotate_tell_release(const void *address) ABTI_NO_SANITIZE ABTI_COLD;
+void abti_annotate_tell_acquire(const void *address) ABTI_NO_SANITIZE ABTI_COLD;
+
+ABTI_INLINE void abti_annotate_release(const void *address)
+{
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_tell_release(address);
+}
+
+ABTI_INLINE void abti_annotate_acquire(const void *address)
+{
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_tell_acquire(address);
+}
+
+/*
+ * In between TSan looks at no access of the calling thread: the library allocates, frees and copies its own memory by
+ * the C library's functions, which are seen, under locks of its own, which are not.
+ */
+void abti_annotate_tell_private(bool begin) ABTI_NO_SANITIZE ABTI_COLD;
+
+ABTI_INLINE void abti_annotate_begin_private(void)
+{
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_tell_private(true);
+}
+
+ABTI_INLINE void abti_annotate_end_private(void)
+{
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_tell_private(false);
+}
+
+/* The address for the ends of all units: who joins a stream, or finalizes, has waited for them. */
+extern const char abti_annotate_ends;
 
 /* --- ASan --- */
 

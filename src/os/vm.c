@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "os/annotate.h"
 
 /* Linux 6.13; the C library's headers may be older than the kernel. Others do not know the number. */
 enum { VM_GUARD_INSTALL = 102, VM_GUARD_REMOVE = 103 };
@@ -26,7 +27,9 @@ uint64_t abti_vm_total(void)
 void *abti_vm_map(size_t size)
 {
     int saved_errno = errno;
+    abti_annotate_begin_private();
     void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    abti_annotate_end_private();
     errno = saved_errno;
     return ptr == MAP_FAILED ? NULL : ptr;
 }
@@ -37,7 +40,9 @@ void *abti_vm_map_huge(size_t size, size_t huge_page)
     if (huge_page & (huge_page - 1))
         return NULL;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | __builtin_ctzll(huge_page) << VM_HUGE_SHIFT;
+    abti_annotate_begin_private();
     void *ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    abti_annotate_end_private();
     errno = saved_errno;
     return ptr == MAP_FAILED ? NULL : ptr;
 }

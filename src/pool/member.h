@@ -6,6 +6,7 @@
 #define ABTI_POOL_MEMBER_H
 
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "pool/pool.h"
 
 /*
@@ -56,6 +57,10 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
             abti_unit_release(es, unit);
             return NULL;
         }
+    }
+    if (ABTI_UNLIKELY(abti_annotate_order)) {
+        abti_unit_cold_get(unit); /* it is freed by the general way, which is told of */
+        abti_annotate_tell_release(unit);
     }
     return unit;
 }

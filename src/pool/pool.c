@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "base/round.h"
+#include "os/annotate.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
@@ -20,8 +21,9 @@ void abti_pool_collect(abti_pool *pool)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the ledger too. */
-    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on;
+    /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the tools too. */
+    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on &&
+                 !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
@@ -86,7 +88,9 @@ void abti_pool_destroy(abti_pool *pool)
     else
         abti_rt.pools = pool->next;
     abti_spin_unlock(&abti_rt.lock);
+    abti_annotate_begin_private();
     abti_ledger_free(pool);
+    abti_annotate_end_private();
 }
 
 void abti_pool_retain(abti_pool *pool)

@@ -1,6 +1,7 @@
 #include "pool/ring.h"
 
 #include <stdlib.h>
+#include "os/annotate.h"
 
 enum { FIRST_CAPACITY = 256 };
 
@@ -12,19 +13,24 @@ bool abti_ring_init(struct abti_ring *ring)
 
 void abti_ring_fini(struct abti_ring *ring)
 {
+    abti_annotate_begin_private();
     free(ring->slots);
+    abti_annotate_end_private();
 }
 
 bool abti_ring_grow(struct abti_ring *ring)
 {
     abti_assert(ring->slots);
     size_t capacity = ring->mask + 1, size = abti_ring_size(ring);
+    abti_annotate_begin_private();
     abti_unit **slots = malloc(capacity * 2 * sizeof(*slots));
+    for (size_t i = 0; slots && i < size; i++)
+        slots[i] = abti_ring_at(ring, i);
+    if (slots)
+        free(ring->slots);
+    abti_annotate_end_private();
     if (!slots)
         return false;
-    for (size_t i = 0; i < size; i++)
-        slots[i] = abti_ring_at(ring, i);
-    free(ring->slots);
     ring->slots = slots;
     ring->mask = capacity * 2 - 1;
     ring->head = 0;

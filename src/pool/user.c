@@ -1,5 +1,6 @@
 /* User-defined pools, from the two kinds of definition. */
 #include <stdlib.h>
+#include "os/annotate.h"
 #include "pool/member.h"
 #include "pool/pool_impl.h"
 #include "pool/user_def.h"
@@ -31,6 +32,30 @@ static void wake_one(abti_pool *pool)
     abti_pool_lock(abti_es_self, pool);
     abti_parking_unlock_and_wake(pool);
 }
+
+/*
+ * A pool that one stream uses needs no lock: its functions are called by whatever runs on the stream, which orders the
+ * calls. The calls of several streams are the user's to order.
+ */
+static void begin_call(void)
+{
+    if (abti_es_self)
+        abti_annotate_acquire(abti_es_self);
+}
+
+static void end_call(void)
+{
+    if (abti_es_self)
+        abti_annotate_release(abti_es_self);
+}
+
+#define CALL(function_call)                                                                                            \
+    ({                                                                                                                 \
+        begin_call();                                                                                                  \
+        __auto_type call_result = (function_call);                                                                     \
+        end_call();                                                                                                    \
+        call_result;                                                                                                   \
+    })
 
 static abti_unit *unit_or_null(ABT_thread thread)
 {
@@ -64,28 +89,30 @@ static void user_fini(abti_pool *pool)
 
 static void new_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
+    begin_call();
     user_of(pool)->fn.push(pool, abti_unit_handle(unit), context);
+    end_call();
     wake_one(pool);
 }
 
 static abti_unit *new_pop(abti_pool *pool, ABT_pool_context context)
 {
-    return unit_or_null(user_of(pool)->fn.pop(pool, context));
+    return unit_or_null(CALL(user_of(pool)->fn.pop(pool, context)));
 }
 
 static bool new_is_empty(abti_pool *pool)
 {
-    return user_of(pool)->fn.is_empty(pool) != ABT_FALSE;
+    return CALL(user_of(pool)->fn.is_empty(pool)) != ABT_FALSE;
 }
 
 static size_t new_size(abti_pool *pool)
 {
-    return user_of(pool)->fn.get_size(pool);
+    return CALL(user_of(pool)->fn.get_size(pool));
 }
 
 static abti_unit *new_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
 {
-    return unit_or_null(user_of(pool)->fn.pop_wait(pool, secs, context));
+    return unit_or_null(CALL(user_of(pool)->fn.pop_wait(pool, secs, context)));
 }
 
 static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
@@ -96,7 +123,9 @@ static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, 
         size_t n = num - done < BATCH ? num - done : BATCH;
         for (size_t i = 0; i < n; i++)
             handles[i] = abti_unit_handle(units[done + i]);
+        begin_call();
         user_of(pool)->fn.push_many(pool, handles, n, context);
+        end_call();
         done += n;
         for (size_t i = 0; i < n; i++)
             wake_one(pool);
@@ -106,7 +135,9 @@ static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, 
 static size_t new_pop_many(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
 {
     size_t n = 0;
+    begin_call();
     user_of(pool)->fn.pop_many(pool, units, len, &n, context);
+    end_call();
     return n;
 }
 
@@ -117,12 +148,14 @@ static void new_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti
 
 static ABT_unit new_create_unit(abti_pool *pool, abti_unit *unit)
 {
-    return user_of(pool)->fn.create_unit(pool, unit);
+    return CALL(user_of(pool)->fn.create_unit(pool, unit));
 }
 
 static void new_free_unit(abti_pool *pool, ABT_unit handle)
 {
+    begin_call();
     user_of(pool)->fn.free_unit(pool, handle);
+    end_call();
 }
 
 static void setup_new(struct user_pool *user, const struct abti_pool_callbacks *fn)
@@ -150,7 +183,9 @@ static void setup_new(struct user_pool *user, const struct abti_pool_callbacks *
 static void old_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)context;
+    begin_call();
     user_of(pool)->def.p_push(pool, abti_unit_handle(unit));
+    end_call();
     wake_one(pool);
 }
 
@@ -162,12 +197,12 @@ static abti_unit *unit_of_handle(ABT_unit handle)
 static abti_unit *old_pop(abti_pool *pool, ABT_pool_context context)
 {
     (void)context;
-    return unit_of_handle(user_of(pool)->def.p_pop(pool));
+    return unit_of_handle(CALL(user_of(pool)->def.p_pop(pool)));
 }
 
 static size_t old_size(abti_pool *pool)
 {
-    return user_of(pool)->def.p_get_size(pool);
+    return CALL(user_of(pool)->def.p_get_size(pool));
 }
 
 static bool old_is_empty(abti_pool *pool)
@@ -178,18 +213,18 @@ static bool old_is_empty(abti_pool *pool)
 static abti_unit *old_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
 {
     (void)context;
-    return unit_of_handle(abti_pool_def_pop_wait(&user_of(pool)->def)(pool, secs));
+    return unit_of_handle(CALL(abti_pool_def_pop_wait(&user_of(pool)->def)(pool, secs)));
 }
 
 static abti_unit *old_pop_timedwait(abti_pool *pool, double wtime)
 {
-    return unit_of_handle(user_of(pool)->def.p_pop_timedwait(pool, wtime));
+    return unit_of_handle(CALL(user_of(pool)->def.p_pop_timedwait(pool, wtime)));
 }
 
 static int old_remove(abti_pool *pool, abti_unit *unit)
 {
     ABT_pool_remove_fn fn = user_of(pool)->def.p_remove;
-    return fn ? fn(pool, abti_unit_handle(unit)) : ABT_ERR_POOL;
+    return fn ? CALL(fn(pool, abti_unit_handle(unit))) : ABT_ERR_POOL;
 }
 
 static int old_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
@@ -230,12 +265,14 @@ static bool old_lacks(abti_pool *pool, enum abti_pool_option option)
 
 static ABT_unit old_create_unit(abti_pool *pool, abti_unit *unit)
 {
-    return user_of(pool)->def.u_create_from_thread(unit);
+    return CALL(user_of(pool)->def.u_create_from_thread(unit));
 }
 
 static void old_free_unit(abti_pool *pool, ABT_unit handle)
 {
+    begin_call();
     user_of(pool)->def.u_free(&handle);
+    end_call();
 }
 
 static void old_fini(abti_pool *pool)

@@ -1,13 +1,30 @@
 #include "run/annotated.h"
 
+#include "run/sched.h"
 #include "run/switch.h"
+
+/*
+ * Where the order is told, units of one stream are not ordered by the stream: what one has written, another may read
+ * only after something that orders them. A user-defined scheduler is ordered with the units that it runs: its functions
+ * and its pools' may well share with them what no lock guards, since one stream runs them all.
+ */
+ABTI_NO_SANITIZE static bool orders_units(abti_unit *unit)
+{
+    abti_sched *sched = unit ? abti_sched_in(unit) : NULL;
+    return sched && !sched->direct && !sched->ops->pick;
+}
+
+ABTI_NO_SANITIZE static bool is_ordered(void)
+{
+    return !abti_annotate_order || orders_units(abti_es_self->parent) || orders_units(abti_es_self->cur);
+}
 
 ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack *to)
 {
     if (!to->tsan_fiber)
         to->tsan_fiber = abti_annotate_fiber_create();
     abti_annotate_asan_start(fake_save, to->base, (size_t)(to->end - to->base));
-    abti_annotate_fiber_switch_to(to->tsan_fiber);
+    abti_annotate_fiber_switch_to(to->tsan_fiber, is_ordered());
 }
 
 /*
@@ -70,6 +87,7 @@ ABTI_NO_SANITIZE void abti_depart_to_start(struct abti_stack *to)
 ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
+    abti_annotate_release(self); /* for a scheduler that ends it, and its keys, by a cancellation */
     annotate_leave(&fake, to->stack);
     if (after)
         abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
@@ -77,16 +95,62 @@ ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void 
         abti_ctx_switch(&self->ctx, to->ctx);
     abti_annotate_asan_finish(fake, NULL, NULL);
     abti_bury_dead_stack();
+    abti_annotate_acquire(self); /* who has woken it has released that */
     return 0;
+}
+
+/*
+ * Units that have the same stack one after the other are ordered, as they use the same memory. So that this does not
+ * hide a race between units that follow each other, it is not the last stack that was left which is used next.
+ */
+ABTI_NO_SANITIZE static void use_another_stack(abti_unit *unit)
+{
+    enum { AWAY = 8 };
+    struct abti_stack *stacks[AWAY] = {unit->stack};
+    struct abti_cache *cache = &abti_es_self->stacks;
+    int n = 1;
+    if (!abti_annotate_order || unit->flags & ABTI_UNIT_OWN_STACK)
+        return;
+    while (n < AWAY && (stacks[n] = abti_cache_get(cache)) != NULL)
+        n++;
+    abti_unit_set_stack(unit, stacks[n - 1]);
+    for (int i = n - 2; i >= 0; i--)
+        abti_cache_put(cache, stacks[i]);
+}
+
+ABTI_NO_SANITIZE void abti_annotate_begin(void)
+{
+    abti_unit *unit = abti_es_self->cur;
+    abti_annotate_acquire(unit);
+    abti_annotate_acquire(unit->stack);
+}
+
+ABTI_NO_SANITIZE void abti_annotate_end(abti_unit *unit)
+{
+    abti_annotate_release(unit);
+    abti_annotate_release(&abti_annotate_ends);
+    if (!(unit->flags & ABTI_UNIT_TASKLET))
+        abti_annotate_release(unit->stack);
+}
+
+ABTI_NO_SANITIZE void abti_annotate_tasklet(abti_unit *unit)
+{
+    ABTI_STOPS_EXCEPTIONS();
+    abti_annotate_acquire(unit);
+    unit->func(unit->arg);
+    abti_annotate_end(unit);
 }
 
 ABTI_NO_SANITIZE int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
+    abti_annotate_release(self);
+    use_another_stack(to);
     annotate_leave_to_start(&fake, to->stack);
     /* relaxed: see abti_ult_entry */
     abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
     abti_annotate_asan_finish(fake, NULL, NULL);
     abti_bury_dead_stack();
+    abti_annotate_acquire(self);
     return 0;
 }

@@ -20,12 +20,21 @@ void abti_depart_to_start(struct abti_stack *to) ABTI_NO_SANITIZE;
 /* Marks the stack that was left for good as dead, on the ES where the caller has arrived. */
 void abti_bury_dead_stack(void) ABTI_NO_SANITIZE;
 
+/* A unit begins on the stack where the caller is, and ends: before it does so for others. Where the order is told. */
+void abti_annotate_begin(void) ABTI_NO_SANITIZE;
+void abti_annotate_end(abti_unit *unit) ABTI_NO_SANITIZE;
+
+/* All of a tasklet. */
+void abti_annotate_tasklet(abti_unit *unit) ABTI_NO_SANITIZE;
+
 /* Is the first thing to be called on a new stack. It asks abti_annotate_on itself. */
 ABTI_INLINE void abti_annotate_arrival(void)
 {
     if (ABTI_UNLIKELY(abti_annotate_on)) {
         abti_annotate_asan_finish(NULL, NULL, NULL);
         abti_bury_dead_stack();
+        if (abti_annotate_order)
+            abti_annotate_begin();
     }
 }
 

@@ -86,6 +86,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 void abti_take_blocked(abti_es *es, abti_unit *unit)
 {
     abti_assert(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_BLOCKED);
+    abti_annotate_release(unit);
     abti_tool_event_resume(unit);
     /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
@@ -123,6 +124,7 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
+    abti_annotate_release(unit);
     abti_tool_event_resume(unit);
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);

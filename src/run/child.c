@@ -28,6 +28,7 @@ void abti_discard(abti_es *es, abti_unit *unit)
 static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
+    abti_annotate_acquire(unit); /* its keys are destroyed here, or the user's function is called of a migration */
     if (abti_unit_is_cancelled(unit)) {
         if (requests & ABTI_REQ_FREE)
             abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which is given

@@ -406,7 +406,13 @@ static ABTI_HOT void end_ult(void)
     leave_stack(es, next, NULL, NULL);
 }
 
-ABTI_INLINE void run_ults(bool watch)
+/* It is out of line for the same reason as end_watch. */
+static ABTI_NOINLINE void end_order(void)
+{
+    abti_annotate_end(abti_es_self->cur);
+}
+
+ABTI_INLINE void run_ults(bool watch, bool order)
 {
     ABTI_STOPS_EXCEPTIONS();
     abti_annotate_arrival();
@@ -417,18 +423,25 @@ ABTI_INLINE void run_ults(bool watch)
         unit->func(unit->arg);
         if (watch)
             end_watch();
+        if (order)
+            end_order();
         end_ult();
     }
 }
 
 static void ult_main(void)
 {
-    run_ults(false);
+    run_ults(false, false);
 }
 
 static void ult_main_watched(void)
 {
-    run_ults(true);
+    run_ults(true, false);
+}
+
+static void ult_main_ordered(void)
+{
+    run_ults(false, true);
 }
 
 _Atomic(void (*)(void)) abti_ult_entry = ult_main;
@@ -437,7 +450,9 @@ void abti_entry_watch(void)
 {
     abti_spin_lock(&abti_rt.lock);
     /* relaxed: see abti_ult_entry */
-    abti_store_relaxed(&abti_ult_entry, abti_stackuse_is_on() ? ult_main_watched : ult_main);
+    abti_store_relaxed(&abti_ult_entry, abti_annotate_order     ? ult_main_ordered
+                                        : abti_stackuse_is_on() ? ult_main_watched
+                                                                : ult_main);
     abti_spin_unlock(&abti_rt.lock);
 }
 
@@ -445,6 +460,8 @@ void abti_ult_exit(void)
 {
     abti_exceptions_drop(abti_es_self);
     abti_stackuse_left(abti_es_self->cur);
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_end(abti_es_self->cur);
     end_ult();
     restart(abti_es_self->cur);
 }
@@ -456,6 +473,8 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
         abti_overflow_abort(unit);
     abti_exceptions_drop(es);
     es->before = unit;
+    if (ABTI_UNLIKELY(abti_annotate_order))
+        abti_annotate_end(unit);
     abti_stackuse_left(unit);
     if (unit->flags & ABTI_UNIT_OWN_STACK) {
         call_back_on_own_stack(unit);

@@ -44,6 +44,7 @@ static void join_native(abti_unit *unit)
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_assert(abti_unit_is_done(unit));
+    abti_annotate_acquire(unit);
     abti_tool_event_join(unit);
     if (handle) {
         abti_tool_event_free(unit);
@@ -73,6 +74,7 @@ static ABTI_COLD int leave_told(abti_es *es, abti_unit *self, abti_unit *unit, A
     abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
     abti_pool_count_entered(es, self->pool);
     (void)abti_leave_to(es, self, NULL, abti_after_suspend, self);
+    abti_annotate_acquire(unit); /* its address: the unit may be gone */
     if (!handle)
         abti_tool_event_join(unit);
     return ABT_SUCCESS;
@@ -94,7 +96,9 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     if (ABTI_UNLIKELY(abti_es_is_told(es)))
         return leave_told(es, self, unit, handle);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    int code = abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    abti_annotate_acquire(unit); /* its address: the unit may be gone */
+    return code;
 }
 
 /*

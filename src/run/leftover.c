@@ -1,5 +1,6 @@
 #include "run/leftover.h"
 
+#include "os/annotate.h"
 #include "pool/member.h"
 #include "run/tool_event.h"
 
@@ -48,6 +49,7 @@ void abti_leftover_free(void *unit)
     ABT_thread *handle = abti_unit_cold_get(unit)->handle;
     abti_tool_event_join(unit);
     abti_tool_event_free(unit);
+    abti_annotate_acquire(unit);
     abti_unit_free(unit);
     *handle = ABT_THREAD_NULL;
 }

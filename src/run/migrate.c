@@ -5,6 +5,7 @@
 void abti_migrate_request(abti_unit *unit, abti_pool *pool)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    abti_annotate_release(unit);
     abti_store_release(&cold->migrate_to, pool); /* release: pairs with the exchange in abti_migrate_serve */
     /* release: pairs with the acquire in abti_migrate_serve, so that it sees the target */
     abti_fetch_or_acq_rel(&unit->requests, ABTI_REQ_MIGRATE);

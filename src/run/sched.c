@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
@@ -119,9 +120,11 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
 
 static void sched_dispose(abti_sched *sched)
 {
+    abti_annotate_begin_private();
     free(sched->pools);
     free(sched->parkings);
     abti_ledger_free(sched);
+    abti_annotate_end_private();
 }
 
 void abti_sched_unmake(abti_sched *sched)

@@ -149,6 +149,7 @@ static void *es_thread(void *arg)
          */
         abti_store_release(&es->control, ABTI_ES_STOPPED);
         abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
+        abti_annotate_release(&abti_annotate_ends);
         abti_unit *joiner = abti_publish_end(es, es->main_unit);
         if (joiner)
             abti_resume_joiner(joiner);
@@ -281,6 +282,7 @@ void abti_es_join(abti_es *es)
             abti_es_self->sleepy = true; /* its thread may have to start first, and may need this very CPU */
     }
     abti_join(abti_es_self, es->main_unit, NULL);
+    abti_annotate_acquire(&abti_annotate_ends);
 }
 
 static void set_control(abti_es *es, uint32_t control)

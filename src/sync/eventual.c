@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "unit/ledger.h"
+#include "os/annotate.h"
 
 ABT_eventual abti_eventual_create(int size)
 {
@@ -29,6 +30,7 @@ void abti_eventual_destroy(ABT_eventual eventual)
 static ABTI_NOINLINE int set_with_value(ABT_eventual eventual, const void *value, int size)
 {
     memcpy(eventual->value, value, (size_t)size);
+    abti_annotate_release(eventual);
     return abti_gate_open_locked(&eventual->gate);
 }
 

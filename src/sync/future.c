@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "unit/ledger.h"
+#include "os/annotate.h"
 
 ABT_future abti_future_create(uint32_t num, void (*callback)(void **))
 {
@@ -33,8 +34,10 @@ int abti_future_set(ABT_future future, void *value)
         return ABT_SUCCESS; /* from here on another thread may open it, and another one free it */
 
     /* All others are refused by now, so that the callback needs no lock. */
+    abti_annotate_acquire(future);
     if (future->callback)
         future->callback(future->values);
+    abti_annotate_release(future); /* what the callback has done, too */
     abti_spin_lock(&future->gate.lock);
     return abti_gate_open_locked(&future->gate);
 }

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/round.h"
 #include "mem/lazycache.h"
+#include "os/annotate.h"
 #include "os/vm.h"
 #include "rt/rt.h"
 
@@ -95,7 +96,12 @@ static void *block_take(void)
         block = abti_lazycache_get(&abti_rt.external_ktables, &abti_rt.ktable_slab);
         abti_spin_unlock(&abti_rt.external_lock);
     }
-    return block ? memset(block, 0, block_size()) : NULL;
+    if (!block)
+        return NULL;
+    abti_annotate_begin_private();
+    memset(block, 0, block_size());
+    abti_annotate_end_private();
+    return block;
 }
 
 static void block_give(void *block)
@@ -216,7 +222,7 @@ int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key,
 {
     _Atomic(struct key_slot *) *link = &table->buckets[key->id & table->mask];
     struct key_slot *slot = find_slot(link, key->id, &link);
-
+    abti_annotate_release(table);
     if (!slot) {
         abti_spin_lock(&table->lock);
         slot = add_slot_locked(table, link, key);
@@ -233,6 +239,7 @@ void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaq
 {
     if (!table)
         return NULL;
+    abti_annotate_acquire(table);
     /* acquire: pairs with the releases in add_slot_locked and abti_ktable_set */
     struct key_slot *slot = abti_load_acquire(&table->buckets[key->id & table->mask]);
     while (slot && slot->id != key->id)

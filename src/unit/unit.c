@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/round.h"
+#include "os/annotate.h"
 #include "os/vm.h"
 #include "rt/rt.h"
 
@@ -54,8 +55,10 @@ struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
         return cold;
     /* release and acquire: of no use, as READY orders the line */
     if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
+        abti_annotate_begin_private();
         memset(cold, 0, sizeof(*cold));
         /* release: pairs with the acquires here, in abti_unit_cold_glance and in abti_unit_cold_peek */
+        abti_annotate_end_private();
         abti_store_release(&unit->cold,
                            unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
         return cold;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "base/hash.h"
+#include "os/annotate.h"
 #include "unit/unit.h"
 
 /*
@@ -60,7 +61,9 @@ static void stripe_insert(struct stripe *s, abti_unit *unit)
 static void stripe_grow(struct stripe *s)
 {
     size_t old_buckets = s->buckets;
+    abti_annotate_begin_private();
     abti_unit **old = s->table, **table = calloc(old_buckets * 2, sizeof(*table));
+    abti_annotate_end_private();
     if (!table)
         return;
     s->table = table;
@@ -71,8 +74,10 @@ static void stripe_grow(struct stripe *s)
             stripe_insert(s, unit);
         }
     }
+    abti_annotate_begin_private();
     if (old != s->first)
         free(old);
+    abti_annotate_end_private();
 }
 
 void abti_unitmap_add(abti_unit *unit)

@@ -26,9 +26,9 @@ static void test_fibers(void)
 
     is_int(self != NULL, TSAN, "this thread has a fiber under TSan only");
     is_int(fiber != NULL, TSAN, "so has a new context");
-    abti_annotate_fiber_switch_to(fiber);
+    abti_annotate_fiber_switch_to(fiber, true);
     void *other = abti_annotate_fiber_current();
-    abti_annotate_fiber_switch_to(self);
+    abti_annotate_fiber_switch_to(self, true);
     ok(other == fiber, "switched there");
     ok(abti_annotate_fiber_current() == self, "and back");
     abti_annotate_fiber_destroy(fiber);
