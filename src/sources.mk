@@ -96,7 +96,6 @@ abt_sources = \
 	src/run/block.c \
 	src/run/child.c \
 	src/run/end.c \
-	src/run/exceptions.c \
 	src/run/join.c \
 	src/run/leftover.c \
 	src/run/migrate.c \
@@ -138,6 +137,7 @@ abt_sources = \
 	src/sync/timer.c \
 	src/sync/waiter.c \
 	src/sync/xbarrier.c \
+	src/unit/exceptions.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
 	src/unit/ownstack.c \

@@ -40,7 +40,7 @@ struct ABT_xstream_opaque {
     abti_sched *dsched;      /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
                                 goes to the parent */
     abti_unit *handoff;      /* a unit that a child has picked, for the parent to run */
-    const uint64_t *in_hand; /* not aligned; not 0: `cur` has C++ exceptions in hand, see run/exceptions.h */
+    const uint64_t *in_hand; /* not aligned; not 0: `cur` has C++ exceptions in hand, see unit/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
     _Atomic(bool) told;      /* it tells of events, see run/told.h. Others read it under rt.lock */

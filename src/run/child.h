@@ -4,8 +4,8 @@
 
 #include "base/assert.h"
 #include "run/end.h"
-#include "run/exceptions.h"
 #include "run/switch.h"
+#include "unit/exceptions.h"
 
 /*
  * Runs a popped unit as a child of the calling ULT, and what that unit hands off, until control comes back. `dsched` is

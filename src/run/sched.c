@@ -9,7 +9,7 @@
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "rt/timers.h"
-#include "run/exceptions.h"
+#include "unit/exceptions.h"
 #include "unit/ledger.h"
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool)

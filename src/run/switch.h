@@ -12,10 +12,10 @@
 
 #include "base/assert.h"
 #include "run/annotated.h"
-#include "run/exceptions.h"
 #include "run/overflow.h"
 #include "run/told.h"
 #include "run/tool_event.h"
+#include "unit/exceptions.h"
 
 /* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)

@@ -2,12 +2,12 @@
 
 #include "base/assert.h"
 #include "pool/blocked.h"
-#include "run/exceptions.h"
 #include "run/sched.h"
 #include "run/told.h"
 #include "stream/halt.h"
 #include "stream/idle.h"
 #include "sync/timer.h"
+#include "unit/exceptions.h"
 #include "unit/ownstack.h"
 
 void abti_es_request(abti_es *es, unsigned requests)

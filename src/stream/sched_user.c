@@ -1,6 +1,6 @@
 /* User-defined schedulers. */
-#include "run/exceptions.h"
 #include "stream/sched_impl.h"
+#include "unit/exceptions.h"
 
 static void user_run(abti_sched *sched)
 {

@@ -1,4 +1,4 @@
-#include "run/exceptions.h"
+#include "unit/exceptions.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
  * to a word that is 0 until a library is loaded.
  */
-#ifndef ABTI_RUN_EXCEPTIONS_H
-#define ABTI_RUN_EXCEPTIONS_H
+#ifndef ABTI_UNIT_EXCEPTIONS_H
+#define ABTI_UNIT_EXCEPTIONS_H
 
 #include "arch/cpu.h"
 #include "os/cxx.h"
