@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <unistd.h>
+#include "os/annotate.h"
 
 static bool set_up(int fd)
 {
@@ -33,18 +34,24 @@ static bool is_shortage(int err)
 /* A kernel that has eventfd may be told to refuse it; a pipe needs twice as many descriptors. */
 int abti_wakefd_open(struct abti_wakefd *w)
 {
+    abti_annotate_begin_private();
     int fd = abti_wakefd_eventfd();
+    int result = 0;
     if (fd < 0)
-        return is_shortage(-fd) ? fd : open_pipe(w);
-    w->wait_fd = w->signal_fd = fd;
-    return 0;
+        result = is_shortage(-fd) ? fd : open_pipe(w);
+    else
+        w->wait_fd = w->signal_fd = fd;
+    abti_annotate_end_private();
+    return result;
 }
 
 void abti_wakefd_close(struct abti_wakefd *w)
 {
+    abti_annotate_begin_private();
     close(w->wait_fd);
     if (w->signal_fd != w->wait_fd)
         close(w->signal_fd);
+    abti_annotate_end_private();
 }
 
 void abti_wakefd_signal(int signal_fd)
@@ -52,20 +59,24 @@ void abti_wakefd_signal(int signal_fd)
     uint64_t one = 1;
     /* It fails only when the counter or the pipe is full, and then it is readable. A pipe takes the whole word or none.
      */
+    abti_annotate_begin_private();
     if (write(signal_fd, &one, sizeof(one)) < 0)
-        return;
+        one = 0; /* nothing else is to be done */
+    abti_annotate_end_private();
 }
 
 uint64_t abti_wakefd_drain(struct abti_wakefd *w)
 {
     uint64_t words[32], count = 0;
     ssize_t n;
+    abti_annotate_begin_private();
     /* An eventfd gives one word, with all that have come. */
     do {
         n = read(w->wait_fd, words, sizeof(words));
         for (ssize_t i = 0; i < n / (ssize_t)sizeof(words[0]); i++)
             count += words[i];
     } while (n == sizeof(words));
+    abti_annotate_end_private();
     return count;
 }
 

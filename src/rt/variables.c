@@ -136,6 +136,8 @@ const struct abti_variable abti_variables[] = {
      .help = "ABT_finalize prints statistics on stderr, as text or as JSON"},
     {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file"},
     {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)"},
+    {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
+     .help = "under ThreadSanitizer units of one stream count as ordered"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
      .help = "since when units wait, and who owns mutexes, is kept for dumps"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,

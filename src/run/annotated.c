@@ -1,22 +1,25 @@
 #include "run/annotated.h"
 
+#include "rt/rt.h"
 #include "run/sched.h"
 #include "run/switch.h"
 
 /*
  * Where the order is told, units of one stream are not ordered by the stream: what one has written, another may read
- * only after something that orders them. A user-defined scheduler is ordered with the units that it runs: its functions
- * and its pools' may well share with them what no lock guards, since one stream runs them all.
+ * only after something that orders them; unless the user says that the program relies on its streams. A user-defined
+ * scheduler is ordered with the units that it runs, and so are units of user-defined pools: their functions may well
+ * share with the units what no lock guards, since one stream runs them all.
  */
 ABTI_NO_SANITIZE static bool orders_units(abti_unit *unit)
 {
     abti_sched *sched = unit ? abti_sched_in(unit) : NULL;
-    return sched && !sched->direct && !sched->ops->pick;
+    return (sched && !sched->ops->pick) || (unit && unit->pool && unit->pool->user_defined);
 }
 
 ABTI_NO_SANITIZE static bool is_ordered(void)
 {
-    return !abti_annotate_order || orders_units(abti_es_self->parent) || orders_units(abti_es_self->cur);
+    return !abti_annotate_order || abti_rt.config.stream_orders || orders_units(abti_es_self->parent) ||
+           orders_units(abti_es_self->cur);
 }
 
 ABTI_NO_SANITIZE static void annotate_leave(void **fake_save, struct abti_stack *to)

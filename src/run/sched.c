@@ -137,6 +137,7 @@ void abti_sched_unmake(abti_sched *sched)
 
 void abti_sched_destroy(abti_sched *sched)
 {
+    abti_annotate_acquire(sched);
     if (sched->def.free)
         sched->def.free(sched);
     for (int i = 0; i < sched->num_pools; i++)

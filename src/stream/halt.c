@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "wait/word.h"
@@ -51,6 +52,7 @@ void abti_halt_post(const struct abti_halt_request *request)
     atomic_fetch_add(&halt.posters, 1); /* seq_cst: see above */
     if (abti_rt_is_up() && atomic_compare_exchange_strong(&halt.phase, &idle, CLAIMED)) {
         halt.request = *request;
+        abti_annotate_release(&halt);
         abti_store_seq_cst(&halt.phase, POSTED);
         for (int i = 0; i < ABTI_MAX_ES; i++) {
             abti_es *es = abti_load_seq_cst(&abti_rt.by_index[i]);
@@ -119,6 +121,7 @@ static void act(abti_es *es, bool timed_out)
     abti_store_seq_cst(&halt.phase, ACTING);
     abti_store_release(&abti_rt.lister, es);
     abti_spin_unlock(&abti_rt.lock);
+    abti_annotate_acquire(&halt);
     request.act(&request, timed_out);
     abti_spin_lock(&abti_rt.lock);
     halt.closing = true;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/self.h"
 #include "stream/events.h"
@@ -40,6 +41,7 @@ static bool end_of_hook(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
     bool woken = abti_sleeper_cancel(&es->sleeper);
+    abti_annotate_release(&idle->in_hook);
     idle->owed += woken;
     if (idle->owed > 0) {
         uint64_t drained = abti_wakefd_drain(&idle->fd);
@@ -55,6 +57,7 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
     struct abti_idle *idle = es->idle;
     if (ABTI_LIKELY(!idle->current))
         return abti_sleeper_sleep(&es->sleeper, deadline_ns);
+    abti_annotate_acquire(idle); /* who has set it */
     if (!abti_sleeper_is_woken(&es->sleeper))
         idle->current(idle->current_arg, idle->fd.wait_fd, abti_clock_wtime_at(deadline_ns));
     return end_of_hook(es);
@@ -107,6 +110,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
         if (code != ABT_SUCCESS)
             return code;
     }
+    abti_annotate_release(idle);
     abti_spin_lock(&idle->lock);
     abti_store_relaxed(&idle->hook, hook); /* relaxed, as below: the lock is held */
     idle->hook_arg = arg;
@@ -115,10 +119,9 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
     uint32_t before = abti_load_relaxed(&idle->in_hook);
     abti_spin_unlock(&idle->lock);
     abti_es_request(es, ABTI_ES_REQ_LOOK);
-    if (es == abti_es_self || before == 0)
-        return ABT_SUCCESS;
-    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here */
-    abti_spin_until(abti_load_acquire(&idle->in_hook) != before);
+    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here. */
+    abti_spin_until(es == abti_es_self || before == 0 || abti_load_acquire(&idle->in_hook) != before);
+    abti_annotate_acquire(&idle->in_hook);
     return ABT_SUCCESS;
 }
 
@@ -138,8 +141,10 @@ void abti_idle_poll(abti_es *es)
         idle->cursor = p->next;
         idle->polling = p;
         abti_spin_unlock(&idle->lock);
+        abti_annotate_acquire(idle);
         if (p->poll(p->arg))
             idle->busy = true;
+        abti_annotate_release(&idle->in_hook);
         abti_spin_lock(&idle->lock);
         idle->polling = NULL;
         if (p->removed)
@@ -185,6 +190,7 @@ int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t per
     if (!p)
         return ABT_ERR_MEM;
     *p = (struct abti_poller){.poll = poll, .arg = arg, .period_ns = period_ns};
+    abti_annotate_release(idle);
     abti_spin_lock(&idle->lock);
     struct abti_poller **link = find_poller(idle, poll, arg);
     bool is_new = !*link;

@@ -1,6 +1,7 @@
 #include "stream/main.h"
 
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "run/block.h"
@@ -184,6 +185,7 @@ static void after_replace(void *arg)
 int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
 {
     abti_assert(sched && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
+    abti_annotate_release(sched);
     /*
      * acquire: pairs with the release in es_thread (stream/xstream.c). seq_cst: the scheduler is complete before other
      * threads find it by es->main_sched (abti_es_request); its `es` pairs with abti_sched_request

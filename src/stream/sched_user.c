@@ -1,11 +1,14 @@
 /* User-defined schedulers. */
+#include "os/annotate.h"
 #include "stream/sched_impl.h"
 #include "unit/exceptions.h"
 
 static void user_run(abti_sched *sched)
 {
     ABTI_STOPS_EXCEPTIONS();
+    abti_annotate_acquire(sched);
     sched->def.run(sched);
+    abti_annotate_release(sched);
     __asm__ volatile(""); /* the frame stays: no tail call */
 }
 
