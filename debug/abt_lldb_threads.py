@@ -9,11 +9,15 @@ class OperatingSystemPlugIn:
     """What lldb calls; its names are lldb's."""
 
     def __init__(self, process):
+        self.process = process
         self.cpu = CPUS[process.GetTarget().GetTriple().split("-")[0]]
 
     def get_thread_info(self):
+        """Units are shown until the process goes on."""
+        for unit in [unit for unit, (_, _, stop) in SHOWN.items() if stop != self.process.GetStopID()]:
+            del SHOWN[unit]
         return [{"tid": unit, "name": name, "queue": "libabt", "state": "stopped", "stop_reason": "none"}
-                for unit, (name, _) in SHOWN.items()]
+                for unit, (name, _, _) in SHOWN.items()]
 
     def get_register_info(self):
         cpu, registers = self.cpu, []

@@ -185,8 +185,8 @@ class Unit(Record):
         return cold["id"] - 1 if cold and cold["id"] else None
 
     def kind(self):
-        for flag, kind in (("PRIMARY", "primary"), ("MAIN_SCHED", "main sched"), ("SCHED", "sched"),
-                           ("TASKLET", "tasklet")):
+        for flag, kind in (("PRIMARY", "primary ULT"), ("MAIN_SCHED", "main scheduler"),
+                           ("SCHED", "stacked scheduler"), ("TASKLET", "tasklet")):
             if self.flag(flag):
                 return kind
         return "ULT"

@@ -4,7 +4,8 @@ from abt_model import BLOCKED, CPUS, AbtError, Record
 # ABT_sync_event_type, and what the script calls it.
 REASONS = {1: "suspended", 2: "other", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
            9: "future", 10: "barrier"}
-OTHERS = {"eventuals": "any of several eventuals", "lost": "not known: its stack is not in the core file"}
+OTHERS = {"eventuals": "any of several eventuals", "suspended": "being resumed", "sleep": "a time",
+          "lost": "not known: its stack is not in the core file"}
 NEVER = (1 << 64) - 1
 
 
@@ -171,7 +172,7 @@ class Waits:
 
     def text(self, wait):
         if wait.unit:
-            return f"end of {self.name(wait.unit)}"
+            return f"the end of {self.name(wait.unit)}"
         text = OTHERS.get(wait.kind, f"{wait.kind} {wait.address:#x}" if wait.address else wait.kind)
         text += " (with a deadline)" if wait.timed else ""
         state = self.state(wait)

@@ -243,9 +243,17 @@ N is what `abt ults' calls it. `abt ult off' shows the thread again; so does goi
         except abt_model.AbtError as error:
             raise gdb.GdbError(f"abt: {error}") from None
         Shown.show(registers, f"{unit.kind()} {unit.label()}")
-        frame = gdb.newest_frame().older()
-        if frame:
-            frame.select()
+        self.select_frame(model.layout.rt, from_tty)
+
+    @staticmethod
+    def select_frame(in_library, from_tty):
+        """The innermost frame that is not the library's, if that can be told."""
+        library = gdb.solib_name(in_library)
+        first = frame = gdb.newest_frame().older()
+        while frame and library and gdb.solib_name(frame.pc()) == library:
+            frame = frame.older()
+        if frame or first:
+            (frame or first).select()
             gdb.execute("frame", from_tty)
 
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import abt_model  # noqa: E402
 import abt_text  # noqa: E402
 
-# The units that stand in the list of threads: handle, (name, registers). abt_lldb_threads.py reads it.
+# The units that stand in the list of threads: handle, (name, registers, when). abt_lldb_threads.py reads it.
 SHOWN = {}
 
 
@@ -90,9 +90,9 @@ def ult(debugger, model, word):
     if not unit:
         raise abt_model.AbtError(f"there is no unit {word}")
     yield abt_text.describe(model, unit)
-    SHOWN[unit.address] = f"{unit.kind()} {unit.label()}", abt_text.registers(model, unit)
-    refresh(debugger)
     process = model.debugger.process
+    SHOWN[unit.address] = f"{unit.kind()} {unit.label()}", abt_text.registers(model, unit), process.GetStopID()
+    refresh(debugger)
     process.SetSelectedThreadByID(unit.address)
     yield from str(process.GetThreadByID(unit.address)).splitlines()
 

@@ -113,7 +113,7 @@ static __attribute__((noinline)) void join_in_place(void *arg)
 static void make_in_place(void)
 {
     for (int i = 0; i < IN_PLACE; i++) {
-        CREATE_WAITER(own_pool, join_in_place, "end of ULT");
+        CREATE_WAITER(own_pool, join_in_place, "the end of ULT");
         MUST(ABT_eventual_wait(in_place_waits, NULL));
         MUST(ABT_eventual_reset(in_place_waits));
     }
@@ -143,8 +143,8 @@ static void make_waiters(ABT_pool pool)
         CREATE_WAITER(pool, wait_rwlock, "rwlock");
         CREATE_WAITER(pool, wait_future, "future");
         CREATE_WAITER(pool, wait_barrier, "barrier");
-        CREATE_WAITER(pool, wait_suspend, "suspended");
-        CREATE_WAITER(pool, wait_sleep, "sleep");
+        CREATE_WAITER(pool, wait_suspend, "being resumed");
+        CREATE_WAITER(pool, wait_sleep, "a time");
         CREATE_WAITER(pool, wait_either, "any of");
     }
 }
@@ -276,9 +276,9 @@ static void wake_all(void)
     MUST(ABT_future_set(future, NULL));
     MUST(ABT_barrier_wait(barrier));
     for (int i = 0; i < num_expected; i++) {
-        if (!strcmp(expected[i].waits, "suspended"))
+        if (!strcmp(expected[i].waits, "being resumed"))
             MUST(ABT_thread_resume(expected[i].handle));
-        if (!strcmp(expected[i].waits, "sleep"))
+        if (!strcmp(expected[i].waits, "a time"))
             MUST(ABT_thread_cancel(expected[i].handle));
     }
 }
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
     wait_until_freed(4 * FREED);
     make_waiters(own_pool);
     make_waiters(other_pool);
-    CREATE_WAITER(own_pool, join_other, "end of ULT");
+    CREATE_WAITER(own_pool, join_other, "the end of ULT");
     make_own_stacks();
     make_others();
     wait_until_all_have_come();

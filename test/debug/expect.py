@@ -28,7 +28,7 @@ def check_list(lines, units):
         check(int(row[1], 16) not in listed, f"{row[1]} is listed twice")
         listed[int(row[1], 16)] = row
     kinds = [row[2] for row in listed.values()]
-    check(kinds.count("primary") == 1 and kinds.count("main sched") == 2, "the primary ULT and two main schedulers")
+    check(kinds.count("primary ULT") == 1 and kinds.count("main scheduler") == 2, "the primary ULT and two main schedulers")
     check(len(listed) == len(units) + 3, f"{len(listed)} units are listed, not {len(units) + 3}")
     check(total.startswith(f"{len(listed)} units: "), f"the total: {total}")
     for handle, function, state, waits, _ in units:
