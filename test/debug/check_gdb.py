@@ -42,15 +42,18 @@ def frames():
 def check_unit(unit):
     """Returns how many frames it has."""
     lines(f"abt ult {unit[0]:#x}")
-    found, mark = frames()[1:], None
+    found, mark, kept = frames()[1:], None, []
     for frame in found:
         if frame.name() == unit[1]:
             frame.select()
             mark = int(gdb.parse_and_eval("mark"))
+            if unit[1].startswith("wait_"):
+                kept = [gdb.parse_and_eval(f"kept{i}") for i in range(1, 6)]
     expect.check_frames(unit, [frame.name() for frame in found], mark)
+    kept = [None if value.is_optimized_out else int(value) - unit[4] for value in kept]
+    expect.check(kept in ([], [1, 2, 3, 4, 5]), f"{unit}: its registers have {kept}")
     reason = found[-1].unwind_stop_reason()
-    expect.check(reason in (gdb.FRAME_UNWIND_OUTERMOST, gdb.FRAME_UNWIND_NO_REASON),
-                 f"{unit}: {gdb.frame_stop_reason_string(reason)}")
+    expect.check(reason == gdb.FRAME_UNWIND_OUTERMOST, f"{unit}: {gdb.frame_stop_reason_string(reason)}")
     return len(found)
 
 
@@ -70,6 +73,16 @@ def check_text(unit):
     expect.check("stopped" in [frame.name() for frame in frames()], "abt ult off")
 
 
+def check_names(unit):
+    """A unit is found by its id, its handle and an expression."""
+    shown = lines(f"abt ult {int(gdb.parse_and_eval('first_id'))}")[0]
+    expect.check(shown.startswith(f"ULT {int(gdb.parse_and_eval('first_id'))} ({unit[0]:#x})"), f"by id: {shown}")
+    lines("abt ult off")
+    for name in hex(unit[0]), "expected[0].handle":
+        expect.check(lines(f"abt ult {name}")[0] == shown, f"by {name}")
+        lines("abt ult off")
+
+
 def main():
     units = list(expected_units())
     expect.check_list(lines, units)
@@ -78,6 +91,7 @@ def main():
         if unit[2] == "blocked":
             lengths.setdefault(unit[1], []).append(check_unit(unit))
     expect.check_in_place(lengths)
+    check_names(units[0])
     check_text(next(unit for unit in units if unit[1] == "wait_future"))
     expect.check_pools(lines, units, int(gdb.parse_and_eval("idle_pool")))
     expect.check_streams(lines)
