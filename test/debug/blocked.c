@@ -41,6 +41,8 @@ static ABT_eventual eventual, any[2], in_place_waits;
 static ABT_future future;
 static ABT_barrier barrier;
 static volatile int arrived, returned, running, go;
+static volatile uintptr_t joiner_frame;
+int num_in_place; /* units in_place on their joiners' stacks */
 
 static __attribute__((noinline)) void arrive(volatile int *mark)
 {
@@ -106,6 +108,7 @@ static __attribute__((noinline)) void in_place(void *arg)
 {
     volatile int mark = (int)(intptr_t)arg;
     arrive(&mark);
+    num_in_place += joiner_frame - (uintptr_t)&mark < 4096;
     MUST(ABT_eventual_set(in_place_waits, NULL, 0));
     MUST(ABT_eventual_wait(eventual, NULL));
     mark = -1;
@@ -116,6 +119,7 @@ static __attribute__((noinline)) void join_in_place(void *arg)
 {
     volatile int mark = (int)(intptr_t)arg;
     arrive(&mark);
+    joiner_frame = (uintptr_t)&mark;
     MUST(ABT_thread_join(CREATE_WAITER(own_pool, in_place, "eventual")));
     mark = -1;
 }

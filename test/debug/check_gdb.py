@@ -40,7 +40,7 @@ def frames():
 
 
 def check_unit(unit):
-    """Returns how many frames it has."""
+    """Returns whether its function is called by the first frame itself, as in place."""
     lines(f"abt ult {unit[0]:#x}")
     found, mark, kept = frames()[1:], None, []
     for frame in found:
@@ -50,11 +50,12 @@ def check_unit(unit):
             if unit[1].startswith("wait_"):
                 kept = [gdb.parse_and_eval(f"kept{i}") for i in range(1, 6)]
     expect.check_frames(unit, [frame.name() for frame in found], mark)
-    kept = [None if value.is_optimized_out else int(value) - unit[4] for value in kept]
+    # Compilers may say nothing of a variable.
+    kept = [i if value.is_optimized_out else int(value) - unit[4] for i, value in enumerate(kept, 1)]
     expect.check(kept in ([], [1, 2, 3, 4, 5]), f"{unit}: its registers have {kept}")
     reason = found[-1].unwind_stop_reason()
     expect.check(reason == gdb.FRAME_UNWIND_OUTERMOST, f"{unit}: {gdb.frame_stop_reason_string(reason)}")
-    return len(found)
+    return found[-2].name() == unit[1]
 
 
 def check_text(unit):
@@ -86,11 +87,10 @@ def check_names(unit):
 def main():
     units = list(expected_units())
     expect.check_list(lines, units)
-    lengths = {}
-    for unit in units:
-        if unit[2] == "blocked":
-            lengths.setdefault(unit[1], []).append(check_unit(unit))
-    expect.check_in_place(lengths)
+    num_in_place = int(gdb.parse_and_eval("num_in_place"))
+    expect.check_in_place(num_in_place)
+    called_first = [unit[1] for unit in units if unit[2] == "blocked" and check_unit(unit)]
+    expect.check(called_first == ["in_place"] * num_in_place, f"in place are {called_first}")
     check_names(units[0])
     check_text(next(unit for unit in units if unit[1] == "wait_future"))
     expect.check_pools(lines, units, int(gdb.parse_and_eval("idle_pool")))

@@ -33,7 +33,6 @@ def expected_units(target):
 
 
 def check_unit(debugger, unit):
-    """Returns how many frames it has."""
     run(debugger, f"abt ult {unit[0]:#x}")
     thread, mark = debugger.GetSelectedTarget().GetProcess().GetSelectedThread(), None
     found = list(thread)
@@ -42,7 +41,6 @@ def check_unit(debugger, unit):
             mark = frame.FindVariable("mark").GetValueAsSigned()
     expect.check_frames(unit, [frame.GetFunctionName() for frame in found], mark)
     run(debugger, "abt ult off")
-    return len(found)
 
 
 def __lldb_init_module(debugger, _):
@@ -54,11 +52,10 @@ def __lldb_init_module(debugger, _):
         return (run(debugger, command).GetOutput() or "").splitlines()
 
     expect.check_list(lines, units)
-    lengths = {}
     for unit in units:
         if unit[2] == "blocked":
-            lengths.setdefault(unit[1], []).append(check_unit(debugger, unit))
-    expect.check_in_place(lengths)
+            check_unit(debugger, unit)
+    expect.check_in_place(number(target.FindFirstGlobalVariable("num_in_place")))
     expect.check_pools(lines, units, number(target.FindFirstGlobalVariable("idle_pool")))
     expect.check_streams(lines)
     expect.check_waits(lines, units)
