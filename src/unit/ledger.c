@@ -80,6 +80,17 @@ void abti_ledger_end(void)
         kept[i] = NULL;
 }
 
+/* Puts an entry in. Returns the one that it takes the place of, or itself if that cannot be. lock held */
+static struct entry *put(struct entry *entry)
+{
+    struct entry **link = find(entry->handle), *old = *link;
+    if (old && old->note.freed)
+        return entry; /* it is kept back: its address is nobody else's */
+    entry->next = old ? old->next : NULL;
+    *link = entry;
+    return old; /* of an object that has gone behind our back */
+}
+
 void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *))
 {
     struct entry *entry = malloc(sizeof(*entry));
@@ -90,15 +101,9 @@ void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool 
         .note = {.kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()},
     };
     abti_spin_lock(&lock);
-    struct entry **link = find(handle);
-    struct entry *old = *link; /* of an object that has gone behind our back */
-    bool is_kept = old && old->note.freed;
-    if (!is_kept) {
-        entry->next = old ? old->next : NULL;
-        *link = entry;
-    }
+    entry = put(entry);
     abti_spin_unlock(&lock);
-    free(is_kept ? entry : old);
+    free(entry);
 }
 
 /* Takes the oldest of those that are kept back out, to put `entry` there. NULL: there is none. lock held */
