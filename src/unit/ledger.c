@@ -18,20 +18,21 @@ struct entry {
 
 bool abti_ledger_on;
 
-static struct abti_spin lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
-static struct entry *buckets[BUCKETS];
-static struct entry *kept[KEPT]; /* a ring of freed ones, the oldest at `oldest`; NULL: a place without one */
-static unsigned oldest;
+static struct abti_spin ledger_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
+static struct entry *entry_buckets[BUCKETS];
+static struct entry
+    *kept_entries[KEPT]; /* a ring of freed ones, the oldest at `oldest_entry`; NULL: a place without one */
+static unsigned oldest_entry;
 
-static struct entry **bucket_of(const void *handle)
+static struct entry **entry_bucket(const void *handle)
 {
-    return &buckets[abti_hash((uintptr_t)handle) >> 50];
+    return &entry_buckets[abti_hash((uintptr_t)handle) >> 50];
 }
 
 /* Where the entry of a handle is linked, or where one would be. lock held */
-static struct entry **find(const void *handle)
+static struct entry **find_in_ledger(const void *handle)
 {
-    struct entry **link = bucket_of(handle);
+    struct entry **link = entry_bucket(handle);
     while (*link && (*link)->handle != handle)
         link = &(*link)->next;
     return link;
@@ -57,7 +58,7 @@ void abti_ledger_begin(void)
     abti_ledger_on = true;
 }
 
-static void let_go(struct entry *entry)
+static void let_go_of_entry(struct entry *entry)
 {
     if (!entry)
         return;
@@ -70,20 +71,20 @@ void abti_ledger_end(void)
 {
     abti_ledger_on = false;
     for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct entry *entry = buckets[i], *next; entry; entry = next) {
+        for (struct entry *entry = entry_buckets[i], *next; entry; entry = next) {
             next = entry->next;
-            let_go(entry);
+            let_go_of_entry(entry);
         }
-        buckets[i] = NULL;
+        entry_buckets[i] = NULL;
     }
     for (size_t i = 0; i < KEPT; i++)
-        kept[i] = NULL;
+        kept_entries[i] = NULL;
 }
 
 /* Puts an entry in. Returns the one that it takes the place of, or itself if that cannot be. lock held */
-static struct entry *put(struct entry *entry)
+static struct entry *put_entry(struct entry *entry)
 {
-    struct entry **link = find(entry->handle), *old = *link;
+    struct entry **link = find_in_ledger(entry->handle), *old = *link;
     if (old && old->note.freed)
         return entry; /* it is kept back: its address is nobody else's */
     entry->next = old ? old->next : NULL;
@@ -100,28 +101,28 @@ void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool 
         .handle = handle,
         .note = {.kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()},
     };
-    abti_spin_lock(&lock);
-    entry = put(entry);
-    abti_spin_unlock(&lock);
+    abti_spin_lock(&ledger_lock);
+    entry = put_entry(entry);
+    abti_spin_unlock(&ledger_lock);
     free(entry);
 }
 
-/* Takes the oldest of those that are kept back out, to put `entry` there. NULL: there is none. lock held */
+/* Takes the oldest of those that are kept back out, to put `entry` there. NULL: none is. lock held */
 static struct entry *exchange_oldest(struct entry *entry)
 {
-    struct entry *old = kept[oldest];
-    kept[oldest] = entry;
-    oldest = (oldest + 1) % KEPT;
+    struct entry *old = kept_entries[oldest_entry];
+    kept_entries[oldest_entry] = entry;
+    oldest_entry = (oldest_entry + 1) % KEPT;
     if (old)
-        *find(old->handle) = old->next;
+        *find_in_ledger(old->handle) = old->next;
     return old;
 }
 
 bool abti_ledger_keep(void *handle, void (*release)(void *))
 {
     struct entry *old = NULL;
-    abti_spin_lock(&lock);
-    struct entry *entry = *find(handle);
+    abti_spin_lock(&ledger_lock);
+    struct entry *entry = *find_in_ledger(handle);
     if (entry && entry->note.freed)
         entry = NULL;
     if (entry) {
@@ -130,18 +131,18 @@ bool abti_ledger_keep(void *handle, void (*release)(void *))
         entry->release = release;
         old = exchange_oldest(entry);
     }
-    abti_spin_unlock(&lock);
-    let_go(old);
+    abti_spin_unlock(&ledger_lock);
+    let_go_of_entry(old);
     return entry != NULL;
 }
 
 bool abti_ledger_find(const void *handle, struct abti_ledger_note *note)
 {
-    abti_spin_lock(&lock);
-    struct entry *entry = *find(handle);
+    abti_spin_lock(&ledger_lock);
+    struct entry *entry = *find_in_ledger(handle);
     if (entry)
         *note = entry->note;
-    abti_spin_unlock(&lock);
+    abti_spin_unlock(&ledger_lock);
     return entry != NULL;
 }
 

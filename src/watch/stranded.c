@@ -19,7 +19,7 @@ static struct {
     unsigned looks;
     bool looks_on; /* false: there was no memory for that */
     bool told;
-} watch;
+} stranded;
 
 struct census {
     unsigned blocked, lines;
@@ -38,7 +38,7 @@ static bool is_stranded(const struct abti_unit_note *note)
     return is_of_user(note) && note->state == ABT_THREAD_STATE_BLOCKED && !note->has_deadline;
 }
 
-static bool count(const struct abti_unit_note *note, void *arg)
+static bool count_unit(const struct abti_unit_note *note, void *arg)
 {
     struct census *census = arg;
     census->blocked += is_stranded(note);
@@ -68,7 +68,7 @@ static void spell_creator(const abti_unit *unit, char text[2 * NAME])
     snprintf(text, 2 * NAME, " (created by %p of %s)", note.creator.unit, name);
 }
 
-static bool print(const struct abti_unit_note *note, void *arg)
+static bool print_stranded(const struct abti_unit_note *note, void *arg)
 {
     struct census *census = arg;
     char name[NAME], creator[2 * NAME], owner[NAME] = "";
@@ -92,40 +92,40 @@ static bool print(const struct abti_unit_note *note, void *arg)
 }
 
 /* One line for all of them, and one for each. */
-static void tell(struct census *census, const char *what)
+static void tell_stranded(struct census *census, const char *what)
 {
     fprintf(stderr, "libabt: ABT_finalize: %u blocked work unit%s, %s\n", census->blocked,
             census->blocked == 1 ? "" : "s", what);
-    abti_registry_walk(print, census);
+    abti_registry_walk(print_stranded, census);
     if (census->lines < census->blocked)
         fprintf(stderr, "libabt:   and %u more\n", census->blocked - census->lines);
-    watch.told = true;
+    stranded.told = true;
     if (abti_rt.config.check == ABTI_CHECK_ABORT)
         abort();
 }
 
 /* A poller of the primary stream. */
-static int look(void *arg)
+static int look_for_stranded(void *arg)
 {
     struct census census = {0};
     (void)arg;
     uint64_t now = abti_clock_mono_ns();
-    if (watch.told || now < watch.due_ns)
+    if (stranded.told || now < stranded.due_ns)
         return 0;
-    watch.due_ns = now + LOOK_NS;
-    watch.looks++;
-    abti_registry_walk(count, &census);
-    if (census.blocked > 0 && (!census.others || watch.looks >= PATIENCE))
-        tell(&census, "which the primary execution stream waits for; nobody has woken them for a second");
+    stranded.due_ns = now + LOOK_NS;
+    stranded.looks++;
+    abti_registry_walk(count_unit, &census);
+    if (census.blocked > 0 && (!census.others || stranded.looks >= PATIENCE))
+        tell_stranded(&census, "which the primary execution stream waits for; nobody has woken them for a second");
     return 0;
 }
 
 void abti_stranded_watch(abti_es *es)
 {
-    watch.due_ns = abti_clock_mono_ns() + LOOK_NS;
-    watch.looks = 0;
-    watch.told = false;
-    watch.looks_on = abti_idle_add_poller(es, look, &watch, LOOK_NS) == ABT_SUCCESS;
+    stranded.due_ns = abti_clock_mono_ns() + LOOK_NS;
+    stranded.looks = 0;
+    stranded.told = false;
+    stranded.looks_on = abti_idle_add_poller(es, look_for_stranded, &stranded, LOOK_NS) == ABT_SUCCESS;
 }
 
 static bool any_is_blocked(void)
@@ -141,11 +141,11 @@ static bool any_is_blocked(void)
 void abti_stranded_end(abti_es *es)
 {
     struct census census = {0};
-    if (watch.looks_on && abti_idle_remove_poller(es, look, &watch) != ABT_SUCCESS)
+    if (stranded.looks_on && abti_idle_remove_poller(es, look_for_stranded, &stranded) != ABT_SUCCESS)
         return; /* cannot be */
-    if (watch.told || !any_is_blocked())
+    if (stranded.told || !any_is_blocked())
         return;
-    abti_registry_walk(count, &census);
+    abti_registry_walk(count_unit, &census);
     if (census.blocked > 0)
-        tell(&census, "which never end, since several schedulers share their pools");
+        tell_stranded(&census, "which never end, since several schedulers share their pools");
 }
