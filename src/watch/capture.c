@@ -6,6 +6,7 @@
 #include "os/passon.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
+#include "watch/registry.h"
 
 /*
  * IDLE -> ASKED        by the asker, which then sends the signal
@@ -72,7 +73,7 @@ static enum abti_capture ask(abti_unit *unit)
     enum abti_capture answer = ABTI_CAPTURE_GONE;
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_unit_last_es(unit);
-    if (es != ABT_XSTREAM_NULL && abti_plain_load_relaxed(&es->cur) == unit) {
+    if (es != ABT_XSTREAM_NULL && abti_registry_peek(&es->cur) == unit) {
         uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
         abti_store_release(&capture.number, number);
         abti_store_release(&capture.phase, ASKED);

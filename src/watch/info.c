@@ -144,15 +144,6 @@ struct es_note {
     abti_sched *main_sched;
 };
 
-/*
- * What runs on an ES is its own affair, and its stores of it are plain. A word that is only shown may be out of date,
- * which TSan need not be told.
- */
-static ABTI_NOINLINE ABTI_NO_SANITIZE abti_unit *peek_unit(abti_unit *const *where)
-{
-    return *(abti_unit *const volatile *)where;
-}
-
 /* rt.lock held */
 static struct es_note es_note(abti_es *es)
 {
@@ -167,7 +158,7 @@ static struct es_note es_note(abti_es *es)
         .running = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING,
         .control = abti_load_relaxed(&es->control),
         .main_unit = es->main_unit,
-        .cur = peek_unit(&es->cur),
+        .cur = abti_registry_peek(&es->cur),
         .main_sched = abti_load_relaxed(&es->main_sched),
     };
 }
@@ -327,8 +318,8 @@ static int where_it_runs(abti_unit *unit, abti_unit **parent)
     abti_es *es = abti_unit_last_es(unit);
     if (es != ABT_XSTREAM_NULL) {
         rank = es->rank;
-        if (peek_unit(&es->cur) == unit)
-            *parent = peek_unit(&es->parent);
+        if (abti_registry_peek(&es->cur) == unit)
+            *parent = abti_registry_peek(&es->parent);
     }
     abti_spin_unlock(&abti_rt.lock);
     return rank;

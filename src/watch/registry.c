@@ -25,6 +25,11 @@ static ABTI_NOINLINE ABTI_NO_SANITIZE uint64_t read_id(const struct abti_unit_co
     return *(const volatile uint64_t *)&cold->id;
 }
 
+ABTI_NOINLINE abti_unit *abti_registry_peek(abti_unit *const *where)
+{
+    return *(abti_unit *const volatile *)where;
+}
+
 /* The rank of the stream; the unit of its main scheduler. */
 static int stream_of(unsigned index, abti_unit **main_unit)
 {

@@ -79,6 +79,12 @@ void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *a
 /* The same of one unit. False: there is none. `unit` is or was one. */
 bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
 
+/*
+ * What runs on an ES is its own affair, and its stores of it are plain. A word that is only shown may be out of date,
+ * which TSan need not be told.
+ */
+abti_unit *abti_registry_peek(abti_unit *const *where) ABTI_NO_SANITIZE;
+
 /* Two lines of text at most: all of it. */
 void abti_registry_print(FILE *fp, const struct abti_unit_note *note);
 

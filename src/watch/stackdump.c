@@ -230,7 +230,7 @@ static bool find_late(int rank, bool (*is_late)(abti_es *es), struct late *late)
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
         found = es->rank >= rank && es != abti_es_self && is_late(es);
         if (found)
-            *late = (struct late){es->rank, abti_plain_load_relaxed(&es->cur)};
+            *late = (struct late){es->rank, abti_registry_peek(&es->cur)};
     }
     abti_spin_unlock(&abti_rt.lock);
     return found;

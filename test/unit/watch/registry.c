@@ -143,8 +143,8 @@ static void test_private(ABT_pool idle)
     ABT_thread thread;
     private_idle = idle;
     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &private_pool);
+    ABT_thread_create(private_pool, in_private_pool, NULL, ABT_THREAD_ATTR_NULL, &thread); /* nobody may do so later */
     ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &private_pool, ABT_SCHED_CONFIG_NULL, &stream);
-    ABT_thread_create(private_pool, in_private_pool, NULL, ABT_THREAD_ATTR_NULL, &thread);
     ABT_thread_free(&thread);
     ABT_xstream_join(stream);
     ABT_xstream_free(&stream);
