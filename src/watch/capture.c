@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
+#include "os/clock.h"
 #include "os/passon.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
@@ -20,7 +21,7 @@
  */
 enum { IDLE, ASKED, STORING, STANDING, LET_GO };
 
-enum { ANSWER_NS = 300 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, STEP_NS = 50 * 1000 };
+enum { ANSWER_NS = 500 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, STEP_NS = 50 * 1000 };
 
 static char numbers[256]; /* a signal brings the address of one, which tells it from the program's */
 
@@ -52,7 +53,8 @@ static void stand(const void *ucontext)
         return;
     abti_regs_of_ucontext(&capture.regs, ucontext);
     abti_store_release(&capture.phase, STANDING); /* pairs with the acquire in await */
-    for (unsigned i = 0; i < STAND_NS / STEP_NS && abti_load_acquire(&capture.phase) == STANDING; i++)
+    uint64_t deadline = abti_clock_mono_ns() + STAND_NS;
+    while (abti_load_acquire(&capture.phase) == STANDING && abti_clock_mono_ns() < deadline)
         nap();
     abti_store_release(&capture.phase, IDLE); /* the last access */
 }
@@ -89,7 +91,7 @@ static enum abti_capture ask(abti_unit *unit)
 /* The thread stands. False: it does not answer, and need not any more. */
 static bool await(void)
 {
-    for (unsigned i = 0; i < ANSWER_NS / STEP_NS; i++) {
+    for (uint64_t deadline = abti_clock_mono_ns() + ANSWER_NS; abti_clock_mono_ns() < deadline;) {
         if (abti_load_acquire(&capture.phase) == STANDING) /* pairs with the release in stand */
             return true;
         nap();

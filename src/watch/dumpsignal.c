@@ -6,12 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
+#include "os/clock.h"
 #include "os/passon.h"
 #include "rt/rt.h"
 #include "watch/stackdump.h"
 
 /* So long a stream may take to look at events, or it is late. */
-enum { LIMIT_MS = 1000 };
+enum { LIMIT_NS = 1000 * 1000 * 1000, STEP_NS = 1000 * 1000 };
 
 static struct {
     int number; /* 0: none is watched */
@@ -51,8 +52,9 @@ static bool any_has_not_looked(void)
 
 static void await_looks(void)
 {
-    for (int ms = 0; ms < LIMIT_MS && any_has_not_looked(); ms++)
-        nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
+    uint64_t deadline = abti_clock_mono_ns() + LIMIT_NS;
+    while (any_has_not_looked() && abti_clock_mono_ns() < deadline)
+        nanosleep(&(struct timespec){0, STEP_NS}, NULL);
 }
 
 /* --- The thread --- */

@@ -30,16 +30,24 @@ ABTI_NOINLINE abti_unit *abti_registry_peek(abti_unit *const *where)
     return *(abti_unit *const volatile *)where;
 }
 
-/* The rank of the stream; the unit of its main scheduler. */
-static int stream_of(unsigned index, abti_unit **main_unit)
+static int rank_of(unsigned index)
 {
-    *main_unit = NULL;
     if (index == ABTI_ES_NONE || index >= ABTI_MAX_ES)
         return ABTI_NO_RANK;
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_load_relaxed(&abti_rt.by_index[index]); /* relaxed: it stays as it is under the lock */
     int rank = es ? es->rank : ABTI_NO_RANK;
-    *main_unit = es ? es->main_unit : NULL;
+    abti_spin_unlock(&abti_rt.lock);
+    return rank;
+}
+
+/* Of the stream whose main scheduler runs in the unit; ABTI_NO_RANK: none does. */
+static int rank_of_main(const abti_unit *unit)
+{
+    int rank = ABTI_NO_RANK;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && rank == ABTI_NO_RANK; es = es->next)
+        rank = es->main_unit == unit ? es->rank : ABTI_NO_RANK;
     abti_spin_unlock(&abti_rt.lock);
     return rank;
 }
@@ -168,16 +176,15 @@ static void note_time(struct abti_unit_note *note, const abti_unit *copy)
 
 static bool make_note(struct abti_unit_note *note, abti_unit *unit)
 {
-    abti_unit copy, *main_unit;
+    abti_unit copy;
     copy_unit(&copy, unit);
-    int rank = ABTI_NO_RANK;
-    /* relaxed: it is a copy */
-    unsigned index = abti_load_relaxed(&copy.es);
     if (!copy.func && !(copy.flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)))
         return false;
-    rank = stream_of(index, &main_unit);
-    if (copy.flags & ABTI_UNIT_MAIN_SCHED && main_unit != unit) /* of a stream that is no more, or has not run yet */
-        return false;
+    unsigned index = abti_load_relaxed(&copy.es); /* relaxed, as below: it is a copy */
+    bool is_main = (copy.flags & ABTI_UNIT_MAIN_SCHED) != 0;
+    int rank = is_main ? rank_of_main(unit) : rank_of(index);
+    if (is_main && rank == ABTI_NO_RANK)
+        return false; /* its stream is no more */
     bool done = abti_load_relaxed(&copy.join) == ABTI_JOIN_DONE;
     *note = (struct abti_unit_note){
         .unit = unit,

@@ -79,7 +79,7 @@ static void print_owner(FILE *fp, const struct abti_unit_note *note)
     struct abti_unit_note owner;
     if (!note->owner || !abti_registry_look(note->owner, &owner))
         return;
-    fputs(note->owner == note->object ? ": " : " of ", fp);
+    fputs(note->owner == note->object ? ": " : ", held by ", fp);
     print_name(fp, &owner);
     fprintf(fp, ", %s", abti_registry_state_name(owner.state));
 }
