@@ -6,13 +6,13 @@
 #include "base/compiler.h"
 
 /*
- * What the caller has to see to. The condition has no side effects, and may read only what the caller may read: it is
- * compiled in every build, and evaluated only where it is checked.
+ * Asserts what the caller has to see to. The condition has no side effects, and may read only what the caller may read:
+ * it is compiled in every build, and evaluated only where it is checked.
  */
 #define abti_assert(condition)                                                                                         \
     (ABTI_BUILD_ASSERT && ABTI_UNLIKELY(!(condition)) ? abti_assert_failed(#condition, __FILE__, __LINE__) : (void)0)
 
-/* One line on stderr, then abort. */
+/* Writes one line to stderr, then aborts. */
 ABTI_NORETURN void abti_assert_failed(const char *condition, const char *file, int line) ABTI_COLD;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and
- * a missing one stands out. Every acquire names its release in a comment at the place of use. The standard's names
+ * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and a
+ * missing one stands out. Comments at the place of use name the pairs (maint/check-orders). The standard's names
  * without an order (atomic_load and others) are sequentially consistent.
  */
 #ifndef ABTI_BASE_ATOMIC_H
@@ -34,7 +34,7 @@
 #define abti_fence_acquire() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_acquire))
 #define abti_fence_seq_cst() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_seq_cst))
 
-/* Of fields that are not _Atomic, since their own thread reads them plainly. */
+/* These are for fields that are not _Atomic, since their own thread reads them plainly. */
 #define abti_plain_load_relaxed(p) ABTI_DELAYED(__atomic_load_n(p, __ATOMIC_RELAXED))
 #define abti_plain_load_acquire(p) ABTI_DELAYED(__atomic_load_n(p, __ATOMIC_ACQUIRE))
 #define abti_plain_store_relaxed(p, v) ABTI_DELAYED_VOID(__atomic_store_n(p, v, __ATOMIC_RELAXED))

@@ -1,4 +1,4 @@
-/* Where in a table something belongs, by its address. */
+/* Hashing of addresses, which says where in a table something belongs. */
 #ifndef ABTI_BASE_HASH_H
 #define ABTI_BASE_HASH_H
 

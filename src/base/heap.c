@@ -13,7 +13,7 @@ static void plant(struct abti_heap_node **where, struct abti_heap_node *tree, st
         next->where = where;
 }
 
-/* One tree of two; the root's place is the caller's to set. */
+/* Melds two trees. The caller sets the root's place. */
 static struct abti_heap_node *join(struct abti_heap_node *a, struct abti_heap_node *b)
 {
     if (b->key < a->key) {
@@ -25,7 +25,7 @@ static struct abti_heap_node *join(struct abti_heap_node *a, struct abti_heap_no
     return a;
 }
 
-/* One tree of the siblings in a list: in pairs from the front, then the pairs from the back. NULL of none. */
+/* Melds the siblings in a list: in pairs from the front, then the pairs from the back. Returns NULL for none. */
 static struct abti_heap_node *join_all(struct abti_heap_node *list)
 {
     struct abti_heap_node *pairs = NULL, *tree;

@@ -27,16 +27,16 @@ struct abti_heap {
     struct abti_heap_node *slots[ABTI_HEAP_SLOTS];
 };
 
-/* The key is set; it must not change while the node is in the heap. */
+/* Inserts a node, whose key is set and must not change while the node is in the heap. */
 void abti_heap_insert(struct abti_heap *heap, struct abti_heap_node *node);
 
 /* Takes a node out of the heap that it is in. */
 void abti_heap_remove(struct abti_heap_node *node);
 
-/* The node with the smallest key; NULL when there is none. */
+/* Returns the node with the smallest key, or NULL when there is none. */
 struct abti_heap_node *abti_heap_first(const struct abti_heap *heap);
 
-/* Some node, one that is quickly found; NULL when there is none. */
+/* Returns some node that is quickly found, or NULL when there is none. */
 struct abti_heap_node *abti_heap_any(const struct abti_heap *heap);
 
 /* Takes all nodes out. They are linked by next, in no order. */

@@ -18,10 +18,12 @@ enum abti_parsed {
 /* "0 n no false off" and "1 y yes true on", letters in any case, the whole text. */
 enum abti_parsed abti_parse_bool(const char *text, bool *value) ABTI_MUST_CHECK;
 
-/* True when text is word, letters in any case; false for NULL. */
+/* Whether `text` is `word`, letters in any case. False for NULL. */
 bool abti_parse_is_word(const char *text, const char *word);
 
-/* True for the words that switch a feature off although its variable holds a list: "n no false off", not "0". */
+/*
+ * Whether `text` is a word that switches a feature off although its variable holds a list: "n no false off", not "0".
+ */
 bool abti_parse_is_off(const char *text);
 
 /*
@@ -77,7 +79,7 @@ struct abti_cpu_entry {
     int64_t shift;
 };
 
-/* The entry for a rank: rank modulo the number of entries. */
+/* Returns the entry for a rank: the rank modulo the number of entries. */
 struct abti_cpu_entry abti_cpu_list_entry(const struct abti_cpu_list *list, uint64_t rank);
 
 #endif

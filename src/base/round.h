@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include "base/compiler.h"
 
-/* The smallest multiple that is no less than size, if size_t has it. */
+/* Returns the smallest multiple that is no less than `size`, if size_t has it. */
 ABTI_INLINE size_t abti_round_up(size_t size, size_t multiple)
 {
     size_t rest = size % multiple;

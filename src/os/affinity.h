@@ -19,13 +19,13 @@ struct abti_cpuset {
     int *cpus; /* malloc'ed; NULL when num is 0 */
 };
 
-/* Number of CPUs that were online when it was first asked for, at least 1. */
+/* Returns the number of CPUs that were online when it was first asked for, at least 1. */
 unsigned abti_affinity_num_online(void);
 
 /* Gives the CPUs that the thread may run on. The set is the caller's, which ends it with abti_cpuset_fini. */
 int abti_affinity_get(pthread_t thread, struct abti_cpuset *set) ABTI_MUST_CHECK;
 
-/* The number of CPUs that the calling thread may run on; on very large machines that of all. */
+/* Returns the number of CPUs that the calling thread may run on; on very large machines that of all. */
 unsigned abti_affinity_num_allowed(void);
 
 /* Lets thread run on the num given CPUs only (any order, repetitions allowed). -EINVAL when none of them can be used.
@@ -33,8 +33,8 @@ unsigned abti_affinity_num_allowed(void);
 int abti_affinity_set(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;
 
 /*
- * The CPU set of an affinity entry: its ids count the members of allowed, modulo their number, so that the result is
- * never outside of allowed.
+ * Gives the CPU set of an affinity entry: its ids count the members of `allowed`, modulo their number, so that the
+ * result is never outside of `allowed`.
  */
 int abti_affinity_entry(const struct abti_cpu_entry *entry, const struct abti_cpuset *allowed,
                         struct abti_cpuset *set) ABTI_MUST_CHECK;

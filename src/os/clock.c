@@ -19,7 +19,7 @@ uint64_t abti_clock_mono_ns(void)
 /* Differences of any two times that a timespec can hold, be its tv_nsec out of bounds, fit in. */
 typedef __int128 wide;
 
-/* now + diff, at most ABTI_CLOCK_NEVER; 0 if it is over */
+/* Returns now + diff, at most ABTI_CLOCK_NEVER, or 0 if that is over. */
 static uint64_t deadline_from(uint64_t now, wide diff)
 {
     if (diff <= 0)

@@ -11,10 +11,10 @@
 #define ABTI_CLOCK_NEVER UINT64_MAX
 #define ABTI_NS_PER_SEC 1000000000
 
-/* Seconds of CLOCK_REALTIME. */
+/* Returns seconds of CLOCK_REALTIME. */
 double abti_clock_wtime(void);
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
 uint64_t abti_clock_mono_ns(void);
 
 /*
@@ -26,7 +26,7 @@ uint64_t abti_clock_deadline(const struct timespec *realtime);
 uint64_t abti_clock_deadline_at(double wtime);
 uint64_t abti_clock_deadline_in(double secs);
 
-/* The way back: a monotonic deadline as a point in wall-clock time, INFINITY for ABTI_CLOCK_NEVER. */
+/* Returns a monotonic deadline as a point in wall-clock time; INFINITY for ABTI_CLOCK_NEVER. */
 double abti_clock_wtime_at(uint64_t deadline_ns);
 
 #endif

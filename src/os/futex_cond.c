@@ -77,7 +77,7 @@ static void list_remove(struct bucket *bucket, struct sleeper *s)
     *link = s->next;
 }
 
-/* False when the time is over. The mutex is held, and released while the thread sleeps. */
+/* Sleeps. False when the time is over. The mutex is held, and released while the thread sleeps. */
 static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadline_ns)
 {
     uint64_t until = abti_clock_mono_ns() + LOOK_NS;

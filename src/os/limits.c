@@ -9,7 +9,7 @@
 
 #include "os/vm.h"
 
-/* The first bytes of a file, as text; an empty one when there is no such file. */
+/* Reads the first bytes of a file, as text, which is empty when there is no such file. */
 static void read_file(const char *name, char *text, size_t size)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -42,7 +42,7 @@ static bool are_mappings_used_up(void)
     return most > 0 && count_lines("/proc/self/maps") + 2 >= most;
 }
 
-/* `used` pages and `size` bytes are more than the limit allows. */
+/* Whether `used` pages and `size` bytes are more than the limit allows. */
 static bool is_over(int resource, uint64_t used, size_t size)
 {
     struct rlimit limit;
@@ -50,7 +50,7 @@ static bool is_over(int resource, uint64_t used, size_t size)
            used * abti_vm_page_size() + size > limit.rlim_cur;
 }
 
-/* In pages: all address space, and what of it is data. */
+/* Gives, in pages, all address space and the part of it that is data. */
 static void read_usage(uint64_t *all, uint64_t *data)
 {
     char text[256], *at = text;

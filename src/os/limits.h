@@ -4,8 +4,10 @@
 
 #include <stddef.h>
 
-/* What most likely keeps the process from mapping `size` bytes more, in words. Takes its time; asks for no memory but
- * that, for a moment. */
+/*
+ * Returns in words what most likely keeps the process from mapping `size` bytes more. It takes its time, and asks for
+ * no memory but that, for a moment.
+ */
 const char *abti_limits_blame(size_t size);
 
 #endif

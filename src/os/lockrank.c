@@ -34,7 +34,7 @@ static _Thread_local struct {
     } locks[MAX_HELD];
 } held;
 
-/* Under a lock of this rank another of the same may be taken, as the table of ranks says. */
+/* Whether under a lock of this rank another one of the same rank may be taken, as the table of ranks says. */
 static bool may_repeat(enum abti_lockrank rank)
 {
     return rank == ABTI_RANK_WALK || rank == ABTI_RANK_TIMERS || rank == ABTI_RANK_OBJECT;

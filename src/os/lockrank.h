@@ -13,7 +13,7 @@
 #include "base/build.h"
 #include "base/compiler.h"
 
-/* Taken in this order. What is said in brackets is why a lock comes before others. */
+/* Locks are taken in this order. The brackets say why a lock comes before others. */
 enum abti_lockrank {
     ABTI_RANK_WALK = 1, /* the lock of a pool that is walked over (the user's function may do anything) */
     ABTI_RANK_RECLAIM,  /* `working` of stream/reclaim (a step of it takes the locks of slabs, or rt.lock) */
@@ -32,7 +32,7 @@ enum abti_lockrank {
     ABTI_NUM_RANKS
 };
 
-/* What the word of a free lock holds. */
+/* The word of a free lock holds this. */
 #define ABTI_LOCKRANK_WORD(rank) (ABTI_BUILD_ASSERT ? (uint32_t)((rank) ^ ABTI_RANK_OBJECT) << 1 : 0)
 
 /* The rest exists in builds that check. What the caller holds is noted for its native thread. */
@@ -42,17 +42,20 @@ static inline enum abti_lockrank abti_lockrank_of(uint32_t word)
     return (enum abti_lockrank)((word >> 1) ^ ABTI_RANK_OBJECT);
 }
 
-/* The calling thread may wait for the lock: otherwise one line on stderr, then abort. */
+/* Checks that the calling thread may wait for the lock: otherwise it writes one line to stderr and aborts. */
 void abti_lockrank_check(const void *lock, enum abti_lockrank rank);
 
-/* The calling thread has got the lock, and lets go of it. */
+/* Say that the calling thread has got the lock, and that it lets go of it. */
 void abti_lockrank_enter(const void *lock, enum abti_lockrank rank);
 void abti_lockrank_leave(const void *lock);
 
-/* It holds the lock from now on as one of another rank, and has waited for it as if it had that one already. */
+/*
+ * Says that it holds the lock from now on as one of another rank, and has waited for it as if it had had that one
+ * already.
+ */
 void abti_lockrank_change(const void *lock, enum abti_lockrank rank);
 
-/* The calling thread holds the lock; it holds none in which it may not sleep. */
+/* Whether the calling thread holds the lock, and whether it holds no lock in which it may not sleep. */
 bool abti_lockrank_holds(const void *lock);
 bool abti_lockrank_may_sleep(void);
 

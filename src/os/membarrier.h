@@ -6,13 +6,13 @@
 #include "base/compiler.h"
 
 /*
- * Asks the system for it; once, before the first call of the next function. False: it has none. Quick while the process
- * has one thread; may take some milliseconds later.
+ * Asks the system for it, once, before the first call of the next function. False: the system has none. This is quick
+ * while the process has one thread, and may take some milliseconds later.
  */
 bool abti_membarrier_init(void);
 
 /*
- * When it returns, every thread has executed a full fence since the call, or has not run. Takes a microsecond or some,
+ * Returns when every thread has executed a full fence since the call, or has not run. It takes a microsecond or some,
  * and interrupts those that run. False when the system does not do it any more.
  */
 bool abti_membarrier(void) ABTI_MUST_CHECK;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of the function at this address, if the loader knows one (static functions have none); else NULL. */
+/* Returns the name of the function at this address, if the loader knows one (static functions have none); else NULL. */
 const char *abti_symbol_of(void *function);
 
 /*

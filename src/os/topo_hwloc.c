@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "os/vm.h"
 
-/* Read-only once it is loaded; NULL: it cannot be used. */
+/* It is read-only once it is loaded. NULL: it cannot be used. */
 static hwloc_topology_t topology;
 
 /*

@@ -8,31 +8,31 @@
 
 #include "base/compiler.h"
 
-/* Bytes in a page; asked of the system at every call, which is cheap (libc keeps it). */
+/* Returns the bytes in a page. It asks the system at every call, which is cheap (libc keeps it). */
 size_t abti_vm_page_size(void);
 
-/* Bytes of memory that the machine has. */
+/* Returns the bytes of memory that the machine has. */
 uint64_t abti_vm_total(void);
 
 /*
- * Private zeroed memory at a page boundary, of size rounded up to whole pages. No swap space is set aside for it: what
- * is never touched costs address space only. NULL when there is none or size is 0.
+ * Maps private zeroed memory at a page boundary, of `size` rounded up to whole pages. No swap space is set aside for
+ * it: what is never touched costs address space only. NULL when there is none or `size` is 0.
  */
 void *abti_vm_map(size_t size) ABTI_MUST_CHECK;
 
 /*
- * The same in huge pages of that size, a multiple of which `size` is. They are set aside, so that none is missing when
- * it is touched: NULL when there are not enough, or none of that size.
+ * Maps it in huge pages of that size, a multiple of which `size` is. They are set aside, so that none is missing when
+ * it is touched. NULL when there are not enough, or none of that size.
  */
 void *abti_vm_map_huge(size_t size, size_t huge_page) ABTI_MUST_CHECK;
 
-/* As abti_vm_map, at a multiple of `alignment`, a power of two and a multiple of the page size. */
+/* Maps as abti_vm_map does, at a multiple of `alignment`, a power of two and a multiple of the page size. */
 void *abti_vm_map_aligned(size_t size, size_t alignment) ABTI_MUST_CHECK;
 
-/* Whether the system is to put these pages into huge ones by itself. False when it cannot. */
+/* Says whether the system is to put these pages into huge ones by itself. False when it cannot. */
 bool abti_vm_advise_huge(void *ptr, size_t size, bool huge);
 
-/* There is memory at this address. */
+/* Whether there is memory at this address. */
 bool abti_vm_is_mapped(void *ptr) ABTI_MUST_CHECK;
 
 /* Undoes any of these, of the same size. NULL is allowed. */

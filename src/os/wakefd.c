@@ -1,4 +1,4 @@
-/* By an eventfd where there is one, else by a pipe. Both carry words, each a count of signals. */
+/* It is an eventfd where there is one, else a pipe. Both carry words, each a count of signals. */
 #include "os/wakefd.h"
 
 #include <errno.h>

@@ -13,20 +13,20 @@ struct abti_wakefd {
     int signal_fd; /* written to */
 };
 
-/* 0 or -errno. */
+/* Opens it. Returns 0 or -errno. */
 int abti_wakefd_open(struct abti_wakefd *w) ABTI_MUST_CHECK;
 void abti_wakefd_close(struct abti_wakefd *w);
 
-/* One system call; signal handlers may call. */
+/* Signals, by one system call. Signal handlers may call this. */
 void abti_wakefd_signal(int signal_fd);
 
-/* Takes back the signals that have come, and says how many. Does not block. */
+/* Takes back the signals that have come, and returns how many. It does not block. */
 uint64_t abti_wakefd_drain(struct abti_wakefd *w);
 
 /* Blocks until it is readable, or for so long at most. */
 void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds);
 
-/* For abti_wakefd_open: an eventfd, closed by exec and never blocking, or -errno. */
+/* Makes an eventfd for abti_wakefd_open, closed by exec and never blocking. Returns it, or -errno. */
 int abti_wakefd_eventfd(void);
 
 #endif
