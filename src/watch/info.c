@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "os/symbol.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
@@ -133,7 +134,7 @@ void abti_info_print_config(FILE *fp)
 
 /* --- Execution streams --- */
 
-/* What is told of one, noted before anything is written: no lock is held while writing. */
+/* What is told of a stream. It is noted before anything is written, since no lock is held while writing. */
 struct es_note {
     abti_es *es;
     int rank;
@@ -147,6 +148,7 @@ struct es_note {
 /* rt.lock held */
 static struct es_note es_note(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     return (struct es_note){
         /*
          * acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary. relaxed: the others are
@@ -186,7 +188,7 @@ void abti_info_print_xstream(FILE *fp, abti_es *es)
     fflush(fp);
 }
 
-/* Notes on as many streams as there is room for. */
+/* Takes notes on as many streams as there is room for. */
 static int note_some(struct es_note *notes, int room)
 {
     int num = 0;
@@ -197,7 +199,7 @@ static int note_some(struct es_note *notes, int room)
     return num;
 }
 
-/* Notes on all streams, the caller's to free; their number, or -1 when there is no memory. */
+/* Takes notes on all streams, which the caller frees. Returns their number, or -1 when there is no memory. */
 static int note_all(struct es_note **notes)
 {
     for (;;) {
@@ -250,7 +252,7 @@ static const char *sched_kind(int kind)
     }
 }
 
-/* The ULT in which a main scheduler runs; NULL for others. */
+/* Returns the ULT in which a main scheduler runs, or NULL for other schedulers. */
 static abti_unit *sched_unit(abti_sched *sched)
 {
     abti_es *es = atomic_load(&sched->es); /* seq_cst: pairs with the store in abti_es_create */

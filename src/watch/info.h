@@ -7,7 +7,7 @@
 #include "rt/types.h"
 
 void abti_info_print_config(FILE *fp);
-/* ABT code. */
+/* They return an ABT code. */
 int abti_info_print_all_xstreams(FILE *fp) ABTI_MUST_CHECK;
 void abti_info_print_xstream(FILE *fp, abti_es *es);
 void abti_info_print_sched(FILE *fp, abti_sched *sched);

@@ -31,7 +31,10 @@ static void dump_line(FILE *fp, const char *addr, const uint64_t *words, size_t 
     fputc('\n', fp);
 }
 
-/* Of lines that are all zeros, one after the other, the first is printed and a mark for the others. */
+/*
+ * Dumps memory in lines. Of lines that are all zeros, one after the other, it prints the first and a mark for the
+ * others.
+ */
 static void dump_memory(FILE *fp, const char *begin, const char *end)
 {
     size_t left = (size_t)(end - begin) / sizeof(uint64_t);
@@ -133,7 +136,9 @@ static void print_unit(void *fp, abti_unit *unit)
 
 void abti_stackdump_pool(FILE *fp, abti_pool *pool)
 {
-    /* The file first: a thread that has its lock may push to the pool, whose lock is held while this one writes. */
+    /*
+     * The file's lock comes first: a thread that has it may push to the pool, whose lock is held while this one writes.
+     */
     flockfile(fp);
     fprintf(fp, "pool %d (%p):\n", pool->id, (void *)pool);
     pool->ops->print_all(pool, fp, print_unit);
@@ -173,8 +178,8 @@ static void list_pool(struct listing *listing, abti_pool *pool, bool still)
 }
 
 /*
- * The pools live on when the locks are released, see abti_halt_wait_for_act. A private pool has no lock: it is looked
- * through only if its stream has halted.
+ * Lists the pools of all main schedulers. They live on when the locks are released, see abti_halt_request. A private
+ * pool has no lock: it is looked through only if its stream has halted.
  */
 static void list_pools(struct listing *listing)
 {

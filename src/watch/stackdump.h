@@ -11,7 +11,7 @@
  */
 void abti_stackdump_unit(FILE *fp, abti_unit *unit);
 
-/* Each unit in a pool that can be looked through (ABTI_POOL_PRINT_ALL). */
+/* Prints each unit in a pool that can be looked through (ABTI_POOL_PRINT_ALL). */
 void abti_stackdump_pool(FILE *fp, abti_pool *pool);
 
 /*
