@@ -9,7 +9,7 @@ static int code_of(int err)
     return err == 0 ? ABT_SUCCESS : err == -ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
 }
 
-/* A set that the system does not accept is its error. */
+/* A set that the system does not accept is an error of the system. */
 static int bind_to(abti_es *es, const int *cpus, size_t num)
 {
     int code = code_of(abti_affinity_set(es->thread, cpus, num));

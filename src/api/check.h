@@ -25,10 +25,12 @@
             *(out) = (value);                                                                                          \
     } while (0)
 
-/* One line on stderr; nothing for ABT_SUCCESS. */
+/* Writes one line to stderr, and nothing for ABT_SUCCESS. */
 void abti_error_report(int code, const char *function) ABTI_COLD;
 
-/* The code itself, reported where the build asks for that. Every error leaves the library through here. */
+/*
+ * Returns the code itself, and reports it where the build asks for that. Every error leaves the library through here.
+ */
 #define abti_error(code) abti_error_in(code, __func__)
 
 ABTI_INLINE int abti_error_in(int code, const char *function)

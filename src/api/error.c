@@ -66,7 +66,7 @@ static const char *const error_names[] = {
     ERROR_NAME(ABT_ERR_INV_POOL_USER_DEF),
 };
 
-/* NULL for what is no code. */
+/* Returns NULL for a number that is no code. */
 static const char *error_name(int code)
 {
     return code >= 0 && (size_t)code < ABTI_ARRAY_LEN(error_names) ? error_names[code] : NULL;

@@ -42,7 +42,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
         return abti_error(ABT_ERR_INV_EVENTUAL);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_EVENTUAL);
-    /* Where the value will be is known now; after the wait somebody else may have freed the eventual. */
+    /* The place of the value is known now. After the wait another thread may have freed the eventual. */
     if (value)
         *value = eventual->value;
     if (ABTI_UNLIKELY(abti_annotate_order))
@@ -66,7 +66,7 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct tim
     return ABT_SUCCESS;
 }
 
-/* Whether there is one that is not null. */
+/* Whether one of the handles is not null. */
 static bool has_any(int num, ABT_eventual *eventuals)
 {
     int i = 0;

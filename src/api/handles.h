@@ -3,6 +3,7 @@
 #define ABTI_API_HANDLES_H
 
 #include "api/misuse.h"
+#include "base/assert.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
 
@@ -28,13 +29,16 @@ ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
 #define ABTI_THREAD_IS_BAD(h) ABTI_THREAD_IS_BAD_IN(h, __func__)
 #define ABTI_THREAD_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, function)
 
-/* The library is up. An ES's own threads need not ask. */
+/* Whether the library is up. An ES's own threads need not ask. */
 ABTI_INLINE bool abti_is_up(abti_es *es)
 {
     return es || abti_rt_is_up();
 }
 
-/* Units that cannot be joined or freed: none, the caller itself, the primary ULT, main schedulers. */
+/*
+ * Whether the unit cannot be joined or freed: there is none, or it is the caller itself, the primary ULT, or a main
+ * scheduler.
+ */
 ABTI_INLINE bool abti_is_not_joinable(abti_es *es, abti_unit *unit)
 {
     return abti_thread_is_null(unit) || (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_MAIN_SCHED)) ||
@@ -45,7 +49,10 @@ ABTI_INLINE bool abti_is_not_joinable(abti_es *es, abti_unit *unit)
 #define ABTI_CANNOT_JOIN(es, unit, function)                                                                           \
     (ABTI_MISUSED(abti_misuse_of_join(es, unit, function)) || abti_is_not_joinable(es, unit))
 
-/* ABT_SUCCESS if the caller is a unit that can yield; INV_XSTREAM for external threads, INV_THREAD for tasklets. */
+/*
+ * Returns ABT_SUCCESS if the caller is a unit that can yield, INV_XSTREAM for external threads, and INV_THREAD for
+ * tasklets.
+ */
 ABTI_INLINE int abti_check_ult(abti_es *es)
 {
     if (ABTI_UNLIKELY(!es))
@@ -56,7 +63,8 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
 }
 
 /*
- * Creation in two halves for an ES and a private pool: whether the case is that simple, and doing it.
+ * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
+ * creates.
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
@@ -65,13 +73,14 @@ ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 
 ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)
 {
+    abti_assert(es == abti_es_self && pool->priv_fifo && abti_cache_top(&es->units));
     abti_unit *unit = abti_cache_get_quick(&es->units);
     abti_unit_init(unit, func, arg, pool, flags);
     abti_queue_push(&pool->queue, unit);
     return unit;
 }
 
-/* The same for another built-in pool, which is guarded by a lock. */
+/* Creation has the same two halves for another built-in pool, which is guarded by a lock. */
 ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 {
     return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_shared) && abti_cache_top(&es->units);
@@ -80,15 +89,16 @@ ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                          ABT_thread *handle)
 {
+    abti_assert(es == abti_es_self && pool->ops->push_locked && abti_cache_top(&es->units) && handle);
     abti_unit *unit = abti_cache_get_quick(&es->units);
     abti_unit_init(unit, func, arg, pool, flags);
-    *handle = unit; /* before the push: it may run at once */
+    *handle = unit; /* this comes before the push: the unit may run at once */
     return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
 }
 
 /*
- * The same for several with functions and arguments of their own, pushed together; args may be NULL. As many as there
- * are descriptors at hand, one at least.
+ * Creates several units with functions and arguments of their own, and pushes them together. `args` may be NULL. It
+ * creates as many as there are descriptors at hand, and at least one, and returns how many.
  */
 ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, void (**funcs)(void *), void **args,
                                                  size_t num, unsigned flags, ABT_thread *handles)
@@ -102,7 +112,7 @@ ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, v
     return n;
 }
 
-/* Revives a terminated unit into a pool, without pushing it. ABT code. */
+/* Revives a terminated unit into a pool, without pushing it. Returns an ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
 #endif

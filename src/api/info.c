@@ -13,7 +13,7 @@ static int overflow_check(const struct abti_config *config)
     return best ? ABTI_STACK_GUARD_MPROTECT : (int)config->stack_guard;
 }
 
-/* The value of a kind that is an ABT_bool: 0 or 1; -1 for the other kinds. */
+/* Returns the value of a kind that is an ABT_bool, 0 or 1, and -1 for the other kinds. */
 static int query_bool(ABT_info_query_kind kind, const struct abti_config *config)
 {
     switch (kind) {
@@ -42,7 +42,7 @@ static int query_bool(ABT_info_query_kind kind, const struct abti_config *config
     }
 }
 
-/* It is raised as streams are made. */
+/* The limit is raised as streams are made. */
 static unsigned max_num_xstreams(const struct abti_config *config)
 {
     abti_spin_lock(&abti_rt.lock);
@@ -71,7 +71,7 @@ static int query(ABT_info_query_kind kind, const struct abti_config *config, voi
     return ABT_SUCCESS;
 }
 
-/* What the environment says now. */
+/* Returns what the environment says now. */
 static int query_environment(ABT_info_query_kind kind, void *val)
 {
     struct abti_config config;

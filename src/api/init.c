@@ -227,7 +227,7 @@ static void forget_repeated_pools(abti_sched *sched)
     }
 }
 
-/* Streams that live on would run on freed memory: a mistake of the program that nothing can be made of. */
+/* Streams that live on would run on freed memory. That is a mistake of the program, from which nothing can be saved. */
 static void refuse_live_streams(void)
 {
     if (abti_rt.num_xstreams == 1)
@@ -302,7 +302,7 @@ int ABT_finalize(void)
         return abti_error(code);
     if (!last)
         return ABT_SUCCESS;
-    /* Units still run, and may call ABT_init and ABT_finalize in pairs: not under the lock. */
+    /* Units still run, and may call ABT_init and ABT_finalize in pairs. So this is not done under the lock. */
     runtime_fini(abti_es_self);
     pthread_mutex_lock(&init_lock);
     init_count--;

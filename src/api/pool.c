@@ -229,7 +229,10 @@ int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t nu
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->push_many))
         return abti_error(ABT_ERR_POOL);
-    /* In batches of what is not null. Units whose association fails are not pushed; those before them are. */
+    /*
+     * The units that are not null are pushed in batches. A unit whose association fails is not pushed; those before it
+     * are.
+     */
     abti_unit *batch[BATCH];
     int code = ABT_SUCCESS;
     for (size_t i = 0, n; i < num && code == ABT_SUCCESS;) {

@@ -2,7 +2,10 @@
 #include "api/check.h"
 #include "pool/user_def.h"
 
-/* The object to set a callback in; NULL for a null handle and for a struct ABT_pool_def, which has its own members. */
+/*
+ * Returns the object to set a callback in, or NULL for a null handle and for a struct ABT_pool_def, which has its own
+ * members.
+ */
 static struct abti_pool_user_def *get_user_def(ABT_pool_user_def def)
 {
     return ABTI_IS_NULL(def, ABT_POOL_USER_DEF_NULL) ? NULL : abti_pool_user_def_of(def);

@@ -10,8 +10,8 @@
 /* --- Making --- */
 
 /*
- * The pools of a new scheduler: those given, new automatic ones for null entries. Schedulers hold references, so that
- * dropping the list's own makes the new ones live as long as their scheduler.
+ * Makes the list of pools of a new scheduler: those given, and new automatic ones for null entries. Schedulers hold
+ * references, so that dropping the list's own makes the new ones live as long as their scheduler.
  */
 struct pool_list {
     int num;
@@ -144,7 +144,7 @@ int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, ABT_pool *pools
     return ABT_SUCCESS;
 }
 
-/* The sum over the pools of one of their sizes. */
+/* Returns the sum over the pools of one of their sizes. */
 static int sum_sizes(abti_sched *sched, size_t *size, bool with_blocked)
 {
     size_t sum = 0;

@@ -5,11 +5,11 @@
 #include <abt.h>
 #include "base/compiler.h"
 
-/* As ABT_sched_create_basic; ABT code, without a report of the error. */
+/* Does what ABT_sched_create_basic does. Returns an ABT code, without a report of the error. */
 int abti_sched_make_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
                           ABT_sched *newsched) ABTI_MUST_CHECK;
 
-/* Undoes it: pools made for it go, the user's own stay. */
+/* Undoes it. Pools that were made for it are destroyed, and the user's own stay. */
 void abti_sched_unmake_basic(ABT_sched sched, int num_pools, ABT_pool *pools);
 
 #endif

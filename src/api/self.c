@@ -213,7 +213,9 @@ int ABT_self_suspend(void)
     return abti_suspend(es, es->cur);
 }
 
-/* The caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where allowed.
+/*
+ * Checks the caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where
+ * that is allowed.
  */
 static int check_to(abti_es *es, ABT_thread target, bool self_allowed, const char *function)
 {
@@ -263,7 +265,7 @@ static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread threa
     return abti_suspend_to(es, es->cur, thread);
 }
 
-/* The common case by itself: two ULTs of one pool, with nothing asked of either. */
+/* This handles the common case by itself: two ULTs of one pool, with nothing asked of either. */
 int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
@@ -274,7 +276,10 @@ int ABT_self_resume_suspend_to(ABT_thread thread)
 
 /* --- Ending --- */
 
-/* Callers that may end: ULTs but the primary one, which belongs to the native thread, and the one that schedules it. */
+/*
+ * Checks that the caller may end: all ULTs may but the primary one, which belongs to the native thread, and the one
+ * that schedules it.
+ */
 static int check_exit(abti_es *es)
 {
     int code = abti_check_ult(es);

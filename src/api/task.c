@@ -44,7 +44,7 @@ static ABTI_NOINLINE int task_create_shared(ABT_pool pool, void (*func)(void *),
     return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED, newtask);
 }
 
-/* As ABT_thread_create: the common case by itself. */
+/* Like ABT_thread_create this handles the common case by itself. */
 ABTI_HOT int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask)
 {
     abti_es *es = abti_es_self;

@@ -16,7 +16,7 @@ static bool asks_for_default_size(const struct ABT_thread_attr_opaque *attr)
     return attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize;
 }
 
-/* The user's memory as a stack. ABT code. */
+/* Makes the user's memory a stack. Returns an ABT code. */
 static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
 {
     *stack = abti_stack_adopt(addr, size);
@@ -69,7 +69,7 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     return code;
 }
 
-/* A new unit that nobody else knows. ABT code. */
+/* Makes a new unit that nobody else knows. Returns an ABT code. */
 static int thread_make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, bool named,
                        abti_unit **unit)
 {
@@ -95,7 +95,7 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
     if (code != ABT_SUCCESS)
         return abti_error(code);
     abti_slots_inherit(unit);
-    /* Before the push: the new unit may look at its handle as soon as it runs. */
+    /* This comes before the push: the new unit may look at its handle as soon as it runs. */
     if (newthread)
         *newthread = unit;
     abti_tool_event_create(abti_tool_es(), unit);
@@ -103,7 +103,7 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
     return ABT_SUCCESS;
 }
 
-/* The whole of ABT_thread_create. */
+/* Creates a ULT in any case, for ABT_thread_create. */
 static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                                                ABT_thread *newthread)
 {
@@ -118,7 +118,7 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
-/* An ES creates a plain named ULT in another built-in pool. */
+/* Creates a plain named ULT in another built-in pool, on an ES. */
 static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
@@ -176,7 +176,10 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
     return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
-/* How many from the first on go to the same pool, up to so many that others are not kept from the pool for long. */
+/*
+ * Returns how many units from the first on go to the same pool, up to so many that others are not kept from the pool
+ * for long.
+ */
 static size_t count_equal(ABT_pool *pools, size_t num)
 {
     enum { MAX = 64 };
@@ -186,7 +189,10 @@ static size_t count_equal(ABT_pool *pools, size_t num)
     return n;
 }
 
-/* Creates plain ULTs as long as that is simple, as ABT_thread_create does. How many: none, the first is not simple. */
+/*
+ * Creates plain ULTs as long as that is simple, as ABT_thread_create does. Returns how many; 0: the first is not
+ * simple.
+ */
 static size_t create_some(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles)
 {
     abti_es *es = abti_es_self;
@@ -228,7 +234,7 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
 
 /* --- Creating and reviving with a switch --- */
 
-/* Callers of the *_to functions: ULTs but main schedulers. */
+/* Checks the caller of a *_to function, which is any ULT but a main scheduler. */
 static int check_to_caller(abti_es *es)
 {
     int code = abti_check_ult(es);
@@ -283,7 +289,7 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
     return ABT_SUCCESS;
 }
 
-/* As ABT_thread_create: the common case by itself, a plain unit and a private pool. */
+/* Like ABT_thread_create this handles the common case by itself, a plain unit and a private pool. */
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
@@ -339,7 +345,7 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
     return abti_join(es, *thread, thread);
 }
 
-/* Of a unit that has ended, if it is nothing but its descriptor. */
+/* Frees a unit that has ended, if it is nothing but its descriptor. */
 ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 {
     if (!abti_may_free_at_once(es, unit))
@@ -381,7 +387,10 @@ int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
     return ABT_SUCCESS;
 }
 
-/* Those of a row that have ended, up to the first one which has not or is more than its descriptor. How many. */
+/*
+ * Frees the units of a row that have ended, up to the first one which has not or is more than its descriptor. Returns
+ * how many.
+ */
 static int free_ended(ABT_thread *threads, int num)
 {
     abti_es *es = abti_es_self;
@@ -440,11 +449,11 @@ ABTI_HOT int ABT_thread_yield(void)
     abti_es *es = abti_es_self;
     if (ABTI_BUILD_VER20)
         return ABT_self_yield();
-    /* Of an external thread or a tasklet it asks nothing. */
+    /* Nothing is asked of an external thread or a tasklet. */
     return ABTI_LIKELY(es != NULL) ? abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
 }
 
-/* Takes a ready unit out of its pool. *taken: it was there. ABT code. */
+/* Takes a ready unit out of its pool. *taken says that it was there. Returns an ABT code. */
 static int take_from_pool(abti_unit *unit, bool *taken)
 {
     abti_pool *pool = unit->pool;
@@ -457,7 +466,7 @@ static int take_from_pool(abti_unit *unit, bool *taken)
         return ABT_SUCCESS;
     code = pool->ops->remove(pool, unit);
     *taken = code == ABT_SUCCESS;
-    /* What is not in a built-in pool has been popped. */
+    /* A unit that is not in a built-in pool has been popped. */
     return pool->user_defined ? code : ABT_SUCCESS;
 }
 

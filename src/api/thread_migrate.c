@@ -12,7 +12,7 @@ static bool sched_has_pool(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
-/* Where a scheduler takes migrated units; NULL when it offers no pool. */
+/* Returns the pool where a scheduler takes migrated units, or NULL when it offers none. */
 static abti_pool *migration_pool(abti_sched *sched)
 {
     if (sched->def.get_migr_pool) {

@@ -85,7 +85,7 @@ int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    /* A blocked one counts in its pool. */
+    /* A blocked unit counts in its pool. */
     abti_pool *old = abti_unit_state(thread) == ABT_THREAD_STATE_BLOCKED ? thread->pool : NULL;
     if (old)
         abti_pool_count_entered(abti_es_self, pool);
@@ -118,7 +118,10 @@ int ABT_thread_equal(ABT_thread thread1, ABT_thread thread2, ABT_bool *result)
     return ABT_SUCCESS;
 }
 
-/* The stack that the user may know of: of the thread's that started the library, and of tasklets, none. */
+/*
+ * Returns the stack that the user may know of. There is none for the native thread that started the library, and for
+ * tasklets.
+ */
 static bool has_stack(abti_unit *unit)
 {
     return !(unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_TASKLET));

@@ -1,11 +1,11 @@
-/* ABTX_thread_sleep */
+/* ABTX_thread_sleep: sleeping for a time. */
 #include <sched.h>
 #include "api/check.h"
 #include "os/clock.h"
 #include "run/yield.h"
 #include "sync/gate.h"
 
-/* What is shorter would be over before the caller is asleep: a loop of such sleeps would never let others run. */
+/* A shorter sleep would be over before the caller is asleep, and a loop of such sleeps would never let others run. */
 static const double SHORTEST = 1e-6;
 
 static void give_way(void)

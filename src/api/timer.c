@@ -10,7 +10,7 @@ struct ABT_timer_opaque {
     uint64_t stop;
 };
 
-/* Pairs that ABT_timer_get_overhead takes the mean of. */
+/* So many pairs does ABT_timer_get_overhead take the mean of. */
 #define TIMER_OVERHEAD_PAIRS 5000
 
 static double read_timer(const struct ABT_timer_opaque *timer)

@@ -1,11 +1,13 @@
 /* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
 #include "api/handles.h"
 #include "os/annotate.h"
+#include "base/assert.h"
 #include "pool/member.h"
 #include "run/tool_event.h"
 
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {
+    abti_assert(abti_unit_is_done(unit) && pool);
     bool has_own = ABTI_UNLIKELY(abti_guard_needs_page()) && unit->flags & ABTI_UNIT_OWN_STACK;
     if (has_own && !abti_stack_guard_by_name(unit->stack))
         return ABT_ERR_MEM;

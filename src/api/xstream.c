@@ -10,7 +10,7 @@
 #include "stream/main.h"
 #include "stream/xstream.h"
 
-/* A scheduler as the user gives it, made ready to be a main scheduler: a null one becomes a new default one. */
+/* Makes a scheduler, as the user gives it, ready to be a main scheduler. A null one becomes a new default one. */
 static int claim_main_sched(ABT_sched sched, abti_sched **out)
 {
     if (ABTI_SCHED_IS_NULL(sched)) {
@@ -24,7 +24,9 @@ static int claim_main_sched(ABT_sched sched, abti_sched **out)
     return ABT_SUCCESS;
 }
 
-/* What claim_main_sched did, when the rest failed: a scheduler made there goes, one of the user's is the user's again.
+/*
+ * Undoes claim_main_sched, when the rest failed: a scheduler made there is destroyed, and one of the user's is unused
+ * again.
  */
 static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
 {
@@ -62,7 +64,7 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstr
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    /* Before the scheduler is looked at; whether the rank is free when it is taken is another question. */
+    /* This comes before the scheduler is looked at. Whether the rank is free when it is taken is another question. */
     if (ABTI_REFUSE(rank < 0 || !abti_es_rank_is_free(rank)))
         return abti_error(ABT_ERR_INV_XSTREAM_RANK);
     return xstream_create(sched, rank, newxstream);
@@ -185,7 +187,7 @@ int ABT_xstream_get_rank(ABT_xstream xstream, int *rank)
     return ABT_SUCCESS;
 }
 
-/* Callers and targets of the two set_main_sched functions. */
+/* Checks callers and targets of the two set_main_sched functions. */
 static int check_set_main_sched(abti_es *self, abti_es *target)
 {
     int code = abti_check_ult(self);
@@ -305,7 +307,7 @@ int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
     return ABT_SUCCESS;
 }
 
-/* A scheduler runs the unit, with a change of its pool if one is given. */
+/* Runs the unit in a scheduler, with a change of its pool if one is given. */
 static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 {
     if (!ABTI_POOL_IS_NULL(pool)) {
@@ -347,7 +349,7 @@ int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
     return schedule(es, thread, pool);
 }
 
-/* The unit is the ULT of the scheduler. What others have in that place is the argument of a callback. */
+/* The unit is the ULT of the scheduler. Other units have the argument of a callback in that place. */
 static bool runs_sched(abti_unit *unit, abti_sched *sched)
 {
     return (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED)) && abti_unit_cold_get(unit)->sched == sched;
