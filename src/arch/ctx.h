@@ -29,10 +29,13 @@ enum { ABTI_CTX_BELOW = 8 };
 /* Saves the caller in *save and resumes `to`. Returns 0 when the caller is resumed. */
 int abti_ctx_switch(abti_ctx *save, abti_ctx to);
 
-/* The same, with after(arg) on the new stack. */
+/* Does the same, and calls after(arg) on the new stack. */
 int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg);
 
-/* The same where all that after would do is one store, with release. */
+/*
+ * Does the same where all that `after` would do is one store. release: pairs with the acquires that abti_after_suspend
+ * names.
+ */
 int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value);
 
 /* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry
@@ -46,8 +49,9 @@ int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)
 int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg));
 
 /*
- * The same, but when entry returns, the caller goes on in abti_end_in_place, to which this is a tail call: its result
- * is the caller's. So nothing but entry's own frames is nested, and what is to be done at its end costs no call more.
+ * Does the same, but when entry returns, the caller goes on in abti_end_in_place, to which this is a tail call: its
+ * result is the caller's. So nothing but entry's own frames is nested, and what is to be done at its end costs no call
+ * more.
  */
 int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg));
 int abti_end_in_place(void); /* the user's of this interface */
@@ -72,10 +76,13 @@ ABTI_NORETURN void abti_ctx_restart(void *top, void (*entry)(void), void (*after
 /* Builds a context at `top` that calls entry() when it is first switched to. */
 abti_ctx abti_ctx_make(void *top, void (*entry)(void));
 
-/* For unwinders: code whose call frame information leads from a context, as the stack pointer, to its caller. */
+/* This is code for unwinders: its call frame information leads from a context, as the stack pointer, to its caller. */
 void abti_ctx_suspended(void);
 
-/* The same in a ucontext_t, for unwinders that start from what a signal handler gets. All else in there is zero. */
+/*
+ * Writes the context to a ucontext_t, for unwinders that start from what a signal handler gets. All else in there is
+ * zero.
+ */
 void abti_ctx_to_ucontext(abti_ctx ctx, void *ucontext);
 
 #endif

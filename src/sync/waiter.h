@@ -110,7 +110,7 @@ void abti_waiter_finish(struct abti_waiter *w);
 
 /*
  * Says, before abti_waiter_park, that the waiter has something to do for others when it is woken, so that it is not
- * cancelled then. relaxed: its wait has no deadline, and it looks for a cancellation when it runs again.
+ * cancelled then. relaxed: the stream that pops the ULT looks at it, which what wakes the ULT has ordered.
  */
 ABTI_INLINE void abti_waiter_hold(struct abti_waiter *w)
 {
