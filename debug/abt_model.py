@@ -194,7 +194,7 @@ class Unit(Record):
     def state(self):
         if self["join"] == self.model.constant("ABTI_JOIN_DONE"):
             return TERMINATED
-        return self["state"]
+        return self["state"] & 3  # above it a mark of watch/mark.h may stand
 
     def has_started(self):
         return self["es"] != 0

@@ -85,7 +85,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 
 void abti_take_blocked(abti_es *es, abti_unit *unit)
 {
-    abti_assert(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_BLOCKED);
+    abti_assert(abti_unit_is_blocked(unit));
     abti_annotate_release(unit);
     abti_tool_event_resume(unit);
     /* relaxed: only queries look at it before the unit runs, and they may see it late */

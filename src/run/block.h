@@ -136,9 +136,7 @@ ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *nex
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
     return !abti_is_watched() && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
-           ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
-           /* acquire: pairs with the release in abti_after_suspend and in abti_hand_over */
-           ABTI_LIKELY(abti_load_acquire(&next->state) == ABT_THREAD_STATE_BLOCKED) &&
+           ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) && ABTI_LIKELY(abti_unit_is_blocked(next)) &&
            ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&
            !abti_has_exceptions(es);
 }

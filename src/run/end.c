@@ -132,8 +132,7 @@ abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 void abti_resume_joiner(abti_unit *joiner)
 {
     abti_assert(joiner != NULL);
-    /* acquire: pairs with the release in abti_after_suspend */
-    abti_spin_until(abti_load_acquire(&joiner->state) == ABT_THREAD_STATE_BLOCKED);
+    abti_spin_until(abti_unit_is_blocked(joiner));
     abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }
 

@@ -20,7 +20,7 @@
 static void resume_waiter(abti_unit *waiter)
 {
     abti_tool_event_resume(waiter);
-    abti_assert(abti_load_relaxed(&waiter->state) == ABT_THREAD_STATE_BLOCKED);
+    abti_assert(abti_unit_is_blocked(waiter));
     abti_store_relaxed(&waiter->state, ABT_THREAD_STATE_READY); /* relaxed: the push publishes it */
     abti_pool_push(waiter->pool, waiter, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
 }

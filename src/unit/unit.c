@@ -121,7 +121,7 @@ ABT_thread_state abti_unit_state(abti_unit *unit)
     if (abti_unit_is_done(unit))
         return ABT_THREAD_STATE_TERMINATED;
     /* acquire: pairs with the release of BLOCKED in abti_after_suspend; a thread that sees it may resume the unit */
-    return (ABT_thread_state)abti_load_acquire(&unit->state);
+    return (ABT_thread_state)(abti_load_acquire(&unit->state) & ABTI_STATE_MASK);
 }
 
 /* acquire: pairs with the release in abti_unit_set_stack */

@@ -72,7 +72,7 @@ struct ABT_thread_opaque {
             _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
             _Atomic(uint8_t) cold;     /* state of the cold line, see ABTI_COLD_NONE */
             _Atomic(uint16_t) es;      /* index of the ES that ran it last; ABTI_ES_NONE: it has not started */
-            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's */
+            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's; and a mark */
             _Atomic(uint8_t) held;     /* the unit is not to be cancelled before it has run again, since others know
                                           what is on its stack. The unit stores it; it is cleared when the unit runs */
         };
@@ -109,6 +109,14 @@ _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 /* The running word of a unit that runs on the ES with this index, and the part of it that is the index. */
 #define ABTI_RUNNING_ON(index) ((uint32_t)(index) | (uint32_t)ABT_THREAD_STATE_RUNNING << 16)
 #define ABTI_RUNNING_ES 0xffffu
+
+/*
+ * The state of a unit stands in the low bits of its byte. What watches (watch/mark.h) may leave a mark above it, which
+ * goes with the next store of a state: it says that the unit has not changed since. So a state that others may have
+ * marked is never compared as a whole; BLOCKED has a bit of its own.
+ */
+enum { ABTI_STATE_BITS = 2, ABTI_STATE_MASK = (1 << ABTI_STATE_BITS) - 1 };
+_Static_assert(!(ABT_THREAD_STATE_BLOCKED & (ABT_THREAD_STATE_READY | ABT_THREAD_STATE_RUNNING)), "a bit of its own");
 
 /* What few units have. It is valid once the unit's `cold` says READY. Every field is zero at first. */
 struct abti_unit_cold {
@@ -187,6 +195,12 @@ void abti_unit_forget_migrated(abti_unit *unit);
 
 /* Returns that function and its argument; both are NULL if there is none. */
 struct abti_migrated abti_unit_migrated(abti_unit *unit);
+
+/* acquire: pairs with the release in abti_after_suspend and in abti_hand_over. A mark keeps to that order. */
+ABTI_INLINE bool abti_unit_is_blocked(abti_unit *unit)
+{
+    return (abti_load_acquire(&unit->state) & ABT_THREAD_STATE_BLOCKED) != 0;
+}
 
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
