@@ -116,6 +116,7 @@ abt_sources = \
 	src/stream/main.c \
 	src/stream/native.c \
 	src/stream/park.c \
+	src/stream/helper.c \
 	src/stream/reclaim.c \
 	src/stream/relook.c \
 	src/stream/sched_basic.c \

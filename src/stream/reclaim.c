@@ -1,9 +1,8 @@
 #include "stream/reclaim.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include "os/clock.h"
 #include "rt/rt.h"
+#include "stream/helper.h"
 #include "wait/word.h"
 
 /*
@@ -37,11 +36,8 @@ enum { PERIOD_NS = 100 * 1000 * 1000 };
 static _Atomic(uint32_t) reclaim_state;
 static pthread_t reclaim_thread; /* written by the thread that has left NONE, read by ABT_finalize */
 
-/*
- * The thread holds this while it has other locks, or memory that it is giving back. A fork waits for it: otherwise the
- * child would have these locks held for ever.
- */
-static struct abti_spin working = ABTI_SPIN_INIT(ABTI_RANK_RECLAIM);
+/* The thread holds its lock while it has other locks, or memory that it is giving back. */
+static struct abti_helper reclaimer = {.working = ABTI_SPIN_INIT(ABTI_RANK_RECLAIM)};
 
 static bool is_ending(void)
 {
@@ -63,9 +59,9 @@ static struct abti_slab *slab_at(unsigned i)
 /* Gives back in small steps, since a fork may wait. */
 static bool give_back(struct abti_slab *slab)
 {
-    abti_spin_lock(&working);
+    abti_spin_lock(&reclaimer.working);
     bool given = abti_slab_give_back(slab);
-    abti_spin_unlock(&working);
+    abti_spin_unlock(&reclaimer.working);
     return given;
 }
 
@@ -74,9 +70,9 @@ static bool reclaim(void)
 {
     bool more = false;
     for (unsigned i = 0; i < NUM_SLABS; i++) {
-        abti_spin_lock(&working);
+        abti_spin_lock(&reclaimer.working);
         more |= abti_slab_look(slab_at(i));
-        abti_spin_unlock(&working);
+        abti_spin_unlock(&reclaimer.working);
         while (!is_ending() && give_back(slab_at(i)))
             more = true;
     }
@@ -86,18 +82,18 @@ static bool reclaim(void)
 static bool any_is_crowded(void)
 {
     bool any = false;
-    abti_spin_lock(&working);
+    abti_spin_lock(&reclaimer.working);
     for (unsigned i = 0; i < NUM_SLABS && !any; i++)
         any = abti_slab_is_crowded(slab_at(i));
-    abti_spin_unlock(&working);
+    abti_spin_unlock(&reclaimer.working);
     return any;
 }
 
 static void ask_for_stacks(void)
 {
-    abti_spin_lock(&working);
+    abti_spin_lock(&reclaimer.working);
     abti_es_ask_all_for_stacks(NULL);
-    abti_spin_unlock(&working);
+    abti_spin_unlock(&reclaimer.working);
 }
 
 /* relaxed: the locks of the depots order it, see above */
@@ -140,23 +136,6 @@ static void *reclaim_main(void *arg)
     return NULL;
 }
 
-/* Makes the thread. The program's signals are not for it. */
-static int make_thread(void)
-{
-    enum { STACK_SIZE = 128 * 1024 };
-    pthread_attr_t attr;
-    sigset_t all, before;
-    if (pthread_attr_init(&attr))
-        return -1;
-    (void)pthread_attr_setstacksize(&attr, STACK_SIZE); /* one that is too small leaves the default */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&reclaim_thread, &attr, reclaim_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return err;
-}
-
 /*
  * Sees to it that the native thread works, since a depot is crowded. Any thread may call this. It takes long the first
  * time only.
@@ -167,53 +146,23 @@ static void reclaim_start(void)
     uint32_t state = abti_load_relaxed(&reclaim_state);
     if (state == ASLEEP && change_state(ASLEEP, AWAKE))
         abti_futex_wake(&reclaim_state);
-    else if (state == NONE && change_state(NONE, AWAKE) && make_thread())
+    else if (state == NONE && change_state(NONE, AWAKE) && abti_helper_start(&reclaim_thread, reclaim_main))
         abti_store_relaxed(&reclaim_state, REFUSED);
 }
 
-/* --- Fork --- */
+/* --- The beginning and the end --- */
 
-/*
- * A fork waits for the lock, but not for ever: a signal handler that forks may have interrupted a holder of the very
- * lock that the native thread waits for. Its child can do as much as any child could without the library.
- */
-static _Thread_local bool fork_has_lock;
-
-static void before_fork(void)
-{
-    enum { STEPS = 20000 }; /* a second or more */
-    fork_has_lock = false;
-    for (unsigned step = 0; step < STEPS && !fork_has_lock; step++) {
-        fork_has_lock = abti_spin_trylock(&working);
-        if (!fork_has_lock)
-            abti_backoff(step);
-    }
-}
-
-static void after_fork(void)
-{
-    if (fork_has_lock)
-        abti_spin_unlock(&working);
-}
-
+/* relaxed: there is no other thread */
 static void after_fork_in_child(void)
 {
-    abti_futex_forget_sleepers();
-    /* relaxed: there is no other thread */
     abti_store_relaxed(&reclaim_state, NONE);
-    if (fork_has_lock)
-        abti_spin_unlock(&working);
-    else
-        abti_spin_init(&working, ABTI_RANK_RECLAIM);
 }
 
 void abti_reclaim_init(void)
 {
-    static bool registered; /* for as long as the library is loaded */
-    if (!registered)
-        registered = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
-    /* relaxed: no other thread looks yet */
-    abti_store_relaxed(&reclaim_state, registered ? NONE : REFUSED);
+    reclaimer.in_child = after_fork_in_child;
+    /* relaxed: there is no other thread yet that looks */
+    abti_store_relaxed(&reclaim_state, abti_helper_register(&reclaimer) ? NONE : REFUSED);
 }
 
 void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)

@@ -1,0 +1,94 @@
+#include "stream/helper.h"
+
+#include <signal.h>
+#include "base/assert.h"
+#include "base/delay.h"
+#include "os/futex.h"
+
+static struct abti_spin list_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+static _Atomic(struct abti_helper *) helpers; /* list_lock for those who add. Only grows */
+static unsigned num_helpers;                  /* list_lock */
+
+/*
+ * A fork waits for the lock, but not for ever: a signal handler that forks may have interrupted a holder of the very
+ * lock that the helper waits for. Its child can do as much as any child could without the library.
+ */
+static _Thread_local unsigned fork_has; /* the bits of those whose lock the forking thread has got */
+
+static bool try_for_long(struct abti_spin *lock)
+{
+    enum { STEPS = 20000 }; /* a second or more */
+    bool got = abti_spin_trylock(lock);
+    for (unsigned step = 0; step < STEPS && !got; step++) {
+        abti_backoff(step);
+        got = abti_spin_trylock(lock);
+    }
+    return got;
+}
+
+/* acquire: pairs with the release in abti_helper_register */
+static struct abti_helper *first(void)
+{
+    return abti_load_acquire(&helpers);
+}
+
+static void before_fork(void)
+{
+    fork_has = 0;
+    for (struct abti_helper *helper = first(); helper; helper = helper->next)
+        fork_has |= try_for_long(&helper->working) ? helper->bit : 0;
+}
+
+static void after_fork(void)
+{
+    for (struct abti_helper *helper = first(); helper; helper = helper->next) {
+        if (fork_has & helper->bit)
+            abti_spin_unlock(&helper->working);
+    }
+}
+
+/* The lock is free in any case: whoever had it is not there. */
+static void after_fork_in_child(void)
+{
+    abti_futex_forget_sleepers();
+    for (struct abti_helper *helper = first(); helper; helper = helper->next) {
+        helper->in_child();
+        abti_spin_unlock(&helper->working);
+    }
+}
+
+bool abti_helper_register(struct abti_helper *helper)
+{
+    static bool has_handlers;
+    if (helper->registered)
+        return true;
+    if (!has_handlers)
+        has_handlers = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    if (!has_handlers)
+        return false;
+    abti_spin_lock(&list_lock);
+    helper->bit = 1u << num_helpers++;
+    helper->next = abti_load_relaxed(&helpers); /* relaxed: the lock is held */
+    /* release: pairs with the acquire in first */
+    abti_store_release(&helpers, helper);
+    abti_spin_unlock(&list_lock);
+    helper->registered = true;
+    return true;
+}
+
+int abti_helper_start(pthread_t *thread, void *(*run)(void *))
+{
+    enum { STACK_SIZE = 128 * 1024 };
+    pthread_attr_t attr;
+    sigset_t all, before;
+    int err = pthread_attr_init(&attr);
+    if (err)
+        return err;
+    (void)pthread_attr_setstacksize(&attr, STACK_SIZE); /* one that is too small leaves the default */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    err = pthread_create(thread, &attr, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return err;
+}
