@@ -42,6 +42,10 @@ abt_sources = \
 	src/watch/capture.c \
 	src/watch/dumpsignal.c \
 	src/watch/info.c \
+	src/watch/mark.c \
+	src/watch/name.c \
+	src/watch/watchdog.c \
+	src/watch/watcher.c \
 	src/watch/registry.c \
 	src/watch/layout.c \
 	src/watch/registry_text.c \

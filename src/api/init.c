@@ -9,6 +9,7 @@
 #include "watch/probes.h"
 #include "watch/stats.h"
 #include "watch/trace.h"
+#include "watch/watcher.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "pool/pool_impl.h"
@@ -188,6 +189,7 @@ static int runtime_init(void)
         abti_config_print_help(stderr, config);
     if (config->print_config)
         abti_info_print_config(stdout);
+    abti_watcher_start();
     return ABT_SUCCESS;
 }
 
@@ -248,6 +250,7 @@ static void runtime_fini(abti_es *es)
     abti_join_uncounted(es, es->main_unit);
     abti_stranded_end(es);
     abti_annotate_acquire(&abti_annotate_ends);
+    abti_watcher_stop();
 
     /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */
     abti_unit_call_back(es->cur);

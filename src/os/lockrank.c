@@ -6,7 +6,7 @@
 
 static const char *const names[ABTI_NUM_RANKS] = {
     [ABTI_RANK_WALK] = "walk over a pool",
-    [ABTI_RANK_RECLAIM] = "reclaim",
+    [ABTI_RANK_HELPER] = "helper",
     [ABTI_RANK_RT] = "runtime",
     [ABTI_RANK_TIMERS] = "timers",
     [ABTI_RANK_REPLACE] = "replace",

@@ -16,7 +16,7 @@
 /* Locks are taken in this order. The brackets say why a lock comes before others. */
 enum abti_lockrank {
     ABTI_RANK_WALK = 1, /* the lock of a pool that is walked over (the user's function may do anything) */
-    ABTI_RANK_RECLAIM,  /* `working` of a helper thread (a step of it takes the locks of slabs, or rt.lock) */
+    ABTI_RANK_HELPER,   /* `working` of a helper thread (a step of it takes the locks of slabs, or rt.lock) */
     ABTI_RANK_RT,       /* rt.lock */
     ABTI_RANK_OBJECT,   /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's; a
                            waiter of a mutex arms a timer) */

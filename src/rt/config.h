@@ -11,6 +11,13 @@
 #include "mem/guard.h"
 
 /* What becomes of misuse of the library that is found. */
+enum abti_deadlock_check {
+    ABTI_DEADLOCK_OFF,
+    ABTI_DEADLOCK_ON,
+    ABTI_DEADLOCK_ABORT,
+    ABTI_DEADLOCK_CYCLES, /* only cycles are looked for: there may be wakers that the library does not know */
+};
+
 enum abti_check {
     ABTI_CHECK_OFF, /* it is not looked for */
     ABTI_CHECK_ON,  /* it is told on stderr, and the function returns its error code */
@@ -40,7 +47,9 @@ struct abti_config {
     bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and who owns plain mutexes, is kept */
     bool probes;           /* ABT_PROBES: see watch/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
-    enum abti_stats_format stats; /* ABT_STATS: printed at ABT_finalize */
+    enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */
+    enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */
+    uint32_t watchdog_ms;                    /* ABT_WATCHDOG: see watch/watchdog.h; 0: off */
     /* streams and schedulers */
     int max_num_xstreams;      /* ABT_MAX_NUM_XSTREAMS */
     uint32_t sched_event_freq; /* ABT_SCHED_EVENT_FREQ: INT_MAX at most */

@@ -21,6 +21,7 @@ enum {
     ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
     ABTI_ES_REQ_STACKS = 32, /* others want its free stacks */
     ABTI_ES_REQ_TELL = 64,   /* somebody listens to events from now on, or nobody does */
+    ABTI_ES_REQ_SEEN = 128,  /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
@@ -29,6 +30,14 @@ enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
 /* The caches of stacks of an ES, which are private to it and made as they are needed. NULL: it was not needed yet. */
 struct abti_ownstacks {
     struct abti_cache *caches[ABTI_STACK_CLASSES];
+};
+
+/* What watch/watchdog.c has seen of an ES. */
+struct abti_watched {
+    abti_unit *unit;   /* that has run since it looked for the first time, by its mark; NULL: none */
+    uint64_t since_ns; /* when that was */
+    int32_t budget;    /* at that time, as now */
+    bool told;
 };
 
 struct ABT_xstream_opaque {
@@ -74,10 +83,11 @@ struct ABT_xstream_opaque {
     abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
     abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
 
-    int rank;         /* rt.lock */
-    abti_es *next;    /* rt.lock */
-    uint32_t halted;  /* rt.lock: the round of stream/halt in which it has halted last */
-    pthread_t thread; /* creator; valid for secondary ESs */
+    int rank;                    /* rt.lock */
+    abti_es *next;               /* rt.lock */
+    uint32_t halted;             /* rt.lock: the round of stream/halt in which it has halted last */
+    struct abti_watched watched; /* rt.lock */
+    pthread_t thread;            /* creator; valid for secondary ESs */
 
     struct abti_idle *idle; /* see stream/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */

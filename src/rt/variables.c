@@ -24,6 +24,7 @@
 #define MAX_KEY_TABLE (64 * KIB)
 #define MAX_DESC_CHUNK GIB
 #define MAX_PAGE GIB
+#define MAX_WATCHDOG 1000000000 /* some days */
 
 #define HUGE_PAGE (ABTI_BUILD_HUGE_PAGE ? ABTI_BUILD_HUGE_PAGE : 2 * MIB)
 
@@ -61,6 +62,14 @@ static const struct abti_word stats_words[] = {
     {"no", ABTI_STATS_NONE},
     {"yes", ABTI_STATS_TEXT},
     {"json", ABTI_STATS_JSON},
+    {NULL, 0},
+};
+
+static const struct abti_word deadlock_words[] = {
+    {"no", ABTI_DEADLOCK_OFF},
+    {"yes", ABTI_DEADLOCK_ON},
+    {"abort", ABTI_DEADLOCK_ABORT},
+    {"cycles", ABTI_DEADLOCK_CYCLES},
     {NULL, 0},
 };
 
@@ -140,6 +149,10 @@ const struct abti_variable abti_variables[] = {
      .help = "under ThreadSanitizer units of one stream count as ordered"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
      .help = "since when units wait, and who owns mutexes, is kept for dumps"},
+    {"DEADLOCK_CHECK", ABTI_VARIABLE_WORD, FIELD(deadlock_check), .limits.dflt = ABTI_DEADLOCK_OFF,
+     .words = deadlock_words, .help = "deadlocks are told on stderr; abort: and end the program; cycles: only those"},
+    {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),
+     .help = "a unit that runs for so many milliseconds, or stands ready so long, is told on stderr; 0: none"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "lines on stderr for events, in builds with a log"},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,

@@ -37,7 +37,7 @@ static _Atomic(uint32_t) reclaim_state;
 static pthread_t reclaim_thread; /* written by the thread that has left NONE, read by ABT_finalize */
 
 /* The thread holds its lock while it has other locks, or memory that it is giving back. */
-static struct abti_helper reclaimer = {.working = ABTI_SPIN_INIT(ABTI_RANK_RECLAIM)};
+static struct abti_helper reclaimer = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
 
 static bool is_ending(void)
 {

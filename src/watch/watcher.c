@@ -1,0 +1,88 @@
+#include "watch/watcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "stream/helper.h"
+#include "wait/word.h"
+#include "watch/watchdog.h"
+
+/*
+ *   NONE -> AWAKE     by ABT_init, which then makes the thread
+ *   AWAKE -> NONE     by the same, when it cannot be made, and in the child of a fork, which does not have it
+ *   AWAKE -> ENDING   by ABT_finalize, which then awaits the end of the thread and stores NONE
+ */
+enum { NONE, AWAKE, ENDING };
+
+static _Atomic(uint32_t) watcher_state;
+static pthread_t watcher_thread; /* while AWAKE */
+
+/* Its lock is held by the thread while it looks. */
+static struct abti_helper watcher = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
+
+/* What it looks at. Returns when to look again; ABTI_CLOCK_NEVER: not before the next ABT_init. */
+static uint64_t (*const looks[])(uint64_t now_ns) = {abti_watchdog_look};
+
+enum { NUM_LOOKS = ABTI_ARRAY_LEN(looks) };
+
+static uint64_t look(uint64_t due_ns[NUM_LOOKS])
+{
+    uint64_t next = ABTI_CLOCK_NEVER;
+    for (unsigned i = 0; i < NUM_LOOKS; i++) {
+        uint64_t now = abti_clock_mono_ns();
+        if (due_ns[i] <= now) {
+            abti_spin_lock(&watcher.working);
+            due_ns[i] = looks[i](now);
+            abti_spin_unlock(&watcher.working);
+        }
+        next = due_ns[i] < next ? due_ns[i] : next;
+    }
+    return next;
+}
+
+static void *watcher_main(void *arg)
+{
+    uint64_t due_ns[NUM_LOOKS] = {0};
+    (void)arg;
+    /* release, in abti_watcher_stop, pairs with the acquire of the wait */
+    while (!abti_word_await_change(&watcher_state, AWAKE, look(due_ns)))
+        ;
+    return NULL;
+}
+
+/* relaxed: there is no other thread */
+static void after_fork_in_child(void)
+{
+    abti_store_relaxed(&watcher_state, NONE);
+}
+
+static bool is_wanted(void)
+{
+    return abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF || abti_rt.config.watchdog_ms > 0;
+}
+
+void abti_watcher_start(void)
+{
+    if (!is_wanted())
+        return;
+    watcher.in_child = after_fork_in_child;
+    abti_store_relaxed(&watcher_state, AWAKE); /* relaxed, as below: the thread is made after it, and ends before it */
+    int err = abti_helper_register(&watcher) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
+    if (err == 0)
+        return;
+    abti_store_relaxed(&watcher_state, NONE);
+    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK and ABT_WATCHDOG have no effect, there is no thread for them: %s\n",
+            strerror(err));
+}
+
+void abti_watcher_stop(void)
+{
+    if (abti_load_relaxed(&watcher_state) == NONE)
+        return;
+    abti_store_release(&watcher_state, ENDING); /* pairs with watcher_main */
+    abti_futex_wake(&watcher_state);
+    pthread_join(watcher_thread, NULL);
+    abti_store_relaxed(&watcher_state, NONE);
+}
