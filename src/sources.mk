@@ -6,6 +6,7 @@ abt_sources = \
 	src/api/cond.c \
 	src/api/error.c \
 	src/api/eventual.c \
+	src/api/expect.c \
 	src/api/future.c \
 	src/api/info.c \
 	src/api/init.c \
@@ -42,7 +43,9 @@ abt_sources = \
 	src/watch/capture.c \
 	src/watch/dumpsignal.c \
 	src/watch/info.c \
+	src/watch/deadlock.c \
 	src/watch/mark.c \
+	src/watch/waits.c \
 	src/watch/name.c \
 	src/watch/watchdog.c \
 	src/watch/watcher.c \
@@ -150,6 +153,7 @@ abt_sources = \
 	src/unit/unitmap.c \
 	src/wait/cpus.c \
 	src/wait/crowd.c \
+	src/wait/guest.c \
 	src/wait/native.c \
 	src/wait/sleeper.c \
 	src/wait/thrift.c \

@@ -68,6 +68,7 @@ api_tests = \
 	test/api/affinity \
 	test/api/barrier \
 	test/api/cond \
+	test/api/deadlock \
 	test/api/environment \
 	test/api/dump \
 	test/api/error \
@@ -116,6 +117,7 @@ api_tests = \
 	test/api/tool \
 	test/api/tool_sched \
 	test/api/tool_switch \
+	test/api/watchdog \
 	test/api/xstream \
 	test/api/xstream_barrier \
 	test/api/xstream_park \

@@ -158,6 +158,7 @@ static int runtime_init(void)
     abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
+    abti_rt.config.watch_waits |= abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF;
     abti_mutex_watch_owners(abti_rt.config.watch_waits || abti_ledger_on);
     abti_told_reset();
     code = abti_esaffinity_init();

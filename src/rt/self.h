@@ -10,6 +10,7 @@
 #include "os/bias.h"
 #include "os/cxx.h"
 #include "rt/types.h"
+#include "wait/guest.h"
 #include "wait/sleeper.h"
 
 /* Requests to an ES, delivered to the scheduler that checks events. */
@@ -87,6 +88,7 @@ struct ABT_xstream_opaque {
     abti_es *next;               /* rt.lock */
     uint32_t halted;             /* rt.lock: the round of stream/halt in which it has halted last */
     struct abti_watched watched; /* rt.lock */
+    struct abti_known known;     /* of the native thread */
     pthread_t thread;            /* creator; valid for secondary ESs */
 
     struct abti_idle *idle; /* see stream/idle.h. Constant */

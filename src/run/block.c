@@ -6,6 +6,7 @@
 #include "rt/rt.h"
 #include "run/migrate.h"
 #include "run/sched.h"
+#include "wait/guest.h"
 
 bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
 {
@@ -125,6 +126,7 @@ void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
     abti_pool *pool = unit->pool;
     abti_annotate_release(unit);
+    abti_guest_note();
     abti_tool_event_resume(unit);
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);

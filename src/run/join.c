@@ -9,6 +9,7 @@
 #include "run/sched.h"
 #include "run/stackuse.h"
 #include "run/yield.h"
+#include "wait/guest.h"
 
 /*
  * Registers the one joiner that may sleep. False: the unit is done or has a joiner already, and the caller looks at it
@@ -29,6 +30,7 @@ _Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tag
 static void join_native(abti_unit *unit)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};
+    abti_guest_note();
     abti_sleeper_prepare(&sleeper);
     if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
         /*

@@ -128,6 +128,7 @@ static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
+    abti_known_self = &es->known;
     abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
     /*
      * Of native threads' stacks valgrind knows only the first one's. A switch from a unit's stack to this one is no
@@ -161,6 +162,7 @@ static void *es_thread(void *arg)
     abti_fault_leave(es->fault_stack);
     es_drain(es);
     abti_annotate_stack_unregister(es->native.valgrind_id);
+    abti_known_self = NULL;
     abti_es_self = NULL;
     return NULL;
 }
@@ -253,6 +255,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_exceptions_enter(es);
     abti_set_running(es, main_ult);
     abti_es_self = es;
+    abti_known_self = &es->known;
     *out = es;
     return ABT_SUCCESS;
 }
@@ -265,6 +268,7 @@ void abti_es_destroy_primary(abti_es *es)
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
     abti_fault_leave(es->fault_stack);
+    abti_known_self = NULL;
     abti_es_self = NULL;
     es_drain(es);
     es_dispose(es);

@@ -173,9 +173,11 @@ static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti
     struct abti_mutex_relook relook = abti_mutex_relook_new;
     w->ult = NULL;
     abti_spin_unlock(&mutex->lock);
+    abti_known_only_looks(true);
     while (!abti_native_wait(&w->word, abti_mutex_relook_next(&relook, abti_clock_mono_ns())) &&
            !look_natively(mutex, queue, w))
         ;
+    abti_known_only_looks(false);
 }
 
 /* Whether the waiter need not look, see "Nobody waits for ever" in sync/mutex.h. */

@@ -4,6 +4,8 @@
  */
 #include "sync/mutex.h"
 
+#include "wait/guest.h"
+
 /* What no word of a mutex ever holds. */
 enum { NEVER = -1 };
 
@@ -29,7 +31,10 @@ const void *abti_mutex_self(void)
 {
     static _Thread_local char native;
     abti_es *es = abti_es_self;
-    return es ? (const void *)es->cur : &native;
+    if (es)
+        return es->cur;
+    abti_guest_note();
+    return &native;
 }
 
 const void *abti_mutex_owner(ABT_mutex mutex)

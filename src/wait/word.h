@@ -12,12 +12,7 @@
  * Waits for a word by the policy that configure was given: the thread sleeps, or it spins, and then no thread makes a
  * system call to wake it. The contract is that of os/futex.h.
  */
-ABTI_INLINE bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
-{
-    if (ABTI_BUILD_WAIT_ACTIVE)
-        return abti_spin_on(word, expected, deadline_ns);
-    return abti_futex_wait(word, expected, deadline_ns);
-}
+bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 
 ABTI_INLINE void abti_word_wake(_Atomic uint32_t *word)
 {

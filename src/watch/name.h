@@ -1,4 +1,4 @@
-/* How units and functions are called in what is printed. */
+/* How units are called in what is printed. */
 #ifndef ABTI_WATCH_NAME_H
 #define ABTI_WATCH_NAME_H
 
@@ -7,10 +7,7 @@
 
 enum { ABTI_NAME_ROOM = 256 };
 
-/* "work at ./program" or, where the loader knows no name, "./program+0x11d9". Returns `text`. */
-const char *abti_name_code(char text[ABTI_NAME_ROOM], void *address);
-
-/* "ULT 3 (work at ./program)"; one that was never asked for its id is called by its address. Returns `text`. */
+/* "ULT 3 (work at program+0x11d9)"; one that was never asked for its id is called by its address. Returns `text`. */
 const char *abti_name_unit(char text[ABTI_NAME_ROOM], const struct abti_unit_note *note);
 
 #endif

@@ -5,6 +5,7 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "run/sched.h"
+#include "watch/capture.h"
 #include "watch/mark.h"
 #include "watch/name.h"
 
@@ -100,17 +101,28 @@ static int find_hogs(struct hog hogs[MAX_HOGS], uint64_t now_ns)
     return num;
 }
 
+static void tell_hog(const struct hog *hog)
+{
+    struct abti_unit_note note;
+    struct abti_calls calls;
+    char name[ABTI_NAME_ROOM];
+    enum abti_capture answer = abti_capture_unit(hog->unit, &calls);
+    if (!abti_registry_look(hog->unit, &note))
+        return;        /* it has just ended */
+    flockfile(stderr); /* what it says stays together */
+    fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms\n", abti_name_unit(name, &note), hog->rank,
+            ms(hog->ran_ns));
+    if (answer == ABTI_CAPTURED)
+        abti_unwind_print(stderr, &calls);
+    funlockfile(stderr);
+}
+
 static void look_at_running(uint64_t now_ns)
 {
     struct hog hogs[MAX_HOGS];
     int num = find_hogs(hogs, now_ns);
-    for (int i = 0; i < num; i++) {
-        struct abti_unit_note note;
-        char name[ABTI_NAME_ROOM];
-        abti_registry_look(hogs[i].unit, &note);
-        fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms\n", abti_name_unit(name, &note),
-                hogs[i].rank, ms(hogs[i].ran_ns));
-    }
+    for (int i = 0; i < num; i++)
+        tell_hog(&hogs[i]);
 }
 
 /* --- Units that stand ready --- */
@@ -238,7 +250,7 @@ static void print_service(const struct waiting *waiting)
     } else if (s.num_streams > 0) {
         struct abti_unit_note note = {0};
         if (s.unit)
-            abti_registry_look(s.unit, &note);
+            (void)abti_registry_look(s.unit, &note);
         fprintf(stderr, "libabt:   pool %d is served by stream %d%s%s%s\n", waiting->pool_id, s.rank,
                 s.num_streams > 1 ? " and others" : "", note.unit ? ", which runs " : "",
                 note.unit ? abti_name_unit(name, &note) : "");

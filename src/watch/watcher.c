@@ -6,7 +6,9 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "stream/helper.h"
+#include "wait/guest.h"
 #include "wait/word.h"
+#include "watch/deadlock.h"
 #include "watch/watchdog.h"
 
 /*
@@ -23,7 +25,7 @@ static pthread_t watcher_thread; /* while AWAKE */
 static struct abti_helper watcher = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
 
 /* What it looks at. Returns when to look again; ABTI_CLOCK_NEVER: not before the next ABT_init. */
-static uint64_t (*const looks[])(uint64_t now_ns) = {abti_watchdog_look};
+static uint64_t (*const looks[])(uint64_t now_ns) = {abti_deadlock_look, abti_watchdog_look};
 
 enum { NUM_LOOKS = ABTI_ARRAY_LEN(looks) };
 
@@ -67,6 +69,7 @@ void abti_watcher_start(void)
 {
     if (!is_wanted())
         return;
+    abti_guests_want(abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF);
     watcher.in_child = after_fork_in_child;
     abti_store_relaxed(&watcher_state, AWAKE); /* relaxed, as below: the thread is made after it, and ends before it */
     int err = abti_helper_register(&watcher) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
@@ -79,6 +82,7 @@ void abti_watcher_start(void)
 
 void abti_watcher_stop(void)
 {
+    abti_guests_want(false);
     if (abti_load_relaxed(&watcher_state) == NONE)
         return;
     abti_store_release(&watcher_state, ENDING); /* pairs with watcher_main */

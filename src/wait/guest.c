@@ -1,0 +1,85 @@
+#include "wait/guest.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include "os/peek.h"
+#include "os/spin.h"
+
+struct guest {
+    struct abti_known known;
+    struct guest *next, *prev; /* guest_lock */
+};
+
+_Atomic(bool) abti_guests_are_wanted;
+_Thread_local struct abti_known *abti_known_self;
+
+static struct abti_spin guest_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+static struct guest *guests;    /* guest_lock */
+static unsigned num_unlisted;   /* guest_lock: those for which there was no memory; they are guests for ever */
+static pthread_key_t guest_key; /* its value is the guest, which leaves when its thread ends */
+
+static void leave(void *value)
+{
+    struct guest *guest = value;
+    abti_spin_lock(&guest_lock);
+    if (guest->prev)
+        guest->prev->next = guest->next;
+    else
+        guests = guest->next;
+    if (guest->next)
+        guest->next->prev = guest->prev;
+    abti_spin_unlock(&guest_lock);
+    abti_known_self = NULL;
+    free(guest);
+}
+
+void abti_guests_want(bool wanted)
+{
+    static bool has_key;
+    if (wanted && !has_key)
+        has_key = pthread_key_create(&guest_key, leave) == 0;
+    abti_store_relaxed(&abti_guests_are_wanted, wanted && has_key);
+}
+
+void abti_guest_enter(void)
+{
+    static struct abti_known unlisted;
+    struct guest *guest = calloc(1, sizeof(*guest));
+    if (guest && pthread_setspecific(guest_key, guest) != 0) {
+        free(guest);
+        guest = NULL;
+    }
+    abti_spin_lock(&guest_lock);
+    if (guest) {
+        guest->next = guests;
+        if (guests)
+            guests->prev = guest;
+        guests = guest;
+    } else {
+        num_unlisted++;
+    }
+    abti_spin_unlock(&guest_lock);
+    abti_known_self = guest ? &guest->known : &unlisted;
+}
+
+bool abti_known_is_asleep(struct abti_known *known)
+{
+    /* acquire: pairs with the release in abti_word_wait, so that the value is that of this word */
+    _Atomic(uint32_t) *word = abti_load_acquire(&known->word);
+    uint32_t value;
+    /* relaxed: a glance. The word may lie on the stack of the thread, which may be on its way */
+    return word && abti_peek(&value, word, sizeof(value)) && value == abti_load_relaxed(&known->value) &&
+           abti_load_relaxed(&known->word) == word;
+}
+
+void abti_guests_count(unsigned *num, unsigned *asleep)
+{
+    abti_spin_lock(&guest_lock);
+    *num = num_unlisted;
+    *asleep = 0;
+    for (struct guest *guest = guests; guest; guest = guest->next) {
+        ++*num;
+        *asleep += abti_known_is_asleep(&guest->known);
+    }
+    abti_spin_unlock(&guest_lock);
+}

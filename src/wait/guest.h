@@ -1,0 +1,54 @@
+/*
+ * What is known of native threads for the deadlock check, while it is on: whether a stream's thread is asleep, and
+ * which threads that are no stream's have called the library, and might do so again. These are its guests.
+ */
+#ifndef ABTI_WAIT_GUEST_H
+#define ABTI_WAIT_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+/* Of one native thread. */
+struct abti_known {
+    /* Stored by the thread around each of its sleeps: the word that it waits for, and which value it has before it is
+     * woken; NULL: it is awake, or has a deadline. */
+    _Atomic(_Atomic(uint32_t) *) word;
+    _Atomic(uint32_t) value;
+    bool only_looks; /* the thread's own: its deadlines end no wait, but are times to look whether it is over */
+};
+
+extern _Atomic(bool) abti_guests_are_wanted;
+
+/* The calling thread's. NULL: it is not known. */
+extern _Thread_local struct abti_known *abti_known_self;
+
+/* From now on, or no longer, threads become known. */
+void abti_guests_want(bool wanted);
+
+/* The calling thread is known until it ends. */
+void abti_guest_enter(void) ABTI_COLD;
+
+/* The calling thread is in a function that makes units, wakes or waits: unless it is a stream's, it is a guest. */
+ABTI_INLINE void abti_guest_note(void)
+{
+    /* relaxed: a thread that does not see it now does so at its next call */
+    if (ABTI_UNLIKELY(abti_load_relaxed(&abti_guests_are_wanted)) && !abti_known_self)
+        abti_guest_enter();
+}
+
+/* The thread sleeps, nobody has woken it, and it has no deadline. */
+bool abti_known_is_asleep(struct abti_known *known);
+
+/* The deadlines of the calling thread are, from now on, times to look. */
+ABTI_INLINE void abti_known_only_looks(bool looks)
+{
+    if (abti_known_self)
+        abti_known_self->only_looks = looks;
+}
+
+/* How many guests there are, and how many of them sleep so. */
+void abti_guests_count(unsigned *guests, unsigned *asleep);
+
+#endif

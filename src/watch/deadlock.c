@@ -1,0 +1,246 @@
+#include "watch/deadlock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "os/clock.h"
+#include "rt/rt.h"
+#include "run/sched.h"
+#include "stream/idle.h"
+#include "wait/guest.h"
+#include "watch/mark.h"
+#include "watch/name.h"
+#include "watch/waits.h"
+
+/*
+ * The mark of a blocked unit counts the looks since it has blocked. Nothing has run between two looks that have found
+ * nobody who runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
+ */
+enum { PERIOD_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2 };
+
+static _Atomic(int) expected; /* wakers that the library does not know */
+
+bool abti_deadlock_expect(int more)
+{
+    int now = abti_load_relaxed(&expected); /* relaxed: a number that orders nothing */
+    int sum;
+    do {
+        if (__builtin_add_overflow(now, more, &sum) || sum < 0)
+            return false;
+    } while (!abti_cas_relaxed(&expected, &now, sum));
+    return true;
+}
+
+/* --- Streams --- */
+
+/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the glance. */
+static ABTI_NOINLINE ABTI_NO_SANITIZE bool runs_scheduler(abti_es *es)
+{
+    abti_unit *unit = *(abti_unit *volatile *)&es->cur;
+    return unit && *(volatile uint16_t *)&unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED);
+}
+
+/* Its main scheduler never sleeps while it has nothing to do, or need not. */
+static bool may_spin(abti_es *es)
+{
+    abti_spin_lock(&es->replace_lock); /* it keeps the scheduler */
+    bool is_own = !atomic_load(&es->main_sched)->ops->pick;
+    abti_spin_unlock(&es->replace_lock);
+    return is_own;
+}
+
+enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program's, when it is idle */ };
+
+/* rt.lock held. `stacked`: there are schedulers that stand in pools, and keep streams from sleeping. */
+static enum stream state_of(abti_es *es, bool stacked)
+{
+    if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) /* pairs with the release in es_thread */
+        return STREAM_IDLE;
+    if (abti_idle_has_calls(es))
+        return STREAM_CALLS;
+    if (abti_known_is_asleep(&es->known))
+        return STREAM_IDLE;
+    if (!runs_scheduler(es))
+        return STREAM_BUSY;
+    bool asleep = abti_load_seq_cst(&es->sleeper.word) == ABTI_ASLEEP;
+    return asleep || stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
+}
+
+static enum stream state_of_all(bool stacked)
+{
+    enum stream worst = STREAM_IDLE;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && worst != STREAM_CALLS; es = es->next) {
+        enum stream state = state_of(es, stacked);
+        worst = state > worst ? state : worst;
+    }
+    abti_spin_unlock(&abti_rt.lock);
+    return worst;
+}
+
+/* A stream with a pool of the program's own wakes now and then to look into it: a busy one is looked at again. */
+static bool all_are_idle(bool stacked)
+{
+    enum { TRIES = 10, PAUSE_US = 300 };
+    enum stream state = state_of_all(stacked);
+    for (int i = 1; i < TRIES && state == STREAM_BUSY; i++) {
+        usleep(PAUSE_US);
+        state = state_of_all(stacked);
+    }
+    return state == STREAM_IDLE;
+}
+
+/* --- Units --- */
+
+struct look {
+    unsigned blocked; /* units */
+    bool changed;     /* one of them has just blocked */
+    bool steady;      /* none of them has blocked lately */
+    bool all_told;    /* of */
+    bool may_go_on;   /* somebody is there who runs, or will */
+    bool stacked;     /* there are schedulers in pools */
+    struct abti_waits waits;
+};
+
+static bool has_scheduler(const abti_pool *address)
+{
+    abti_spin_lock(&abti_rt.lock);
+    const abti_pool *pool = abti_rt.pools;
+    while (pool && pool != address)
+        pool = pool->next;
+    bool has = !pool || abti_load_relaxed(&pool->num_scheds) > 0; /* relaxed: a glance */
+    abti_spin_unlock(&abti_rt.lock);
+    return has;
+}
+
+static void look_at_blocked(struct look *look, const struct abti_unit_note *note)
+{
+    abti_unit *unit = note->unit;
+    int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
+    look->blocked++;
+    look->may_go_on |= note->has_deadline;
+    if (mark < 0) {
+        look->changed = true;
+        return;
+    }
+    look->all_told &= mark == ABTI_MARK_TOLD;
+    if (mark < STEADY_LOOKS) {
+        look->steady = false;
+        (void)abti_mark_change(unit, ABT_THREAD_STATE_BLOCKED, mark, mark + 1);
+    }
+    if (mark >= CYCLE_LOOKS && note->owner && !note->has_deadline)
+        abti_waits_add(&look->waits, note, mark == ABTI_MARK_TOLD);
+}
+
+static bool look_at(const struct abti_unit_note *note, void *arg)
+{
+    struct look *look = arg;
+    if (note->kind == ABTI_KIND_MAIN_SCHED || note->state == ABT_THREAD_STATE_TERMINATED)
+        return true;
+    if (note->state == ABT_THREAD_STATE_BLOCKED)
+        look_at_blocked(look, note);
+    else if (note->kind == ABTI_KIND_SCHED)
+        look->stacked = true;
+    else if (note->state == ABT_THREAD_STATE_READY && !look->may_go_on)
+        look->may_go_on = has_scheduler(note->pool);
+    return true;
+}
+
+/* --- What is told --- */
+
+enum { MAX_LINES = 50 };
+
+struct listing {
+    const struct abti_waits *waits; /* with the cycles, which stand before */
+    unsigned lines, left_out;
+};
+
+static bool tell_unit(const struct abti_unit_note *note, void *arg)
+{
+    struct listing *listing = arg;
+    char name[ABTI_NAME_ROOM];
+    bool blocked = note->state == ABT_THREAD_STATE_BLOCKED;
+    bool ready = note->state == ABT_THREAD_STATE_READY && note->kind != ABTI_KIND_SCHED;
+    if (note->kind == ABTI_KIND_MAIN_SCHED || (!blocked && !ready))
+        return true;
+    if (blocked)
+        (void)abti_mark_change(note->unit, ABT_THREAD_STATE_BLOCKED,
+                               abti_mark_get(note->unit, ABT_THREAD_STATE_BLOCKED), ABTI_MARK_TOLD);
+    if (abti_waits_in_cycle(listing->waits, note->unit))
+        return true;
+    if (listing->lines++ >= MAX_LINES)
+        listing->left_out++;
+    else if (blocked)
+        abti_waits_print(stderr, note);
+    else
+        fprintf(stderr, "libabt:   %s is ready in pool %d, which no scheduler takes units out of\n",
+                abti_name_unit(name, note), note->pool_id);
+    return true;
+}
+
+/* And what to do if this is a false alarm. */
+static void tell_of_threads(void)
+{
+    unsigned guests, asleep;
+    abti_guests_count(&guests, &asleep);
+    if (guests > 0)
+        fprintf(stderr, "libabt:   %u native thread%s of the program's own wait%s in the library\n", guests,
+                guests > 1 ? "s" : "", guests > 1 ? "" : "s");
+    fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
+}
+
+static void tell_all(const struct look *look)
+{
+    struct listing listing = {.waits = &look->waits};
+    fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
+            look->blocked, look->blocked > 1 ? "s are" : " is", look->blocked > 1 ? "them" : "it");
+    (void)abti_waits_print_cycles(stderr, &look->waits, true);
+    abti_registry_walk(tell_unit, &listing);
+    if (listing.left_out > 0)
+        fprintf(stderr, "libabt:   and %u others\n", listing.left_out);
+    tell_of_threads();
+}
+
+static bool nobody_else_wakes(const struct look *look)
+{
+    unsigned guests, asleep;
+    abti_guests_count(&guests, &asleep);
+    return guests == asleep && all_are_idle(look->stacked);
+}
+
+/* True: something was told. */
+static bool tell(const struct look *look, bool dead)
+{
+    flockfile(stderr); /* what it says stays together */
+    bool told = dead;
+    if (dead)
+        tell_all(look);
+    else
+        told = abti_waits_print_cycles(stderr, &look->waits, false) > 0;
+    funlockfile(stderr);
+    return told;
+}
+
+uint64_t abti_deadlock_look(uint64_t now_ns)
+{
+    enum { SHARE = 10 };
+    static unsigned quiet; /* looks in a row that have found the same units blocked, and nothing else */
+    enum abti_deadlock_check check = abti_rt.config.deadlock_check;
+    if (check == ABTI_DEADLOCK_OFF)
+        return ABTI_CLOCK_NEVER;
+    struct look look = {.steady = true, .all_told = true};
+    abti_registry_walk(look_at, &look);
+    /* relaxed: whoever says so does before it begins to wait */
+    bool may_be_dead = check != ABTI_DEADLOCK_CYCLES && look.blocked > 0 && !look.may_go_on && !look.changed &&
+                       abti_load_relaxed(&expected) == 0 && nobody_else_wakes(&look);
+    quiet = may_be_dead ? quiet + 1 : 0;
+    bool dead = look.steady && !look.all_told && quiet > STEADY_LOOKS;
+    /* If all of it may turn out to be dead, cycles are told together with that. */
+    bool told = (dead || (!may_be_dead && look.waits.num > 0)) && tell(&look, dead);
+    abti_waits_fini(&look.waits);
+    if (told && check == ABTI_DEADLOCK_ABORT)
+        abort();
+    /* Of very many units a look takes long: the thread then sleeps ten times as long. */
+    uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)PERIOD_MS * 1000000;
+    return end + (took > period ? took : period);
+}

@@ -1,0 +1,25 @@
+/*
+ * The deadlock check, ABT_DEADLOCK_CHECK: tells on stderr, within a second, when units wait for each other in a cycle,
+ * and when units are blocked and nothing is left in the program that could wake one of them, as far as the library
+ * knows. Each state is told once.
+ *
+ * Who might wake somebody: a unit that runs, or stands in a pool that a scheduler looks at; one that waits with a
+ * deadline; an idle hook or a poller of a stream; a native thread that has made units, woken or waited since ABT_init,
+ * unless it is asleep in a wait without a deadline. A native thread that has not called the library yet is not known to
+ * it: abti_deadlock_expect says that there are such threads. Nor is what a scheduler or pool of the program's own does
+ * besides running units.
+ */
+#ifndef ABTI_WATCH_DEADLOCK_H
+#define ABTI_WATCH_DEADLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A look, by the watch thread. When to look again; ABTI_CLOCK_NEVER: the check is off. */
+uint64_t abti_deadlock_look(uint64_t now_ns);
+
+/* So many more wakers that the library does not know: as long as there are any, only cycles are told. Any thread, at
+ * any time. False: there would be fewer than none, and nothing has changed. */
+bool abti_deadlock_expect(int more);
+
+#endif

@@ -1,0 +1,155 @@
+#include "watch/waits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "watch/mark.h"
+#include "watch/name.h"
+
+/* --- The list --- */
+
+void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool told)
+{
+    if (waits->num == waits->room) {
+        size_t room = waits->room ? waits->room * 2 : 64;
+        struct abti_wait *all = realloc(waits->all, room * sizeof(*all));
+        if (!all)
+            return;
+        waits->all = all;
+        waits->room = room;
+    }
+    waits->all[waits->num++] = (struct abti_wait){.unit = note->unit, .owner = note->owner, .told = told};
+}
+
+void abti_waits_fini(struct abti_waits *waits)
+{
+    free(waits->all);
+    *waits = (struct abti_waits){0};
+}
+
+/* --- Printing --- */
+
+/* The units stand still as long as they are looked at, so that they may be given ids. False: there is no such unit. */
+static bool look_at(abti_unit *unit, struct abti_unit_note *note)
+{
+    if (!abti_registry_look(unit, note))
+        return false;
+    if (note->id == ABTI_NO_ID)
+        note->id = (int64_t)abti_unit_id(unit);
+    return true;
+}
+
+static void print_object(FILE *fp, const struct abti_unit_note *note)
+{
+    char name[ABTI_NAME_ROOM];
+    struct abti_unit_note owner;
+    const char *whose = note->owner && look_at(note->owner, &owner) ? abti_name_unit(name, &owner) : "a unit";
+    if (note->wait == ABTI_WAIT_SUSPEND)
+        fputs(" waits to be resumed", fp);
+    else if (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE)
+        fprintf(fp, " waits for the end of %s", whose);
+    else
+        fprintf(fp, " waits for %s", abti_registry_wait_name(note->wait));
+    if (note->object && note->object != note->owner)
+        fprintf(fp, " %p", note->object);
+    if (note->wait == ABTI_WAIT_MUTEX && note->owner)
+        fprintf(fp, " held by %s", note->owner == note->unit ? "itself" : whose);
+}
+
+/* From `first` along those that it waits for, up to one that was there before, or waits for nobody. */
+static void print_chain(FILE *fp, const struct abti_unit_note *first)
+{
+    enum { MOST = 16 };
+    abti_unit *seen[MOST];
+    char name[ABTI_NAME_ROOM];
+    struct abti_unit_note note = *first;
+    if (note.id == ABTI_NO_ID)
+        note.id = (int64_t)abti_unit_id(note.unit);
+    fprintf(fp, "libabt:   %s", abti_name_unit(name, &note));
+    for (int num = 0; num < MOST; num++) {
+        print_object(fp, &note);
+        seen[num] = note.unit;
+        bool again = !note.owner;
+        for (int i = 0; i <= num && !again; i++)
+            again = seen[i] == note.owner;
+        if (again)
+            break;
+        if (!abti_registry_look(note.owner, &note) || note.state != ABT_THREAD_STATE_BLOCKED)
+            break;
+        fputs(", which", fp);
+    }
+    if (first->waited_ns > 0)
+        fprintf(fp, " (for %" PRIu64 " ms)", first->waited_ns / 1000000);
+    fputc('\n', fp);
+}
+
+void abti_waits_print(FILE *fp, const struct abti_unit_note *note)
+{
+    print_chain(fp, note);
+}
+
+/* --- Cycles --- */
+
+static int compare(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct abti_wait *)a)->unit, y = (uintptr_t)((const struct abti_wait *)b)->unit;
+    return (x > y) - (x < y);
+}
+
+static struct abti_wait *find(const struct abti_waits *waits, abti_unit *unit)
+{
+    struct abti_wait key = {.unit = unit};
+    return bsearch(&key, waits->all, waits->num, sizeof(key), compare);
+}
+
+/*
+ * Each waits for one other at most: the way from `from` ends, comes to where an earlier one went, or comes to where it
+ * was itself: there is a cycle, one of whose units is returned. Otherwise NULL.
+ */
+static struct abti_wait *find_cycle(const struct abti_waits *waits, struct abti_wait *from, size_t way)
+{
+    struct abti_wait *at = from;
+    while (at && at->way == 0) {
+        at->way = way;
+        at = find(waits, at->owner);
+    }
+    return at && at->way == way ? at : NULL;
+}
+
+/* All of them are told then. True: some of them was not before. */
+static bool pass_cycle(const struct abti_waits *waits, struct abti_wait *first)
+{
+    bool is_new = false;
+    struct abti_wait *at = first;
+    do {
+        at->in_cycle = true;
+        is_new |= !at->told;
+        (void)abti_mark_change(at->unit, ABT_THREAD_STATE_BLOCKED, abti_mark_get(at->unit, ABT_THREAD_STATE_BLOCKED),
+                               ABTI_MARK_TOLD);
+        at = find(waits, at->owner);
+    } while (at && at != first);
+    return is_new;
+}
+
+bool abti_waits_in_cycle(const struct abti_waits *waits, abti_unit *unit)
+{
+    const struct abti_wait *wait = waits->num > 0 ? find(waits, unit) : NULL;
+    return wait && wait->in_cycle;
+}
+
+unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool part)
+{
+    unsigned num = 0;
+    if (waits->num > 0)
+        qsort(waits->all, waits->num, sizeof(waits->all[0]), compare);
+    for (size_t i = 0; i < waits->num; i++) {
+        struct abti_unit_note note;
+        struct abti_wait *first = find_cycle(waits, &waits->all[i], i + 1);
+        if (!first || (!pass_cycle(waits, first) && !part))
+            continue;
+        if (num++ == 0 && !part)
+            fputs("libabt: deadlock: units wait for each other\n", fp);
+        if (look_at(first->unit, &note))
+            print_chain(fp, &note);
+    }
+    return num;
+}

@@ -1,0 +1,39 @@
+/* Which unit waits for which, and the cycles in that. */
+#ifndef ABTI_WATCH_WAITS_H
+#define ABTI_WATCH_WAITS_H
+
+#include <stdio.h>
+#include "watch/registry.h"
+
+/* A blocked unit that waits for one other. */
+struct abti_wait {
+    abti_unit *unit, *owner;
+    size_t way; /* of those that look for cycles, the one that has come by here; 0: none */
+    bool told;
+    bool in_cycle; /* after abti_waits_print_cycles */
+};
+
+/* Zeros at first. */
+struct abti_waits {
+    struct abti_wait *all;
+    size_t num, room;
+};
+
+/* Without memory some are left out. */
+void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool told);
+
+void abti_waits_fini(struct abti_waits *waits);
+
+/*
+ * Prints each cycle, unless it was told before: "ULT 3 (f at program) waits for mutex 0x... held by ULT 5 (...), which
+ * waits for ... held by ULT 3 (...)". Marks its units as told. `part`: of a list that has a head. Returns how many.
+ */
+unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool part);
+
+/* The unit is in a cycle that was found. */
+bool abti_waits_in_cycle(const struct abti_waits *waits, abti_unit *unit);
+
+/* Prints what a unit waits for, what that waits for, and so on. */
+void abti_waits_print(FILE *fp, const struct abti_unit_note *note);
+
+#endif

@@ -1,0 +1,481 @@
+/* ABT_DEADLOCK_CHECK and ABTX_expect_external_wake: what is told of units that wait for ever, and that no other is. */
+#include "children.h"
+
+static ABT_mutex mutexes[3];
+static ABT_thread threads[4];
+static ABT_cond cond;
+static ABT_eventual eventual;
+static ABT_barrier barrier;
+static ABT_future future;
+static ABT_rwlock rwlock;
+static ABT_pool pool;
+
+static void begin(void)
+{
+    must(ABT_init(0, NULL));
+    ABT_xstream self;
+    must(ABT_xstream_self(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    for (int i = 0; i < 3; i++)
+        must(ABT_mutex_create(&mutexes[i]));
+    must(ABT_cond_create(&cond));
+    must(ABT_eventual_create(0, &eventual));
+    must(ABT_barrier_create(3, &barrier));
+    must(ABT_future_create(2, NULL, &future));
+    must(ABT_rwlock_create(&rwlock));
+}
+
+static ABT_thread make(void (*func)(void *), void *arg)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(pool, func, arg, ABT_THREAD_ATTR_NULL, &thread));
+    return thread;
+}
+
+/* Makes so many units of a function, and joins them. */
+static void run_many(int num, void (*func)(void *))
+{
+    for (int i = 0; i < num; i++)
+        threads[i] = make(func, (void *)(intptr_t)i);
+    must(ABT_thread_free_many(num, threads));
+}
+
+/* --- Mutexes --- */
+
+static int ring; /* how many take each other's */
+
+void lock_next(void *arg)
+{
+    int i = (int)(intptr_t)arg;
+
+    must(ABT_mutex_lock(mutexes[i]));
+    must(ABT_thread_yield());
+    must(ABT_mutex_lock(mutexes[(i + 1) % ring]));
+}
+
+static void mutex_ring(void)
+{
+    begin();
+    run_many(ring, lock_next);
+}
+
+static void mutex_ring_2(void)
+{
+    ring = 2;
+    mutex_ring();
+}
+
+static void mutex_ring_3(void)
+{
+    ring = 3;
+    mutex_ring();
+}
+
+/* Others run on. */
+static void mutex_ring_aside(void)
+{
+    ring = 2;
+    begin();
+    for (int i = 0; i < 2; i++)
+        threads[i] = make(lock_next, (void *)(intptr_t)i);
+    for (;;)
+        must(ABT_thread_yield());
+}
+
+void lock_twice(void *arg)
+{
+    (void)arg;
+    must(ABT_mutex_lock(mutexes[0]));
+    must(ABT_mutex_lock(mutexes[0]));
+}
+
+static void mutex_twice(void)
+{
+    begin();
+    run_many(1, lock_twice);
+}
+
+static void *lock_natively(void *arg)
+{
+    (void)arg;
+    must(ABT_mutex_lock(mutexes[0]));
+    return NULL;
+}
+
+/* A native thread waits, too. */
+static void mutex_native(void)
+{
+    pthread_t native;
+
+    begin();
+    must(ABT_mutex_lock(mutexes[0]));
+    pthread_create(&native, NULL, lock_natively, NULL);
+    must(ABT_eventual_wait(eventual, NULL));
+}
+
+/* --- Other objects --- */
+
+void wait_for_cond(void *arg)
+{
+    (void)arg;
+    must(ABT_mutex_lock(mutexes[0]));
+    must(ABT_cond_wait(cond, mutexes[0]));
+}
+
+static void lost_signal(void)
+{
+    begin();
+    must(ABT_cond_signal(cond)); /* too early */
+    run_many(1, wait_for_cond);
+}
+
+void wait_for_eventual(void *arg)
+{
+    (void)arg;
+    must(ABT_eventual_wait(eventual, NULL));
+}
+
+static void eventual_not_set(void)
+{
+    begin();
+    run_many(2, wait_for_eventual);
+}
+
+void wait_any(void *arg)
+{
+    int index;
+
+    (void)arg;
+    must(ABTX_eventual_wait_any(1, &eventual, &index, NULL));
+}
+
+static void any_not_set(void)
+{
+    begin();
+    run_many(1, wait_any);
+}
+
+void wait_for_future(void *arg)
+{
+    (void)arg;
+    must(ABT_future_wait(future));
+}
+
+static void future_not_set(void)
+{
+    begin();
+    run_many(1, wait_for_future);
+}
+
+void write_lock(void *arg)
+{
+    (void)arg;
+    must(ABT_rwlock_wrlock(rwlock));
+}
+
+static void rwlock_kept(void)
+{
+    begin();
+    must(ABT_rwlock_rdlock(rwlock));
+    run_many(1, write_lock);
+}
+
+void wait_at_barrier(void *arg)
+{
+    (void)arg;
+    must(ABT_barrier_wait(barrier));
+}
+
+static void barrier_of_two(void)
+{
+    begin();
+    run_many(2, wait_at_barrier);
+}
+
+void suspend(void *arg)
+{
+    (void)arg;
+    must(ABT_self_suspend());
+}
+
+static void not_resumed(void)
+{
+    begin();
+    run_many(1, suspend);
+}
+
+/* Each joins the next one. */
+void join_other(void *arg)
+{
+    int i = (int)(intptr_t)arg;
+
+    must(ABT_thread_yield());
+    must(ABT_thread_join(threads[1 - i]));
+}
+
+static void join_ring(void)
+{
+    begin();
+    threads[0] = make(join_other, (void *)0);
+    threads[1] = make(join_other, (void *)1);
+    must(ABT_eventual_wait(eventual, NULL));
+}
+
+static void in_no_scheds_pool(void)
+{
+    begin();
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
+    run_many(1, suspend);
+}
+
+static void at_finalize(void)
+{
+    begin();
+    make(suspend, NULL);
+    must(ABT_finalize());
+}
+
+/* --- Other streams --- */
+
+static void other_stream(void)
+{
+    ABT_xstream es;
+
+    begin();
+    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    run_many(2, wait_for_eventual);
+}
+
+static int own_init(ABT_sched sched, ABT_sched_config config)
+{
+    (void)sched, (void)config;
+    return ABT_SUCCESS;
+}
+
+/* It never sleeps. */
+static void own_run(ABT_sched sched)
+{
+    ABT_pool own;
+    ABT_bool stop;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &own));
+    do {
+        ABT_thread thread;
+        must(ABT_pool_pop_thread(own, &thread));
+        if (thread != ABT_THREAD_NULL)
+            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+        nap_ms(0.1);
+    } while (!stop);
+}
+
+static int own_free(ABT_sched sched)
+{
+    (void)sched;
+    return ABT_SUCCESS;
+}
+
+static void own_scheduler(void)
+{
+    ABT_xstream es;
+    ABT_sched sched;
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = own_init, .run = own_run, .free = own_free};
+
+    begin();
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+    must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABT_xstream_create(sched, &es));
+    run_many(2, wait_for_eventual);
+}
+
+/* --- What is no deadlock --- */
+
+static void sleep_long(void)
+{
+    begin();
+    must(ABTX_thread_sleep(1.3));
+    must(ABT_finalize());
+}
+
+void work_then_set(void *arg)
+{
+    (void)arg;
+    for (double end = now() + 1.3; now() < end;)
+        ;
+    must(ABT_eventual_set(eventual, NULL, 0));
+}
+
+static void busy(void)
+{
+    begin();
+    make(work_then_set, NULL);
+    must(ABT_eventual_wait(eventual, NULL));
+    must(ABT_finalize());
+}
+
+static void *set_later(void *arg)
+{
+    (void)arg;
+    nap_ms(1300);
+    must(ABT_eventual_set(eventual, NULL, 0));
+    return NULL;
+}
+
+/* The thread has never called the library before. */
+static void expected_wake(void)
+{
+    pthread_t native;
+
+    must(ABTX_expect_external_wake(1));
+    begin();
+    pthread_create(&native, NULL, set_later, NULL);
+    must(ABT_eventual_wait(eventual, NULL));
+    must(ABT_finalize());
+    must(ABTX_expect_external_wake(-1));
+    pthread_join(native, NULL);
+}
+
+static void *create_then_set(void *arg)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    nap_ms(1300);
+    must(ABT_thread_resume(thread));
+    must(ABT_thread_free(&thread));
+    must(ABT_eventual_set(eventual, NULL, 0));
+    return arg;
+}
+
+/* The thread is known. */
+static void known_native(void)
+{
+    pthread_t native;
+
+    begin();
+    pthread_create(&native, NULL, create_then_set, NULL);
+    must(ABT_eventual_wait(eventual, NULL));
+    must(ABT_finalize());
+    pthread_join(native, NULL);
+}
+
+static int polls;
+
+static ABT_bool poll_and_set(void *arg)
+{
+    (void)arg;
+    if (++polls == 13)
+        must(ABT_eventual_set(eventual, NULL, 0));
+    return ABT_FALSE;
+}
+
+static void poller(void)
+{
+    ABT_xstream self;
+
+    begin();
+    must(ABT_xstream_self(&self));
+    must(ABTX_poller_add(self, poll_and_set, NULL, 0.1));
+    must(ABT_eventual_wait(eventual, NULL));
+    must(ABT_finalize());
+}
+
+/* Nothing but a cycle is told. */
+static void only_cycles(void)
+{
+    begin();
+    make(wait_for_eventual, NULL);
+    make(suspend, NULL);
+    must(ABT_thread_yield());
+    pthread_t native;
+    pthread_create(&native, NULL, set_later, NULL);
+    must(ABT_eventual_wait(eventual, NULL));
+    _exit(0);
+}
+
+/* The child of a fork goes on without the watch thread, and ends. */
+static void forks(void)
+{
+    begin();
+    for (int i = 0; i < 20; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            make(wait_for_eventual, NULL);
+            must(ABT_eventual_set(eventual, NULL, 0));
+            must(ABT_finalize());
+            must(ABT_init(0, NULL));
+            must(ABT_finalize());
+            _exit(0);
+        }
+        if (waitpid(child, &status, 0) != child || status != 0)
+            bail_out("the child of the fork ends with %#x", (unsigned)status);
+        nap_ms(10);
+    }
+    must(ABT_finalize());
+}
+
+#define ON "ABT_DEADLOCK_CHECK=1"
+#define NAME "(primary )?ULT [0-9]+( \\([^)]*\\))?"
+
+static const struct child children[] = {
+    {"a cycle of two mutexes",
+     ON,
+     mutex_ring_2,
+     {"deadlock: 3 units are blocked",
+      "ULT [0-9]+ .* waits for mutex 0x[0-9a-f]+ held by ULT [0-9]+ .*, which waits for mutex 0x[0-9a-f]+ held by ULT",
+      "primary ULT [0-9]+ waits for the end of ULT"},
+     -1},
+    {"a cycle of three mutexes",
+     ON,
+     mutex_ring_3,
+     {"held by .*, which waits .* held by .*, which waits .* held by"},
+     -1},
+    {"only cycles: of two mutexes",
+     "ABT_DEADLOCK_CHECK=cycles",
+     mutex_ring_2,
+     {"deadlock", "which waits for mutex"},
+     -1},
+    {"a cycle while others run",
+     ON,
+     mutex_ring_aside,
+     {"deadlock: units wait for each other", "which waits for mut"},
+     -1},
+    {"a mutex taken twice", ON, mutex_twice, {"deadlock", "waits for mutex 0x[0-9a-f]+ held by itself"}, -1},
+    {"abort", "ABT_DEADLOCK_CHECK=abort", mutex_twice, {"deadlock", "held by itself"}, SIGABRT},
+    {"a native thread waits, too", ON, mutex_native, {"deadlock", "eventual 0x", "1 native thread of the program"}, -1},
+    {"a signal before the wait",
+     ON,
+     lost_signal,
+     {"deadlock", "primary .* end of " NAME ", which waits for cond 0x"},
+     -1},
+    {"an eventual that nobody sets", ON, eventual_not_set, {"deadlock", NAME " waits for eventual 0x"}, -1},
+    {"any of several eventuals", ON, any_not_set, {"deadlock", NAME " waits for any of several eventuals"}, -1},
+    {"a future that nobody sets", ON, future_not_set, {"deadlock", NAME " waits for future 0x"}, -1},
+    {"a reader-writer lock", ON, rwlock_kept, {"deadlock", NAME " waits for rwlock 0x"}, -1},
+    {"a barrier to which one does not come", ON, barrier_of_two, {"deadlock", NAME " waits for barrier 0x"}, -1},
+    {"nobody resumes it", ON, not_resumed, {"deadlock", NAME " waits to be resumed"}, -1},
+    {"a cycle of joins", ON, join_ring, {"deadlock", "end of ULT .*, which waits for the end of ULT"}, -1},
+    {"a pool without a scheduler", ON, in_no_scheds_pool, {"deadlock", "is ready in pool [0-9]+, which no sched"}, -1},
+    {"in ABT_finalize", ON, at_finalize, {"deadlock", NAME}, -1},
+    {"on another stream", ON, other_stream, {"deadlock", NAME " waits for eventual 0x"}, -1},
+    {"with a scheduler that never sleeps", ON, own_scheduler, {"deadlock", NAME " waits for eventual 0x"}, -1},
+    {"a sleep: nothing is told", ON, sleep_long, {NULL}, 0},
+    {"a unit that runs: nothing is told", ON, busy, {NULL}, 0},
+    {"a wake that is expected: nothing is told", ON, expected_wake, {NULL}, 0},
+    {"a native thread that is known: nothing is told", ON, known_native, {NULL}, 0},
+    {"a poller: nothing is told", ON, poller, {NULL}, 0},
+    {"no cycle: nothing is told", "ABT_DEADLOCK_CHECK=cycles", only_cycles, {NULL}, 0},
+    {"forks", ON, forks, {NULL}, 0},
+};
+
+int main(void)
+{
+    watchdog_begin(0);
+    ok_err(ABTX_expect_external_wake(-1), ABT_ERR_INV_ARG);
+    run_children(children, (int)(sizeof(children) / sizeof(children[0])));
+    return done_testing();
+}
