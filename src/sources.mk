@@ -109,7 +109,7 @@ abt_sources = \
 	src/run/overflow.c \
 	src/run/row.c \
 	src/run/sched.c \
-	src/run/shortage.c \
+	src/pool/shortage.c \
 	src/run/stackuse.c \
 	src/run/switch.c \
 	src/run/told.c \

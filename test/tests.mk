@@ -14,7 +14,7 @@ unit_tests = \
 	test/unit/pool/queue \
 	test/unit/pool/ring \
 	test/unit/run/switch \
-	test/unit/run/shortage \
+	test/unit/pool/shortage \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
 	test/unit/sync/cond \

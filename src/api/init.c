@@ -19,7 +19,7 @@
 #include "run/end.h"
 #include "run/join.h"
 #include "run/leftover.h"
-#include "run/shortage.h"
+#include "pool/shortage.h"
 #include "run/stackuse.h"
 #include "run/told.h"
 #include "stream/affinity.h"

@@ -19,7 +19,8 @@ const char *abti_symbol_of(void *function);
  */
 void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t size);
 
-/* The function at this address for people: its name, or the module and the offset in it, or the address. Returns the text. */
+/* The function at this address for people: its name, or the module and the offset in it, or the address. Returns the
+ * text. */
 const char *abti_symbol_text(char *text, size_t size, void *function);
 
 #endif

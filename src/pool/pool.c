@@ -22,8 +22,8 @@ void abti_pool_collect(abti_pool *pool)
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
     /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the tools too. */
-    bool quick = inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on &&
-                 !abti_annotate_order;
+    bool quick =
+        inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);

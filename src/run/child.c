@@ -5,7 +5,7 @@
 #include "run/leftover.h"
 #include "run/migrate.h"
 #include "run/sched.h"
-#include "run/shortage.h"
+#include "pool/shortage.h"
 #include "run/stackuse.h"
 
 void abti_discard(abti_es *es, abti_unit *unit)

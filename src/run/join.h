@@ -123,8 +123,9 @@ ABTI_INLINE bool abti_may_free_at_once(abti_es *es, abti_unit *unit)
 ABTI_INLINE int abti_join(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (abti_unit_is_done(unit))
-        return handle || abti_tool_wants(ABT_TOOL_EVENT_THREAD_JOIN) || ABTI_UNLIKELY(abti_annotate_order) ? abti_free_done(es, unit, handle)
-                                                                               : ABT_SUCCESS;
+        return handle || abti_tool_wants(ABT_TOOL_EVENT_THREAD_JOIN) || ABTI_UNLIKELY(abti_annotate_order)
+                   ? abti_free_done(es, unit, handle)
+                   : ABT_SUCCESS;
     return es && abti_unit_is_fresh_default(unit) ? abti_join_shared(es, unit, handle)
                                                   : abti_join_slow(es, unit, handle);
 }

@@ -119,7 +119,8 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
     uint32_t before = abti_load_relaxed(&idle->in_hook);
     abti_spin_unlock(&idle->lock);
     abti_es_request(es, ABTI_ES_REQ_LOOK);
-    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here. */
+    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here.
+     */
     abti_spin_until(es == abti_es_self || before == 0 || abti_load_acquire(&idle->in_hook) != before);
     abti_annotate_acquire(&idle->in_hook);
     return ABT_SUCCESS;

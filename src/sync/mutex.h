@@ -85,7 +85,7 @@ enum {
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {
-    _Atomic(uint32_t) word; /* see above */
+    _Atomic(uint32_t) word;    /* see above */
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
     uint32_t owner_room[3];    /* see abti_mutex_owner_at */

@@ -35,7 +35,7 @@ struct abti_waiter {
     ABT_sync_event_type reason;
     _Atomic(uint32_t) word;  /* see above */
     _Atomic(uint32_t) claim; /* see above */
-    uint64_t deadline_ns; /* of a ULT with a claim, ABTI_CLOCK_NEVER: none. For dumps */
+    uint64_t deadline_ns;    /* of a ULT with a claim, ABTI_CLOCK_NEVER: none. For dumps */
 };
 
 enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2, ABTI_CLAIM_OVER = 3, ABTI_CLAIM_BRANCH = 4 };

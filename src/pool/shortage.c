@@ -1,4 +1,4 @@
-#include "run/shortage.h"
+#include "pool/shortage.h"
 
 #include <stdio.h>
 #include <string.h>

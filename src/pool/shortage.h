@@ -1,6 +1,6 @@
 /* Tells on stderr of ULTs that wait for stacks because there is no memory, after a while without any change. */
-#ifndef ABTI_RUN_SHORTAGE_H
-#define ABTI_RUN_SHORTAGE_H
+#ifndef ABTI_POOL_SHORTAGE_H
+#define ABTI_POOL_SHORTAGE_H
 
 #include "rt/types.h"
 
