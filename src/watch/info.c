@@ -57,6 +57,8 @@ static void print_features(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  probes: %s\n", on_off(config->probes));
     fprintf(fp, "  trace: %s\n", config->trace && *config->trace ? config->trace : "none");
     fprintf(fp, "  wait policy: %s\n", ABTI_BUILD_WAIT_ACTIVE ? "active" : "passive");
+    fprintf(fp, "  times of waits and owners of mutexes: %s\n", on_off(config->watch_waits));
+    fprintf(fp, "  signal for dumps: %d\n", config->dump_signal);
     fprintf(fp, "  context switch: assembly\n");
     fprintf(fp, "  timer: clock_gettime\n");
 }
