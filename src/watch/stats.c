@@ -12,6 +12,9 @@
 
 enum { WOKEN = 1 << 14, SAMPLE = 16 };
 
+static _Atomic(bool)
+    counted; /* something was, since ABT_init: else the memory below has not been touched, nor will be */
+
 /* By the stream's index: stored once by its thread, with release; found with acquire. They go in abti_stats_fini. */
 static _Atomic(struct abti_es_stats *) stats_of[ABTI_MAX_ES];
 
@@ -194,6 +197,7 @@ void abti_stats_enable(bool on)
         (void)!abti_stackuse_sample(SAMPLE);
     if (on)
         set_clocks(true);
+    abti_store_relaxed(&counted, true); /* relaxed: ABT_finalize comes after */
     abti_told_listen(ABTI_LISTENER_STATS, on ? &stats_listener : NULL);
     if (!on)
         set_clocks(false);
@@ -207,11 +211,14 @@ void abti_stats_begin(void)
 
 void abti_stats_fini(void)
 {
+    if (!abti_load_relaxed(&counted)) /* relaxed, as all here: no other thread is left */
+        return;
     abti_told_listen(ABTI_LISTENER_STATS, NULL);
     if (abti_rt.config.stats != ABTI_STATS_NONE && abti_stats_print(stderr, abti_rt.config.stats) != ABT_SUCCESS)
         fprintf(stderr, "libabt: no memory for the statistics\n");
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
         free(abti_stats_of(i));
-        abti_store_relaxed(&stats_of[i], NULL); /* relaxed: no other thread is left */
+        abti_store_relaxed(&stats_of[i], NULL);
     }
+    abti_store_relaxed(&counted, false);
 }

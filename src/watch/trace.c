@@ -35,6 +35,7 @@ static struct abti_spin others_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct {
     pthread_mutex_t lock; /* of start and stop */
     bool on;              /* lock */
+    bool has_rings;       /* lock: there may be some */
     pid_t pid;            /* lock: of the process that writes; in the child of a fork() there is nobody who would */
     pthread_t writer;
     _Atomic(bool) ends;
@@ -261,6 +262,7 @@ static int start_locked(const char *file)
         return err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
     }
     trace.on = true;
+    trace.has_rings = true;
     trace.pid = getpid();
     return ABT_SUCCESS;
 }
@@ -312,8 +314,9 @@ void abti_trace_stop(void)
 void abti_trace_fini(void)
 {
     abti_trace_stop();
-    for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
+    for (unsigned i = 0; i < ABTI_MAX_ES && trace.has_rings; i++) {
         free(abti_load_acquire(&rings[i]));
         abti_store_relaxed(&rings[i], NULL); /* relaxed: no other thread is left */
     }
+    trace.has_rings = false;
 }
