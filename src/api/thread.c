@@ -197,6 +197,8 @@ static size_t create_some(ABT_pool *pools, void (**funcs)(void *), void **args, 
 {
     abti_es *es = abti_es_self;
     size_t n = 0;
+    if (!es)
+        return 0; /* asked once for all */
     for (; n < num && abti_create_is_quick(es, pools[n]); n++)
         handles[n] = abti_create_quick(es, pools[n], funcs[n], args ? args[n] : NULL, ABTI_UNIT_NAMED);
     if (n == 0 && abti_create_is_quick_shared(es, pools[0]))
