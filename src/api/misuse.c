@@ -142,10 +142,23 @@ bool abti_misuse_of_lock(ABT_mutex mutex, const char *function)
     return false;
 }
 
+/* An owner of a mutex: a unit, or an address that stands for a native thread. */
+static void spell_owner(char text[TEXT], const void *owner)
+{
+    struct abti_ledger_note note;
+    if (abti_ledger_find(owner, &note))
+        spell_object(text, owner, note.kind, note.tasklet, note.func);
+    else if (!abti_slab_has(&abti_rt.unit_slab, owner))
+        snprintf(text, TEXT, "a native thread");
+    else if (((const abti_unit *)owner)->flags & ABTI_UNIT_PRIMARY)
+        snprintf(text, TEXT, "the primary ULT");
+    else
+        snprintf(text, TEXT, "ULT %p", owner); /* that runs a scheduler, perhaps */
+}
+
 bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function)
 {
     char problem[TEXT + 32], owner[TEXT];
-    struct abti_ledger_note note;
     if (abti_misuse_is_stale(mutex, ABTI_HANDLE_MUTEX, function))
         return true;
     if (!is_locked(mutex)) {
@@ -155,10 +168,7 @@ bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function)
     const void *unit = abti_mutex_owner(mutex);
     if (!unit || unit == abti_mutex_self())
         return false;
-    if (abti_ledger_find(unit, &note))
-        spell_object(owner, unit, note.kind, note.tasklet, note.func);
-    else
-        snprintf(owner, sizeof(owner), "%p", unit); /* the primary ULT, a scheduler, a native thread */
+    spell_owner(owner, unit);
     snprintf(problem, sizeof(problem), "is locked by %s, not by the caller", owner);
     abti_misuse_tell(function, mutex, ABTI_HANDLE_MUTEX, problem);
     return abti_mutex_is_recursive(mutex);

@@ -452,7 +452,8 @@ static void test_mutexes(void)
 {
     SAYS(unlock_of_a_free_mutex, "^libabt: ABT_mutex_unlock: mutex " P BY " is not locked$",
          "^libabt: ABT_mutex_unlock: mutex " P " is not locked$");
-    SAYS(plain_unlock_by_another, "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by .*, not by the caller$");
+    SAYS(plain_unlock_by_another,
+         "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by the primary ULT, not by the caller$");
     SAYS(recursive_unlock_by_another, "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by .*, not by the caller$");
     SAYS(relock, "^libabt: ABT_mutex_lock: mutex " P BY " is locked by the caller, and is not recursive$",
          "^libabt: ABT_mutex_unlock: mutex " P BY " is locked by " ULT ", not by the caller$");
