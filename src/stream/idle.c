@@ -74,6 +74,19 @@ bool abti_idle_has_calls(abti_es *es)
     return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
 
+bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll)
+{
+    struct abti_idle *idle = es->idle;
+    if (!abti_idle_has_calls(es))
+        return false;
+    abti_spin_lock(&idle->lock);
+    bool has = abti_load_relaxed(&idle->hook) != NULL; /* relaxed: the lock is held */
+    for (struct abti_poller *p = idle->pollers; p && !has; p = p->next)
+        has = p->poll != poll;
+    abti_spin_unlock(&idle->lock);
+    return has;
+}
+
 /* --- Setting the hook --- */
 
 static int make_fd(struct abti_idle *idle)

@@ -64,6 +64,9 @@ bool abti_idle_cancel(abti_es *es);
 /* Whether there is a hook or a poller, which a sleep in a pool's own pop_wait would leave out. */
 bool abti_idle_has_calls(abti_es *es);
 
+/* The same for calls of other functions than this poller. By any thread, as long as the ES is there. */
+bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll);
+
 /* Calls the pollers. */
 void abti_idle_poll(abti_es *es);
 

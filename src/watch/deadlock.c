@@ -10,6 +10,7 @@
 #include "wait/guest.h"
 #include "watch/mark.h"
 #include "watch/name.h"
+#include "watch/stranded.h"
 #include "watch/waits.h"
 
 /*
@@ -56,7 +57,7 @@ static enum stream state_of(abti_es *es, bool stacked)
 {
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) /* pairs with the release in es_thread */
         return STREAM_IDLE;
-    if (abti_idle_has_calls(es))
+    if (abti_idle_has_other_calls(es, abti_stranded_look))
         return STREAM_CALLS;
     if (abti_known_is_asleep(&es->known))
         return STREAM_IDLE;

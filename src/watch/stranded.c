@@ -104,8 +104,7 @@ static void tell_stranded(struct census *census, const char *what)
         abort();
 }
 
-/* A poller of the primary stream. */
-static int look_for_stranded(void *arg)
+int abti_stranded_look(void *arg)
 {
     struct census census = {0};
     (void)arg;
@@ -125,7 +124,7 @@ void abti_stranded_watch(abti_es *es)
     stranded.due_ns = abti_clock_mono_ns() + LOOK_NS;
     stranded.looks = 0;
     stranded.told = false;
-    stranded.looks_on = abti_idle_add_poller(es, look_for_stranded, &stranded, LOOK_NS) == ABT_SUCCESS;
+    stranded.looks_on = abti_idle_add_poller(es, abti_stranded_look, &stranded, LOOK_NS) == ABT_SUCCESS;
 }
 
 static bool any_is_blocked(void)
@@ -141,7 +140,7 @@ static bool any_is_blocked(void)
 void abti_stranded_end(abti_es *es)
 {
     struct census census = {0};
-    if (stranded.looks_on && abti_idle_remove_poller(es, look_for_stranded, &stranded) != ABT_SUCCESS)
+    if (stranded.looks_on && abti_idle_remove_poller(es, abti_stranded_look, &stranded) != ABT_SUCCESS)
         return; /* cannot be */
     if (stranded.told || !any_is_blocked())
         return;

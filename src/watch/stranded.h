@@ -13,4 +13,7 @@ void abti_stranded_watch(abti_es *es);
 /* It has finished. Units that are blocked for good are told now, unless they have been told before. */
 void abti_stranded_end(abti_es *es);
 
+/* The poller of the primary stream that looks meanwhile. */
+int abti_stranded_look(void *unused);
+
 #endif
