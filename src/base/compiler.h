@@ -18,8 +18,19 @@
 /* From here on the compiler does not know where this pointer came from. */
 #define ABTI_FORGET_SOURCE(ptr) __asm__("" : "+r"(ptr))
 
-/* Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. */
+/*
+ * Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. To clang no_sanitize
+ * means that accesses are not looked at: entry and exit are still told to TSan, the one on another stack than the
+ * other.
+ */
+#ifdef __has_attribute
+#if __has_attribute(disable_sanitizer_instrumentation)
+#define ABTI_NO_SANITIZE __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef ABTI_NO_SANITIZE
 #define ABTI_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
+#endif
 
 #define ABTI_CACHE_LINE 64
 
