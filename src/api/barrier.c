@@ -39,7 +39,7 @@ int ABT_barrier_free(ABT_barrier *barrier)
 }
 
 /* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int wait_ordered(ABT_barrier barrier)
+static ABTI_COLD int barrier_wait_ordered(ABT_barrier barrier)
 {
     abti_annotate_tell_release(barrier);
     int code = abti_barrier_wait(barrier);
@@ -54,7 +54,7 @@ int ABT_barrier_wait(ABT_barrier barrier)
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_BARRIER);
     if (ABTI_UNLIKELY(abti_annotate_order))
-        return wait_ordered(barrier);
+        return barrier_wait_ordered(barrier);
     return abti_barrier_wait(barrier);
 }
 

@@ -29,7 +29,7 @@ int ABT_eventual_free(ABT_eventual *eventual)
 }
 
 /* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int wait_ordered(ABT_eventual eventual)
+static ABTI_COLD int eventual_wait_ordered(ABT_eventual eventual)
 {
     int code = abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
     abti_annotate_tell_acquire(eventual); /* its address */
@@ -46,7 +46,7 @@ int ABT_eventual_wait(ABT_eventual eventual, void **value)
     if (value)
         *value = eventual->value;
     if (ABTI_UNLIKELY(abti_annotate_order))
-        return wait_ordered(eventual);
+        return eventual_wait_ordered(eventual);
     return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
 }
 

@@ -25,7 +25,7 @@ int ABT_future_free(ABT_future *future)
 }
 
 /* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int wait_ordered(ABT_future future)
+static ABTI_COLD int future_wait_ordered(ABT_future future)
 {
     int code = abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
     abti_annotate_tell_acquire(future); /* its address */
@@ -39,7 +39,7 @@ int ABT_future_wait(ABT_future future)
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_FUTURE);
     if (ABTI_UNLIKELY(abti_annotate_order))
-        return wait_ordered(future);
+        return future_wait_ordered(future);
     return abti_gate_wait(&future->gate, ABT_SYNC_EVENT_TYPE_FUTURE);
 }
 

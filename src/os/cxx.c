@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/atomic.h"
+#include "base/compiler.h"
 
 /* Where there is a runtime from the start. Also for static ones: the linker exports what a shared library refers to. */
 #define RUNTIME_SYMBOL __attribute__((weak, visibility("default")))
@@ -18,7 +19,7 @@ static _Atomic(globals_function *) get_globals;
 static _Atomic(demangle_function *) demangle;
 
 /* In which library the runtime is, where it is a library. */
-static const char *const names[] = {"libstdc++.so.6", "libc++abi.so.1", "libcxxrt.so.1"};
+static const char *const runtime_libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libcxxrt.so.1"};
 
 struct abti_cxx_globals *abti_cxx_globals(void)
 {
@@ -49,8 +50,9 @@ void abti_cxx_look(bool later)
         use_runtime(__cxa_get_globals, __cxa_demangle);
     if (__cxa_get_globals || !later || use_library(RTLD_DEFAULT))
         return;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        void *library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD); /* counted: it is not unloaded any more */
+    for (size_t i = 0; i < ABTI_ARRAY_LEN(runtime_libraries); i++) {
+        void *library =
+            dlopen(runtime_libraries[i], RTLD_LAZY | RTLD_NOLOAD); /* counted: it is not unloaded any more */
         if (!library)
             continue;
         if (use_library(library))

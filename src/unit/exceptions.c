@@ -10,12 +10,12 @@
 #include "os/loader.h"
 #include "unit/unit.h"
 
-static const uint64_t nothing;
+static const uint64_t no_library_yet;
 
 /*
  * One comparison for both fields: eight bytes from the third of the pointer on. What it leaves out of the pointer is 0
- * in no address but those of the lowest 64 KiB, which nothing lies in, and of the number what stands for 65,536 and
- * more exceptions that are thrown inside of each other's destructors.
+ * in no address but those of the lowest 64 KiB, which nothing lies in, and of the number what stands for 65,536
+ * and more exceptions that are thrown inside of each other's destructors.
  */
 enum { LEFT_OUT = 2 };
 _Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct abti_cxx_globals, uncaught) == 8 &&
@@ -28,13 +28,13 @@ static void look_for_runtime(abti_es *es, bool later)
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
-    es->counts_libraries = es->in_hand == &nothing;
+    es->counts_libraries = es->in_hand == &no_library_yet;
 }
 
 void abti_exceptions_enter(abti_es *es)
 {
     const uint64_t *next = abti_loader_next();
-    es->in_hand = next ? next : &nothing;
+    es->in_hand = next ? next : &no_library_yet;
     es->libraries = abti_loader_count();
     /* While the program has loaded nothing, all that there is can be found in the plain way. */
     look_for_runtime(es, !next);
@@ -54,7 +54,7 @@ void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept)
     abti_assert(es == abti_es_self);
     *kept = (struct abti_cxx_globals){NULL, 0};
     if (!es->exceptions) {
-        es->in_hand = &nothing; /* a library has come; from now on they are counted */
+        es->in_hand = &no_library_yet; /* a library has come; from now on they are counted */
         look_for_runtime(es, true);
     }
     if (!es->exceptions)
@@ -76,18 +76,19 @@ void abti_exceptions_give(const struct abti_cxx_globals *kept)
 
 /* --- An exception that nobody catches --- */
 
-static const char *kind_of(const abti_unit *unit)
+static const char *kind_that_throws(const abti_unit *unit)
 {
     if (unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED))
         return "scheduler";
     return unit->flags & ABTI_UNIT_TASKLET ? "tasklet" : "ULT";
 }
 
-static void tell(abti_unit *unit)
+static void tell_exception(abti_unit *unit)
 {
     Dl_info info;
     void *function = (void *)(uintptr_t)unit->func;
-    fprintf(stderr, "libabt: an exception leaves the function of %s %" PRIu64 ": ", kind_of(unit), abti_unit_id(unit));
+    fprintf(stderr, "libabt: an exception leaves the function of %s %" PRIu64 ": ", kind_that_throws(unit),
+            abti_unit_id(unit));
     if (!function || !dladdr(function, &info)) {
         fprintf(stderr, "%p\n", function);
         return;
@@ -121,6 +122,6 @@ _Unwind_Reason_Code abti_exception_leaves(int version, _Unwind_Action actions, _
         return _URC_CONTINUE_UNWIND;
     abti_es *es = abti_es_self;
     if (es && es->cur)
-        tell(es->cur);
+        tell_exception(es->cur);
     return _URC_FATAL_PHASE1_ERROR;
 }
