@@ -43,7 +43,7 @@ static int forget_if_changed(struct dl_phdr_info *info, size_t size, void *arg)
     return 1; /* each file says the same */
 }
 
-static bool recall(struct place *place)
+static bool recall_place(struct place *place)
 {
     abti_spin_lock(&noted.lock);
     const struct place *slot = &noted.places[abti_hash(place->key) >> PLACES_SHIFT];
@@ -54,7 +54,7 @@ static bool recall(struct place *place)
     return known;
 }
 
-static void note(const struct place *place)
+static void note_place(const struct place *place)
 {
     abti_spin_lock(&noted.lock);
     noted.places[abti_hash(place->key) >> PLACES_SHIFT] = *place;
@@ -68,7 +68,7 @@ struct module {
     char name[104]; /* empty: the program itself */
 };
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t code)
+static bool module_contains(const struct dl_phdr_info *info, uintptr_t code)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -82,7 +82,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct module *module = arg;
     (void)size;
-    if (!contains(info, module->code))
+    if (!module_contains(info, module->code))
         return 0;
     snprintf(module->name, sizeof(module->name), "%s", info->dlpi_name ? info->dlpi_name : "");
     module->base = info->dlpi_addr;
@@ -97,19 +97,19 @@ struct image {
 };
 
 /* Part of the file, or NULL: it is not all there. */
-static const void *part(const struct image *image, uint64_t offset, uint64_t size)
+static const void *image_part(const struct image *image, uint64_t offset, uint64_t size)
 {
     return offset <= image->size && size <= image->size - offset ? image->bytes + offset : NULL;
 }
 
 static const ElfW(Shdr) * find_section(const struct image *image, uint32_t type)
 {
-    const ElfW(Ehdr) *header = part(image, 0, sizeof(*header));
+    const ElfW(Ehdr) *header = image_part(image, 0, sizeof(*header));
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
         header->e_shentsize != sizeof(ElfW(Shdr)))
         return NULL;
-    const ElfW(Shdr) *sections = part(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(*sections));
+    const ElfW(Shdr) *sections = image_part(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(*sections));
     for (unsigned i = 0; sections && i < header->e_shnum; i++) {
         if (sections[i].sh_type == type && sections[i].sh_link < header->e_shnum)
             return &sections[i];
@@ -119,7 +119,7 @@ static const ElfW(Shdr) * find_section(const struct image *image, uint32_t type)
 
 static const char *name_in(const struct image *image, const ElfW(Shdr) * strings, const ElfW(Sym) * symbol)
 {
-    if (symbol->st_name >= strings->sh_size || !part(image, strings->sh_offset, strings->sh_size))
+    if (symbol->st_name >= strings->sh_size || !image_part(image, strings->sh_offset, strings->sh_size))
         return NULL;
     const char *name = image->bytes + strings->sh_offset + symbol->st_name;
     return memchr(name, '\0', strings->sh_size - symbol->st_name) ? name : NULL;
@@ -131,7 +131,7 @@ static const char *find_function(const struct image *image, uint32_t type, ElfW(
     const ElfW(Shdr) *table = find_section(image, type);
     if (!table)
         return NULL;
-    const ElfW(Sym) *symbols = part(image, table->sh_offset, table->sh_size);
+    const ElfW(Sym) *symbols = image_part(image, table->sh_offset, table->sh_size);
     const ElfW(Shdr) *strings = (const ElfW(Shdr) *)(image->bytes + ((const ElfW(Ehdr) *)image->bytes)->e_shoff);
     for (size_t i = 0; symbols && i < table->sh_size / sizeof(*symbols); i++) {
         const ElfW(Sym) *symbol = &symbols[i];
@@ -161,7 +161,7 @@ static bool map_image(const char *file, struct image *image)
 }
 
 /* "function+0x12" or nothing; its length. */
-static int print_function(const struct module *module, ElfW(Addr) offset, bool is_return, char *text, size_t size)
+static int describe_function(const struct module *module, ElfW(Addr) offset, bool is_return, char *text, size_t size)
 {
     struct image image;
     ElfW(Addr) start;
@@ -177,13 +177,13 @@ static int print_function(const struct module *module, ElfW(Addr) offset, bool i
     return length;
 }
 
-static void look_up(uintptr_t code, bool is_return, char *text, size_t size)
+static void look_place_up(uintptr_t code, bool is_return, char *text, size_t size)
 {
     struct module module = {.code = code - is_return};
     text[0] = '\0';
     if (!dl_iterate_phdr(look_at_module, &module))
         return;
-    int length = print_function(&module, code - module.base, is_return, text, size);
+    int length = describe_function(&module, code - module.base, is_return, text, size);
     snprintf(text + length, size - (size_t)length, "(%.100s+0x%" PRIxPTR ")", *module.name ? module.name : "program",
              code - module.base);
 }
@@ -192,9 +192,9 @@ void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t siz
 {
     struct place place = {.key = code << 1 | is_return};
     dl_iterate_phdr(forget_if_changed, NULL);
-    if (!recall(&place)) {
-        look_up(code, is_return, place.text, sizeof(place.text));
-        note(&place);
+    if (!recall_place(&place)) {
+        look_place_up(code, is_return, place.text, sizeof(place.text));
+        note_place(&place);
     }
     snprintf(text, size, "%s", place.text);
 }

@@ -12,7 +12,7 @@
 #include "watch/stackdump.h"
 
 /* So long a stream may take to look at events, or it is late. */
-enum { LIMIT_NS = 1000 * 1000 * 1000, STEP_NS = 1000 * 1000 };
+enum { LATE_NS = 1000 * 1000 * 1000, LOOK_STEP_NS = 1000 * 1000 };
 
 static struct {
     int number; /* 0: none is watched */
@@ -52,9 +52,9 @@ static bool any_has_not_looked(void)
 
 static void await_looks(void)
 {
-    uint64_t deadline = abti_clock_mono_ns() + LIMIT_NS;
+    uint64_t deadline = abti_clock_mono_ns() + LATE_NS;
     while (any_has_not_looked() && abti_clock_mono_ns() < deadline)
-        nanosleep(&(struct timespec){0, STEP_NS}, NULL);
+        nanosleep(&(struct timespec){0, LOOK_STEP_NS}, NULL);
 }
 
 /* --- The thread --- */

@@ -52,14 +52,14 @@ const char *abti_registry_wait_name(enum abti_wait_kind wait)
 /* --- Lines --- */
 
 /* "ULT 0x1234 (id 5)" */
-static void print_name(FILE *fp, const struct abti_unit_note *note)
+static void print_note_name(FILE *fp, const struct abti_unit_note *note)
 {
     fprintf(fp, "%s %p", abti_registry_kind_name(note->kind), (void *)note->unit);
     if (note->id != ABTI_NO_ID)
         fprintf(fp, " (id %" PRId64 ")", note->id);
 }
 
-static void print_function(FILE *fp, const struct abti_unit_note *note)
+static void print_note_function(FILE *fp, const struct abti_unit_note *note)
 {
     char text[248];
     if (!note->func)
@@ -68,19 +68,19 @@ static void print_function(FILE *fp, const struct abti_unit_note *note)
     fprintf(fp, ", function %p %s, argument %p", (void *)(uintptr_t)note->func, text, note->arg);
 }
 
-static void print_number(FILE *fp, const char *what, int number)
+static void print_note_number(FILE *fp, const char *what, int number)
 {
     if (number >= 0)
         fprintf(fp, ", %s %d", what, number);
 }
 
-static void print_owner(FILE *fp, const struct abti_unit_note *note)
+static void print_note_owner(FILE *fp, const struct abti_unit_note *note)
 {
     struct abti_unit_note owner;
     if (!note->owner || !abti_registry_look(note->owner, &owner))
         return;
     fputs(note->owner == note->object ? ": " : ", held by ", fp);
-    print_name(fp, &owner);
+    print_note_name(fp, &owner);
     fprintf(fp, ", %s", abti_registry_state_name(owner.state));
 }
 
@@ -90,7 +90,7 @@ void abti_registry_print_wait(FILE *fp, const struct abti_unit_note *note)
     fprintf(fp, "  waits for %s", abti_registry_wait_name(note->wait));
     if (note->object)
         fprintf(fp, " %p", note->object);
-    print_owner(fp, note);
+    print_note_owner(fp, note);
     if (note->waited_ns > 0)
         fprintf(fp, ", since %.3f s", (double)note->waited_ns / 1e9);
     if (note->has_deadline)
@@ -100,11 +100,11 @@ void abti_registry_print_wait(FILE *fp, const struct abti_unit_note *note)
 
 void abti_registry_print(FILE *fp, const struct abti_unit_note *note)
 {
-    print_name(fp, note);
+    print_note_name(fp, note);
     fprintf(fp, ": %s", abti_registry_state_name(note->state));
-    print_function(fp, note);
-    print_number(fp, "pool", note->pool_id);
-    print_number(fp, note->state == ABT_THREAD_STATE_RUNNING ? "stream" : "last stream", note->rank);
+    print_note_function(fp, note);
+    print_note_number(fp, "pool", note->pool_id);
+    print_note_number(fp, note->state == ABT_THREAD_STATE_RUNNING ? "stream" : "last stream", note->rank);
     fputc('\n', fp);
     if (note->wait != ABTI_WAIT_NOTHING)
         abti_registry_print_wait(fp, note);

@@ -5,13 +5,13 @@
 #include "os/symbol.h"
 #include "watch/cfi.h"
 
-static void add(struct abti_calls *calls, const struct abti_frame *frame)
+static void add_call(struct abti_calls *calls, const struct abti_frame *frame)
 {
     calls->place[calls->num++] = frame->regs.value[ABTI_REG_PC] * 2 + !frame->exact;
 }
 
 /* False when there is no caller: also when a damaged stack leads back or away. */
-static bool step(struct abti_frame *frame, const char *end)
+static bool step_out(struct abti_frame *frame, const char *end)
 {
     uintptr_t old = frame->regs.value[ABTI_REG_SP];
     if (!abti_cfi_step(frame))
@@ -22,8 +22,8 @@ static bool step(struct abti_frame *frame, const char *end)
 
 static void add_callers(struct abti_calls *calls, struct abti_frame *frame, const char *end)
 {
-    while (calls->num < ABTI_ARRAY_LEN(calls->place) && step(frame, end))
-        add(calls, frame);
+    while (calls->num < ABTI_ARRAY_LEN(calls->place) && step_out(frame, end))
+        add_call(calls, frame);
 }
 
 void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls)
@@ -38,7 +38,7 @@ void abti_unwind_regs(const struct abti_regs *regs, const char *end, struct abti
 {
     struct abti_frame frame = {.regs = *regs, .exact = true};
     calls->num = 0;
-    add(calls, &frame);
+    add_call(calls, &frame);
     add_callers(calls, &frame, end);
 }
 
