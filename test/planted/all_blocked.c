@@ -3,10 +3,10 @@
  * run: ABT_DUMP_SIGNAL=USR1 ABT_WATCH_WAITS=1
  * exit: 0
  * says: ==== begin of the dump of all ULT stacks
- * says: ULT 0x[0-9a-f]+( \(id [0-9]+\))?: BLOCKED, function 0x[0-9a-f]+ account_withdraw\+0x0
- * says: waits for mutex 0x[0-9a-f]+, held by ULT 0x[0-9a-f]+( \(id [0-9]+\))?, BLOCKED, since [0-9.]+ s
  * says: BLOCKED, function 0x[0-9a-f]+ account_deposit\+0x0
  * says: waits for cond 0x[0-9a-f]+, since [0-9.]+ s
+ * says: ULT 0x[0-9a-f]+( \(id [0-9]+\))?: BLOCKED, function 0x[0-9a-f]+ account_withdraw\+0x0
+ * says: waits for mutex 0x[0-9a-f]+, held by ULT 0x[0-9a-f]+( \(id [0-9]+\))?, BLOCKED, since [0-9.]+ s
  * says: ==== end of the dump
  */
 #include <abt.h>
