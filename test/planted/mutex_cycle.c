@@ -3,8 +3,8 @@
  * run: ABT_DEADLOCK_CHECK=abort
  * exit: nonzero
  * says: deadlock
- * says: ULT [0-9]+ \(.*\) waits for mutex 0x[0-9a-f]+ held by ULT [0-9]+ \(.*\), which waits for mutex 0x[0-9a-f]+ held
- * by ULT says: primary ULT [0-9]+ waits for the end of ULT
+ * says: ULT .* waits for mutex 0x[0-9a-f]+ held by ULT .*, which waits for mutex 0x[0-9a-f]+ held by ULT
+ * says: primary ULT [0-9]+ waits for the end of ULT
  */
 #include <abt.h>
 

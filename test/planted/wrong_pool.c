@@ -6,6 +6,7 @@
  * says: no scheduler takes units out of pool
  */
 #include <abt.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NUM = 5 };
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool);
     for (int i = 0; i < NUM; i++)
         ABT_thread_create(pool, work, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
-    sleep(2); /* instead of joining them, which would last for ever */
+    for (time_t end = time(NULL) + 3; time(NULL) < end;) /* instead of joining them, which would last for ever */
+        sleep(1);
     _exit(0);
 }
