@@ -14,14 +14,13 @@
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
- * The calling scheduler runs a tasklet without requests, which never switches, and then tells that it has ended.
- * es->cur is the tasklet afterwards, for the scheduler to set right before anybody can look.
+ * Calls the function of a tasklet without requests, which has been set running and never switches. es->cur is the
+ * tasklet afterwards, and the calling scheduler sets it right before anybody can look.
  */
-ABTI_INLINE void abti_call_tasklet(abti_es *es, abti_unit *unit)
+ABTI_INLINE void abti_call_tasklet(abti_unit *unit)
 {
     abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
     ABTI_STOPS_EXCEPTIONS();
-    abti_set_running(es, unit);
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_tasklet(unit);
     else

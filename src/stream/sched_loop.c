@@ -99,7 +99,8 @@ ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
  */
 ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
 {
-    abti_call_tasklet(es, unit);
+    abti_set_running(es, unit);
+    abti_call_tasklet(unit);
     bool goes_on = abti_budget_take(es);
     if (ABTI_UNLIKELY(!goes_on))
         abti_tool_event_finish(es, unit);
