@@ -23,7 +23,7 @@ static const char *const runtime_libraries[] = {"libstdc++.so.6", "libc++abi.so.
 
 struct abti_cxx_globals *abti_cxx_globals(void)
 {
-    globals_function *get = abti_load_relaxed(&get_globals); /* relaxed: code, which does not change */
+    globals_function *get = abti_load_relaxed(&get_globals); /* relaxed: it is code, which does not change */
     return get ? get() : NULL;
 }
 
@@ -44,7 +44,7 @@ static bool use_library(void *library)
 
 void abti_cxx_look(bool later)
 {
-    if (abti_load_relaxed(&get_globals))
+    if (abti_load_relaxed(&get_globals)) /* relaxed: as in abti_cxx_globals */
         return;
     if (__cxa_get_globals)
         use_runtime(__cxa_get_globals, __cxa_demangle);
@@ -64,6 +64,6 @@ void abti_cxx_look(bool later)
 char *abti_cxx_demangle(const char *name)
 {
     int status = 0;
-    demangle_function *function = abti_load_relaxed(&demangle);
+    demangle_function *function = abti_load_relaxed(&demangle); /* relaxed: as in abti_cxx_globals */
     return function ? function(name, NULL, NULL, &status) : NULL;
 }

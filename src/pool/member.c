@@ -65,6 +65,7 @@ static bool keep_back(abti_unit *unit)
         return false;
     abti_unit_mark_free(unit);
     unit->flags = ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED;
+    /* relaxed: a thread that looks at the unit yet has no right to, and the ledger tells it so */
     abti_store_relaxed(&unit->join, ABTI_JOIN_DONE);
     return true;
 }

@@ -49,7 +49,7 @@ bool abti_tool_set(enum abti_listener listener, const struct abti_tool *tool)
 {
     uint64_t events = 0;
     abti_spin_lock(&tool_lock);
-    abti_store_release(&listeners[listener], tool);
+    abti_store_release(&listeners[listener], tool); /* release: pairs with the acquire in abti_tool_tell */
     for (int i = 0; i < ABTI_NUM_LISTENERS; i++) {
         const struct abti_tool *each = abti_load_relaxed(&listeners[i]); /* relaxed: the lock is held */
         events |= each ? each->events : 0;

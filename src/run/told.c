@@ -18,6 +18,7 @@ static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 void abti_told_look(abti_es *es)
 {
     abti_assert(es == abti_es_self);
+    /* acquire: pairs with abti_es_notify, so that the mode is looked at after the request is taken back */
     abti_fetch_and_acq_rel(&es->requests, ~(uint32_t)ABTI_ES_REQ_TELL);
     abti_spin_lock(&abti_rt.lock);
     bool told = abti_rt.told;
@@ -33,7 +34,7 @@ void abti_told_look(abti_es *es)
 static void set_mode(bool told)
 {
     abti_rt.told = told;
-    abti_store_relaxed(&abti_watched, told || abti_annotate_on);
+    abti_store_relaxed(&abti_watched, told || abti_annotate_on); /* relaxed: see abti_is_watched */
     /* relaxed: rt.lock is held */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
@@ -114,6 +115,7 @@ ABTI_NO_SANITIZE int abti_start_watched(abti_unit *self, abti_unit *to, void (*a
     tell_run(to, self);
     if (abti_annotate_on)
         return abti_start_annotated(self, to, after, arg);
+    /* relaxed: see abti_ult_entry */
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 

@@ -6,7 +6,7 @@
 #include "os/futex.h"
 
 static struct abti_spin list_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static _Atomic(struct abti_helper *) helpers; /* list_lock for those who add. Only grows */
+static _Atomic(struct abti_helper *) helpers; /* stored under list_lock. The list only grows */
 static unsigned num_helpers;                  /* list_lock */
 
 /*
@@ -27,7 +27,7 @@ static bool try_for_long(struct abti_spin *lock)
 }
 
 /* acquire: pairs with the release in abti_helper_register */
-static struct abti_helper *first(void)
+static struct abti_helper *first_helper(void)
 {
     return abti_load_acquire(&helpers);
 }
@@ -35,23 +35,23 @@ static struct abti_helper *first(void)
 static void before_fork(void)
 {
     fork_has = 0;
-    for (struct abti_helper *helper = first(); helper; helper = helper->next)
+    for (struct abti_helper *helper = first_helper(); helper; helper = helper->next)
         fork_has |= try_for_long(&helper->working) ? helper->bit : 0;
 }
 
 static void after_fork(void)
 {
-    for (struct abti_helper *helper = first(); helper; helper = helper->next) {
+    for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
         if (fork_has & helper->bit)
             abti_spin_unlock(&helper->working);
     }
 }
 
-/* The lock is free in any case: whoever had it is not there. */
+/* The lock is free in any case: the thread that had it is not there. */
 static void after_fork_in_child(void)
 {
     abti_futex_forget_sleepers();
-    for (struct abti_helper *helper = first(); helper; helper = helper->next) {
+    for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
         helper->in_child();
         abti_spin_unlock(&helper->working);
     }
@@ -69,7 +69,7 @@ bool abti_helper_register(struct abti_helper *helper)
     abti_spin_lock(&list_lock);
     helper->bit = 1u << num_helpers++;
     helper->next = abti_load_relaxed(&helpers); /* relaxed: the lock is held */
-    /* release: pairs with the acquire in first */
+    /* release: pairs with the acquire in first_helper */
     abti_store_release(&helpers, helper);
     abti_spin_unlock(&list_lock);
     helper->registered = true;

@@ -45,7 +45,7 @@ const void *abti_mutex_owner(ABT_mutex mutex)
 /* Out of line: a ULT that has waited may have come to another native thread. */
 ABTI_NOINLINE void abti_mutex_own(ABT_mutex mutex)
 {
-    abti_store_relaxed(abti_mutex_owner_at(mutex), abti_mutex_self());
+    abti_store_relaxed(abti_mutex_owner_at(mutex), abti_mutex_self()); /* relaxed: as in enter_again */
 }
 
 int abti_mutex_lock_owned(ABT_mutex mutex)
@@ -63,7 +63,7 @@ bool abti_mutex_disown(ABT_mutex mutex)
         mutex->depth--;
         return false;
     }
-    abti_store_relaxed(abti_mutex_owner_at(mutex), NULL);
+    abti_store_relaxed(abti_mutex_owner_at(mutex), NULL); /* relaxed: as in enter_again */
     return true;
 }
 

@@ -205,7 +205,7 @@ ABTI_INLINE bool abti_unit_is_blocked(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
     /*
-     * acquire: pairs with the releases of DONE in publish_end, publish_end_to_joiner, try_publish_end, abti_run_tasklet
+     * acquire: pairs with the releases of DONE in publish_end, publish_end_to_joiner, try_publish_end, abti_end_tasklet
      * and abti_leftover_leave. A thread that sees the unit terminated sees its effects.
      */
     return abti_load_acquire(&unit->join) == ABTI_JOIN_DONE;
@@ -340,7 +340,8 @@ size_t abti_unit_stack_size(abti_unit *unit);
 
 /*
  * The unit is about to block, and this says what for, to the registry (watch/registry.h) alone: a struct abti_waiter of
- * its own, the joined unit, the address of the user's handle of that, a barrier, or NULL.
+ * its own, the joined unit, the address of the user's handle of that, a barrier, or NULL. relaxed: the registry checks
+ * what it finds there.
  */
 #define ABTI_WAITS_SINCE ((const void *)1) /* as NULL, but when it has blocked is known */
 
@@ -351,7 +352,8 @@ ABTI_INLINE void abti_unit_wait_for(abti_unit *unit, const void *what)
 
 /*
  * For the registry, which goes over all descriptors: slots that were never used are zero, those that have been given
- * back read as zero, and free ones have no function, nor do the units of main schedulers and the primary ULT.
+ * back read as zero, and free ones have no function, nor do the units of main schedulers and the primary ULT. relaxed:
+ * the registry may take a unit that is freed meanwhile for one that is still there.
  */
 ABTI_INLINE void abti_unit_mark_free(abti_unit *unit)
 {

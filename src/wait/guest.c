@@ -38,7 +38,7 @@ void abti_guests_want(bool wanted)
     static bool has_key;
     if (wanted && !has_key)
         has_key = pthread_key_create(&guest_key, leave) == 0;
-    abti_store_relaxed(&abti_guests_are_wanted, wanted && has_key);
+    abti_store_relaxed(&abti_guests_are_wanted, wanted && has_key); /* relaxed: see abti_guest_note */
 }
 
 void abti_guest_enter(void)

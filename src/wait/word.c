@@ -11,14 +11,14 @@ ABTI_INLINE bool wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadli
     return abti_futex_wait(word, expected, deadline_ns);
 }
 
-/* A wait that only a waker ends is shown to who looks for deadlocks. */
+/* A wait that only a waker ends is shown to the check for deadlocks. */
 bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     struct abti_known *known = abti_known_self;
     if (ABTI_LIKELY(!known) || (deadline_ns != ABTI_CLOCK_NEVER && !known->only_looks))
         return wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->value, expected); /* relaxed: the next store publishes it */
-    abti_store_release(&known->word, word);      /* pairs with the acquire in abti_known_is_asleep */
+    abti_store_release(&known->word, word);      /* release: pairs with the acquire in abti_known_is_asleep */
     bool in_time = wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->word, NULL); /* relaxed: late at most */
     return in_time;
