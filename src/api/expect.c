@@ -1,4 +1,4 @@
-/* What the program tells those who watch it. */
+/* What the program tells the checks that watch it. */
 #include <abt.h>
 #include "api/check.h"
 #include "watch/deadlock.h"

@@ -78,7 +78,7 @@ ABTI_INLINE void abti_annotate_end_private(void)
         abti_annotate_tell_private(false);
 }
 
-/* The address for the ends of all units: who joins a stream, or finalizes, has waited for them. */
+/* The address for the ends of all units: a thread that joins a stream, or finalizes, has waited for them. */
 extern const char abti_annotate_ends;
 
 /* --- ASan --- */

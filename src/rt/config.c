@@ -105,8 +105,8 @@ static uint64_t clamped(const struct abti_variable *variable, const struct abti_
 }
 
 /*
- * An empty text counts as no text. A number below the least one is not told: that is what people write who want the
- * least.
+ * An empty text counts as no text. A number below the least one is not told: it is a usual
+ * way to ask for the least.
  */
 static void load_value(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {

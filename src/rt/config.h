@@ -44,7 +44,7 @@ struct abti_config {
     bool print_raw_stack;  /* ABT_PRINT_RAW_STACK */
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
-    bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and who owns plain mutexes, is kept */
+    bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and the owners of mutexes, are kept */
     bool probes;           /* ABT_PROBES: see watch/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */

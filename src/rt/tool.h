@@ -51,7 +51,7 @@ struct ABT_tool_context_opaque {
 /* The record of this callback, made when it is not there yet. NULL when there is no memory. */
 const struct abti_tool *abti_tool_record(ABT_tool_thread_callback_fn cb, uint64_t events, void *arg) ABTI_MUST_CHECK;
 
-/* Who listens from now on; NULL: nobody. Returns whether anybody does as any of the listeners. */
+/* The listener has this tool from now on; NULL: none. Returns whether any listener has one. */
 bool abti_tool_set(enum abti_listener listener, const struct abti_tool *tool);
 
 /* The calling native thread is in a callback. */

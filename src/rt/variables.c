@@ -148,7 +148,7 @@ const struct abti_variable abti_variables[] = {
     {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
      .help = "under ThreadSanitizer units of one stream count as ordered"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
-     .help = "since when units wait, and who owns mutexes, is kept for dumps"},
+     .help = "since when units wait, and the owners of mutexes, are kept for dumps"},
     {"DEADLOCK_CHECK", ABTI_VARIABLE_WORD, FIELD(deadlock_check), .limits.dflt = ABTI_DEADLOCK_OFF,
      .words = deadlock_words, .help = "deadlocks are told on stderr; abort: and end the program; cycles: only those"},
     {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),

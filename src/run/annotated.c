@@ -98,7 +98,7 @@ ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void 
         abti_ctx_switch(&self->ctx, to->ctx);
     abti_annotate_asan_finish(fake, NULL, NULL);
     abti_bury_dead_stack();
-    abti_annotate_acquire(self); /* who has woken it has released that */
+    abti_annotate_acquire(self); /* its waker has released that */
     return 0;
 }
 

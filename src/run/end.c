@@ -105,7 +105,7 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
     return publish_end_to_joiner(es, unit, join);
 }
 
-/* Of a unit that nobody frees, and of one that is freed for its joiner: that is left to the joiner, who tells of it. */
+/* Of a unit that nobody frees, and of one that is freed for its joiner: the joiner does that, and tells of it. */
 static ABTI_COLD abti_unit *publish_end_told(abti_es *es, abti_unit *unit)
 {
     /* acquire, and again with the compare-and-swap, whose release pairs with abti_unit_is_done: as above */

@@ -6,7 +6,7 @@
  * freed for its joiner, is told at that end.
  *
  * The mode is one for all (rt.told). An ES takes it over at its next look at events, the caller's own at once; a new
- * ES when it starts. Somebody who begins to listen waits until the running ones have done so, but not for ever: one
+ * ES when it starts. A caller that begins to listen waits until the running ones have done so, but not for ever: one
  * that does not look at events may keep some of its events to itself until it does.
  */
 #ifndef ABTI_RUN_TOLD_H
@@ -29,7 +29,10 @@ ABTI_INLINE bool abti_es_is_told(abti_es *es)
     return ABTI_BUILD_TOOL && abti_load_relaxed(&es->told); /* relaxed: its own thread stores it */
 }
 
-/* Who listens from now on; NULL: nobody. Not by a callback of a library that tells nothing yet. Any thread. */
+/*
+ * The listener has this tool from now on; NULL: none. Any thread may call this, but no callback of a library that tells
+ * nothing yet.
+ */
 void abti_told_listen(enum abti_listener listener, const struct abti_tool *tool);
 
 /* The calling ES takes the mode over. */

@@ -57,7 +57,7 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
     struct abti_idle *idle = es->idle;
     if (ABTI_LIKELY(!idle->current))
         return abti_sleeper_sleep(&es->sleeper, deadline_ns);
-    abti_annotate_acquire(idle); /* who has set it */
+    abti_annotate_acquire(idle); /* the thread that has set it has released that */
     if (!abti_sleeper_is_woken(&es->sleeper))
         idle->current(idle->current_arg, idle->fd.wait_fd, abti_clock_wtime_at(deadline_ns));
     return end_of_hook(es);

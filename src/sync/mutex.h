@@ -92,9 +92,8 @@ struct ABT_mutex_opaque {
     struct abti_waitq natives; /* lock: native threads of ESs */
     struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
     struct abti_waitq waiters; /* lock: the other waiters */
-    abti_pool_p4 home; /* lock: the pool of the last ULT that was woken from `waiters`. It is only compared, like
-                          `heir`, since either may exist no more */
-    abti_unit_p4 heir; /* lock: the last ULT of a FIFO pool that was woken */
+    abti_pool_p4 home;         /* lock: of the last ULT woken from `waiters`. Only compared: it may exist no more */
+    abti_unit_p4 heir;         /* lock: the last ULT of a FIFO pool that was woken. Only compared, too */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&

@@ -1,6 +1,6 @@
 /*
- * C++ exceptions belong to the unit that handles them. The runtime of C++ keeps them for each native thread; so whoever
- * leaves an ES with exceptions in hand keeps them in its frame, and has them again where it goes on. Thus
+ * C++ exceptions belong to the unit that handles them. The runtime of C++ keeps them for each native thread; so a
+ * unit that leaves an ES with exceptions in hand keeps them in its frame, and has them again where it goes on. Thus
  *
  *   whenever a unit starts or goes on, the native thread has no exceptions in hand,
  *

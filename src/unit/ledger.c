@@ -20,9 +20,8 @@ bool abti_ledger_on;
 
 static struct abti_spin ledger_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
 static struct entry *entry_buckets[BUCKETS];
-static struct entry
-    *kept_entries[KEPT]; /* a ring of freed ones, the oldest at `oldest_entry`; NULL: a place without one */
-static unsigned oldest_entry;
+static struct entry *kept_entries[KEPT]; /* a ring of freed ones; NULL: a place without one */
+static unsigned oldest_entry;            /* the place of the oldest */
 
 static struct entry **entry_bucket(const void *handle)
 {

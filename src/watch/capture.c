@@ -16,8 +16,8 @@
  * STANDING -> NOBODY     by the handler, when the asker has let it go, or it has stood long enough: the asker may wait
  * for a lock that the thread has
  *
- * A signal that comes late finds another number, or nobody who asks, and does nothing. So that it does nothing else,
- * our handler stays until ABT_finalize, and passes the program's own signals on.
+ * A signal that comes late finds another number, or that nothing is asked, and does nothing. So that it does nothing
+ * else, our handler stays until ABT_finalize, and passes the program's own signals on.
  */
 enum { NOBODY, ASKED, STORING, STANDING, LET_GO };
 

@@ -15,7 +15,7 @@
 
 /*
  * The mark of a blocked unit counts the looks since it has blocked. Nothing has run between two looks that have found
- * nobody who runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
+ * none that runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
  */
 enum { PERIOD_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2 };
 
@@ -98,7 +98,7 @@ struct look {
     bool changed;     /* one of them has just blocked */
     bool steady;      /* none of them has blocked lately */
     bool all_told;    /* of */
-    bool may_go_on;   /* somebody is there who runs, or will */
+    bool may_go_on;   /* there is a unit that runs, or will */
     bool stacked;     /* there are schedulers in pools */
     struct abti_waits waits;
 };
@@ -231,7 +231,7 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
         return ABTI_CLOCK_NEVER;
     struct look look = {.steady = true, .all_told = true};
     abti_registry_walk(look_at, &look);
-    /* relaxed: whoever says so does before it begins to wait */
+    /* relaxed: a thread says so before it begins to wait */
     bool may_be_dead = check != ABTI_DEADLOCK_CYCLES && look.blocked > 0 && !look.may_go_on && !look.changed &&
                        abti_load_relaxed(&expected) == 0 && nobody_else_wakes(&look);
     quiet = may_be_dead ? quiet + 1 : 0;

@@ -1,6 +1,6 @@
 /*
  * Which work units there are, and what each of them waits for: found by going over the slabs of descriptors, so that
- * creation, blocking and freeing keep no lists. Whoever frees a descriptor takes its function from it, and a unit that
+ * creation, blocking and freeing keep no lists. The freeing of a descriptor takes its function from it, and a unit that
  * blocks says in its link, which is unused then, what for (abti_unit_wait_for).
  */
 #ifndef ABTI_WATCH_REGISTRY_H

@@ -36,7 +36,7 @@ static struct {
     pthread_mutex_t lock; /* of start and stop */
     bool on;              /* lock */
     bool has_rings;       /* lock: there may be some */
-    pid_t pid;            /* lock: of the process that writes; in the child of a fork() there is nobody who would */
+    pid_t pid;            /* lock: of the process that writes; the child of a fork() has no writer */
     pthread_t writer;
     _Atomic(bool) ends;
     uint64_t first_ticks, first_ns;  /* constant while the writer runs */
