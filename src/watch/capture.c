@@ -10,11 +10,12 @@
 #include "watch/registry.h"
 
 /*
- * NOBODY -> ASKED        by the asker, which then sends the signal
- * ASKED -> STANDING    by the handler of that signal, when it has stored the registers
- * ASKED -> NOBODY        by the asker, which has waited long enough
- * STANDING -> NOBODY     by the handler, when the asker has let it go, or it has stood long enough: the asker may wait
- * for a lock that the thread has
+ *   NOBODY -> ASKED                by the asker, which then sends the signal
+ *   ASKED -> STORING -> STANDING   by the handler of that signal, which stores the registers in between
+ *   ASKED -> NOBODY                by the asker, which has waited long enough
+ *   STANDING -> LET_GO             by the asker, which has read the registers
+ *   STANDING, LET_GO -> NOBODY     by the handler, which has been let go, or has stood long enough: the asker may wait
+ *                                  for a lock that the thread has
  *
  * A signal that comes late finds another number, or that nothing is asked, and does nothing. So that it does nothing
  * else, our handler stays until ABT_finalize, and passes the program's own signals on.
@@ -49,20 +50,22 @@ static int capture_number(const siginfo_t *info)
 static void stand_still(const void *ucontext)
 {
     uint32_t phase = ASKED;
+    /* acquire: pairs with the release in ask_thread, after which the asker reads no registers of the last time */
     if (!abti_cas_acq_rel(&capture.phase, &phase, STORING))
         return;
     abti_regs_of_ucontext(&capture.regs, ucontext);
-    abti_store_release(&capture.phase, STANDING); /* pairs with the acquire in await_answer */
+    abti_store_release(&capture.phase, STANDING); /* release: pairs with the acquire in await_answer */
     uint64_t deadline = abti_clock_mono_ns() + STAND_NS;
+    /* acquire: pairs with the release in let_thread_go */
     while (abti_load_acquire(&capture.phase) == STANDING && abti_clock_mono_ns() < deadline)
         capture_nap();
-    abti_store_release(&capture.phase, NOBODY); /* the last access */
+    abti_store_release(&capture.phase, NOBODY); /* release: pairs with the acquire in let_thread_go. The last access */
 }
 
 static void on_capture_signal(int number, siginfo_t *info, void *ucontext)
 {
     int saved_errno = errno, which = capture_number(info);
-    if (which == abti_load_acquire(&capture.number)) /* pairs with the release in ask_thread */
+    if (which == abti_load_acquire(&capture.number)) /* acquire: pairs with the release in ask_thread */
         stand_still(ucontext);
     else if (which < 0) /* else it comes late */
         abti_pass_on(&capture.before, number, info, ucontext);
@@ -77,6 +80,7 @@ static enum abti_capture ask_thread(abti_unit *unit)
     abti_es *es = abti_unit_last_es(unit);
     if (es != ABT_XSTREAM_NULL && abti_registry_peek(&es->cur) == unit) {
         uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
+        /* release: the first pairs with the acquire in on_capture_signal, the second with that in stand_still */
         abti_store_release(&capture.number, number);
         abti_store_release(&capture.phase, ASKED);
         if (es == abti_es_self)
@@ -92,11 +96,12 @@ static enum abti_capture ask_thread(abti_unit *unit)
 static bool await_answer(void)
 {
     for (uint64_t deadline = abti_clock_mono_ns() + ANSWER_NS; abti_clock_mono_ns() < deadline;) {
-        if (abti_load_acquire(&capture.phase) == STANDING) /* pairs with the release in stand_still */
+        if (abti_load_acquire(&capture.phase) == STANDING) /* acquire: pairs with the release in stand_still */
             return true;
         capture_nap();
     }
     uint32_t phase = ASKED;
+    /* acquire, here as below: pairs with the release in stand_still. release: of no use */
     if (abti_cas_acq_rel(&capture.phase, &phase, NOBODY))
         return false;
     while (abti_load_acquire(&capture.phase) == STORING)
@@ -107,6 +112,7 @@ static bool await_answer(void)
 static void let_thread_go(void)
 {
     uint32_t phase = STANDING;
+    /* release: pairs with the acquire in stand_still. acquire, here as below: pairs with the release there */
     (void)abti_cas_acq_rel(&capture.phase, &phase, LET_GO);
     while (abti_load_acquire(&capture.phase) != NOBODY)
         capture_nap();

@@ -44,8 +44,8 @@ static ABTI_NOINLINE ABTI_NO_SANITIZE bool runs_scheduler(abti_es *es)
 /* Its main scheduler never sleeps while it has nothing to do, or need not. */
 static bool may_spin(abti_es *es)
 {
-    abti_spin_lock(&es->replace_lock); /* it keeps the scheduler */
-    bool is_own = !atomic_load(&es->main_sched)->ops->pick;
+    abti_spin_lock(&es->replace_lock);                      /* it keeps the scheduler */
+    bool is_own = !atomic_load(&es->main_sched)->ops->pick; /* seq_cst: of no use under the lock */
     abti_spin_unlock(&es->replace_lock);
     return is_own;
 }
@@ -55,7 +55,8 @@ enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program
 /* rt.lock held. `stacked`: there are schedulers that stand in pools, and keep streams from sleeping. */
 static enum stream state_of(abti_es *es, bool stacked)
 {
-    if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) /* pairs with the release in es_thread */
+    /* acquire: pairs with the release in es_thread. seq_cst: pairs with abti_sleeper_prepare */
+    if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
         return STREAM_IDLE;
     if (abti_idle_has_other_calls(es, abti_stranded_look))
         return STREAM_CALLS;

@@ -65,7 +65,7 @@ static void *dumper_main(void *unused)
     for (;;) {
         while (sem_wait(&dumper.asked) != 0 && errno == EINTR)
             ;
-        if (abti_load_acquire(&dumper.ending)) /* pairs with the release in abti_dumpsignal_end */
+        if (abti_load_acquire(&dumper.ending)) /* acquire: pairs with the release in abti_dumpsignal_end */
             return NULL;
         ask_all();
         await_looks();
@@ -120,7 +120,7 @@ void abti_dumpsignal_end(void)
         return;
     if (sigaction(dumper.number, NULL, &now) == 0 && now.sa_sigaction == on_dump_signal)
         sigaction(dumper.number, &dumper.before, NULL);
-    abti_store_release(&dumper.ending, true); /* pairs with the acquire in dumper_main */
+    abti_store_release(&dumper.ending, true); /* release: pairs with the acquire in dumper_main */
     sem_post(&dumper.asked);
     pthread_join(dumper.thread, NULL);
     dumper.number = 0;

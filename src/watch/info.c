@@ -357,7 +357,7 @@ static void print_function(FILE *fp, abti_unit *unit)
 void abti_info_print_unit(FILE *fp, abti_unit *unit)
 {
     struct abti_unit_note note;
-    unsigned requests = abti_load_relaxed(&unit->requests);
+    unsigned requests = abti_load_relaxed(&unit->requests); /* relaxed: it is for information */
     abti_unit *parent;
     int rank = where_it_runs(unit, &parent);
     fprintf(fp, "work unit %p:\n", (void *)unit);

@@ -1,9 +1,9 @@
 #include "watch/mark.h"
 
 /*
- * Every access is relaxed: a mark orders nothing, and being read-modify-writes, marks keep what a store of BLOCKED has
- * released. The memory of a descriptor stays mapped as long as the library is up. TSan is not told, as a descriptor is
- * made by plain stores.
+ * relaxed, everywhere: a mark orders nothing, and as marks are stored by read-modify-writes, they keep what a store of
+ * BLOCKED has released. The memory of a descriptor stays mapped as long as the library is up. TSan is not told, as a
+ * descriptor is made by plain stores.
  */
 
 ABTI_NOINLINE ABTI_NO_SANITIZE int abti_mark_get(abti_unit *unit, ABT_thread_state state)

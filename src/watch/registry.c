@@ -71,7 +71,7 @@ static int pool_id_of(const abti_pool *pool)
 
 static int64_t id_of(const abti_unit *unit, const abti_unit *copy)
 {
-    if (!(abti_load_relaxed(&copy->cold) & ABTI_COLD_READY))
+    if (!(abti_load_relaxed(&copy->cold) & ABTI_COLD_READY)) /* relaxed: it is a copy */
         return ABTI_NO_ID;
     return (int64_t)read_id((const struct abti_unit_cold *)((const char *)unit + ABTI_UNIT_COLD_OFFSET)) - 1;
 }
@@ -85,7 +85,7 @@ static bool is_joined_by(const abti_unit *unit, const abti_unit *joiner)
     if (!unit || !abti_slab_has(&abti_rt.unit_slab, unit))
         return false;
     copy_unit(&copy, unit);
-    uintptr_t join = abti_load_relaxed(&copy.join);
+    uintptr_t join = abti_load_relaxed(&copy.join); /* relaxed: it is a copy */
     return (join & ~(uintptr_t)ABTI_JOIN_TAGS) == (uintptr_t)joiner && !(join & ABTI_JOIN_EXTERNAL);
 }
 

@@ -12,14 +12,16 @@
 
 enum { WOKEN = 1 << 14, SAMPLE = 16 };
 
-static _Atomic(bool)
-    counted; /* something was, since ABT_init: else the memory below has not been touched, nor will be */
+/* relaxed, everywhere: what is counted orders nothing, and each number is right by itself. */
+
+/* Something was, since ABT_init. Otherwise the memory below has not been touched, nor will be. */
+static _Atomic(bool) counted;
 
 /* By the stream's index: stored once by its thread, with release; found with acquire. They go in abti_stats_fini. */
 static _Atomic(struct abti_es_stats *) stats_of[ABTI_MAX_ES];
 
 /*
- * When units were woken, by their hash: two with the same forget the first. Relaxed: the time goes with the unit, which
+ * When units were woken, by their hash: of two with the same the first is forgotten. The time goes with the unit, which
  * the push publishes.
  */
 static struct {
@@ -42,10 +44,10 @@ static struct abti_es_stats *own_stats(abti_es *es)
 {
     struct abti_es_stats *stats = abti_stats_of(es->index);
     if (stats || !(stats = calloc(1, sizeof(*stats))))
-        return stats;                                 /* without memory nothing is counted */
-    stats->rank = abti_plain_load_relaxed(&es->rank); /* relaxed: any that it had will do */
+        return stats; /* without memory nothing is counted */
+    stats->rank = abti_plain_load_relaxed(&es->rank);
     stats->began_ns = abti_clock_mono_ns();
-    abti_store_release(&stats_of[es->index], stats);
+    abti_store_release(&stats_of[es->index], stats); /* release: pairs with the acquire in abti_stats_of */
     return stats;
 }
 
@@ -56,9 +58,9 @@ static void count_function(struct abti_es_stats *stats, void (*func)(void *), ui
     unsigned at = (unsigned)(abti_hash((uintptr_t)func) >> 32);
     for (unsigned i = 0; i < ABTI_STATS_FUNCTIONS; i++, at++) {
         struct abti_function_stats *function = &stats->functions[at % ABTI_STATS_FUNCTIONS];
-        void (*there)(void *) = abti_load_relaxed(&function->func); /* relaxed: the thread's own */
+        void (*there)(void *) = abti_load_relaxed(&function->func);
         if (!there)
-            abti_store_release(&function->func, func);
+            abti_store_release(&function->func, func); /* release: pairs with the acquire in append_functions */
         if (!there || there == func) {
             add(&function->units, units);
             add(&function->ns, ns);

@@ -61,7 +61,7 @@ static int by_time(const void *a_, const void *b_)
 }
 
 /* The functions of a stream, one after the other. */
-static bool append(struct stats_lines *lines, struct abti_es_stats *stats)
+static bool append_functions(struct stats_lines *lines, struct abti_es_stats *stats)
 {
     if (lines->num + ABTI_STATS_FUNCTIONS > lines->room) {
         size_t room = 2 * lines->room + ABTI_STATS_FUNCTIONS;
@@ -73,7 +73,8 @@ static bool append(struct stats_lines *lines, struct abti_es_stats *stats)
     }
     for (unsigned i = 0; i < ABTI_STATS_FUNCTIONS; i++) {
         struct abti_function_stats *function = &stats->functions[i];
-        void (*func)(void *) = abti_load_acquire(&function->func); /* acquire: the numbers belong to it */
+        /* acquire: pairs with the release in count_function */
+        void (*func)(void *) = abti_load_acquire(&function->func);
         if (func)
             lines->line[lines->num++] = (struct stats_line){func, number(&function->units), number(&function->ns)};
     }
@@ -206,7 +207,7 @@ int abti_stats_print(FILE *fp, enum abti_stats_format format)
     struct stats_lines lines = {0};
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
         struct abti_es_stats *stats = abti_stats_of(i);
-        if (stats && !append(&lines, stats)) {
+        if (stats && !append_functions(&lines, stats)) {
             free(lines.line);
             return ABT_ERR_MEM;
         }

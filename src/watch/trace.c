@@ -50,7 +50,8 @@ static struct {
 
 static struct trace_ring *ring_of(unsigned index)
 {
-    struct trace_ring *ring = abti_load_acquire(&rings[index]); /* acquire: pairs with the release below */
+    /* acquire and release: pair with each other and, in the thread that writes, with the acquire in write_records */
+    struct trace_ring *ring = abti_load_acquire(&rings[index]);
     if (ABTI_LIKELY(ring != NULL))
         return ring;
     ring = calloc(1, sizeof(*ring));
@@ -59,21 +60,21 @@ static struct trace_ring *ring_of(unsigned index)
     return ring;
 }
 
-static void put(unsigned index, const struct abti_trace_record *record)
+static void put_record(unsigned index, const struct abti_trace_record *record)
 {
     struct trace_ring *ring = ring_of(index);
     if (ABTI_UNLIKELY(!ring)) {
-        abti_fetch_add_relaxed(&trace.lost, 1);
+        abti_fetch_add_relaxed(&trace.lost, 1); /* relaxed: a count that orders nothing */
         return;
     }
     uint64_t head = abti_load_relaxed(&ring->head); /* relaxed: the producer's own */
-    /* acquire: the writer has read what lay there */
+    /* acquire: pairs with the release in take_out. The writer has read what lay there */
     if (ABTI_UNLIKELY(head - abti_load_acquire(&ring->tail) == RING)) {
         abti_store_relaxed(&ring->dropped, abti_load_relaxed(&ring->dropped) + 1);
         return;
     }
     ring->records[head % RING] = *record;
-    abti_store_release(&ring->head, head + 1); /* pairs with the acquire in take_out */
+    abti_store_release(&ring->head, head + 1); /* release: pairs with the acquire in take_out */
 }
 
 static uintptr_t arg_of(const abti_unit *unit, uint64_t event, ABT_tool_context context)
@@ -101,11 +102,11 @@ static void record_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_to
         .pool = context->pool ? context->pool->id : -1,
     };
     if (ABTI_LIKELY(self != NULL)) {
-        put(self->index, &record);
+        put_record(self->index, &record);
         return;
     }
     abti_spin_lock(&others_lock);
-    put(0, &record);
+    put_record(0, &record);
     abti_spin_unlock(&others_lock);
 }
 
@@ -134,7 +135,7 @@ static bool has_room(uint64_t more)
 /* What a stream has put in up to the time `until`. */
 static void take_out(struct trace_ring *ring, uint64_t until)
 {
-    uint64_t head = abti_load_acquire(&ring->head); /* pairs with the release in put */
+    uint64_t head = abti_load_acquire(&ring->head); /* acquire: pairs with the release in put_record */
     uint64_t tail = abti_load_relaxed(&ring->tail); /* relaxed: the writer's own */
     bool keeps = has_room(head - tail);
     for (; tail < head && ring->records[tail % RING].ticks <= until; tail++) {
@@ -143,7 +144,7 @@ static void take_out(struct trace_ring *ring, uint64_t until)
         else
             abti_fetch_add_relaxed(&trace.lost, 1);
     }
-    abti_store_release(&ring->tail, tail); /* pairs with the acquire in put */
+    abti_store_release(&ring->tail, tail); /* release: pairs with the acquire in put_record */
 }
 
 /* How long a tick takes is known the better the longer the trace is, and fixed when that is long enough. */
@@ -177,7 +178,7 @@ static void write_records(bool all)
     uint64_t until = all ? UINT64_MAX : ticks > settle ? ticks - settle : 0;
     trace.num = 0;
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
-        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* pairs with the release in ring_of */
+        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         if (ring)
             take_out(ring, until);
     }
@@ -193,7 +194,7 @@ static uint64_t count_dropped(void)
 {
     uint64_t dropped = abti_load_relaxed(&trace.lost); /* relaxed: the producers have ended */
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
-        struct trace_ring *ring = abti_load_acquire(&rings[i]);
+        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         dropped += ring ? abti_load_relaxed(&ring->dropped) : 0;
     }
     return dropped;
@@ -234,7 +235,7 @@ static int start_writer(void)
 static void clear_rings(void)
 {
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
-        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* pairs with the release in ring_of */
+        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         if (!ring)
             continue;
         abti_store_relaxed(&ring->dropped, 0);                           /* relaxed, as nobody puts anything in */
@@ -286,7 +287,7 @@ void abti_trace_begin(void)
 
 static void finish_locked(void)
 {
-    abti_store_release(&trace.ends, true); /* pairs with the acquire in write_trace */
+    abti_store_release(&trace.ends, true); /* release: pairs with the acquire in write_trace */
     pthread_join(trace.writer, NULL);
     uint64_t dropped = count_dropped();
     abti_json_close(dropped);
@@ -315,8 +316,8 @@ void abti_trace_fini(void)
 {
     abti_trace_stop();
     for (unsigned i = 0; i < ABTI_MAX_ES && trace.has_rings; i++) {
-        free(abti_load_acquire(&rings[i]));
-        abti_store_relaxed(&rings[i], NULL); /* relaxed: no other thread is left */
+        free(abti_load_relaxed(&rings[i])); /* relaxed, here as below: no other thread is left */
+        abti_store_relaxed(&rings[i], NULL);
     }
     trace.has_rings = false;
 }

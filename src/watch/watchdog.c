@@ -56,6 +56,7 @@ enum { MAX_HOGS = 8 }; /* told of in one look; the next one tells of others */
 static bool has_stayed(abti_es *es, abti_unit *unit)
 {
     const struct abti_watched *w = &es->watched;
+    /* seq_cst: pairs with abti_es_check_events, which takes the request back */
     return w->unit == unit && abti_load_seq_cst(&es->requests) & ABTI_ES_REQ_SEEN &&
            glance_at_budget(es) == w->budget && abti_mark_get(unit, ABT_THREAD_STATE_RUNNING) > ABTI_MARK_NONE;
 }
@@ -69,7 +70,8 @@ static void begin_to_watch(abti_es *es, abti_unit *unit, uint64_t now_ns)
     if (before < 0 || (before != mark && !abti_mark_change(unit, ABT_THREAD_STATE_RUNNING, before, mark)))
         return;
     es->watched.unit = unit;
-    atomic_fetch_or(&es->requests, ABTI_ES_REQ_SEEN); /* seq_cst: after the glance at the budget */
+    /* seq_cst: pairs with the load in abti_es_check_events, and comes after the glance at the budget */
+    atomic_fetch_or(&es->requests, ABTI_ES_REQ_SEEN);
 }
 
 /* rt.lock held. Schedulers have the ES for as long as there is nothing else to run. */
@@ -198,15 +200,15 @@ static const abti_pool *find_pool(const abti_pool *address)
 
 static bool serves(abti_es *es, abti_pool *pool)
 {
-    abti_spin_lock(&es->replace_lock); /* it keeps the scheduler */
-    bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool);
+    abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
+    bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
     abti_spin_unlock(&es->replace_lock);
     return uses;
 }
 
 static bool is_idle(abti_es *es)
 {
-    return abti_load_seq_cst(&es->sleeper.word) == ABTI_ASLEEP;
+    return abti_load_seq_cst(&es->sleeper.word) == ABTI_ASLEEP; /* seq_cst: pairs with abti_sleeper_prepare */
 }
 
 struct service {

@@ -48,16 +48,14 @@ static void *watcher_main(void *arg)
 {
     uint64_t due_ns[NUM_LOOKS] = {0};
     (void)arg;
-    /* release, in abti_watcher_stop, pairs with the acquire of the wait */
     while (!abti_word_await_change(&watcher_state, AWAKE, look(due_ns)))
         ;
     return NULL;
 }
 
-/* relaxed: there is no other thread */
 static void after_fork_in_child(void)
 {
-    abti_store_relaxed(&watcher_state, NONE);
+    abti_store_relaxed(&watcher_state, NONE); /* relaxed: there is no other thread */
 }
 
 static bool is_wanted(void)
@@ -83,9 +81,10 @@ void abti_watcher_start(void)
 void abti_watcher_stop(void)
 {
     abti_guests_want(false);
+    /* relaxed, here as below: while there is no thread, the callers of this and of abti_watcher_start have the state */
     if (abti_load_relaxed(&watcher_state) == NONE)
         return;
-    abti_store_release(&watcher_state, ENDING); /* pairs with watcher_main */
+    abti_store_release(&watcher_state, ENDING); /* release: pairs with the acquire in abti_word_await_change */
     abti_futex_wake(&watcher_state);
     pthread_join(watcher_thread, NULL);
     abti_store_relaxed(&watcher_state, NONE);
