@@ -52,11 +52,6 @@ abt_sources = \
 	src/watch/registry.c \
 	src/watch/layout.c \
 	src/watch/registry_text.c \
-	src/watch/stats.c \
-	src/watch/stats_print.c \
-	src/watch/trace.c \
-	src/watch/trace_json.c \
-	src/watch/trace_unit.c \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/mem/arena.c \
@@ -145,6 +140,11 @@ abt_sources = \
 	src/sync/timer.c \
 	src/sync/waiter.c \
 	src/sync/xbarrier.c \
+	src/trace/json.c \
+	src/trace/stats.c \
+	src/trace/stats_print.c \
+	src/trace/trace.c \
+	src/trace/unit.c \
 	src/unit/exceptions.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
@@ -200,9 +200,9 @@ abt_sources += src/os/peek_none.c
 endif
 
 if HAVE_SDT
-abt_sources += src/watch/probes_sdt.c
+abt_sources += src/trace/probes_sdt.c
 else
-abt_sources += src/watch/probes_none.c
+abt_sources += src/trace/probes_none.c
 endif
 
 if HAVE_HWLOC

@@ -1,7 +1,7 @@
 /* Statistics of streams and functions. */
-#include "watch/stats.h"
 #include "api/check.h"
 #include "rt/rt.h"
+#include "trace/stats.h"
 
 int ABTX_stats_enable(ABT_bool on)
 {

@@ -1,7 +1,7 @@
 /* Traces. */
-#include "watch/trace.h"
 #include "api/check.h"
 #include "rt/rt.h"
+#include "trace/trace.h"
 
 int ABTX_trace_start(const char *file)
 {

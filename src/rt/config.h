@@ -45,7 +45,7 @@ struct abti_config {
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and the owners of mutexes, are kept */
-    bool probes;           /* ABT_PROBES: see watch/probes.h */
+    bool probes;           /* ABT_PROBES: see trace/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */
     enum abti_deadlock_check deadlock_check; /* ABT_DEADLOCK_CHECK: see watch/deadlock.h */

@@ -3,8 +3,8 @@
  * stream counts for itself, in memory that only its native thread writes; relaxed loads are enough to print it, as each
  * number is right by itself.
  */
-#ifndef ABTI_WATCH_STATS_H
-#define ABTI_WATCH_STATS_H
+#ifndef ABTI_TRACE_STATS_H
+#define ABTI_TRACE_STATS_H
 
 #include <abt.h>
 #include <stdbool.h>

@@ -3,12 +3,12 @@
  *
  *   trace.c        listens to events (rt/tool.h): each stream puts records into a ring of its own, in some nanoseconds;
  *                  a native thread takes them out a hundred times in a second, in the order of time
- *   trace_unit.c   makes slices, arrows and counters of the records: what was a unit doing up to here?
- *   trace_json.c   writes these, in blocks that end between two events, so that the file of a program that is killed
+ *   unit.c         makes slices, arrows and counters of the records: what was a unit doing up to here?
+ *   json.c         writes these, in blocks that end between two events, so that the file of a program that is killed
  *                  opens as well
  */
-#ifndef ABTI_WATCH_TRACE_H
-#define ABTI_WATCH_TRACE_H
+#ifndef ABTI_TRACE_TRACE_H
+#define ABTI_TRACE_TRACE_H
 
 #include <abt.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ void abti_trace_stop(void);
 /* At ABT_finalize, when no other stream is left. */
 void abti_trace_fini(void);
 
-/* --- trace_unit.c: all by the thread that writes --- */
+/* --- unit.c: all by the thread that writes --- */
 
 /* False when there is no memory. */
 bool abti_trace_units_init(void);
@@ -52,7 +52,7 @@ void abti_trace_count(uint64_t ns);
 /* What lasts yet is cut off here. */
 void abti_trace_end(uint64_t ns);
 
-/* --- trace_json.c --- */
+/* --- json.c --- */
 
 /* Tracks: streams have their index; units count on. */
 enum abti_trace_group { ABTI_TRACE_STREAMS = 1, ABTI_TRACE_UNITS = 2 };

@@ -3,8 +3,8 @@
  * by sys/sdt.h where the build has it. They are passed while somebody listens to events as ABTI_LISTENER_PROBES, since
  * the quick paths know of none.
  */
-#ifndef ABTI_WATCH_PROBES_H
-#define ABTI_WATCH_PROBES_H
+#ifndef ABTI_TRACE_PROBES_H
+#define ABTI_TRACE_PROBES_H
 
 /* The probes are passed from now on, until ABT_finalize. Without sys/sdt.h a line on stderr says that there are none.
  */

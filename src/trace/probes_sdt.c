@@ -1,7 +1,7 @@
 #include <sys/sdt.h>
 #include "run/told.h"
 #include "unit/unit.h"
-#include "watch/probes.h"
+#include "trace/probes.h"
 
 /* Each gets the unit and the stream (NULL: none); with what is said in doc/tracing.md. */
 static void pass_probe(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)

@@ -1,4 +1,4 @@
-#include "watch/stats.h"
+#include "trace/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

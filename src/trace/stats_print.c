@@ -6,7 +6,7 @@
 #include "os/symbol.h"
 #include "rt/rt.h"
 #include "run/stackuse.h"
-#include "watch/stats.h"
+#include "trace/stats.h"
 
 enum { NAME_SIZE = 160 };
 

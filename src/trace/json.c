@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "watch/trace.h"
+#include "trace/trace.h"
 
 enum { BLOCK = 1000, EVENT_SIZE = 512 };
 

@@ -5,7 +5,7 @@
 #include "os/symbol.h"
 #include "rt/rt.h"
 #include "rt/tool.h"
-#include "watch/trace.h"
+#include "trace/trace.h"
 
 enum { UNIT_BUCKETS = 1 << 14, NAMES = 1 << 10, NAME_SIZE = 120, MAX_POOLS = 4096 };
 

@@ -1,4 +1,4 @@
-#include "watch/trace.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <pthread.h>

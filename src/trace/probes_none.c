@@ -1,5 +1,5 @@
 #include <stdio.h>
-#include "watch/probes.h"
+#include "trace/probes.h"
 
 void abti_probes_begin(void)
 {
