@@ -101,7 +101,6 @@ abt_sources = \
 	src/run/join.c \
 	src/run/leftover.c \
 	src/run/migrate.c \
-	src/run/overflow.c \
 	src/run/row.c \
 	src/run/sched.c \
 	src/pool/shortage.c \
@@ -148,6 +147,7 @@ abt_sources = \
 	src/unit/exceptions.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
+	src/unit/overflow.c \
 	src/unit/ownstack.c \
 	src/unit/unit.c \
 	src/unit/unitmap.c \

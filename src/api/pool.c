@@ -5,7 +5,7 @@
 #include "pool/member.h"
 #include "pool/pool_impl.h"
 #include "run/sched.h"
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 #include "stream/park.h"
 #include "unit/ownstack.h"
 

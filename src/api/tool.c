@@ -1,4 +1,4 @@
-/* ABT_tool_*. The events themselves are in rt/tool.h and run/tool_event.h. */
+/* ABT_tool_*. The events themselves are in rt/tool.h and unit/tool_event.h. */
 #include "api/check.h"
 #include "rt/rt.h"
 #include "run/told.h"

@@ -3,7 +3,7 @@
 #include "os/annotate.h"
 #include "base/assert.h"
 #include "pool/member.h"
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {

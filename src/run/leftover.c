@@ -2,7 +2,7 @@
 
 #include "os/annotate.h"
 #include "pool/member.h"
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 
 /*
  * The units that were left, linked by `next`, each with its joiner in `ctx`; an ended unit needs neither. As a rule the

@@ -12,9 +12,9 @@
 
 #include "base/assert.h"
 #include "run/annotated.h"
-#include "run/overflow.h"
+#include "unit/overflow.h"
 #include "run/told.h"
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 #include "unit/exceptions.h"
 
 /* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "run/sched.h"
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 #include "stream/events.h"
 #include "stream/idle.h"
 #include "sync/timer.h"

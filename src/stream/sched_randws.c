@@ -1,5 +1,5 @@
 /* RANDWS: the own pool, the first, and when that is empty one of the others at random. */
-#include "run/tool_event.h"
+#include "unit/tool_event.h"
 #include "stream/sched_impl.h"
 
 /* xorshift32: cheap, and any seed but 0 will do. */

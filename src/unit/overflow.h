@@ -1,6 +1,6 @@
 /* Stack overflows: a line on stderr tells which unit it was. */
-#ifndef ABTI_RUN_OVERFLOW_H
-#define ABTI_RUN_OVERFLOW_H
+#ifndef ABTI_UNIT_OVERFLOW_H
+#define ABTI_UNIT_OVERFLOW_H
 
 #include "base/compiler.h"
 #include "rt/types.h"

@@ -1,6 +1,6 @@
 /* The events of work units: one function tells each. rt/tool.h says when they are told, and holds the tool. */
-#ifndef ABTI_RUN_TOOL_EVENT_H
-#define ABTI_RUN_TOOL_EVENT_H
+#ifndef ABTI_UNIT_TOOL_EVENT_H
+#define ABTI_UNIT_TOOL_EVENT_H
 
 #include "rt/tool.h"
 #include "unit/unit.h"

@@ -1,4 +1,4 @@
-#include "run/overflow.h"
+#include "unit/overflow.h"
 
 #include <stdlib.h>
 #include <string.h>
