@@ -175,7 +175,7 @@ static const struct child children[] = {
     {"ULTs that take turns: nothing is told", LONG, takes_turns, {NULL}, 0},
     {"one that forks and joins: nothing is told", LONG, forks_and_joins, {NULL}, 0},
     {"one that sleeps: nothing is told", LONG, sleeps, {NULL}, 0},
-    {"the library goes and comes", "ABT_WATCHDOG=1", init_again, {NULL}, 0},
+    {"the library goes and comes", "ABT_WATCHDOG=400", init_again, {NULL}, 0},
 };
 
 int main(void)
