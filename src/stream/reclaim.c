@@ -153,14 +153,14 @@ static void reclaim_start(void)
 /* --- The beginning and the end --- */
 
 /* relaxed: there is no other thread */
-static void after_fork_in_child(void)
+static void forget_reclaimer(void)
 {
     abti_store_relaxed(&reclaim_state, NONE);
 }
 
 void abti_reclaim_init(void)
 {
-    reclaimer.in_child = after_fork_in_child;
+    reclaimer.in_child = forget_reclaimer;
     /* relaxed: there is no other thread yet that looks */
     abti_store_relaxed(&reclaim_state, abti_helper_register(&reclaimer) ? NONE : REFUSED);
 }

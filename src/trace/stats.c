@@ -30,7 +30,7 @@ static struct {
 } woken[WOKEN];
 
 /* The stream's own thread only: no other writes the number. */
-static void add(_Atomic(uint64_t) *count, uint64_t more)
+static void add_to(_Atomic(uint64_t) *count, uint64_t more)
 {
     abti_store_relaxed(count, abti_load_relaxed(count) + more);
 }
@@ -62,8 +62,8 @@ static void count_function(struct abti_es_stats *stats, void (*func)(void *), ui
         if (!there)
             abti_store_release(&function->func, func); /* release: pairs with the acquire in append_functions */
         if (!there || there == func) {
-            add(&function->units, units);
-            add(&function->ns, ns);
+            add_to(&function->units, units);
+            add_to(&function->ns, ns);
             return;
         }
     }
@@ -85,7 +85,7 @@ static void count_wakeup(struct abti_es_stats *stats, abti_unit *unit, uint64_t 
     abti_store_relaxed(&woken[at].unit, 0);
     while (bucket < ABTI_STATS_BUCKETS - 1 && ns >> bucket)
         bucket++;
-    add(&stats->wakeups[bucket], 1);
+    add_to(&stats->wakeups[bucket], 1);
 }
 
 /* Schedulers' time is that of the units which they run. */
@@ -94,17 +94,17 @@ static bool is_sched(const abti_unit *unit)
     return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED);
 }
 
-static void unit_runs(struct abti_es_stats *stats, abti_unit *unit, int depth)
+static void count_run(struct abti_es_stats *stats, abti_unit *unit, int depth)
 {
     uint64_t now = abti_clock_mono_ns();
     if (unit->flags & ABTI_UNIT_MAIN_SCHED) {
         uint64_t ended = abti_load_relaxed(&stats->ended_ns);
-        add(&stats->began_ns, ended ? now - ended : 0); /* it is revived */
+        add_to(&stats->began_ns, ended ? now - ended : 0); /* it is revived */
         abti_store_relaxed(&stats->ended_ns, 0);
     }
     if (is_sched(unit))
         return;
-    add(&stats->runs, 1);
+    add_to(&stats->runs, 1);
     count_wakeup(stats, unit, now);
     if (depth < ABTI_STATS_DEPTHS) {
         stats->running[depth].unit = unit;
@@ -112,7 +112,7 @@ static void unit_runs(struct abti_es_stats *stats, abti_unit *unit, int depth)
     }
 }
 
-static void unit_stops(struct abti_es_stats *stats, abti_unit *unit, int depth, bool ends)
+static void count_stop(struct abti_es_stats *stats, abti_unit *unit, int depth, bool ends)
 {
     uint64_t now = abti_clock_mono_ns(), ns = 0;
     if (unit->flags & ABTI_UNIT_MAIN_SCHED && ends)
@@ -122,21 +122,21 @@ static void unit_stops(struct abti_es_stats *stats, abti_unit *unit, int depth, 
     if (depth < ABTI_STATS_DEPTHS && stats->running[depth].unit == unit) {
         ns = now - stats->running[depth].since_ns;
         stats->running[depth].unit = NULL;
-        add(&stats->busy_ns, ns);
+        add_to(&stats->busy_ns, ns);
     }
-    add(&stats->units, ends);
+    add_to(&stats->units, ends);
     if (unit->func)
         count_function(stats, unit->func, ends, ns);
 }
 
-static void wakes(struct abti_es_stats *stats)
+static void count_sleep(struct abti_es_stats *stats)
 {
     uint64_t since = abti_load_relaxed(&stats->parked_ns);
     abti_store_relaxed(&stats->parked_ns, 0);
-    add(&stats->asleep_ns, since ? abti_clock_mono_ns() - since : 0);
+    add_to(&stats->asleep_ns, since ? abti_clock_mono_ns() - since : 0);
 }
 
-static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
+static void count_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
 {
     (void)arg;
     if (event == ABT_TOOL_EVENT_THREAD_RESUME)
@@ -145,23 +145,23 @@ static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_conte
     if (!stats)
         return;
     switch (event) {
-    case ABT_TOOL_EVENT_THREAD_RUN: unit_runs(stats, unit, context->depth); break;
+    case ABT_TOOL_EVENT_THREAD_RUN: count_run(stats, unit, context->depth); break;
     case ABT_TOOL_EVENT_THREAD_CANCEL:
-    case ABT_TOOL_EVENT_THREAD_FINISH: unit_stops(stats, unit, context->depth, true); break;
+    case ABT_TOOL_EVENT_THREAD_FINISH: count_stop(stats, unit, context->depth, true); break;
     case ABT_TOOL_EVENT_THREAD_YIELD:
-        add(&stats->yields, !is_sched(unit));
-        unit_stops(stats, unit, context->depth, false);
+        add_to(&stats->yields, !is_sched(unit));
+        count_stop(stats, unit, context->depth, false);
         break;
     case ABT_TOOL_EVENT_THREAD_SUSPEND:
-        add(&stats->waits, !is_sched(unit));
-        unit_stops(stats, unit, context->depth, false);
+        add_to(&stats->waits, !is_sched(unit));
+        count_stop(stats, unit, context->depth, false);
         break;
-    case ABTI_EVENT_STEAL: add(&stats->steals, 1); break;
+    case ABTI_EVENT_STEAL: add_to(&stats->steals, 1); break;
     case ABTI_EVENT_PARK:
-        add(&stats->sleeps, 1);
+        add_to(&stats->sleeps, 1);
         abti_store_relaxed(&stats->parked_ns, abti_clock_mono_ns());
         break;
-    case ABTI_EVENT_UNPARK: wakes(stats); break;
+    case ABTI_EVENT_UNPARK: count_sleep(stats); break;
     default: break;
     }
 }
@@ -169,7 +169,7 @@ static void hear(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_conte
 /* --- Beginning and end --- */
 
 static const struct abti_tool stats_listener = {
-    .callback = hear,
+    .callback = count_event,
     .events = ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_FINISH | ABT_TOOL_EVENT_THREAD_CANCEL |
               ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_RESUME |
               ABTI_EVENT_PARK | ABTI_EVENT_UNPARK | ABTI_EVENT_STEAL,
@@ -183,10 +183,10 @@ static void set_clocks(bool run)
         struct abti_es_stats *stats = abti_stats_of(i);
         uint64_t ended = stats ? abti_load_relaxed(&stats->ended_ns) : 0;
         if (stats && run && ended) {
-            add(&stats->began_ns, now - ended);
+            add_to(&stats->began_ns, now - ended);
             abti_store_relaxed(&stats->ended_ns, 0);
         } else if (stats && !run && !ended) {
-            wakes(stats);
+            count_sleep(stats);
             abti_store_relaxed(&stats->ended_ns, now);
         }
     }

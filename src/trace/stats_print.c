@@ -8,7 +8,7 @@
 #include "run/stackuse.h"
 #include "trace/stats.h"
 
-enum { NAME_SIZE = 160 };
+enum { STATS_NAME_SIZE = 160 };
 
 /* A function over all streams. */
 struct stats_line {
@@ -41,7 +41,7 @@ static uint64_t asleep_ns(struct abti_es_stats *stats)
     return number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
 }
 
-static double share(uint64_t part, uint64_t whole)
+static double share_of(uint64_t part, uint64_t whole)
 {
     return part < whole ? (double)part / (double)whole : 1.0;
 }
@@ -82,7 +82,7 @@ static bool append_functions(struct stats_lines *lines, struct abti_es_stats *st
 }
 
 /* Each function once. */
-static void merge(struct stats_lines *lines)
+static void merge_functions(struct stats_lines *lines)
 {
     size_t num = 0;
     if (lines->num > 0)
@@ -109,8 +109,8 @@ static void print_stream(FILE *fp, struct abti_es_stats *stats)
             "stream %d: %" PRIu64 " units, %" PRIu64 " runs, %" PRIu64 " yields, %" PRIu64 " waits, %" PRIu64
             " steals, %" PRIu64 " sleeps, %.1f %% in units, %.1f %% asleep\n",
             stats->rank, number(&stats->units), number(&stats->runs), number(&stats->yields), number(&stats->waits),
-            number(&stats->steals), number(&stats->sleeps), 100 * share(number(&stats->busy_ns), all),
-            100 * share(asleep_ns(stats), all));
+            number(&stats->steals), number(&stats->sleeps), 100 * share_of(number(&stats->busy_ns), all),
+            100 * share_of(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++) {
         if (number(&stats->wakeups[i]) > 0)
             fprintf(fp, "  woken ULTs that ran within %" PRIu64 " ns: %" PRIu64 "\n", UINT64_C(1) << i,
@@ -118,9 +118,9 @@ static void print_stream(FILE *fp, struct abti_es_stats *stats)
     }
 }
 
-static void print_function(FILE *fp, const struct stats_line *line)
+static void print_function_line(FILE *fp, const struct stats_line *line)
 {
-    char name[NAME_SIZE];
+    char name[STATS_NAME_SIZE];
     struct abti_stack_use use = abti_stackuse_of(line->func);
     fprintf(fp, "function %s: %" PRIu64 " units, %.6f s", abti_symbol_text(name, sizeof(name), (void *)line->func),
             line->units, (double)line->ns / ABTI_NS_PER_SEC);
@@ -152,7 +152,7 @@ static void json_stream(FILE *fp, struct abti_es_stats *stats)
             ", \"in_units\": %.6f, \"asleep\": %.6f, \"wakeups_below_2_to_the_ns\": [",
             stats->rank, (double)all / ABTI_NS_PER_SEC, number(&stats->units), number(&stats->runs),
             number(&stats->yields), number(&stats->waits), number(&stats->steals), number(&stats->sleeps),
-            share(number(&stats->busy_ns), all), share(asleep_ns(stats), all));
+            share_of(number(&stats->busy_ns), all), share_of(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++)
         fprintf(fp, "%s%" PRIu64, i > 0 ? ", " : "", number(&stats->wakeups[i]));
     fprintf(fp, "]}");
@@ -160,7 +160,7 @@ static void json_stream(FILE *fp, struct abti_es_stats *stats)
 
 static void json_function(FILE *fp, const struct stats_line *line)
 {
-    char name[NAME_SIZE];
+    char name[STATS_NAME_SIZE];
     struct abti_stack_use use = abti_stackuse_of(line->func);
     fprintf(fp, "{\"name\": ");
     json_string(fp, abti_symbol_text(name, sizeof(name), (void *)line->func));
@@ -179,7 +179,7 @@ static void print_text(FILE *fp, const struct stats_lines *lines)
             print_stream(fp, stats);
     }
     for (size_t i = 0; i < lines->num; i++)
-        print_function(fp, &lines->line[i]);
+        print_function_line(fp, &lines->line[i]);
 }
 
 static void print_json(FILE *fp, const struct stats_lines *lines)
@@ -212,7 +212,7 @@ int abti_stats_print(FILE *fp, enum abti_stats_format format)
             return ABT_ERR_MEM;
         }
     }
-    merge(&lines);
+    merge_functions(&lines);
     if (format == ABTI_STATS_JSON)
         print_json(fp, &lines);
     else

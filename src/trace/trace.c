@@ -15,7 +15,7 @@
 #include "run/told.h"
 #include "unit/unit.h"
 
-enum { RING = 1 << 15, PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
+enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
 
 /* From one stream, or all other threads under a lock, to the thread that writes. */
 struct trace_ring {
@@ -68,13 +68,13 @@ static void put_record(unsigned index, const struct abti_trace_record *record)
         return;
     }
     uint64_t head = abti_load_relaxed(&ring->head); /* relaxed: the producer's own */
-    /* acquire: pairs with the release in take_out. The writer has read what lay there */
+    /* acquire: pairs with the release in take_records_out. The writer has read what lay there */
     if (ABTI_UNLIKELY(head - abti_load_acquire(&ring->tail) == RING)) {
         abti_store_relaxed(&ring->dropped, abti_load_relaxed(&ring->dropped) + 1);
         return;
     }
     ring->records[head % RING] = *record;
-    abti_store_release(&ring->head, head + 1); /* release: pairs with the acquire in take_out */
+    abti_store_release(&ring->head, head + 1); /* release: pairs with the acquire in take_records_out */
 }
 
 static uintptr_t arg_of(const abti_unit *unit, uint64_t event, ABT_tool_context context)
@@ -133,7 +133,7 @@ static bool has_room(uint64_t more)
 }
 
 /* What a stream has put in up to the time `until`. */
-static void take_out(struct trace_ring *ring, uint64_t until)
+static void take_records_out(struct trace_ring *ring, uint64_t until)
 {
     uint64_t head = abti_load_acquire(&ring->head); /* acquire: pairs with the release in put_record */
     uint64_t tail = abti_load_relaxed(&ring->tail); /* relaxed: the writer's own */
@@ -180,7 +180,7 @@ static void write_records(bool all)
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
         struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         if (ring)
-            take_out(ring, until);
+            take_records_out(ring, until);
     }
     if (trace.num > 0)
         qsort(trace.batch, trace.num, sizeof(*trace.batch), by_ticks);
@@ -202,7 +202,7 @@ static uint64_t count_dropped(void)
 
 static void *write_trace(void *arg)
 {
-    const struct timespec period = {.tv_nsec = PERIOD_NS};
+    const struct timespec period = {.tv_nsec = WRITE_PERIOD_NS};
     (void)arg;
     while (!abti_load_acquire(&trace.ends)) { /* acquire: pairs with the release in abti_trace_stop */
         (void)nanosleep(&period, NULL);
@@ -239,7 +239,7 @@ static void clear_rings(void)
         if (!ring)
             continue;
         abti_store_relaxed(&ring->dropped, 0);                           /* relaxed, as nobody puts anything in */
-        abti_store_release(&ring->tail, abti_load_acquire(&ring->head)); /* as in take_out */
+        abti_store_release(&ring->tail, abti_load_acquire(&ring->head)); /* as in take_records_out */
     }
 }
 

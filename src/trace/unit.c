@@ -7,7 +7,7 @@
 #include "rt/tool.h"
 #include "trace/trace.h"
 
-enum { UNIT_BUCKETS = 1 << 14, NAMES = 1 << 10, NAME_SIZE = 120, MAX_POOLS = 4096 };
+enum { UNIT_BUCKETS = 1 << 14, NAMES = 1 << 10, TRACE_NAME_SIZE = 120, TRACE_POOLS = 4096 };
 
 /* Of a unit that was there before the trace and has not run since. The primary ULT has NULL. */
 #define NO_FUNC ((uintptr_t)1)
@@ -45,10 +45,10 @@ struct trace_pool {
 static struct {
     struct trace_unit *units[UNIT_BUCKETS];
     struct trace_stream streams[ABTI_MAX_ES];
-    struct trace_pool pools[MAX_POOLS];
+    struct trace_pool pools[TRACE_POOLS];
     struct {
         uintptr_t func;
-        char text[NAME_SIZE];
+        char text[TRACE_NAME_SIZE];
     } names[NAMES];
     unsigned num_tracks;
     uint64_t num_arrows;
@@ -86,7 +86,7 @@ static const char *name_of(uintptr_t func)
         return "unit";
     if (state->names[at].func != func) {
         state->names[at].func = func;
-        abti_symbol_text(state->names[at].text, NAME_SIZE, (void *)func);
+        abti_symbol_text(state->names[at].text, TRACE_NAME_SIZE, (void *)func);
         for (char *c = state->names[at].text; *c; c++) {
             if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
                 *c = '_';
@@ -131,7 +131,7 @@ static struct abti_trace_track stream_track(unsigned es)
 
 /* --- Units --- */
 
-static struct trace_unit **find(const void *unit)
+static struct trace_unit **find_unit(const void *unit)
 {
     struct trace_unit **link = &state->units[(abti_hash((uintptr_t)unit) >> 32) % UNIT_BUCKETS];
     while (*link && (*link)->unit != unit)
@@ -155,9 +155,9 @@ static bool has_func(const struct abti_trace_record *record)
     return 1 << record->event & with_func;
 }
 
-static struct trace_unit *find_or_add(const struct abti_trace_record *record)
+static struct trace_unit *find_or_add_unit(const struct abti_trace_record *record)
 {
-    struct trace_unit **link = find(record->unit);
+    struct trace_unit **link = find_unit(record->unit);
     if (!*link && (*link = calloc(1, sizeof(**link)))) {
         (*link)->unit = record->unit;
         begin_life(*link, has_func(record) ? record->arg : NO_FUNC);
@@ -178,7 +178,7 @@ static void enter_pool(struct trace_unit *unit, int pool, uint64_t ns)
 {
     enum { OFTEN_NS = 100000 };
     leave_pool(unit);
-    if (pool < 0 || pool >= MAX_POOLS)
+    if (pool < 0 || pool >= TRACE_POOLS)
         return;
     struct trace_pool *count = &state->pools[pool];
     unit->pool = pool;
@@ -230,7 +230,7 @@ static void begin_arrow(struct trace_unit *unit, const char *name, unsigned es, 
     abti_json_arrow(track, name, unit->arrow, false, ns);
 }
 
-static void unit_runs(struct trace_unit *unit, const struct abti_trace_record *record, uint64_t ns)
+static void trace_run(struct trace_unit *unit, const struct abti_trace_record *record, uint64_t ns)
 {
     leave_pool(unit);
     enter_state(unit, RUNNING, ns);
@@ -275,7 +275,7 @@ static void unit_event(struct trace_unit *unit, const struct abti_trace_record *
         enter_pool(unit, record->pool, ns);
         begin_arrow(unit, "create", record->es, ns);
         break;
-    case ABT_TOOL_EVENT_THREAD_RUN: unit_runs(unit, record, ns); break;
+    case ABT_TOOL_EVENT_THREAD_RUN: trace_run(unit, record, ns); break;
     case ABT_TOOL_EVENT_THREAD_YIELD:
         enter_state(unit, READY, ns);
         enter_pool(unit, record->pool, ns);
@@ -306,7 +306,7 @@ void abti_trace_unit_event(const struct abti_trace_record *record, uint64_t ns)
         return;
     }
     if (1 << record->event == ABT_TOOL_EVENT_THREAD_FREE) {
-        struct trace_unit **link = find(record->unit), *unit = *link;
+        struct trace_unit **link = find_unit(record->unit), *unit = *link;
         if (unit) {
             leave_pool(unit);
             if (unit->state == RUNNING)
@@ -316,7 +316,7 @@ void abti_trace_unit_event(const struct abti_trace_record *record, uint64_t ns)
         }
         return;
     }
-    struct trace_unit *unit = find_or_add(record);
+    struct trace_unit *unit = find_or_add_unit(record);
     if (unit) /* without memory it is not seen */
         unit_event(unit, record, ns);
 }
@@ -328,7 +328,7 @@ void abti_trace_count(uint64_t ns)
     uint64_t window = ns > state->counted_ns ? ns - state->counted_ns : 0;
     if (window == 0)
         return;
-    for (int i = 0; i < MAX_POOLS; i++) {
+    for (int i = 0; i < TRACE_POOLS; i++) {
         struct trace_pool *pool = &state->pools[i];
         if (pool->changed)
             abti_json_counter("ready units in pool", i, "units", pool->units, ns);

@@ -9,8 +9,8 @@
 /* How many freed objects are kept back. */
 enum { KEPT = 512, BUCKETS = 1 << 14 };
 
-struct entry {
-    struct entry *next; /* of the same bucket */
+struct ledger_entry {
+    struct ledger_entry *next; /* of the same bucket */
     const void *handle;
     void (*release)(void *); /* freed: lets go of it */
     struct abti_ledger_note note;
@@ -19,19 +19,19 @@ struct entry {
 bool abti_ledger_on;
 
 static struct abti_spin ledger_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
-static struct entry *entry_buckets[BUCKETS];
-static struct entry *kept_entries[KEPT]; /* a ring of freed ones; NULL: a place without one */
-static unsigned oldest_entry;            /* the place of the oldest */
+static struct ledger_entry *entry_buckets[BUCKETS];
+static struct ledger_entry *kept_entries[KEPT]; /* a ring of freed ones; NULL: a place without one */
+static unsigned oldest_entry;                   /* the place of the oldest */
 
-static struct entry **entry_bucket(const void *handle)
+static struct ledger_entry **entry_bucket(const void *handle)
 {
     return &entry_buckets[abti_hash((uintptr_t)handle) >> 50];
 }
 
 /* Where the entry of a handle is linked, or where one would be. lock held */
-static struct entry **find_in_ledger(const void *handle)
+static struct ledger_entry **find_in_ledger(const void *handle)
 {
-    struct entry **link = entry_bucket(handle);
+    struct ledger_entry **link = entry_bucket(handle);
     while (*link && (*link)->handle != handle)
         link = &(*link)->next;
     return link;
@@ -57,7 +57,7 @@ void abti_ledger_begin(void)
     abti_ledger_on = true;
 }
 
-static void let_go_of_entry(struct entry *entry)
+static void let_go_of_entry(struct ledger_entry *entry)
 {
     if (!entry)
         return;
@@ -70,7 +70,7 @@ void abti_ledger_end(void)
 {
     abti_ledger_on = false;
     for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct entry *entry = entry_buckets[i], *next; entry; entry = next) {
+        for (struct ledger_entry *entry = entry_buckets[i], *next; entry; entry = next) {
             next = entry->next;
             let_go_of_entry(entry);
         }
@@ -81,9 +81,9 @@ void abti_ledger_end(void)
 }
 
 /* Puts an entry in. Returns the one that it takes the place of, or itself if that cannot be. lock held */
-static struct entry *put_entry(struct entry *entry)
+static struct ledger_entry *put_entry(struct ledger_entry *entry)
 {
-    struct entry **link = find_in_ledger(entry->handle), *old = *link;
+    struct ledger_entry **link = find_in_ledger(entry->handle), *old = *link;
     if (old && old->note.freed)
         return entry; /* it is kept back: its address is nobody else's */
     entry->next = old ? old->next : NULL;
@@ -93,10 +93,10 @@ static struct entry *put_entry(struct entry *entry)
 
 void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *))
 {
-    struct entry *entry = malloc(sizeof(*entry));
+    struct ledger_entry *entry = malloc(sizeof(*entry));
     if (!entry)
         return;
-    *entry = (struct entry){
+    *entry = (struct ledger_entry){
         .handle = handle,
         .note = {.kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()},
     };
@@ -107,9 +107,9 @@ void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool 
 }
 
 /* Takes the oldest of those that are kept back out, to put `entry` there. NULL: none is. lock held */
-static struct entry *exchange_oldest(struct entry *entry)
+static struct ledger_entry *exchange_oldest(struct ledger_entry *entry)
 {
-    struct entry *old = kept_entries[oldest_entry];
+    struct ledger_entry *old = kept_entries[oldest_entry];
     kept_entries[oldest_entry] = entry;
     oldest_entry = (oldest_entry + 1) % KEPT;
     if (old)
@@ -119,9 +119,9 @@ static struct entry *exchange_oldest(struct entry *entry)
 
 bool abti_ledger_keep(void *handle, void (*release)(void *))
 {
-    struct entry *old = NULL;
+    struct ledger_entry *old = NULL;
     abti_spin_lock(&ledger_lock);
-    struct entry *entry = *find_in_ledger(handle);
+    struct ledger_entry *entry = *find_in_ledger(handle);
     if (entry && entry->note.freed)
         entry = NULL;
     if (entry) {
@@ -138,7 +138,7 @@ bool abti_ledger_keep(void *handle, void (*release)(void *))
 bool abti_ledger_find(const void *handle, struct abti_ledger_note *note)
 {
     abti_spin_lock(&ledger_lock);
-    struct entry *entry = *find_in_ledger(handle);
+    struct ledger_entry *entry = *find_in_ledger(handle);
     if (entry)
         *note = entry->note;
     abti_spin_unlock(&ledger_lock);

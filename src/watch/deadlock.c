@@ -17,18 +17,18 @@
  * The mark of a blocked unit counts the looks since it has blocked. Nothing has run between two looks that have found
  * none that runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
  */
-enum { PERIOD_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2 };
+enum { LOOK_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2 };
 
-static _Atomic(int) expected; /* wakers that the library does not know */
+static _Atomic(int) expected_wakers; /* wakers that the library does not know */
 
 bool abti_deadlock_expect(int more)
 {
-    int now = abti_load_relaxed(&expected); /* relaxed: a number that orders nothing */
+    int now = abti_load_relaxed(&expected_wakers); /* relaxed: a number that orders nothing */
     int sum;
     do {
         if (__builtin_add_overflow(now, more, &sum) || sum < 0)
             return false;
-    } while (!abti_cas_relaxed(&expected, &now, sum));
+    } while (!abti_cas_relaxed(&expected_wakers, &now, sum));
     return true;
 }
 
@@ -53,7 +53,7 @@ static bool may_spin(abti_es *es)
 enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program's, when it is idle */ };
 
 /* rt.lock held. `stacked`: there are schedulers that stand in pools, and keep streams from sleeping. */
-static enum stream state_of(abti_es *es, bool stacked)
+static enum stream stream_state(abti_es *es, bool stacked)
 {
     /* acquire: pairs with the release in es_thread. seq_cst: pairs with abti_sleeper_prepare */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
@@ -68,12 +68,12 @@ static enum stream state_of(abti_es *es, bool stacked)
     return asleep || stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
 }
 
-static enum stream state_of_all(bool stacked)
+static enum stream worst_stream_state(bool stacked)
 {
     enum stream worst = STREAM_IDLE;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && worst != STREAM_CALLS; es = es->next) {
-        enum stream state = state_of(es, stacked);
+        enum stream state = stream_state(es, stacked);
         worst = state > worst ? state : worst;
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -84,17 +84,17 @@ static enum stream state_of_all(bool stacked)
 static bool all_are_idle(bool stacked)
 {
     enum { TRIES = 10, PAUSE_US = 300 };
-    enum stream state = state_of_all(stacked);
+    enum stream state = worst_stream_state(stacked);
     for (int i = 1; i < TRIES && state == STREAM_BUSY; i++) {
         usleep(PAUSE_US);
-        state = state_of_all(stacked);
+        state = worst_stream_state(stacked);
     }
     return state == STREAM_IDLE;
 }
 
 /* --- Units --- */
 
-struct look {
+struct deadlock_look {
     unsigned blocked; /* units */
     bool changed;     /* one of them has just blocked */
     bool steady;      /* none of them has blocked lately */
@@ -115,7 +115,7 @@ static bool has_scheduler(const abti_pool *address)
     return has;
 }
 
-static void look_at_blocked(struct look *look, const struct abti_unit_note *note)
+static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_note *note)
 {
     abti_unit *unit = note->unit;
     int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
@@ -134,9 +134,9 @@ static void look_at_blocked(struct look *look, const struct abti_unit_note *note
         abti_waits_add(&look->waits, note, mark == ABTI_MARK_TOLD);
 }
 
-static bool look_at(const struct abti_unit_note *note, void *arg)
+static bool look_at_unit(const struct abti_unit_note *note, void *arg)
 {
-    struct look *look = arg;
+    struct deadlock_look *look = arg;
     if (note->kind == ABTI_KIND_MAIN_SCHED || note->state == ABT_THREAD_STATE_TERMINATED)
         return true;
     if (note->state == ABT_THREAD_STATE_BLOCKED)
@@ -152,14 +152,14 @@ static bool look_at(const struct abti_unit_note *note, void *arg)
 
 enum { MAX_LINES = 50 };
 
-struct listing {
+struct deadlock_listing {
     const struct abti_waits *waits; /* with the cycles, which stand before */
     unsigned lines, left_out;
 };
 
 static bool tell_unit(const struct abti_unit_note *note, void *arg)
 {
-    struct listing *listing = arg;
+    struct deadlock_listing *listing = arg;
     char name[ABTI_NAME_ROOM];
     bool blocked = note->state == ABT_THREAD_STATE_BLOCKED;
     bool ready = note->state == ABT_THREAD_STATE_READY && note->kind != ABTI_KIND_SCHED;
@@ -191,9 +191,9 @@ static void tell_of_threads(void)
     fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
 }
 
-static void tell_all(const struct look *look)
+static void tell_all(const struct deadlock_look *look)
 {
-    struct listing listing = {.waits = &look->waits};
+    struct deadlock_listing listing = {.waits = &look->waits};
     fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
             look->blocked, look->blocked > 1 ? "s are" : " is", look->blocked > 1 ? "them" : "it");
     (void)abti_waits_print_cycles(stderr, &look->waits, true);
@@ -203,7 +203,7 @@ static void tell_all(const struct look *look)
     tell_of_threads();
 }
 
-static bool nobody_else_wakes(const struct look *look)
+static bool nobody_else_wakes(const struct deadlock_look *look)
 {
     unsigned guests, asleep;
     abti_guests_count(&guests, &asleep);
@@ -211,7 +211,7 @@ static bool nobody_else_wakes(const struct look *look)
 }
 
 /* True: something was told. */
-static bool tell(const struct look *look, bool dead)
+static bool tell_deadlock(const struct deadlock_look *look, bool dead)
 {
     flockfile(stderr); /* what it says stays together */
     bool told = dead;
@@ -230,19 +230,19 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
     enum abti_deadlock_check check = abti_rt.config.deadlock_check;
     if (check == ABTI_DEADLOCK_OFF)
         return ABTI_CLOCK_NEVER;
-    struct look look = {.steady = true, .all_told = true};
-    abti_registry_walk(look_at, &look);
+    struct deadlock_look look = {.steady = true, .all_told = true};
+    abti_registry_walk(look_at_unit, &look);
     /* relaxed: a thread says so before it begins to wait */
     bool may_be_dead = check != ABTI_DEADLOCK_CYCLES && look.blocked > 0 && !look.may_go_on && !look.changed &&
-                       abti_load_relaxed(&expected) == 0 && nobody_else_wakes(&look);
+                       abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(&look);
     quiet = may_be_dead ? quiet + 1 : 0;
     bool dead = look.steady && !look.all_told && quiet > STEADY_LOOKS;
     /* If all of it may turn out to be dead, cycles are told together with that. */
-    bool told = (dead || (!may_be_dead && look.waits.num > 0)) && tell(&look, dead);
+    bool told = (dead || (!may_be_dead && look.waits.num > 0)) && tell_deadlock(&look, dead);
     abti_waits_fini(&look.waits);
     if (told && check == ABTI_DEADLOCK_ABORT)
         abort();
     /* Of very many units a look takes long: the thread then sleeps ten times as long. */
-    uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)PERIOD_MS * 1000000;
+    uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)LOOK_MS * 1000000;
     return end + (took > period ? took : period);
 }

@@ -29,7 +29,7 @@ void abti_waits_fini(struct abti_waits *waits)
 /* --- Printing --- */
 
 /* The units stand still as long as they are looked at, so that they may be given ids. False: there is no such unit. */
-static bool look_at(abti_unit *unit, struct abti_unit_note *note)
+static bool look_with_id(abti_unit *unit, struct abti_unit_note *note)
 {
     if (!abti_registry_look(unit, note))
         return false;
@@ -42,7 +42,7 @@ static void print_object(FILE *fp, const struct abti_unit_note *note)
 {
     char name[ABTI_NAME_ROOM];
     struct abti_unit_note owner;
-    const char *whose = note->owner && look_at(note->owner, &owner) ? abti_name_unit(name, &owner) : "a unit";
+    const char *whose = note->owner && look_with_id(note->owner, &owner) ? abti_name_unit(name, &owner) : "a unit";
     if (note->wait == ABTI_WAIT_SUSPEND)
         fputs(" waits to be resumed", fp);
     else if (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE)
@@ -95,7 +95,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct abti_wait *find(const struct abti_waits *waits, abti_unit *unit)
+static struct abti_wait *find_wait(const struct abti_waits *waits, abti_unit *unit)
 {
     struct abti_wait key = {.unit = unit};
     return bsearch(&key, waits->all, waits->num, sizeof(key), compare);
@@ -110,7 +110,7 @@ static struct abti_wait *find_cycle(const struct abti_waits *waits, struct abti_
     struct abti_wait *at = from;
     while (at && at->way == 0) {
         at->way = way;
-        at = find(waits, at->owner);
+        at = find_wait(waits, at->owner);
     }
     return at && at->way == way ? at : NULL;
 }
@@ -125,14 +125,14 @@ static bool pass_cycle(const struct abti_waits *waits, struct abti_wait *first)
         is_new |= !at->told;
         (void)abti_mark_change(at->unit, ABT_THREAD_STATE_BLOCKED, abti_mark_get(at->unit, ABT_THREAD_STATE_BLOCKED),
                                ABTI_MARK_TOLD);
-        at = find(waits, at->owner);
+        at = find_wait(waits, at->owner);
     } while (at && at != first);
     return is_new;
 }
 
 bool abti_waits_in_cycle(const struct abti_waits *waits, abti_unit *unit)
 {
-    const struct abti_wait *wait = waits->num > 0 ? find(waits, unit) : NULL;
+    const struct abti_wait *wait = waits->num > 0 ? find_wait(waits, unit) : NULL;
     return wait && wait->in_cycle;
 }
 
@@ -148,7 +148,7 @@ unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool 
             continue;
         if (num++ == 0 && !part)
             fputs("libabt: deadlock: units wait for each other\n", fp);
-        if (look_at(first->unit, &note))
+        if (look_with_id(first->unit, &note))
             print_chain(fp, &note);
     }
     return num;

@@ -12,32 +12,32 @@
 #include "watch/watchdog.h"
 
 /*
- *   NONE -> AWAKE     by ABT_init, which then makes the thread
- *   AWAKE -> NONE     by the same, when it cannot be made, and in the child of a fork, which does not have it
- *   AWAKE -> ENDING   by ABT_finalize, which then awaits the end of the thread and stores NONE
+ *   NONE -> ON     by ABT_init, which then makes the thread
+ *   ON -> NONE     by the same, when it cannot be made, and in the child of a fork, which does not have it
+ *   ON -> ENDING   by ABT_finalize, which then awaits the end of the thread and stores NONE
  */
-enum { NONE, AWAKE, ENDING };
+enum { WATCHER_NONE, WATCHER_ON, WATCHER_ENDING };
 
 static _Atomic(uint32_t) watcher_state;
-static pthread_t watcher_thread; /* while AWAKE */
+static pthread_t watcher_thread; /* while WATCHER_ON */
 
 /* Its lock is held by the thread while it looks. */
-static struct abti_helper watcher = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
+static struct abti_helper watch_helper = {.working = ABTI_SPIN_INIT(ABTI_RANK_HELPER)};
 
 /* What it looks at. Returns when to look again; ABTI_CLOCK_NEVER: not before the next ABT_init. */
 static uint64_t (*const looks[])(uint64_t now_ns) = {abti_deadlock_look, abti_watchdog_look};
 
 enum { NUM_LOOKS = ABTI_ARRAY_LEN(looks) };
 
-static uint64_t look(uint64_t due_ns[NUM_LOOKS])
+static uint64_t look_where_due(uint64_t due_ns[NUM_LOOKS])
 {
     uint64_t next = ABTI_CLOCK_NEVER;
     for (unsigned i = 0; i < NUM_LOOKS; i++) {
         uint64_t now = abti_clock_mono_ns();
         if (due_ns[i] <= now) {
-            abti_spin_lock(&watcher.working);
+            abti_spin_lock(&watch_helper.working);
             due_ns[i] = looks[i](now);
-            abti_spin_unlock(&watcher.working);
+            abti_spin_unlock(&watch_helper.working);
         }
         next = due_ns[i] < next ? due_ns[i] : next;
     }
@@ -48,14 +48,14 @@ static void *watcher_main(void *arg)
 {
     uint64_t due_ns[NUM_LOOKS] = {0};
     (void)arg;
-    while (!abti_word_await_change(&watcher_state, AWAKE, look(due_ns)))
+    while (!abti_word_await_change(&watcher_state, WATCHER_ON, look_where_due(due_ns)))
         ;
     return NULL;
 }
 
-static void after_fork_in_child(void)
+static void forget_watcher(void)
 {
-    abti_store_relaxed(&watcher_state, NONE); /* relaxed: there is no other thread */
+    abti_store_relaxed(&watcher_state, WATCHER_NONE); /* relaxed: there is no other thread */
 }
 
 static bool is_wanted(void)
@@ -68,12 +68,13 @@ void abti_watcher_start(void)
     if (!is_wanted())
         return;
     abti_guests_want(abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF);
-    watcher.in_child = after_fork_in_child;
-    abti_store_relaxed(&watcher_state, AWAKE); /* relaxed, as below: the thread is made after it, and ends before it */
-    int err = abti_helper_register(&watcher) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
+    watch_helper.in_child = forget_watcher;
+    abti_store_relaxed(&watcher_state,
+                       WATCHER_ON); /* relaxed, as below: the thread is made after it, and ends before it */
+    int err = abti_helper_register(&watch_helper) ? abti_helper_start(&watcher_thread, watcher_main) : ENOMEM;
     if (err == 0)
         return;
-    abti_store_relaxed(&watcher_state, NONE);
+    abti_store_relaxed(&watcher_state, WATCHER_NONE);
     fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK and ABT_WATCHDOG have no effect, there is no thread for them: %s\n",
             strerror(err));
 }
@@ -82,10 +83,10 @@ void abti_watcher_stop(void)
 {
     abti_guests_want(false);
     /* relaxed, here as below: while there is no thread, the callers of this and of abti_watcher_start have the state */
-    if (abti_load_relaxed(&watcher_state) == NONE)
+    if (abti_load_relaxed(&watcher_state) == WATCHER_NONE)
         return;
-    abti_store_release(&watcher_state, ENDING); /* release: pairs with the acquire in abti_word_await_change */
+    abti_store_release(&watcher_state, WATCHER_ENDING); /* release: pairs with the acquire in abti_word_await_change */
     abti_futex_wake(&watcher_state);
     pthread_join(watcher_thread, NULL);
-    abti_store_relaxed(&watcher_state, NONE);
+    abti_store_relaxed(&watcher_state, WATCHER_NONE);
 }
