@@ -54,6 +54,7 @@ abt_sources = \
 	src/watch/registry_text.c \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
+	src/watch/unwind.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
@@ -67,6 +68,7 @@ abt_sources = \
 	src/os/cxx.c \
 	src/os/env.c \
 	src/os/fault.c \
+	src/os/libunwind.c \
 	src/os/limits.c \
 	src/os/spin.c \
 	src/os/symbol.c \
@@ -166,7 +168,7 @@ abt_libs =
 
 if ARCH_X86_64
 abt_asm_sources += src/arch/x86_64/ctx.S
-abt_sources += src/arch/x86_64/regs.c
+abt_sources += src/arch/x86_64/ucontext.c
 endif
 
 if HAVE_FUTEX
@@ -213,9 +215,9 @@ abt_sources += src/os/topo_none.c
 endif
 
 if HAVE_ELF
-abt_sources += src/os/symbol_elf.c src/watch/cfi.c src/watch/unwind.c
+abt_sources += src/os/module_elf.c
 else
-abt_sources += src/os/symbol_none.c src/watch/unwind_none.c
+abt_sources += src/os/module_none.c
 endif
 
 if ASSERT

@@ -1,6 +1,7 @@
 /* ABT_info_*: the configuration, and printing what there is. */
 #include "api/attr.h"
 #include "api/handles.h"
+#include "os/libunwind.h"
 #include "watch/info.h"
 #include "watch/stackdump.h"
 
@@ -31,7 +32,7 @@ static int query_bool(ABT_info_query_kind kind, const struct abti_config *config
     case ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP: return ABTI_BUILD_SCHED_SLEEP;
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG: return config->print_config;
     case ABT_INFO_QUERY_KIND_ENABLED_AFFINITY: return config->affinity;
-    case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: return ABTI_BUILD_UNWIND;
+    case ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND: return abti_libunwind() != NULL;
     case ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC: return ABTI_BUILD_LAZY_STACK;
     case ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED:
     case ABT_INFO_QUERY_KIND_FCONTEXT: return 1;

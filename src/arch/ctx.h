@@ -79,10 +79,4 @@ abti_ctx abti_ctx_make(void *top, void (*entry)(void));
 /* This is code for unwinders: its call frame information leads from a context, as the stack pointer, to its caller. */
 void abti_ctx_suspended(void);
 
-/*
- * Writes the context to a ucontext_t, for unwinders that start from what a signal handler gets. All else in there is
- * zero.
- */
-void abti_ctx_to_ucontext(abti_ctx ctx, void *ucontext);
-
 #endif

@@ -30,11 +30,6 @@
 #define ABTI_BUILD_LOG_ON 0
 #endif
 
-/* Stack printing shows back-traces: files are ELF. */
-#ifndef ABTI_BUILD_UNWIND
-#define ABTI_BUILD_UNWIND 0
-#endif
-
 /* Stack printing leaves the raw memory out unless the environment says otherwise. --enable-stack-unwind=unwind-only */
 #ifndef ABTI_BUILD_UNWIND_ONLY
 #define ABTI_BUILD_UNWIND_ONLY 0

@@ -2,23 +2,19 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include "os/symbol.h"
 
-/* "work+0x0 (program+0x11d9)" becomes "work at program+0x11d9". */
+/* "work at program+0x11d9" */
 static void name_code(char text[ABTI_NAME_ROOM / 2], const struct abti_unit_note *note)
 {
-    char place[ABTI_NAME_ROOM / 2];
-    abti_symbol_describe((uintptr_t)note->func, false, place, sizeof(place));
-    char *begin = strstr(place, "+0x0 ("), *file = strchr(place, '('), *end = strrchr(place, ')');
-    if (!file || !end) {
-        snprintf(text, ABTI_NAME_ROOM / 2, "%s", place);
+    struct abti_symbol symbol;
+    abti_symbol_find(&symbol, (uintptr_t)note->func, false);
+    text[0] = '\0';
+    if (!*symbol.module)
         return;
-    }
-    *end = '\0';
-    if (begin)
-        *begin = '\0';
-    snprintf(text, ABTI_NAME_ROOM / 2, "%.60s%s%.60s", begin ? place : "", begin ? " at " : "", file + 1);
+    bool named = *symbol.function && symbol.offset == 0;
+    snprintf(text, ABTI_NAME_ROOM / 2, "%.50s%s%.50s+0x%" PRIxPTR, named ? symbol.function : "", named ? " at " : "",
+             symbol.module, symbol.module_offset);
 }
 
 const char *abti_name_unit(char text[ABTI_NAME_ROOM], const struct abti_unit_note *note)

@@ -3,9 +3,9 @@
 #define ABTI_WATCH_UNWIND_H
 
 #include <stdio.h>
-#include "arch/regs.h"
+#include "arch/ucontext.h"
 
-/* The innermost first. */
+/* The innermost first. Without libunwind there is only that one. */
 struct abti_calls {
     unsigned num;
     uintptr_t place[100]; /* program counter * 2, + 1 where it stands behind a call, as most do */
@@ -13,12 +13,13 @@ struct abti_calls {
 
 /*
  * The calls of a suspended context. None of them lies beyond `end`, the highest address of the stack (NULL: not known).
- * Nothing of the context runs; one that goes on meanwhile makes the answer wrong, and nothing worse.
+ * Nothing of the context runs; one that goes on meanwhile makes the answer wrong, and nothing worse: libunwind reads no
+ * memory that it has not tried.
  */
 void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls);
 
-/* The same for a native thread that stands still; the first is where it stands. */
-void abti_unwind_regs(const struct abti_regs *regs, const char *end, struct abti_calls *calls);
+/* The same for a native thread that stands still in a signal handler; the first is where it stands. */
+void abti_unwind_ucontext(ucontext_t *context, const char *end, struct abti_calls *calls);
 
 /* A line each. */
 void abti_unwind_print(FILE *fp, const struct abti_calls *calls);

@@ -1,5 +1,6 @@
 /* Back-traces of bare contexts: they begin at the caller of the switch and end at the entry frame. */
 #include "arch/cpu.h"
+#include "os/libunwind.h"
 #include "watch/unwind.h"
 #include "tap.h"
 
@@ -48,7 +49,7 @@ static void check_trace(const char *what, const char *const *names, int num)
             in_order = strstr(line, names[i]) != NULL;
         }
     }
-    if (ABTI_BUILD_UNWIND)
+    if (abti_libunwind())
         ok(in_order && *at == '\0', "%s: %d calls and no more", what, num);
     else
         is_str(text, "", "%s: nothing is printed", what);
@@ -194,7 +195,7 @@ static void test_bounds(void)
     is_int(count_lines(text), 0, "no room for any call");
     free(text);
     text = trace(NULL);
-    is_int(count_lines(text), ABTI_BUILD_UNWIND ? 4 : 0, "an unknown end");
+    is_int(count_lines(text), abti_libunwind() ? 4 : 0, "an unknown end");
     free(text);
 }
 
