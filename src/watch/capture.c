@@ -11,18 +11,19 @@
 #include "watch/registry.h"
 
 /*
- * NOT_ASKED -> ASKED        by the asker, which then sends the signal
- * ASKED -> STANDING    by the handler of that signal, when it has stored the registers
- * ASKED -> NOT_ASKED        by the asker, which has waited long enough
- * STANDING -> NOT_ASKED     by the handler, when the asker has let it go, or it has stood long enough: the asker may
- * wait for a lock that the thread has
+ *   NOBODY -> ASKED                by the asker, which then sends the signal
+ *   ASKED -> STORING -> STANDING   by the handler of that signal, which stores the registers in between
+ *   ASKED -> NOBODY                by the asker, which has waited long enough
+ *   STANDING -> LET_GO             by the asker, which has read the registers
+ *   STANDING, LET_GO -> NOBODY     by the handler, which has been let go, or has stood long enough: the asker may wait
+ *                                  for a lock that the thread has
  *
- * A signal that comes late finds another number, or nobody who asks, and does nothing. So that it does nothing else,
- * our handler stays until ABT_finalize, and passes the program's own signals on.
+ * A signal that comes late finds another number, or that nothing is asked, and does nothing. So that it does nothing
+ * else, our handler stays until ABT_finalize, and passes the program's own signals on.
  */
-enum { NOT_ASKED, ASKED, STORING, STANDING, LET_GO };
+enum { NOBODY, ASKED, STORING, STANDING, LET_GO };
 
-enum { ANSWER_NS = 500 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, STEP_NS = 50 * 1000 };
+enum { ANSWER_NS = 500 * 1000 * 1000, STAND_NS = 1000 * 1000 * 1000, CAPTURE_NAP_NS = 50 * 1000 };
 
 static char numbers[256]; /* a signal brings the address of one, which tells it from the program's */
 
@@ -36,48 +37,51 @@ static struct {
 
 static void capture_nap(void)
 {
-    nanosleep(&(struct timespec){0, STEP_NS}, NULL);
+    nanosleep(&(struct timespec){0, CAPTURE_NAP_NS}, NULL);
 }
 
 /* Its number; -1: it is the program's. */
-static int number_of(const siginfo_t *info)
+static int capture_number(const siginfo_t *info)
 {
     uintptr_t number = (uintptr_t)info->si_value.sival_ptr - (uintptr_t)numbers;
     return info->si_code == SI_QUEUE && number < sizeof(numbers) ? (int)number : -1;
 }
 
 /* Only what a signal handler may do: it stores, and sleeps. */
-static void stand(const void *ucontext)
+static void stand_still(const void *ucontext)
 {
     uint32_t phase = ASKED;
+    /* acquire: pairs with the release in ask_thread, after which the asker reads no registers of the last time */
     if (!abti_cas_acq_rel(&capture.phase, &phase, STORING))
         return;
     capture.context.uc_mcontext = ((const ucontext_t *)ucontext)->uc_mcontext; /* the kernel has written no more */
-    abti_store_release(&capture.phase, STANDING);                              /* pairs with the acquire in await */
+    abti_store_release(&capture.phase, STANDING); /* release: pairs with the acquire in await_answer */
     uint64_t deadline = abti_clock_mono_ns() + STAND_NS;
+    /* acquire: pairs with the release in let_thread_go */
     while (abti_load_acquire(&capture.phase) == STANDING && abti_clock_mono_ns() < deadline)
         capture_nap();
-    abti_store_release(&capture.phase, NOT_ASKED); /* the last access */
+    abti_store_release(&capture.phase, NOBODY); /* release: pairs with the acquire in let_thread_go. The last access */
 }
 
 static void on_capture_signal(int number, siginfo_t *info, void *ucontext)
 {
-    int saved_errno = errno, which = number_of(info);
-    if (which == abti_load_acquire(&capture.number)) /* pairs with the release in ask_to_stand */
-        stand(ucontext);
+    int saved_errno = errno, which = capture_number(info);
+    if (which == abti_load_acquire(&capture.number)) /* acquire: pairs with the release in ask_thread */
+        stand_still(ucontext);
     else if (which < 0) /* else it comes late */
         abti_pass_on(&capture.before, number, info, ucontext);
     errno = saved_errno;
 }
 
 /* The stream stays, and its thread, while the lock is held. */
-static enum abti_capture ask_to_stand(abti_unit *unit)
+static enum abti_capture ask_thread(abti_unit *unit)
 {
     enum abti_capture answer = ABTI_CAPTURE_GONE;
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_unit_last_es(unit);
     if (es != ABT_XSTREAM_NULL && abti_registry_peek(&es->cur) == unit) {
         uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
+        /* release: the first pairs with the acquire in on_capture_signal, the second with that in stand_still */
         abti_store_release(&capture.number, number);
         abti_store_release(&capture.phase, ASKED);
         if (es == abti_es_self)
@@ -90,53 +94,55 @@ static enum abti_capture ask_to_stand(abti_unit *unit)
 }
 
 /* The thread stands. False: it does not answer, and need not any more. */
-static bool await(void)
+static bool await_answer(void)
 {
     for (uint64_t deadline = abti_clock_mono_ns() + ANSWER_NS; abti_clock_mono_ns() < deadline;) {
-        if (abti_load_acquire(&capture.phase) == STANDING) /* pairs with the release in stand */
+        if (abti_load_acquire(&capture.phase) == STANDING) /* acquire: pairs with the release in stand_still */
             return true;
         capture_nap();
     }
     uint32_t phase = ASKED;
-    if (abti_cas_acq_rel(&capture.phase, &phase, NOT_ASKED))
+    /* acquire, here as below: pairs with the release in stand_still. release: of no use */
+    if (abti_cas_acq_rel(&capture.phase, &phase, NOBODY))
         return false;
     while (abti_load_acquire(&capture.phase) == STORING)
         capture_nap();
     return abti_load_acquire(&capture.phase) == STANDING;
 }
 
-static void let_go(void)
+static void let_thread_go(void)
 {
     uint32_t phase = STANDING;
+    /* release: pairs with the acquire in stand_still. acquire, here as below: pairs with the release there */
     (void)abti_cas_acq_rel(&capture.phase, &phase, LET_GO);
-    while (abti_load_acquire(&capture.phase) != NOT_ASKED)
+    while (abti_load_acquire(&capture.phase) != NOBODY)
         capture_nap();
 }
 
 static enum abti_capture capture_now(abti_unit *unit, struct abti_calls *calls)
 {
-    enum abti_capture answer = ask_to_stand(unit);
+    enum abti_capture answer = ask_thread(unit);
     if (answer != ABTI_CAPTURED) {
-        abti_store_relaxed(&capture.phase, NOT_ASKED); /* relaxed: nobody was asked */
+        abti_store_relaxed(&capture.phase, NOBODY); /* relaxed: nobody was asked */
         return answer;
     }
-    if (!await())
+    if (!await_answer())
         return ABTI_CAPTURE_DEAF;
     abti_unwind_ucontext(&capture.context, NULL, calls);
-    let_go();
+    let_thread_go();
     return ABTI_CAPTURED;
 }
 
-static bool is_installed(void)
+static bool is_capture_installed(void)
 {
     struct sigaction now;
     return sigaction(SIGURG, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_capture_signal;
 }
 
-static void install(void)
+static void install_capture(void)
 {
     struct sigaction action = {.sa_sigaction = on_capture_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    if (is_installed())
+    if (is_capture_installed())
         return;
     sigfillset(&action.sa_mask);
     sigaction(SIGURG, NULL, &capture.before); /* ours may be called at once */
@@ -148,7 +154,7 @@ enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls)
     pthread_mutex_lock(&capture.turn);
     calls->num = 0;
     (void)abti_libunwind(); /* now, while every thread runs, since loading takes locks */
-    install();
+    install_capture();
     enum abti_capture answer = capture_now(unit, calls);
     pthread_mutex_unlock(&capture.turn);
     return answer;
@@ -156,6 +162,6 @@ enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls)
 
 void abti_capture_fini(void)
 {
-    if (is_installed())
+    if (is_capture_installed())
         sigaction(SIGURG, &capture.before, NULL);
 }
