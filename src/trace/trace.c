@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "pool/pool.h"
 #include "rt/rt.h"
 #include "run/told.h"
+#include "stream/helper.h"
 #include "unit/unit.h"
 
 enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
@@ -220,17 +220,6 @@ static const struct abti_tool trace_listener = {
     .events = (ABT_TOOL_EVENT_THREAD_ALL & ~(uint64_t)ABT_TOOL_EVENT_THREAD_JOIN) | ABTI_EVENT_PARK | ABTI_EVENT_UNPARK,
 };
 
-/* Signals are the program's, not the writer's. */
-static int start_writer(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&trace.writer, NULL, write_trace, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
 /* What a thread has put in that was late for the last trace is no part of this one. */
 static void clear_rings(void)
 {
@@ -256,7 +245,7 @@ static int start_locked(const char *file)
     clear_rings();
     abti_store_relaxed(&trace.lost, 0);
     abti_store_relaxed(&trace.ends, false); /* relaxed: the thread is made after that */
-    if (err == 0 && (err = start_writer()) != 0)
+    if (err == 0 && (err = abti_helper_start(&trace.writer, write_trace)) != 0)
         abti_json_close(0);
     if (err) {
         abti_trace_units_fini();

@@ -9,6 +9,7 @@
 #include "os/clock.h"
 #include "os/passon.h"
 #include "rt/rt.h"
+#include "stream/helper.h"
 #include "watch/stackdump.h"
 
 /* So long a stream may take to look at events, or it is late. */
@@ -84,16 +85,6 @@ static void on_dump_signal(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-static int make_dumper(void)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are not for it */
-    int err = pthread_create(&dumper.thread, NULL, dumper_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
 void abti_dumpsignal_begin(int number)
 {
     struct sigaction action = {.sa_sigaction = on_dump_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -102,7 +93,7 @@ void abti_dumpsignal_begin(int number)
         return;
     sem_init(&dumper.asked, 0, 0);
     abti_store_relaxed(&dumper.ending, false); /* relaxed: the thread is made after that */
-    if (make_dumper() != 0) {
+    if (abti_helper_start(&dumper.thread, dumper_main) != 0) {
         fprintf(stderr, "libabt: ABT_DUMP_SIGNAL: no native thread can be made\n");
         return;
     }
