@@ -44,22 +44,59 @@ enum { IS_INSTRUMENTED = 0 };
 enum { IS_INSTRUMENTED = 0 };
 #endif
 
+static bool tsan_orders; /* TSan's part of abti_annotate_order */
+
+/*
+ * helgrind and DRD see the library's own accesses, and do not know which of them are atomic. A race is theirs to report
+ * if the accesses are the program's. The dynamic linker works on the stacks of units where the library has.
+ */
+static void leave_out_library(void)
+{
+    static const char suppressions[] =
+        "{\n libabt\n Helgrind:Race\n obj:*/libabt.so*\n}\n"
+        "{\n libabt, by the C library\n Helgrind:Race\n fun:mem*\n obj:*/libabt.so*\n}\n"
+        "{\n the dynamic linker, on the stack of a unit\n Helgrind:Race\n fun:_dl_runtime_resolve*\n}\n"
+        "{\n libabt\n drd:ConflictingAccess\n obj:*/libabt.so*\n}\n"
+        "{\n libabt, by the C library\n drd:ConflictingAccess\n fun:mem*\n obj:*/libabt.so*\n}\n";
+    abti_valgrind_suppress(suppressions, sizeof(suppressions) - 1);
+}
+
+/* What valgrind's tools of races need besides the order; whether one of them runs. */
+static bool init_races(void)
+{
+    static bool is_told;
+    if (!abti_valgrind_watches_races())
+        return false;
+    if (!is_told)
+        leave_out_library();
+    is_told = true;
+    return true;
+}
+
 void abti_annotate_init(void)
 {
-    abti_annotate_on = __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || abti_valgrind_present();
-    abti_annotate_order =
+    bool valgrind_orders = init_races();
+    tsan_orders =
         !IS_INSTRUMENTED && __tsan_switch_to_fiber && __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin;
+    abti_annotate_on =
+        __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || valgrind_orders || abti_valgrind_watches_memory();
+    abti_annotate_order = tsan_orders || valgrind_orders;
     if (abti_annotate_order)
         abti_annotate_handles_below = UINTPTR_MAX;
 }
 
 void abti_annotate_tell_release(const void *address)
 {
-    __tsan_release((void *)(uintptr_t)address);
+    if (tsan_orders)
+        __tsan_release((void *)(uintptr_t)address);
+    else
+        abti_valgrind_release(address);
 }
 
 void abti_annotate_tell_private(bool begin)
 {
+    if (!tsan_orders)
+        return; /* valgrind's tools leave all of the library out */
     if (begin) {
         AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
         AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
@@ -71,7 +108,10 @@ void abti_annotate_tell_private(bool begin)
 
 void abti_annotate_tell_acquire(const void *address)
 {
-    __tsan_acquire((void *)(uintptr_t)address);
+    if (tsan_orders)
+        __tsan_acquire((void *)(uintptr_t)address);
+    else
+        abti_valgrind_acquire(address);
 }
 
 void *abti_annotate_fiber_create(void)
@@ -134,6 +174,7 @@ void abti_annotate_stack_alive(const void *ptr, size_t size)
 
 unsigned abti_annotate_stack_register(const void *ptr, size_t size)
 {
+    abti_valgrind_unwatch(ptr, size); /* after a unit's frame comes the library's, which other threads write to */
     return abti_valgrind_stack_register(ptr, (const char *)ptr + size - 1);
 }
 

@@ -23,8 +23,8 @@
 extern bool abti_annotate_on;
 
 /*
- * TSan is there, and has to be told what happens before what: it sees no access of a library that is not made with it.
- * Written by abti_annotate_init only.
+ * TSan is there, or helgrind or DRD, and has to be told what happens before what: TSan sees no access of a library that
+ * is not made with it, and the others do not know which accesses order. Written by abti_annotate_init only.
  */
 extern bool abti_annotate_order;
 
@@ -43,7 +43,7 @@ void abti_annotate_fiber_destroy(void *fiber) ABTI_NO_SANITIZE;
 /* ordered: all that the caller did so far happens before what the fiber does next. */
 void abti_annotate_fiber_switch_to(void *fiber, bool ordered) ABTI_NO_SANITIZE;
 
-/* --- TSan: all that was done before a release of an address happens before what is done after a later acquire --- */
+/* --- TSan, helgrind and DRD: all that was done before a release of an address comes before a later acquire --- */
 
 void abti_annotate_tell_release(const void *address) ABTI_NO_SANITIZE ABTI_COLD;
 void abti_annotate_tell_acquire(const void *address) ABTI_NO_SANITIZE ABTI_COLD;

@@ -29,6 +29,7 @@ int abti_future_set(ABT_future future, void *value)
     }
     future->values[future->filled++] = value;
     bool last = future->filled == future->num;
+    abti_annotate_release(future); /* the value, which the callback reads */
     abti_spin_unlock(&future->gate.lock);
     if (!last)
         return ABT_SUCCESS; /* from here on another thread may open it, and another one free it */
