@@ -233,9 +233,10 @@ static bool find_late(int rank, bool (*is_late)(abti_es *es), struct late *late)
     bool found = false;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
-        found = es->rank >= rank && es != abti_es_self && is_late(es);
+        abti_unit *unit = abti_registry_peek(&es->cur); /* NULL: the stream has just been made */
+        found = unit && es->rank >= rank && es != abti_es_self && is_late(es);
         if (found)
-            *late = (struct late){es->rank, abti_registry_peek(&es->cur)};
+            *late = (struct late){es->rank, unit};
     }
     abti_spin_unlock(&abti_rt.lock);
     return found;
