@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
+#include "os/symbol.h"
 #include "pool/pool_impl.h"
 #include "pool/shortage.h"
 #include "rt/log.h"
@@ -28,6 +29,7 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
+#include "wait/guest.h"
 #include "watch/capture.h"
 #include "watch/dumpsignal.h"
 #include "watch/info.h"
@@ -329,6 +331,8 @@ static void forget_parent(void)
     abti_tool_forget();
     abti_told_forget();
     abti_unitmap_forget();
+    abti_ledger_forget();
+    abti_guests_forget();
     abti_stackuse_forget();
     abti_leftover_forget();
     abti_shortage_forget();
@@ -344,6 +348,8 @@ static void reset_in_child(void)
 {
     abti_es *es = abti_es_self;
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    abti_symbol_forget();
+    abti_dumpsignal_forget();
     if (!abti_rt_is_up() || (es && es->is_primary && abti_rt.num_xstreams == 1))
         return;
     abti_unit *forker = es ? es->cur : NULL;

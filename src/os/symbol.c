@@ -139,3 +139,9 @@ const char *abti_symbol_of(void *function)
     Dl_info info;
     return dladdr(function, &info) && info.dli_saddr == function ? info.dli_sname : NULL;
 }
+
+void abti_symbol_forget(void)
+{
+    memset(&noted, 0, sizeof(noted));
+    abti_spin_init(&noted.lock, ABTI_RANK_LEAF);
+}

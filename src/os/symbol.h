@@ -35,4 +35,7 @@ const char *abti_symbol_text(char *text, size_t size, void *function);
  * It loads nothing: the one to be called in a handler of a fatal signal. */
 const char *abti_symbol_of(void *function);
 
+/* In the child of a fork: nothing has been looked up. */
+void abti_symbol_forget(void);
+
 #endif

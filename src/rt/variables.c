@@ -271,3 +271,6 @@ bool abti_variable_tell_once(const struct abti_variable *variable)
     *told = true;
     return first;
 }
+
+/* For the build as one file. */
+#undef FIELD

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/hash.h"
 #include "os/spin.h"
 #include "unit/unit.h"
@@ -149,4 +150,12 @@ void abti_ledger_free(void *object)
 {
     if (ABTI_LIKELY(!abti_ledger_on) || !abti_ledger_keep(object, free))
         free(object);
+}
+
+void abti_ledger_forget(void)
+{
+    abti_spin_init(&ledger_lock, ABTI_RANK_LEAF);
+    memset(entry_buckets, 0, sizeof(entry_buckets));
+    memset(kept_entries, 0, sizeof(kept_entries));
+    oldest_entry = 0;
 }

@@ -75,4 +75,7 @@ ABTI_INLINE void abti_ledger_made(const void *handle, enum abti_handle_kind kind
 /* free(), of memory that is an object. */
 void abti_ledger_free(void *object);
 
+/* In the child of a fork: no object is known. */
+void abti_ledger_forget(void);
+
 #endif

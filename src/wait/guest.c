@@ -83,3 +83,13 @@ void abti_guests_count(unsigned *num, unsigned *asleep)
     }
     abti_spin_unlock(&guest_lock);
 }
+
+void abti_guests_forget(void)
+{
+    abti_spin_init(&guest_lock, ABTI_RANK_LEAF);
+    guests = NULL;
+    num_unlisted = 0;
+    if (abti_known_self)
+        pthread_setspecific(guest_key, NULL);
+    abti_known_self = NULL;
+}

@@ -51,4 +51,7 @@ ABTI_INLINE void abti_known_only_looks(bool looks)
 /* How many guests there are, and how many of them sleep so. */
 void abti_guests_count(unsigned *guests, unsigned *asleep);
 
+/* In the child of a fork: no thread is known. */
+void abti_guests_forget(void);
+
 #endif

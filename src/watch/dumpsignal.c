@@ -116,3 +116,8 @@ void abti_dumpsignal_end(void)
     pthread_join(dumper.thread, NULL);
     dumper.number = 0;
 }
+
+void abti_dumpsignal_forget(void)
+{
+    dumper.number = 0;
+}

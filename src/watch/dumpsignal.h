@@ -14,4 +14,7 @@ void abti_dumpsignal_begin(int number);
 /* At ABT_finalize, when the runtime is still up. A handler that was put in place of ours stays. */
 void abti_dumpsignal_end(void);
 
+/* In the child of a fork, which does not have the thread: signals are counted, and nothing is printed. */
+void abti_dumpsignal_forget(void);
+
 #endif
