@@ -36,6 +36,7 @@ missing() {
     for pair in "$@"; do
         thing=${pair%%:*}
         case $thing in
+        *.so.*) PATH="$PATH:/sbin:/usr/sbin" ldconfig -p | grep -q "$thing" || echo "${pair#*:}" ;;
         *.h) echo "#include <$thing>" | cc -E -x c - > /dev/null 2>&1 || echo "${pair#*:}" ;;
         *) command -v "$thing" > /dev/null || echo "${pair#*:}" ;;
         esac

@@ -34,6 +34,12 @@ ABTI_INLINE void abti_spin_init(struct abti_spin *lock, enum abti_lockrank rank)
         abti_store_relaxed(&lock->word, ABTI_LOCKRANK_WORD(rank));
 }
 
+/* In the child of a fork: makes a free lock of one that a thread of the parent may have held. */
+ABTI_INLINE void abti_spin_forget(struct abti_spin *lock, enum abti_lockrank rank)
+{
+    abti_store_relaxed(&lock->word, ABTI_LOCKRANK_WORD(rank)); /* relaxed: there is no other thread */
+}
+
 /* Waits until the lock looks free. */
 void abti_spin_wait(struct abti_spin *lock);
 

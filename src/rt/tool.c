@@ -89,7 +89,7 @@ void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es, const struct A
 
 void abti_tool_forget(void)
 {
-    abti_spin_init(&tool_lock, ABTI_RANK_LEAF);
+    abti_spin_forget(&tool_lock, ABTI_RANK_LEAF);
     all = NULL;
     telling = 0;
     memset(listeners, 0, sizeof(listeners));

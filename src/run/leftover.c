@@ -56,7 +56,7 @@ void abti_leftover_free(void *unit)
 
 void abti_leftover_forget(void)
 {
-    abti_spin_init(&leftover_lock, ABTI_RANK_LEAF);
+    abti_spin_forget(&leftover_lock, ABTI_RANK_LEAF);
     first = NULL;
     end = &first;
 }

@@ -108,7 +108,7 @@ void abti_stackuse_fini(void)
 
 void abti_stackuse_forget(void)
 {
-    abti_spin_init(&stackuse_lock, ABTI_RANK_LEAF);
+    abti_spin_forget(&stackuse_lock, ABTI_RANK_LEAF);
     uses = NULL;
     abti_stackuse_fini();
 }

@@ -53,7 +53,10 @@ static void after_fork_in_child(void)
     abti_futex_forget_sleepers();
     for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
         helper->in_child();
-        abti_spin_unlock(&helper->working);
+        if (fork_has & helper->bit)
+            abti_spin_unlock(&helper->working);
+        else
+            abti_spin_forget(&helper->working, ABTI_RANK_HELPER);
     }
 }
 

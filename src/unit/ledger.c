@@ -154,7 +154,7 @@ void abti_ledger_free(void *object)
 
 void abti_ledger_forget(void)
 {
-    abti_spin_init(&ledger_lock, ABTI_RANK_LEAF);
+    abti_spin_forget(&ledger_lock, ABTI_RANK_LEAF);
     memset(entry_buckets, 0, sizeof(entry_buckets));
     memset(kept_entries, 0, sizeof(kept_entries));
     oldest_entry = 0;

@@ -86,7 +86,7 @@ void abti_guests_count(unsigned *num, unsigned *asleep)
 
 void abti_guests_forget(void)
 {
-    abti_spin_init(&guest_lock, ABTI_RANK_LEAF);
+    abti_spin_forget(&guest_lock, ABTI_RANK_LEAF);
     guests = NULL;
     num_unlisted = 0;
     if (abti_known_self)

@@ -64,8 +64,8 @@ static void says(bool (*act)(void), const char *name, const char *const *lines)
 
 /* How an object is named: by its address, and how its creator is. */
 #define P "0x[0-9a-f]+"
-#define ULT "ULT " P " of [a-z]+\\+" P
-#define TASKLET "tasklet " P " of [a-z]+\\+" P
+#define ULT "ULT " P " of [a-z_]+(\\+" P ")?"
+#define TASKLET "tasklet " P " of [a-z_]+(\\+" P ")?"
 #define BY " \\(created by the primary ULT\\)"
 
 static void nop(void *arg)

@@ -202,6 +202,8 @@ static void test_bounds(void)
 int main(void)
 {
     abti_cpu_init();
+    if (!abti_libunwind())
+        skip_all("%s is not installed", ABTI_LIBUNWIND_FILE);
     test_started();
     test_made();
     test_restarted();
