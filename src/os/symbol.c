@@ -112,12 +112,15 @@ void abti_symbol_describe(uintptr_t code, bool is_return, char *text, size_t siz
 {
     struct abti_symbol symbol;
     abti_symbol_find(&symbol, code, is_return);
+    int length = 0; /* a text that is too long is cut */
     text[0] = '\0';
     if (*symbol.function)
-        snprintf(text, size, "%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", symbol.function, symbol.offset, symbol.module,
-                 symbol.module_offset);
+        length = snprintf(text, size, "%s+0x%" PRIxPTR " (%s+0x%" PRIxPTR ")", symbol.function, symbol.offset,
+                          symbol.module, symbol.module_offset);
     else if (*symbol.module)
-        snprintf(text, size, "(%s+0x%" PRIxPTR ")", symbol.module, symbol.module_offset);
+        length = snprintf(text, size, "(%s+0x%" PRIxPTR ")", symbol.module, symbol.module_offset);
+    if (length < 0)
+        text[0] = '\0';
 }
 
 const char *abti_symbol_text(char *text, size_t size, void *function)

@@ -147,3 +147,6 @@ const struct abti_debug_layout ABTI_debug_layout = {
     .entries = layout_entries,
     .rt = &abti_rt,
 };
+
+/* For the build as one file. */
+#undef FIELD
