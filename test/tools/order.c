@@ -523,14 +523,6 @@ static void races_on_two(void)
 
 static volatile int *leaked;
 
-static void leaks(void *unused)
-{
-    volatile int variable = 7;
-    (void)unused;
-    leaked = &variable;
-    ABT_thread_yield();
-}
-
 static __attribute__((noinline)) void leaks_below(void)
 {
     volatile int variable = 7;
@@ -551,12 +543,6 @@ static void uses_stale(void)
     finish();
 }
 
-static void uses_ended(void)
-{
-    run(leaks);
-    total = *leaked;
-}
-
 static const struct {
     const char *name;
     void (*act)(void);
@@ -572,8 +558,7 @@ static const struct {
            {"streams", does_streams},     {"stream_barrier", does_stream_barrier},
            {"exit", does_exit},           {"create_to", does_create_to},
            {"user_pool", does_user_pool}, {"-race_one", races_on_one},
-           {"-race_two", races_on_two},   {"-stale", uses_stale},
-           {"-ended", uses_ended}};
+           {"-race_two", races_on_two},   {"-stale", uses_stale}};
 
 static void make(void)
 {
