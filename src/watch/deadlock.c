@@ -115,12 +115,23 @@ static bool has_scheduler(const abti_pool *address)
     return has;
 }
 
+/* The unit is that of a main scheduler of the program's own, which may end for reasons of its own. */
+static bool ends_as_it_likes(const abti_unit *unit)
+{
+    bool does = false;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && unit && !does; es = es->next)
+        does = es->main_unit == unit && may_spin(es);
+    abti_spin_unlock(&abti_rt.lock);
+    return does;
+}
+
 static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_note *note)
 {
     abti_unit *unit = note->unit;
     int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
     look->blocked++;
-    look->may_go_on |= note->has_deadline;
+    look->may_go_on |= note->has_deadline || ends_as_it_likes(note->owner);
     if (mark < 0) {
         look->changed = true;
         return;
