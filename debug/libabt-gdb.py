@@ -27,9 +27,12 @@ def find_modules():
 
 if find_modules() not in sys.path:
     sys.path.insert(0, find_modules())
+BYTECODE_BEFORE = sys.dont_write_bytecode
+sys.dont_write_bytecode = True  # nothing is to be left beside the installed files
 import abt_core  # noqa: E402
 import abt_model  # noqa: E402
 import abt_text  # noqa: E402
+sys.dont_write_bytecode = BYTECODE_BEFORE
 
 
 class Gdb(abt_model.Debugger):

@@ -10,8 +10,11 @@ import sys
 import lldb
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+BYTECODE_BEFORE = sys.dont_write_bytecode
+sys.dont_write_bytecode = True  # nothing is to be left beside the installed files
 import abt_model  # noqa: E402
 import abt_text  # noqa: E402
+sys.dont_write_bytecode = BYTECODE_BEFORE
 
 # The units that stand in the list of threads: handle, (name, registers, when). abt_lldb_threads.py reads it.
 SHOWN = {}

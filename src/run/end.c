@@ -201,7 +201,7 @@ static void call_back_on_own_stack(abti_unit *unit)
 static ABTI_COLD void end_child_if_primary(const abti_unit *unit)
 {
     if (unit->flags & ABTI_UNIT_PRIMARY)
-        exit(EXIT_SUCCESS);
+        exit(EXIT_SUCCESS); /* NOLINT: there is one thread */
 }
 
 ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
@@ -521,7 +521,7 @@ void abti_exit_to_primary(abti_es *es)
 void abti_end_without_stack(abti_es *es, abti_unit *unit)
 {
     if (ABTI_UNLIKELY(es != abti_es_self))
-        exit(EXIT_SUCCESS); /* a tasklet that has forked returns in the child, see abti_end_with_process */
+        exit(EXIT_SUCCESS); /* NOLINT: one thread. A tasklet that forked returns, see abti_end_with_process */
     abti_unit *joiner = abti_publish_end(es, unit);
     if (joiner)
         abti_resume_joiner(joiner);

@@ -271,7 +271,7 @@ void abti_trace_begin(void)
 {
     const char *file = abti_rt.config.trace;
     if (ABTI_BUILD_TOOL && file && *file && abti_trace_start(file) != ABT_SUCCESS)
-        fprintf(stderr, "libabt: ABT_TRACE=%.200s cannot be written: %s\n", file, strerror(errno));
+        fprintf(stderr, "libabt: ABT_TRACE=%.200s cannot be written: %m\n", file);
 }
 
 static void finish_locked(void)

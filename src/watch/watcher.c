@@ -75,8 +75,8 @@ void abti_watcher_start(void)
     if (err == 0)
         return;
     abti_store_relaxed(&watcher_state, WATCHER_NONE);
-    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK and ABT_WATCHDOG have no effect, there is no thread for them: %s\n",
-            strerror(err));
+    errno = err;
+    fprintf(stderr, "libabt: ABT_DEADLOCK_CHECK and ABT_WATCHDOG have no effect, there is no thread for them: %m\n");
 }
 
 void abti_watcher_stop(void)
