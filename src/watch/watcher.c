@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "stream/helper.h"
