@@ -44,6 +44,12 @@ enum { IS_INSTRUMENTED = 0 };
 enum { IS_INSTRUMENTED = 0 };
 #endif
 
+/*
+ * DRD takes any stack that is registered for the first thread's, and fails an assertion of its own when that ends. It
+ * is asked once: ASan does not see to the variables of a request in functions that are not instrumented.
+ */
+static bool is_drd;
+
 static bool tsan_orders; /* TSan's part of abti_annotate_order */
 
 /*
@@ -76,6 +82,7 @@ static bool init_races(void)
 void abti_annotate_init(void)
 {
     bool valgrind_orders = init_races();
+    is_drd = abti_valgrind_is_drd();
     tsan_orders =
         !IS_INSTRUMENTED && __tsan_switch_to_fiber && __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin;
     abti_annotate_on =
@@ -175,7 +182,7 @@ void abti_annotate_stack_alive(const void *ptr, size_t size)
 unsigned abti_annotate_stack_register(const void *ptr, size_t size)
 {
     abti_valgrind_unwatch(ptr, size); /* after a unit's frame comes the library's, which other threads write to */
-    return abti_valgrind_stack_register(ptr, (const char *)ptr + size - 1);
+    return is_drd ? 0 : abti_valgrind_stack_register(ptr, (const char *)ptr + size - 1);
 }
 
 void abti_annotate_stack_unregister(unsigned id)

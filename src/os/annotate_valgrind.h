@@ -71,10 +71,9 @@ ABTI_INLINE void abti_valgrind_suppress(const char *text, size_t size)
     close(fd);
 }
 
-/* DRD takes any stack that is registered for the first thread's, and fails an assertion of its own when that ends. */
 ABTI_INLINE unsigned abti_valgrind_stack_register(const void *low, const void *high)
 {
-    return abti_valgrind_is_drd() ? 0 : VALGRIND_STACK_REGISTER(low, high);
+    return VALGRIND_STACK_REGISTER(low, high);
 }
 
 ABTI_INLINE void abti_valgrind_stack_deregister(unsigned id)
@@ -101,6 +100,11 @@ ABTI_INLINE bool abti_valgrind_watches_memory(void)
 }
 
 ABTI_INLINE bool abti_valgrind_watches_races(void)
+{
+    return false;
+}
+
+ABTI_INLINE bool abti_valgrind_is_drd(void)
 {
     return false;
 }
