@@ -48,7 +48,7 @@ enum { IS_INSTRUMENTED = 0 };
  * DRD takes any stack that is registered for the first thread's, and fails an assertion of its own when that ends. It
  * is asked once: ASan does not see to the variables of a request in functions that are not instrumented.
  */
-static bool is_drd;
+static bool is_drd, watches_races;
 
 static bool tsan_orders; /* TSan's part of abti_annotate_order */
 
@@ -81,13 +81,13 @@ static bool init_races(void)
 
 void abti_annotate_init(void)
 {
-    bool valgrind_orders = init_races();
+    watches_races = init_races();
     is_drd = abti_valgrind_is_drd();
     tsan_orders =
         !IS_INSTRUMENTED && __tsan_switch_to_fiber && __tsan_acquire && __tsan_release && AnnotateIgnoreReadsBegin;
     abti_annotate_on =
-        __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || valgrind_orders || abti_valgrind_watches_memory();
-    abti_annotate_order = tsan_orders || valgrind_orders;
+        __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || watches_races || abti_valgrind_watches_memory();
+    abti_annotate_order = tsan_orders || watches_races;
     if (abti_annotate_order)
         abti_annotate_handles_below = UINTPTR_MAX;
 }
@@ -96,7 +96,7 @@ void abti_annotate_tell_release(const void *address)
 {
     if (tsan_orders)
         __tsan_release((void *)(uintptr_t)address);
-    else
+    else if (watches_races)
         abti_valgrind_release(address);
 }
 
@@ -117,7 +117,7 @@ void abti_annotate_tell_acquire(const void *address)
 {
     if (tsan_orders)
         __tsan_acquire((void *)(uintptr_t)address);
-    else
+    else if (watches_races)
         abti_valgrind_acquire(address);
 }
 
@@ -181,7 +181,8 @@ void abti_annotate_stack_alive(const void *ptr, size_t size)
 
 unsigned abti_annotate_stack_register(const void *ptr, size_t size)
 {
-    abti_valgrind_unwatch(ptr, size); /* after a unit's frame comes the library's, which other threads write to */
+    if (watches_races)
+        abti_valgrind_unwatch(ptr, size); /* after a unit's frame comes the library's, which other threads write to */
     return is_drd ? 0 : abti_valgrind_stack_register(ptr, (const char *)ptr + size - 1);
 }
 
