@@ -24,6 +24,7 @@
 #include "trace/probes.h"
 #include "trace/stats.h"
 #include "trace/trace.h"
+#include "unit/exceptions.h"
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
@@ -332,6 +333,7 @@ static void forget_parent(void)
     abti_told_forget();
     abti_unitmap_forget();
     abti_ledger_forget();
+    abti_exceptions_forget();
     abti_guests_forget();
     abti_stackuse_forget();
     abti_leftover_forget();

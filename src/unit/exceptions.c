@@ -31,8 +31,29 @@ static void look_for_runtime(abti_es *es, bool later)
     es->counts_libraries = es->in_hand == &no_library_yet;
 }
 
+static bool is_forked; /* the next ES is that of the child of a fork */
+
+void abti_exceptions_forget(void)
+{
+    is_forked = true;
+}
+
+/* The loader is not asked, whose lock a thread of the parent may have held: what it knew then is all that is known. */
+static void enter_in_child(abti_es *es)
+{
+    is_forked = false;
+    es->in_hand = &no_library_yet;
+    es->exceptions = abti_cxx_globals();
+    if (es->exceptions)
+        es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+}
+
 void abti_exceptions_enter(abti_es *es)
 {
+    if (is_forked) {
+        enter_in_child(es);
+        return;
+    }
     const uint64_t *next = abti_loader_next();
     es->in_hand = next ? next : &no_library_yet;
     es->libraries = abti_loader_count();

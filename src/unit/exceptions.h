@@ -23,6 +23,9 @@ ABTI_INLINE bool abti_has_exceptions(const abti_es *es)
 /* By the native thread that is to be the ES, which has run no unit. */
 void abti_exceptions_enter(abti_es *es);
 
+/* In the child of a fork, before its ES enters. */
+void abti_exceptions_forget(void);
+
 /* Moves what the running unit has in hand to *kept, and back, on the ES where it runs then. */
 void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept);
 void abti_exceptions_give(const struct abti_cxx_globals *kept);
