@@ -74,6 +74,15 @@ static void wait_for_lister(void)
         abti_backoff(step);
 }
 
+abti_pool *abti_pool_find(const abti_pool *address)
+{
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
+    abti_pool *pool = abti_rt.pools;
+    while (pool && pool != address)
+        pool = pool->next;
+    return pool;
+}
+
 void abti_pool_destroy(abti_pool *pool)
 {
     wait_for_lister();

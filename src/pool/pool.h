@@ -206,6 +206,9 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;
 void abti_pool_destroy(abti_pool *pool);
 
+/* The pool at this address, or NULL: there is none any more. The caller holds rt.lock, which keeps it there. */
+abti_pool *abti_pool_find(const abti_pool *address);
+
 /* A scheduler takes its pools and drops them. The last drop destroys an automatic pool. */
 void abti_pool_retain(abti_pool *pool);
 void abti_pool_drop(abti_pool *pool);

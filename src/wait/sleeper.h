@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 /*
@@ -34,6 +35,12 @@ bool abti_sleeper_cancel(struct abti_sleeper *s);
 
 /* Whether a wake has come since the announcement. */
 bool abti_sleeper_is_woken(struct abti_sleeper *s);
+
+/* A glance by another thread: it is asleep, or about to be, and nobody has woken it. */
+ABTI_INLINE bool abti_sleeper_is_asleep(const struct abti_sleeper *s)
+{
+    return abti_load_seq_cst(&s->word) == ABTI_ASLEEP; /* seq_cst: pairs with abti_sleeper_prepare */
+}
 
 /* Wakes the thread if it is asleep or about to be. True if this call did. */
 bool abti_sleeper_wake(struct abti_sleeper *s);

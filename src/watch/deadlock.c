@@ -34,11 +34,10 @@ bool abti_deadlock_expect(int more)
 
 /* --- Streams --- */
 
-/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the glance. */
-static ABTI_NOINLINE ABTI_NO_SANITIZE bool runs_scheduler(abti_es *es)
+static bool runs_scheduler(abti_es *es)
 {
-    abti_unit *unit = *(abti_unit *volatile *)&es->cur;
-    return unit && *(volatile uint16_t *)&unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED);
+    abti_unit *unit = abti_registry_peek(&es->cur);
+    return unit && abti_registry_is_sched(unit);
 }
 
 /* Its main scheduler never sleeps while it has nothing to do, or need not. */
@@ -55,7 +54,7 @@ enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program
 /* rt.lock held. `stacked`: there are schedulers that stand in pools, and keep streams from sleeping. */
 static enum stream stream_state(abti_es *es, bool stacked)
 {
-    /* acquire: pairs with the release in es_thread. seq_cst: pairs with abti_sleeper_prepare */
+    /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
         return STREAM_IDLE;
     if (abti_idle_has_other_calls(es, abti_stranded_look))
@@ -64,8 +63,7 @@ static enum stream stream_state(abti_es *es, bool stacked)
         return STREAM_IDLE;
     if (!runs_scheduler(es))
         return STREAM_BUSY;
-    bool asleep = abti_load_seq_cst(&es->sleeper.word) == ABTI_ASLEEP;
-    return asleep || stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
+    return abti_sleeper_is_asleep(&es->sleeper) || stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
 }
 
 static enum stream worst_stream_state(bool stacked)
@@ -107,9 +105,7 @@ struct deadlock_look {
 static bool has_scheduler(const abti_pool *address)
 {
     abti_spin_lock(&abti_rt.lock);
-    const abti_pool *pool = abti_rt.pools;
-    while (pool && pool != address)
-        pool = pool->next;
+    const abti_pool *pool = abti_pool_find(address);
     bool has = !pool || abti_load_relaxed(&pool->num_scheds) > 0; /* relaxed: a glance */
     abti_spin_unlock(&abti_rt.lock);
     return has;
@@ -120,7 +116,7 @@ static bool ends_as_it_likes(const abti_unit *unit)
 {
     bool does = false;
     abti_spin_lock(&abti_rt.lock);
-    for (abti_es *es = abti_rt.xstreams; es && unit && !does; es = es->next)
+    for (abti_es *es = abti_rt.xstreams; es && !does; es = es->next)
         does = es->main_unit == unit && may_spin(es);
     abti_spin_unlock(&abti_rt.lock);
     return does;
@@ -131,7 +127,7 @@ static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_n
     abti_unit *unit = note->unit;
     int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
     look->blocked++;
-    look->may_go_on |= note->has_deadline || ends_as_it_likes(note->owner);
+    look->may_go_on = look->may_go_on || note->has_deadline || (note->owner && ends_as_it_likes(note->owner));
     if (mark < 0) {
         look->changed = true;
         return;

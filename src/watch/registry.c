@@ -30,6 +30,11 @@ ABTI_NOINLINE abti_unit *abti_registry_peek(abti_unit *const *where)
     return *(abti_unit *const volatile *)where;
 }
 
+ABTI_NOINLINE bool abti_registry_is_sched(const abti_unit *unit)
+{
+    return (*(const volatile uint16_t *)&unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)) != 0;
+}
+
 static int rank_of(unsigned index)
 {
     if (index == ABTI_ES_NONE || index >= ABTI_MAX_ES)

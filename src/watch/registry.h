@@ -85,6 +85,9 @@ bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
  */
 abti_unit *abti_registry_peek(abti_unit *const *where) ABTI_NO_SANITIZE;
 
+/* The same for what a unit is: whether a scheduler runs in it. `unit` is or was one. */
+bool abti_registry_is_sched(const abti_unit *unit) ABTI_NO_SANITIZE;
+
 /* Two lines of text at most: all of it. */
 void abti_registry_print(FILE *fp, const struct abti_unit_note *note);
 

@@ -248,7 +248,7 @@ static void print_late(FILE *fp, bool (*is_late)(abti_es *es))
     while (find_late(late.rank + 1, is_late, &late)) {
         struct abti_unit_note note;
         fprintf(fp, "execution stream %d has not looked at its events in time, it is held up by\n", late.rank);
-        if (late.unit && abti_registry_look(late.unit, &note)) {
+        if (abti_registry_look(late.unit, &note)) {
             abti_registry_print(fp, &note);
             dump_stack(fp, &note, true, false);
         }

@@ -24,20 +24,10 @@ static unsigned ms(uint64_t ns)
 
 /* --- Units that run --- */
 
-/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the glances. */
-static ABTI_NOINLINE ABTI_NO_SANITIZE abti_unit *glance_at_unit(abti_es *es)
-{
-    return *(abti_unit *volatile *)&es->cur;
-}
-
+/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the glance. */
 static ABTI_NOINLINE ABTI_NO_SANITIZE int32_t glance_at_budget(abti_es *es)
 {
     return *(volatile int32_t *)&es->budget;
-}
-
-static ABTI_NOINLINE ABTI_NO_SANITIZE unsigned glance_at_flags(abti_unit *unit)
-{
-    return *(volatile uint16_t *)&unit->flags;
 }
 
 struct hog {
@@ -77,8 +67,8 @@ static void begin_to_watch(abti_es *es, abti_unit *unit, uint64_t now_ns)
 /* rt.lock held. Schedulers have the ES for as long as there is nothing else to run. */
 static bool is_hogged(abti_es *es, uint64_t now_ns)
 {
-    abti_unit *unit = glance_at_unit(es);
-    if (!unit || glance_at_flags(unit) & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)) {
+    abti_unit *unit = abti_registry_peek(&es->cur);
+    if (!unit || abti_registry_is_sched(unit)) {
         es->watched.unit = NULL;
         return false;
     }
@@ -189,26 +179,13 @@ static bool look_at_ready(const struct abti_unit_note *note, void *arg)
 
 /* --- Why they wait --- */
 
-/* rt.lock held, and so below. NULL: it is no more. */
-static const abti_pool *find_pool(const abti_pool *address)
-{
-    const abti_pool *pool = abti_rt.pools;
-    while (pool && pool != address)
-        pool = pool->next;
-    return pool;
-}
-
+/* rt.lock held, and so below. */
 static bool serves(abti_es *es, abti_pool *pool)
 {
     abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
     bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
     abti_spin_unlock(&es->replace_lock);
     return uses;
-}
-
-static bool is_idle(abti_es *es)
-{
-    return abti_load_seq_cst(&es->sleeper.word) == ABTI_ASLEEP; /* seq_cst: pairs with abti_sleeper_prepare */
 }
 
 struct service {
@@ -224,14 +201,14 @@ static struct service service_of(const abti_pool *address)
 {
     struct service s = {0};
     abti_spin_lock(&abti_rt.lock);
-    abti_pool *pool = (abti_pool *)(uintptr_t)find_pool(address);
+    abti_pool *pool = abti_pool_find(address);
     for (abti_es *es = abti_rt.xstreams; es && pool; es = es->next) {
         if (serves(es, pool)) {
             if (s.num_streams++ == 0) {
                 s.rank = es->rank;
-                s.unit = glance_at_unit(es);
+                s.unit = abti_registry_peek(&es->cur);
             }
-        } else if (is_idle(es)) {
+        } else if (abti_sleeper_is_asleep(&es->sleeper)) {
             s.idle_rank = s.num_idle++ == 0 ? es->rank : s.idle_rank;
         }
     }
