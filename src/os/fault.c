@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/passon.h"
 #include "os/vm.h"
 
 /* What a handler, ours or the user's, may need beyond the frame of the signal, which grows with the vector units. */
@@ -50,10 +51,8 @@ static void pass_on(struct watched *w, siginfo_t *info, void *context)
                                                      acquire: of no use */
              abti_exchange_acq_rel(&w->spent, true))
         take_course(w->sig, false, sent);
-    else if (old->sa_flags & SA_SIGINFO)
-        old->sa_sigaction(w->sig, info, context);
     else
-        old->sa_handler(w->sig);
+        abti_pass_on(old, w->sig, info, context);
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
