@@ -22,12 +22,17 @@ _Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct
                    sizeof(struct abti_cxx_globals) == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the number stands behind the pointer, its low bytes first");
 
-static void look_for_runtime(abti_es *es, bool later)
+static void find_globals(abti_es *es)
 {
-    abti_cxx_look(later);
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+}
+
+static void look_for_runtime(abti_es *es, bool later)
+{
+    abti_cxx_look(later);
+    find_globals(es);
     es->counts_libraries = es->in_hand == &no_library_yet;
 }
 
@@ -43,9 +48,7 @@ static void enter_in_child(abti_es *es)
 {
     is_forked = false;
     es->in_hand = &no_library_yet;
-    es->exceptions = abti_cxx_globals();
-    if (es->exceptions)
-        es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+    find_globals(es);
 }
 
 void abti_exceptions_enter(abti_es *es)
