@@ -1,44 +1,39 @@
 /* What ABT_init says of the environment on stderr: each case in a child process. */
-#include <sys/wait.h>
+#include "child.h"
 #include "common.h"
-#include "watchdog.h"
 
 static char words[32768]; /* what the child has said on stderr */
 
 static void (*before_init)(void); /* called by the child; NULL: nothing */
 
+struct visit {
+    int times;                   /* so often ABT_init and ABT_finalize */
+    const char *const *settings; /* name, value, ... NULL */
+};
+
+static int visit(void *arg)
+{
+    const struct visit *v = arg;
+
+    must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
+    must(unsetenv("ABT_CHECK"));         /* the test may be run with it */
+    for (const char *const *s = v->settings; *s; s += 2)
+        must(setenv(s[0], s[1], 1));
+    if (before_init)
+        before_init();
+    for (int i = 0; i < v->times; i++) {
+        must(ABT_init(0, NULL));
+        must(ABT_finalize());
+    }
+    return 0;
+}
+
 /* Runs ABT_init and ABT_finalize so many times in a child with these variables, which end with NULL. */
 static void run_child(int times, const char *const *settings)
 {
-    int fds[2], status;
-    size_t len = 0;
+    struct visit v = {times, settings};
 
-    must(pipe(fds));
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(fds[1], STDERR_FILENO);
-        close(fds[0]);
-        close(fds[1]);
-        must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
-        must(unsetenv("ABT_CHECK"));         /* the test may be run with it */
-        for (; *settings; settings += 2)
-            must(setenv(settings[0], settings[1], 1));
-        if (before_init)
-            before_init();
-        for (int i = 0; i < times; i++) {
-            must(ABT_init(0, NULL));
-            must(ABT_finalize());
-        }
-        _exit(0);
-    }
-    close(fds[1]);
-    for (ssize_t n; len < sizeof(words) - 1 && (n = read(fds[0], words + len, sizeof(words) - 1 - len)) > 0;)
-        len += (size_t)n;
-    words[len] = '\0';
-    close(fds[0]);
-    waitpid(child, &status, 0);
-    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the library works");
+    ok(child_run(visit, &v, words, sizeof(words)) == 0, "the library works");
 }
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -517,6 +517,14 @@ static void test_external_waiter(void)
     is_int(log_length(), 0, "waits of external threads are no events");
 }
 
+static bool has(ABT_info_query_kind feature)
+{
+    ABT_bool enabled;
+
+    must(ABT_info_query_config(feature, &enabled));
+    return enabled == ABT_TRUE;
+}
+
 int main(void)
 {
     ABT_xstream other;
@@ -542,10 +550,13 @@ int main(void)
     test_leave_to("resume_suspend_to", resume_suspend_to, true, 'S');
     test_leave_to("exit_to", exit_to, false, 'N');
     test_leave_to("resume_exit_to", resume_exit_to, true, 'N');
-    test_cancel_new(false);
-    test_cancel_new(true);
-    test_cancel_running();
-    test_migrate(other);
+    if (has(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL)) {
+        test_cancel_new(false);
+        test_cancel_new(true);
+        test_cancel_running();
+    }
+    if (has(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION))
+        test_migrate(other);
     test_waits();
     test_stolen_mutex();
     test_external_waiter();
