@@ -50,7 +50,7 @@ struct ABT_xstream_opaque {
     abti_sched *dsched;      /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
                                 goes to the parent */
     abti_unit *handoff;      /* a unit that a child has picked, for the parent to run */
-    const uint64_t *in_hand; /* not aligned; not 0: `cur` has C++ exceptions in hand, see unit/exceptions.h */
+    const uint64_t *slow;    /* not aligned; not 0: switches take the slow form, see unit/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
     _Atomic(bool) told;      /* it tells of events, see run/told.h. Others read it under rt.lock */
@@ -58,9 +58,11 @@ struct ABT_xstream_opaque {
     uint16_t index;          /* in rt.by_index. Constant */
     uint32_t running;        /* ABTI_RUNNING_ON(index) */
     uint64_t offered_ns;     /* when it last offered a unit to a sleeping stream */
+    const uint64_t *in_hand; /* not aligned; not 0: `cur` may have C++ exceptions in hand */
     struct abti_cxx_globals *exceptions; /* of the native thread. NULL: no C++ runtime is known */
     uint64_t libraries;                  /* how many had been loaded when a C++ runtime was looked for last */
     bool counts_libraries;               /* it looks at its events whether there are more */
+    bool switches_watched;               /* they tell of events, or a sanitizer, or valgrind */
     struct abti_bias_user *bias;         /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;

@@ -46,7 +46,7 @@ ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
     return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) &&
            ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(abti_budget_allows(es)) &&
            ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
-           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_has_exceptions(es);
+           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_switches_slowly(es);
 }
 
 /* Marks `self` as blocked and the next unit as running. Returns where that one goes on. */
@@ -135,10 +135,9 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
-    return !abti_is_watched() && ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) &&
-           ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) && ABTI_LIKELY(abti_unit_is_blocked(next)) &&
-           ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&
-           !abti_has_exceptions(es);
+    return ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) && ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
+           ABTI_LIKELY(abti_unit_is_blocked(next)) && ABTI_LIKELY(self->pool == next->pool) &&
+           ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) && !abti_switches_slowly(es);
 }
 
 /* Blocks `self`, and `next`, a blocked ULT that its one waker has found, goes on. */

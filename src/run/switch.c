@@ -1,19 +1,19 @@
 #include "run/switch.h"
 
-int abti_switch_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE
+int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
-    struct abti_cxx_globals kept;
-    abti_exceptions_take(es, &kept);
-    int code = abti_switch(es, self, to, after, arg);
+    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
+    int code = abti_switch_told(self, to, after, arg);
     abti_exceptions_pick_up(&kept);
     return code;
 }
 
-int abti_start_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE
+int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
-    struct abti_cxx_globals kept;
-    abti_exceptions_take(es, &kept);
-    int code = abti_start(es, self, to, after, arg);
+    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
+    int code = abti_start_told(self, to, after, arg);
     abti_exceptions_pick_up(&kept);
     return code;
 }

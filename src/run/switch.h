@@ -69,18 +69,19 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
-/* The two functions below for a caller with exceptions in hand, which it has again when it goes on. */
-int abti_switch_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
-int abti_start_keeping(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+/*
+ * The slow form of the two functions below: for a caller with exceptions in hand, which it has again when it goes on,
+ * and for switches that are watched.
+ */
+int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 
 /* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
-    if (abti_has_exceptions(es))
-        return abti_switch_keeping(es, self, to, after, arg);
-    if (abti_is_watched())
-        return abti_switch_watched(self, to, after, arg);
+    if (abti_switches_slowly(es))
+        return abti_switch_slowly(es, self, to, after, arg);
     if (!after)
         return abti_ctx_switch(&self->ctx, to->ctx);
     return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
@@ -97,10 +98,8 @@ extern _Atomic(void (*)(void)) abti_ult_entry;
 ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
-    if (abti_has_exceptions(es))
-        return abti_start_keeping(es, self, to, after, arg);
-    if (abti_is_watched())
-        return abti_start_watched(self, to, after, arg);
+    if (abti_switches_slowly(es))
+        return abti_start_slowly(es, self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 

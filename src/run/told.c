@@ -26,6 +26,7 @@ void abti_told_look(abti_es *es)
     abti_spin_unlock(&abti_rt.lock);
     abti_cache_close(&es->units, told);
     abti_es_set_dsched(es, es->dsched);
+    abti_exceptions_watch(es, told || abti_annotate_on);
     if (told)
         abti_budget_exhaust(es); /* so that a loop over tasklets ends, too, if the caller is one of them */
 }
@@ -102,7 +103,7 @@ static void tell_run(abti_unit *unit, abti_unit *before)
         abti_tool_event_run(es, unit, before);
 }
 
-ABTI_NO_SANITIZE int abti_switch_watched(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_switch_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     tell_run(to, self);
     if (abti_annotate_on)
@@ -110,7 +111,7 @@ ABTI_NO_SANITIZE int abti_switch_watched(abti_unit *self, abti_unit *to, void (*
     return after ? abti_ctx_switch_after(&self->ctx, to->ctx, after, arg) : abti_ctx_switch(&self->ctx, to->ctx);
 }
 
-ABTI_NO_SANITIZE int abti_start_watched(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_start_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     tell_run(to, self);
     if (abti_annotate_on)

@@ -41,9 +41,9 @@ void abti_told_look(abti_es *es);
 /* At ABT_init, after abti_annotate_init, and at ABT_finalize, when no other ES is left: nobody listens. */
 void abti_told_reset(void);
 
-/* The slow forms of the switches in run/switch.h. */
-int abti_switch_watched(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
-int abti_start_watched(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+/* The switches in run/switch.h, told where they must be. */
+int abti_switch_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_start_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 
 /* The calling unit, es->before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
 void abti_depart_watched(abti_unit *to) ABTI_NO_SANITIZE;

@@ -119,8 +119,7 @@ static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
 static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
 {
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(abti_annotate_on) || abti_has_exceptions(es) ||
-        ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
+    if (abti_switches_slowly(es) || ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
         return yield_shared_slow(es, self);
     return yield_body(es, self, pool, true);
 }

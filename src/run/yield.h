@@ -20,7 +20,8 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
     abti_unit *self = es->cur, *next;
     struct abti_queue *queue = &es->fast->queue;
     if (ABTI_UNLIKELY(es->fast != self->pool || !abti_budget_take(es) || abti_has_requests(self) ||
-                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next) || abti_has_exceptions(es)))
+                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next) ||
+                      abti_switches_slowly(es)))
         return abti_yield_any(es, context);
     /* The pool is private: nobody can see the unit in it before the unit has left its stack. */
     abti_queue_rotate_to(queue, self, next);

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unwind.h>
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "os/loader.h"
 #include "unit/unit.h"
 
-static const uint64_t no_library_yet;
+static const uint64_t no_library_yet, always = 1;
 
 /*
  * One comparison for both fields: eight bytes from the third of the pointer on. What it leaves out of the pointer is 0
@@ -27,6 +28,13 @@ static void find_globals(abti_es *es)
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+    abti_exceptions_watch(es, es->switches_watched);
+}
+
+void abti_exceptions_watch(abti_es *es, bool watched)
+{
+    es->switches_watched = watched;
+    es->slow = watched ? &always : es->in_hand;
 }
 
 static void look_for_runtime(abti_es *es, bool later)
@@ -53,6 +61,7 @@ static void enter_in_child(abti_es *es)
 
 void abti_exceptions_enter(abti_es *es)
 {
+    es->switches_watched = abti_annotate_on;
     if (is_forked) {
         enter_in_child(es);
         return;
