@@ -171,9 +171,6 @@ error_tests = \
 	test/errors/tool \
 	test/errors/xstream
 
-# What the public functions answer, which other builds are tested for.
-interface_tests = $(api_tests) $(error_tests)
-
 # test/fault/*.c: the n-th allocation fails. What fails it is in the program, cases.h makes it do so.
 fault_tests = \
 	test/fault/growth \
