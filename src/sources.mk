@@ -157,6 +157,7 @@ abt_sources = \
 	src/wait/crowd.c \
 	src/wait/guest.c \
 	src/wait/native.c \
+	src/wait/pause.c \
 	src/wait/sleeper.c \
 	src/wait/thrift.c \
 	src/wait/word.c

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "os/clock.h"
@@ -14,6 +13,7 @@
 #include "run/told.h"
 #include "stream/helper.h"
 #include "unit/unit.h"
+#include "wait/pause.h"
 
 enum { RING = 1 << 15, WRITE_PERIOD_NS = 10000000, SETTLE_NS = 1000000 };
 
@@ -202,10 +202,9 @@ static uint64_t count_dropped(void)
 
 static void *write_trace(void *arg)
 {
-    const struct timespec period = {.tv_nsec = WRITE_PERIOD_NS};
     (void)arg;
     while (!abti_load_acquire(&trace.ends)) { /* acquire: pairs with the release in abti_trace_stop */
-        (void)nanosleep(&period, NULL);
+        abti_pause(WRITE_PERIOD_NS);
         write_records(false);
     }
     write_records(true);

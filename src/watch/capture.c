@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 #include "os/clock.h"
 #include "os/libunwind.h"
 #include "os/passon.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
+#include "wait/pause.h"
 #include "watch/registry.h"
 
 /*
@@ -35,11 +35,6 @@ static struct {
     struct sigaction before; /* the program's handler of the signal, while ours is there */
 } capture = {.turn = PTHREAD_MUTEX_INITIALIZER};
 
-static void capture_nap(void)
-{
-    nanosleep(&(struct timespec){0, CAPTURE_NAP_NS}, NULL);
-}
-
 /* Its number; -1: it is the program's. */
 static int capture_number(const siginfo_t *info)
 {
@@ -59,7 +54,7 @@ static void stand_still(const void *ucontext)
     uint64_t deadline = abti_clock_mono_ns() + STAND_NS;
     /* acquire: pairs with the release in let_thread_go */
     while (abti_load_acquire(&capture.phase) == STANDING && abti_clock_mono_ns() < deadline)
-        capture_nap();
+        abti_pause(CAPTURE_NAP_NS);
     abti_store_release(&capture.phase, NOBODY); /* release: pairs with the acquire in let_thread_go. The last access */
 }
 
@@ -99,14 +94,14 @@ static bool await_answer(void)
     for (uint64_t deadline = abti_clock_mono_ns() + ANSWER_NS; abti_clock_mono_ns() < deadline;) {
         if (abti_load_acquire(&capture.phase) == STANDING) /* acquire: pairs with the release in stand_still */
             return true;
-        capture_nap();
+        abti_pause(CAPTURE_NAP_NS);
     }
     uint32_t phase = ASKED;
     /* acquire, here as below: pairs with the release in stand_still. release: of no use */
     if (abti_cas_acq_rel(&capture.phase, &phase, NOBODY))
         return false;
     while (abti_load_acquire(&capture.phase) == STORING)
-        capture_nap();
+        abti_pause(CAPTURE_NAP_NS);
     return abti_load_acquire(&capture.phase) == STANDING;
 }
 
@@ -116,7 +111,7 @@ static void let_thread_go(void)
     /* release: pairs with the acquire in stand_still. acquire, here as below: pairs with the release there */
     (void)abti_cas_acq_rel(&capture.phase, &phase, LET_GO);
     while (abti_load_acquire(&capture.phase) != NOBODY)
-        capture_nap();
+        abti_pause(CAPTURE_NAP_NS);
 }
 
 static enum abti_capture capture_now(abti_unit *unit, struct abti_calls *calls)

@@ -8,6 +8,7 @@
 #include "run/sched.h"
 #include "stream/idle.h"
 #include "wait/guest.h"
+#include "wait/pause.h"
 #include "watch/mark.h"
 #include "watch/name.h"
 #include "watch/stranded.h"
@@ -81,10 +82,10 @@ static enum stream worst_stream_state(bool stacked)
 /* A stream with a pool of the program's own wakes now and then to look into it: a busy one is looked at again. */
 static bool all_are_idle(bool stacked)
 {
-    enum { TRIES = 10, PAUSE_US = 300 };
+    enum { TRIES = 10, PAUSE_NS = 300000 };
     enum stream state = worst_stream_state(stacked);
     for (int i = 1; i < TRIES && state == STREAM_BUSY; i++) {
-        usleep(PAUSE_US);
+        abti_pause(PAUSE_NS);
         state = worst_stream_state(stacked);
     }
     return state == STREAM_IDLE;

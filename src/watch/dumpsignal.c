@@ -5,11 +5,11 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include "os/clock.h"
 #include "os/passon.h"
 #include "rt/rt.h"
 #include "stream/helper.h"
+#include "wait/pause.h"
 #include "watch/stackdump.h"
 
 /* So long a stream may take to look at events, or it is late. */
@@ -55,7 +55,7 @@ static void await_looks(void)
 {
     uint64_t deadline = abti_clock_mono_ns() + LATE_NS;
     while (any_has_not_looked() && abti_clock_mono_ns() < deadline)
-        nanosleep(&(struct timespec){0, LOOK_STEP_NS}, NULL);
+        abti_pause(LOOK_STEP_NS);
 }
 
 /* --- The thread --- */
@@ -64,8 +64,7 @@ static void *dumper_main(void *unused)
 {
     (void)unused;
     for (;;) {
-        while (sem_wait(&dumper.asked) != 0 && errno == EINTR)
-            ;
+        abti_pause_for(&dumper.asked);
         if (abti_load_acquire(&dumper.ending)) /* acquire: pairs with the release in abti_dumpsignal_end */
             return NULL;
         ask_all();
