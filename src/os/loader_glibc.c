@@ -2,34 +2,70 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 _Static_assert(sizeof(((struct link_map *)NULL)->l_next) == sizeof(uint64_t), "looked at as a word");
 
-/* The loader holds a lock while it calls this: the list does not change. */
+/* NULL: a static program has none. Some machines' loaders put the address there, others the offset. */
+static const char *strings_of(const struct link_map *map)
+{
+    for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_STRTAB)
+            return (const char *)(entry->d_un.d_ptr < map->l_addr ? map->l_addr + entry->d_un.d_ptr
+                                                                  : entry->d_un.d_ptr);
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool needs(const struct link_map *map, const struct link_map *other)
+{
+    const char *strings = strings_of(map);
+    for (const ElfW(Dyn) *entry = map->l_ld; strings && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED &&
+            strcmp(base_name(strings + entry->d_un.d_val), base_name(other->l_name)) == 0)
+            return true;
+    return false;
+}
+
+static bool is_needed(const struct link_map *other)
+{
+    const struct link_map *map = other->l_prev;
+    while (map && !needs(map, other))
+        map = map->l_prev;
+    return map != NULL;
+}
+
+/*
+ * The last library that is there from the program's start, if it is the last of all. What stands before the loader is
+ * there from the start, and so is what follows it as long as one that stands before needs it. The loader holds a lock
+ * while it calls this: the list does not change.
+ */
 static int find_last(struct dl_phdr_info *info, size_t size, void *last_)
 {
-    struct link_map **last = last_;
+    struct link_map **last = last_, *map = _r_debug.r_map;
     (void)info;
     (void)size;
-    while (*last && (*last)->l_next)
-        *last = (*last)->l_next;
+    while (map && map->l_addr != _r_debug.r_ldbase)
+        map = map->l_next;
+    while (map && map->l_next && is_needed(map->l_next))
+        map = map->l_next;
+    *last = map && !map->l_next ? map : NULL;
     return 1;
 }
 
-/* Libraries that are there from the start are never unloaded; the loader itself stands last among them. */
+/* Libraries that are there from the start are never unloaded. */
 const uint64_t *abti_loader_next(void)
 {
-    static const char here;
-    Dl_info info;
-    struct link_map *own = NULL, *last;
-    if (!dladdr1(&here, &info, (void **)&own, RTLD_DL_LINKMAP))
-        return NULL;
-    last = own;
+    struct link_map *last = NULL;
     dl_iterate_phdr(find_last, &last);
-    if (!last || (last != own && last->l_addr != _r_debug.r_ldbase))
-        return NULL;
-    return (const uint64_t *)(const void *)&last->l_next;
+    return last ? (const uint64_t *)(const void *)&last->l_next : NULL;
 }
 
 static int read_count(struct dl_phdr_info *info, size_t size, void *count)
