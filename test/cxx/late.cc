@@ -1,10 +1,11 @@
 // A plugin for test/cxx/plugin.c, which brings the C++ runtime with it.
+#include <atomic>
 #include <exception>
 
 extern "C" int late_catches(int value, int (*leave)());
 
 // leave() is called inside of handlers and of a destructor. How many things were not as they should be.
-static int wrong;
+static std::atomic<int> wrong(0);
 
 struct leaver {
     int (*leave)();
