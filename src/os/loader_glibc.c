@@ -28,8 +28,7 @@ static bool needs(const struct link_map *map, const struct link_map *other)
 {
     const char *strings = strings_of(map);
     for (const ElfW(Dyn) *entry = map->l_ld; strings && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED &&
-            strcmp(base_name(strings + entry->d_un.d_val), base_name(other->l_name)) == 0)
+        if (entry->d_tag == DT_NEEDED && strcmp(base_name(strings + entry->d_un.d_val), base_name(other->l_name)) == 0)
             return true;
     return false;
 }
