@@ -79,7 +79,10 @@ static void run_child_tasklet(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     abti_set_running(es, unit);
     abti_tool_event_run(es, unit, parent);
-    abti_call_tasklet(unit);
+    if (abti_annotate_order)
+        abti_annotate_tasklet(unit);
+    else
+        abti_call_tasklet(unit);
     abti_tool_event_finish(es, unit);
     abti_end_tasklet(es, unit);
     es->cur = parent;

@@ -21,10 +21,7 @@ ABTI_INLINE void abti_call_tasklet(abti_unit *unit)
 {
     abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
     ABTI_STOPS_EXCEPTIONS();
-    if (ABTI_UNLIKELY(abti_annotate_order))
-        abti_annotate_tasklet(unit);
-    else
-        unit->func(unit->arg);
+    unit->func(unit->arg);
 }
 
 ABTI_INLINE void abti_end_tasklet(abti_es *es, abti_unit *unit)

@@ -68,16 +68,21 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 }
 
 /*
- * The ES is told: a ULT that only joins comes back here, to tell of that. Of a unit that is to be freed, which is left
- * to the ULT, abti_leftover_free tells.
+ * join_ult, where switches take their slow form. While the ES is told, a ULT that only joins comes back here, to tell
+ * of that. Of a unit that is to be freed, which is left to the ULT, abti_leftover_free tells.
  */
-static ABTI_COLD int leave_told(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
+static ABTI_COLD int join_slowly(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
-    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
+    bool told = abti_es_is_told(es);
+    abti_wait_for(self, handle ? (const void *)handle : unit);
+    if (!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0))
+        return join_poll(unit, handle);
+    if (told)
+        abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
     abti_pool_count_entered(es, self->pool);
-    (void)abti_leave_to(es, self, NULL, abti_after_suspend, self);
+    (void)abti_leave_to(es, self, told ? NULL : abti_pick_next(es, NULL), abti_after_suspend, self);
     abti_annotate_acquire(unit); /* its address: the unit may be gone */
-    if (!handle)
+    if (told && !handle)
         abti_tool_event_join(unit);
     return ABT_SUCCESS;
 }
@@ -92,15 +97,13 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     abti_assert(es->cur == self && es->parent && self != unit);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    abti_wait_for(self, handle ? (const void *)handle : unit);
+    if (abti_switches_slowly(es))
+        return join_slowly(es, self, unit, handle);
+    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
-    if (ABTI_UNLIKELY(abti_es_is_told(es)))
-        return leave_told(es, self, unit, handle);
     abti_pool_count_entered(es, self->pool);
-    int code = abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
-    abti_annotate_acquire(unit); /* its address: the unit may be gone */
-    return code;
+    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
 }
 
 /*

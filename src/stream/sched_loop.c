@@ -131,8 +131,8 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
-    if (abti_es_is_told(es)) {
-        /* it runs as a child, of which is told */
+    if (abti_switches_slowly(es)) {
+        /* it runs as a child, of which a tool may be told */
     } else if (sched->fast) {
         unit = run_tasklets(es, &sched->fast->queue, unit);
     } else if (abti_unit_is_fresh_tasklet(unit)) {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "os/loader.h"
+#include "rt/rt.h"
 #include "unit/unit.h"
 
 static const uint64_t no_library_yet, always = 1;
@@ -28,13 +29,13 @@ static void find_globals(abti_es *es)
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
-    abti_exceptions_watch(es, es->switches_watched);
+    abti_exceptions_watch(es, es->switches_told);
 }
 
-void abti_exceptions_watch(abti_es *es, bool watched)
+void abti_exceptions_watch(abti_es *es, bool told)
 {
-    es->switches_watched = watched;
-    es->slow = watched ? &always : es->in_hand;
+    es->switches_told = told;
+    es->slow = told || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
 }
 
 static void look_for_runtime(abti_es *es, bool later)
@@ -61,7 +62,7 @@ static void enter_in_child(abti_es *es)
 
 void abti_exceptions_enter(abti_es *es)
 {
-    es->switches_watched = abti_annotate_on;
+    es->switches_told = false;
     if (is_forked) {
         enter_in_child(es);
         return;

@@ -7,8 +7,9 @@
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
  * to a word that is 0 until a library is loaded.
  *
- * Switches that are watched (run/told.h) take a slow form, too. So that the quick ones ask only once, es->slow is
- * es->in_hand while the ES is not watched, and else leads to a word that is never 0.
+ * Switches that are watched take a slow form, too: those that tell of events (run/told.h), or a sanitizer or valgrind,
+ * and waits whose times are kept (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while
+ * there is none of these, and else leads to a word that is never 0.
  */
 #ifndef ABTI_UNIT_EXCEPTIONS_H
 #define ABTI_UNIT_EXCEPTIONS_H
@@ -23,14 +24,14 @@ ABTI_INLINE bool abti_has_exceptions(const abti_es *es)
     return ABTI_UNLIKELY(abti_cpu_is_any_set(es->in_hand));
 }
 
-/* It may have exceptions in hand, or its switches are watched. */
+/* It may have exceptions in hand, or its switches or waits are watched. */
 ABTI_INLINE bool abti_switches_slowly(const abti_es *es)
 {
     return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
 }
 
-/* For the ES itself: its switches are watched from now on, or no more. */
-void abti_exceptions_watch(abti_es *es, bool watched);
+/* For the ES itself: its switches tell of events from now on, or no more. */
+void abti_exceptions_watch(abti_es *es, bool told);
 
 /* By the native thread that is to be the ES, which has run no unit. */
 void abti_exceptions_enter(abti_es *es);
