@@ -130,7 +130,10 @@ class Waits:
 
     def state_of_rwlock(self, address):
         rwlock = self.record("rwlock", address)
-        return "a writer is inside" if rwlock["writer"] else f"readers inside: {rwlock['readers']}"
+        if not rwlock["writer"]:
+            return f"readers inside: {rwlock['readers']}"
+        writer = self.writer(address)
+        return f"written by {self.name(writer)}" if writer else "a writer is inside"
 
     def state_of_barrier(self, address):
         barrier = self.record("barrier", address)
@@ -147,6 +150,10 @@ class Waits:
             return None
         owner = self.model.memory.word(mutex.at("owner_room") + 7 & -8)
         return self.units.get(owner)
+
+    def writer(self, address):
+        """The unit that has a reader-writer lock to itself; None: none, or a native thread."""
+        return self.units.get(self.record("rwlock", address)["writer"])
 
     def since(self, unit):
         """For how long a blocked unit has waited, as text; "" if it is not known."""
@@ -165,7 +172,8 @@ class Waits:
             return None
         if wait.unit:
             return wait.unit
-        return self.owner(wait.address) if wait.kind == "mutex" else None
+        holder = {"mutex": self.owner, "rwlock": self.writer}.get(wait.kind)
+        return holder(wait.address) if holder else None
 
     def name(self, unit):
         return f"{unit.kind()} {unit.label()}"

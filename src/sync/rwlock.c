@@ -1,8 +1,16 @@
 #include "sync/rwlock.h"
 
+#include "sync/mutex.h"
+
 void abti_rwlock_init(ABT_rwlock rwlock)
 {
     *rwlock = (struct ABT_rwlock_opaque){.readers = 0};
+}
+
+/* relaxed, here and below: the lock is held. A look without it is a glance. */
+ABTI_INLINE bool has_writer(ABT_rwlock rwlock)
+{
+    return abti_load_relaxed(&rwlock->writer) != NULL;
 }
 
 /* Sleeps until the next time nobody is inside. Called and returns with the lock held. */
@@ -18,7 +26,7 @@ static ABTI_NOINLINE void wait_for_unlock(ABT_rwlock rwlock)
 void abti_rwlock_rdlock(ABT_rwlock rwlock)
 {
     abti_spin_lock(&rwlock->lock);
-    while (rwlock->writer)
+    while (has_writer(rwlock))
         wait_for_unlock(rwlock);
     rwlock->readers++;
     abti_spin_unlock(&rwlock->lock);
@@ -27,9 +35,9 @@ void abti_rwlock_rdlock(ABT_rwlock rwlock)
 void abti_rwlock_wrlock(ABT_rwlock rwlock)
 {
     abti_spin_lock(&rwlock->lock);
-    while (rwlock->writer || rwlock->readers > 0)
+    while (has_writer(rwlock) || rwlock->readers > 0)
         wait_for_unlock(rwlock);
-    rwlock->writer = true;
+    abti_store_relaxed(&rwlock->writer, abti_mutex_self()); /* relaxed: see has_writer */
     abti_spin_unlock(&rwlock->lock);
 }
 
@@ -37,8 +45,8 @@ void abti_rwlock_unlock(ABT_rwlock rwlock)
 {
     struct abti_waiter *all = NULL;
     abti_spin_lock(&rwlock->lock);
-    if (rwlock->writer)
-        rwlock->writer = false;
+    if (has_writer(rwlock))
+        abti_store_relaxed(&rwlock->writer, NULL); /* relaxed: see has_writer */
     else if (rwlock->readers > 0)
         rwlock->readers--;
     if (rwlock->readers == 0)

@@ -8,9 +8,9 @@
 #include "sync/waitq.h"
 
 struct ABT_rwlock_opaque {
-    struct abti_spin lock; /* guards everything below */
-    uint32_t readers;      /* how many are inside */
-    bool writer;           /* a writer is inside */
+    struct abti_spin lock;        /* guards everything below */
+    uint32_t readers;             /* how many are inside */
+    _Atomic(const void *) writer; /* that is inside, as abti_mutex_self says; NULL: none. Others may look at it */
     struct abti_waitq waiters;
 };
 

@@ -6,6 +6,7 @@
 #include "rt/rt.h"
 #include "sync/barrier.h"
 #include "sync/mutex.h"
+#include "sync/rwlock.h"
 #include "sync/waiter.h"
 
 /* --- A descriptor, which may change at any time --- */
@@ -114,11 +115,15 @@ static enum abti_wait_kind wait_of(const struct abti_waiter *w)
     }
 }
 
-/* NULL: nobody, no unit, or it is not kept. */
-static abti_unit *mutex_owner(const void *mutex)
+/* NULL: nobody, no unit, or it is not kept: owners of mutexes while waits are not watched, and readers. */
+static abti_unit *owner_of(enum abti_wait_kind wait, const void *object)
 {
     abti_unit *owner;
-    if (!abti_peek(&owner, abti_mutex_owner_at((ABT_mutex)(uintptr_t)mutex), sizeof(owner)))
+    if (wait != ABTI_WAIT_MUTEX && wait != ABTI_WAIT_RWLOCK)
+        return NULL;
+    const void *at = wait == ABTI_WAIT_MUTEX ? (const void *)abti_mutex_owner_at((ABT_mutex)(uintptr_t)object)
+                                             : &((ABT_rwlock)(uintptr_t)object)->writer;
+    if (!abti_peek(&owner, at, sizeof(owner)))
         return NULL;
     return owner && abti_slab_has(&abti_rt.unit_slab, owner) ? owner : NULL;
 }
@@ -130,8 +135,7 @@ static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at
         return false;
     note->wait = wait_of(&w);
     note->object = note->wait == ABTI_WAIT_SLEEP ? NULL : w.object;
-    if (note->wait == ABTI_WAIT_MUTEX)
-        note->owner = mutex_owner(w.object);
+    note->owner = owner_of(note->wait, w.object);
     bool claimed = abti_load_relaxed(&w.claim) != ABTI_CLAIM_NONE; /* relaxed: it is a copy */
     note->has_deadline = claimed && w.deadline_ns != ABTI_CLOCK_NEVER;
     note->deadline_ns = note->has_deadline ? w.deadline_ns : ABTI_CLOCK_NEVER;

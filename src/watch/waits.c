@@ -51,7 +51,7 @@ static void print_object(FILE *fp, const struct abti_unit_note *note)
         fprintf(fp, " waits for %s", abti_registry_wait_name(note->wait));
     if (note->object && note->object != note->owner)
         fprintf(fp, " %p", note->object);
-    if (note->wait == ABTI_WAIT_MUTEX && note->owner)
+    if (note->owner && (note->wait == ABTI_WAIT_MUTEX || note->wait == ABTI_WAIT_RWLOCK))
         fprintf(fp, " held by %s", note->owner == note->unit ? "itself" : whose);
 }
 

@@ -181,6 +181,13 @@ static void rwlock_kept(void)
     run_many(1, write_lock);
 }
 
+static void rwlock_twice(void)
+{
+    begin();
+    must(ABT_rwlock_wrlock(rwlock));
+    must(ABT_rwlock_rdlock(rwlock));
+}
+
 void wait_at_barrier(void *arg)
 {
     (void)arg;
@@ -458,6 +465,11 @@ static const struct child children[] = {
     {"an eventual that nobody sets", ON, eventual_not_set, {"deadlock", NAME " waits for eventual 0x"}, -1},
     {"any of several eventuals", ON, any_not_set, {"deadlock", NAME " waits for any of several eventuals"}, -1},
     {"a future that nobody sets", ON, future_not_set, {"deadlock", NAME " waits for future 0x"}, -1},
+    {"a reader-writer lock of its own",
+     ON,
+     rwlock_twice,
+     {"deadlock", "waits for rwlock 0x[0-9a-f]+ held by itself"},
+     -1},
     {"a reader-writer lock", ON, rwlock_kept, {"deadlock", NAME " waits for rwlock 0x"}, -1},
     {"a barrier to which one does not come", ON, barrier_of_two, {"deadlock", NAME " waits for barrier 0x"}, -1},
     {"nobody resumes it", ON, not_resumed, {"deadlock", NAME " waits to be resumed"}, -1},

@@ -69,7 +69,7 @@ def check_waits(lines, units):
     check(sum(", held by primary" in line for line in text) == 1 + watched, "who holds the mutexes")
     check(any(re.match(r"barrier .*, 20 of 21 have come", line) for line in text), "the barrier")
     check(any(re.match(r"future .*, 1 of 3 are set", line) for line in text), "the future")
-    check(any("a writer is inside" in line for line in text), "the lock for readers and writers")
+    check(any(", written by primary" in line for line in text), "the lock for readers and writers")
     cycles = [line for line in text if line.startswith("cycle: ")]
     check(len(cycles) == sum(unit[1] == "lock_both" for unit in units) // 2, f"cycles: {cycles}")
     check(not cycles or text[0] == cycles[0], "cycles come first")

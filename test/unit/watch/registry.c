@@ -62,7 +62,7 @@ static bool owner_is_right(const struct abti_unit_note *note, const void *object
     ABT_self_get_thread(&self);
     if (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE)
         return note->owner == object;
-    bool owned = note->wait == ABTI_WAIT_MUTEX && (watched || object == recursive);
+    bool owned = note->wait == ABTI_WAIT_RWLOCK || (note->wait == ABTI_WAIT_MUTEX && (watched || object == recursive));
     return note->owner == (owned ? self : NULL);
 }
 
