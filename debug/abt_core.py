@@ -9,17 +9,19 @@ from abt_model import PAGE, AbtError
 
 WARNING = re.compile(r"Memory read failed for corefile section, \d+ bytes at (0x[0-9a-f]+)")
 PT_LOAD = 1
+ELFDATA2LSB = 1
 
 
 def segments(core):
     """(address, place in the file, bytes in the file) of each piece of memory."""
     core.seek(0)
     header = core.read(64)
-    at, = struct.unpack_from("<Q", header, 32)
-    size, count = struct.unpack_from("<HH", header, 54)
+    order = "<" if header[5] == ELFDATA2LSB else ">"
+    at, = struct.unpack_from(order + "Q", header, 32)
+    size, count = struct.unpack_from(order + "HH", header, 54)
     for i in range(count):
         core.seek(at + i * size)
-        kind, _, offset, address, _, length = struct.unpack("<IIQQQQ", core.read(40))
+        kind, _, offset, address, _, length = struct.unpack(order + "IIQQQQ", core.read(40))
         if kind == PT_LOAD:
             yield address, offset, length
 

@@ -83,6 +83,7 @@ class Memory:
 
     def __init__(self, debugger):
         self.debugger, self.pages = debugger, {}
+        self.order = "little"  # of the bytes of a number, as the library's table tells
 
     def page(self, number):
         if number not in self.pages:
@@ -98,7 +99,7 @@ class Memory:
         return data[address % PAGE:][:size]
 
     def number(self, address, size):
-        return int.from_bytes(self.read(address, size), "little")
+        return int.from_bytes(self.read(address, size), self.order)
 
     def word(self, address):
         return self.number(address, 8)
@@ -112,7 +113,9 @@ class Layout:
         if not address:
             raise AbtError("the program does not use libabt, or none that is new enough")
         header = memory.read(address, 40)
-        magic, version, count, entries, self.rt = struct.unpack("<16sIIQQ", header)
+        memory.order = "little" if header[16:20] == VERSION.to_bytes(4, "little") else "big"
+        order = {"little": "<", "big": ">"}[memory.order]
+        magic, version, count, entries, self.rt = struct.unpack(order + "16sIIQQ", header)
         if magic != MAGIC:
             raise AbtError("libabt's table of its layout cannot be read (has the program started?)")
         if version != VERSION:
@@ -120,7 +123,7 @@ class Layout:
         if not entries:
             raise AbtError("the program has not started")
         self.fields, self.constants = {}, {}
-        for raw, at, size in struct.iter_unpack("<32sII", memory.read(entries, 40 * count)):
+        for raw, at, size in struct.iter_unpack(order + "32sII", memory.read(entries, 40 * count)):
             name = raw.rstrip(b"\0").decode()
             if size:
                 self.fields[name] = at, size

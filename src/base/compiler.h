@@ -15,6 +15,41 @@
 #define ABTI_ALIGNED(n) __attribute__((aligned(n)))
 #define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/* Nothing is known of such a function where it is called, not even that it returns the same the next time. */
+#ifdef __clang__
+#define ABTI_UNKNOWN __attribute__((noinline, optnone))
+#else
+#define ABTI_UNKNOWN __attribute__((noipa))
+#endif
+
+/*
+ * The fields of a structure that are also read together as one number, of which the first has the lowest digits,
+ * whatever the order of bytes.
+ */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ABTI_LOW_FIRST_2(a, b)                                                                                         \
+    a;                                                                                                                 \
+    b;
+#define ABTI_LOW_FIRST_6(a, b, c, d, e, f)                                                                             \
+    a;                                                                                                                 \
+    b;                                                                                                                 \
+    c;                                                                                                                 \
+    d;                                                                                                                 \
+    e;                                                                                                                 \
+    f;
+#else
+#define ABTI_LOW_FIRST_2(a, b)                                                                                         \
+    b;                                                                                                                 \
+    a;
+#define ABTI_LOW_FIRST_6(a, b, c, d, e, f)                                                                             \
+    f;                                                                                                                 \
+    e;                                                                                                                 \
+    d;                                                                                                                 \
+    c;                                                                                                                 \
+    b;                                                                                                                 \
+    a;
+#endif
+
 /* From here on the compiler does not know where this pointer came from. */
 #define ABTI_FORGET_SOURCE(ptr) __asm__("" : "+r"(ptr))
 
@@ -40,6 +75,18 @@
  * processor's caches of code: how fast they were depended on where the linker had put them, by 30 % and more.
  */
 #define ABTI_HOT ABTI_ALIGNED(ABTI_CACHE_LINE) __attribute__((hot))
+
+/*
+ * In a function that calls a unit's function, on a machine whose calls are described for unwinders by directives of the
+ * assembler: an exception comes no further than this function, whose frame is another unit's or nobody's. The program
+ * is told which unit's function has been left, and ends (abti_exception_leaves). Costs nothing while there is none.
+ */
+#ifdef __ELF__
+#define ABTI_STOPS_EXCEPTIONS()                                                                                        \
+    __asm__ volatile(".cfi_personality 0x1b, abti_exception_leaves\n\t.hidden abti_exception_leaves")
+#else
+#define ABTI_STOPS_EXCEPTIONS() ((void)0)
+#endif
 
 #define ABTI_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 

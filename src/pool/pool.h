@@ -68,10 +68,9 @@ struct abti_blocked {
     _Atomic(uint64_t) own_entered, own_left; /* stores: owner */
     union {                                  /* stores: owner */
         struct {
-            _Atomic(int32_t) remain;
-            _Atomic(uint32_t) granted;
+            ABTI_LOW_FIRST_2(_Atomic(int32_t) remain, _Atomic(uint32_t) granted)
         };
-        _Atomic(uint64_t) in_place; /* both, for one load or store (on little-endian machines) */
+        _Atomic(uint64_t) in_place; /* both, for one load or store */
     };
     _Atomic(uint64_t) shared_entered, shared_left; /* anybody */
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */

@@ -69,16 +69,4 @@ ABTI_INLINE void abti_exceptions_drop(abti_es *es)
 /* Has a C++ runtime come, among other libraries? Asked at looks at events, once such have come. */
 void abti_exceptions_look(abti_es *es);
 
-/*
- * In a function that calls a unit's function, on a machine whose calls are described for unwinders by directives of the
- * assembler: an exception comes no further than this function, whose frame is another unit's or nobody's. The program
- * is told which unit's function has been left, and ends (abti_exception_leaves). Costs nothing while there is none.
- */
-#ifdef __ELF__
-#define ABTI_STOPS_EXCEPTIONS()                                                                                        \
-    __asm__ volatile(".cfi_personality 0x1b, abti_exception_leaves\n\t.hidden abti_exception_leaves")
-#else
-#define ABTI_STOPS_EXCEPTIONS() ((void)0)
-#endif
-
 #endif

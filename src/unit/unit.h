@@ -67,22 +67,25 @@ struct ABT_thread_opaque {
                                  joiner's */
     _Atomic(uintptr_t) join;  /* see above */
     union {
-        struct {
-            uint16_t flags;
-            _Atomic(uint8_t) requests; /* set by anybody, cleared by the stream that serves them */
-            _Atomic(uint8_t) cold;     /* state of the cold line, see ABTI_COLD_NONE */
-            _Atomic(uint16_t) es;      /* index of the ES that ran it last; ABTI_ES_NONE: it has not started */
-            _Atomic(uint8_t) state;    /* enum ABT_thread_state but TERMINATED, which is the join word's; and a mark */
-            _Atomic(uint8_t) held;     /* the unit is not to be cancelled before it has run again, since others know
-                                          what is on its stack. The unit stores it; it is cleared when the unit runs */
-        };
         /*
-         * The same in larger pieces, for one load or store on little-endian machines: what the unit is, where it runs,
-         * and all of it.
+         * flags      what the unit is
+         * requests   set by anybody, cleared by the stream that serves them
+         * cold       state of the cold line, see ABTI_COLD_NONE
+         * es         index of the ES that ran it last; ABTI_ES_NONE: it has not started
+         * state      enum ABT_thread_state but TERMINATED, which is the join word's; and a mark
+         * held       the unit is not to be cancelled before it has run again, since others know what is on its stack.
+         *            The unit stores it; it is cleared when the unit runs
          */
         struct {
-            _Atomic(uint32_t) what;    /* flags, requests, cold */
-            _Atomic(uint32_t) running; /* es, state */
+            ABTI_LOW_FIRST_6(uint16_t flags, _Atomic(uint8_t) requests, _Atomic(uint8_t) cold, _Atomic(uint16_t) es,
+                             _Atomic(uint8_t) state, _Atomic(uint8_t) held)
+        };
+        /*
+         * The same in larger pieces, for one load or store: what the unit is (flags, requests, cold), where it runs
+         * (es, state, held), and all of it.
+         */
+        struct {
+            ABTI_LOW_FIRST_2(_Atomic(uint32_t) what, _Atomic(uint32_t) running)
         };
         _Atomic(uint64_t) meta;
     };
