@@ -1,6 +1,7 @@
 # The sources of the library: a variant is a file that is picked here.
 
 abt_sources = \
+	src/arch/ucontext.c \
 	src/api/affinity.c \
 	src/api/barrier.c \
 	src/api/cond.c \
@@ -167,9 +168,11 @@ abt_asm_sources =
 # Libraries that the chosen variants need.
 abt_libs =
 
-if ARCH_X86_64
-abt_asm_sources += src/arch/x86_64/ctx.S
-abt_sources += src/arch/x86_64/ucontext.c
+# What a machine has of its own is found in its folder by the search for included files: src/arch/*/ctx.S.
+if GENERIC_CTX
+abt_sources += src/arch/generic/ctx.c
+else
+abt_asm_sources += src/arch/switch.S
 endif
 
 if HAVE_FUTEX

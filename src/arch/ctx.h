@@ -1,8 +1,9 @@
 /*
- * Machine contexts: what an architecture provides in <arch>/ctx.S.
+ * Machine contexts: what an architecture provides in <arch>/ctx.S, and generic/ctx.c does for all that have none.
  *
  * A context is a stack pointer. A suspended context keeps everything it needs in a frame on its own stack; the word
- * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes lie below it. Switching goes in this order:
+ * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes (<arch>/arch_cpu.h) lie below it. Switching goes in
+ * this order:
  *
  *   1. the callee-saved registers and the floating-point control words go to a frame on the old stack;
  *   2. `*save` is set and the stack pointer moves to the new stack;
@@ -24,8 +25,6 @@
 
 typedef void *abti_ctx;
 
-enum { ABTI_CTX_BELOW = 8 };
-
 /* Saves the caller in *save and resumes `to`. Returns 0 when the caller is resumed. */
 int abti_ctx_switch(abti_ctx *save, abti_ctx to);
 
@@ -34,7 +33,8 @@ int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), vo
 
 /*
  * Does the same where all that `after` would do is one store. release: pairs with the acquires that abti_after_suspend
- * names.
+ * names. A thread that sees the value may resume the caller at once, so that the store follows all of the caller's
+ * frame.
  */
 int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value);
 

@@ -1,4 +1,13 @@
-/* Contexts as a ucontext_t, which unwinders start from. arch_ucontext.h names what libunwind needs on the machine. */
+/*
+ * Contexts as a ucontext_t, which unwinders start from. <arch>/arch_ucontext.h says what libunwind needs on the
+ * machine; that of generic/ stands in where there is none, and then there are no back-traces. It provides
+ *
+ *   ABTI_UNW_PREFIX          of libunwind's functions for the own process; "": libunwind is not used
+ *   ABTI_UNW_CURSOR_WORDS    UNW_TDEP_CURSOR_LEN
+ *   ABTI_UNW_SP, _IP         libunwind's numbers of these registers
+ *   void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t sp)    changes nothing else
+ *   uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)    the program counter; 0: it is not known
+ */
 #ifndef ABTI_ARCH_UCONTEXT_H
 #define ABTI_ARCH_UCONTEXT_H
 
@@ -12,9 +21,6 @@ void abti_ctx_to_ucontext(abti_ctx ctx, ucontext_t *ucontext);
 
 /* Where a suspended context keeps the address that it goes on at. */
 const uintptr_t *abti_ctx_resumes_at(abti_ctx ctx);
-
-/* The program counter. */
-uintptr_t abti_ucontext_pc(const ucontext_t *ucontext);
 
 /* Stands at this code; all other registers are zero. */
 void abti_ucontext_at(uintptr_t pc, ucontext_t *ucontext);

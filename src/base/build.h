@@ -40,6 +40,11 @@
 #define ABTI_BUILD_HUGE_PAGE 0
 #endif
 
+/* The context switch is written in assembly. --disable-fcontext */
+#ifndef ABTI_BUILD_FCONTEXT
+#define ABTI_BUILD_FCONTEXT 1
+#endif
+
 /* Execution streams are bound to CPUs. --enable-affinity */
 #ifndef ABTI_BUILD_AFFINITY
 #define ABTI_BUILD_AFFINITY 0

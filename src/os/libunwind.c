@@ -19,7 +19,7 @@ static bool find_unw(void *library, const char *name, void *pointer)
 /* It stays until the process ends. RTLD_LOCAL: it has functions of the same names as the C++ runtime. */
 static void load_unw(void)
 {
-    void *library = dlopen(ABTI_LIBUNWIND_FILE, RTLD_LAZY | RTLD_LOCAL);
+    void *library = *ABTI_UNW_PREFIX ? dlopen(ABTI_LIBUNWIND_FILE, RTLD_LAZY | RTLD_LOCAL) : NULL;
     unw_is_there = library && find_unw(library, ABTI_UNW_PREFIX "init_local2", &unw.init_local2) &&
                    find_unw(library, ABTI_UNW_PREFIX "step", &unw.step) &&
                    find_unw(library, ABTI_UNW_PREFIX "get_reg", &unw.get_reg) &&

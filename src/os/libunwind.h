@@ -7,6 +7,7 @@
 #include "arch/ucontext.h"
 
 #define ABTI_LIBUNWIND_FILE "libunwind.so.8"
+#define ABTI_NO_LIBUNWIND (*ABTI_UNW_PREFIX ? " is not installed" : " is of no use on this machine")
 
 /* unw_cursor_t, and as much again for versions to come. */
 struct abti_unw_cursor {

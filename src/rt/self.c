@@ -4,7 +4,15 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 
+#undef abti_es_self
 _Thread_local abti_es *abti_es_self;
+
+ABTI_UNKNOWN abti_es **abti_es_self_at(void)
+{
+    return &abti_es_self;
+}
+
+#define abti_es_self ABTI_CPU_THREAD_LOCAL(abti_es_self)
 
 void abti_es_notify(abti_es *es, unsigned requests)
 {

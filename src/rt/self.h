@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "arch/cpu.h"
 #include "mem/stack.h"
 #include "os/bias.h"
 #include "os/cxx.h"
@@ -107,10 +108,11 @@ struct ABT_xstream_opaque {
 
 /*
  * The ES that the calling native thread is; NULL for external threads. A ULT may come back from any switch on another
- * ES: it reads the variable anew after each. (On x86-64 the access is one segment-relative load, of which nothing can
- * be kept.)
+ * ES: it reads the variable anew after each, and so does the compiler.
  */
 extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exec")));
+abti_es **abti_es_self_at(void);
+#define abti_es_self ABTI_CPU_THREAD_LOCAL(abti_es_self)
 
 /* Wakes the ES, if it sleeps for want of work, so that it looks at everything. */
 ABTI_INLINE void abti_es_wake(abti_es *es)

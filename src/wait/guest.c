@@ -11,7 +11,15 @@ struct guest {
 };
 
 _Atomic(bool) abti_guests_are_wanted;
+#undef abti_known_self
 _Thread_local struct abti_known *abti_known_self;
+
+ABTI_UNKNOWN struct abti_known **abti_known_self_at(void)
+{
+    return &abti_known_self;
+}
+
+#define abti_known_self ABTI_CPU_THREAD_LOCAL(abti_known_self)
 
 static struct abti_spin guest_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct guest *guests;    /* guest_lock */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "arch/cpu.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
 
@@ -22,7 +23,9 @@ struct abti_known {
 extern _Atomic(bool) abti_guests_are_wanted;
 
 /* The calling thread's. NULL: it is not known. */
-extern _Thread_local struct abti_known *abti_known_self;
+extern _Thread_local struct abti_known *abti_known_self __attribute__((tls_model("initial-exec")));
+struct abti_known **abti_known_self_at(void);
+#define abti_known_self ABTI_CPU_THREAD_LOCAL(abti_known_self)
 
 /* From now on, or no longer, threads become known. */
 void abti_guests_want(bool wanted);

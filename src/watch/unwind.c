@@ -54,8 +54,10 @@ void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls)
 void abti_unwind_ucontext(ucontext_t *context, const char *end, struct abti_calls *calls)
 {
     const struct abti_libunwind *unw = abti_libunwind();
+    uintptr_t pc = abti_ucontext_pc(context);
     calls->num = 0;
-    add_place(calls, abti_ucontext_pc(context), false);
+    if (pc)
+        add_place(calls, pc, false);
     if (unw)
         add_callers(unw, context, end, calls);
 }
@@ -71,5 +73,5 @@ void abti_unwind_print(FILE *fp, const struct abti_calls *calls)
     if (calls->num == ABTI_ARRAY_LEN(calls->place))
         fputs("    ...\n", fp);
     if (calls->num > 0 && !abti_libunwind())
-        fputs("    no callers are shown: " ABTI_LIBUNWIND_FILE " is not installed\n", fp);
+        fprintf(fp, "    no callers are shown: " ABTI_LIBUNWIND_FILE "%s\n", ABTI_NO_LIBUNWIND);
 }

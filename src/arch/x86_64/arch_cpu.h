@@ -8,6 +8,12 @@
 #include "base/compiler.h"
 #include "base/delay.h"
 
+/* In the frame of a suspended context, as ctx.S makes it. */
+enum { ABTI_CTX_BELOW = 8, ABTI_CTX_RESUMES_AT = 48 };
+
+/* The access is relative to a segment register: nothing of it can be kept. */
+#define ABTI_CPU_THREAD_LOCAL(variable) (variable)
+
 /* The state of a new thread by the System V ABI: all exceptions masked, round to nearest, extended x87 precision. */
 #define ABTI_X86_MXCSR_DEFAULT 0x1f80u
 #define ABTI_X86_FCW_DEFAULT 0x037fu

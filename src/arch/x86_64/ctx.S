@@ -199,7 +199,7 @@ FUNCTION(abti_ctx_switch_store)
     SAVE
     LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
-    movb %cl, (%rdx)
+    movb %cl, (%rdx) /* a release, as any store is here: it follows those of the frame */
     RESUME
     .cfi_endproc
 END(abti_ctx_switch_store)

@@ -1,0 +1,138 @@
+/*
+ * The functions of arch/cpu.h in plain C. An arch_cpu.h includes this file at its end. What the machine does better it
+ * has defined before, and has said so by a macro ABTI_CPU_HAS_<NAME>.
+ *
+ * A thread-local variable: compilers keep the address of one across calls, so also across a switch, after which the
+ * caller may be on another thread. A machine whose thread pointer is a register defines
+ *
+ *   ABTI_CPU_TLS_OFFSET(variable)    where it is, from the thread pointer, by the initial-exec model: it may be kept
+ *   char *abti_cpu_thread(void)      the thread pointer, by asm volatile: read anew each time
+ *
+ * Where there is neither, the variable's function <variable>_at() returns its address, which nothing is known of.
+ */
+#ifndef ABTI_ARCH_PLAIN_CPU_H
+#define ABTI_ARCH_PLAIN_CPU_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+#include "base/atomic.h"
+#include "base/build.h"
+#include "base/compiler.h"
+#include "base/delay.h"
+
+#ifdef ABTI_CPU_TLS_OFFSET
+#define ABTI_CPU_THREAD_LOCAL(variable)                                                                                \
+    (*(__typeof__(variable) *)(void *)(abti_cpu_thread() + ABTI_CPU_TLS_OFFSET(variable)))
+#else
+#define ABTI_CPU_THREAD_LOCAL(variable) (*variable##_at())
+#endif
+
+#ifndef ABTI_CPU_HAS_INIT
+ABTI_INLINE void abti_cpu_init(void)
+{
+}
+#endif
+
+#ifndef ABTI_CPU_HAS_RELAX
+ABTI_INLINE void abti_cpu_relax(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+#endif
+
+#ifndef ABTI_CPU_HAS_TICKS
+ABTI_INLINE uint64_t abti_cpu_ticks(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+#endif
+
+#ifndef ABTI_CPU_HAS_FPU_RESET
+#include <fenv.h>
+ABTI_INLINE void abti_cpu_fpu_reset(void)
+{
+    if (ABTI_BUILD_PRESERVE_FPU)
+        fesetenv(FE_DFL_ENV);
+}
+#endif
+
+#ifndef ABTI_CPU_HAS_SP
+ABTI_INLINE void *abti_cpu_sp(void)
+{
+    return __builtin_frame_address(0);
+}
+#endif
+
+ABTI_INLINE bool abti_cpu_sp_is_above(char *const *limit)
+{
+    return (char *)abti_cpu_sp() >= *limit;
+}
+
+/*
+ * relaxed: only the calling thread writes the word. release: pairs with the acquires in blocked_entered, blocked_left
+ * and all others that the callers name.
+ */
+ABTI_INLINE void abti_cpu_add(_Atomic(uint64_t) *p, uint64_t n)
+{
+    abti_store_release(p, abti_load_relaxed(p) + n);
+}
+
+typedef uint8_t __attribute__((may_alias)) abti_cpu_byte;
+typedef uint16_t __attribute__((may_alias)) abti_cpu_quarter;
+typedef uint32_t __attribute__((may_alias)) abti_cpu_half;
+typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
+
+/* relaxed: as for abti_cpu_add. release: pairs with the acquire in abti_pool_num_in_place. */
+ABTI_INLINE bool abti_cpu_count_down(void *half)
+{
+    abti_cpu_half *count = (abti_cpu_half *)half;
+    uint32_t less = abti_plain_load_relaxed(count) - 1;
+    abti_plain_store_release(count, less);
+    return (int32_t)less > 0;
+}
+
+/* relaxed, here as in what follows: the callers are told so, and say why it is enough. */
+ABTI_INLINE bool abti_cpu_is_set(const void *byte)
+{
+    return abti_plain_load_relaxed((const abti_cpu_byte *)byte) != 0;
+}
+
+/* relaxed: as above. */
+ABTI_INLINE bool abti_cpu_is_set_2(const void *bytes)
+{
+    return abti_plain_load_relaxed((const abti_cpu_quarter *)bytes) != 0;
+}
+
+/* relaxed: as above. */
+ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
+{
+    return abti_plain_load_relaxed((const abti_cpu_word *)word) == value;
+}
+
+/* relaxed: as above. */
+ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
+{
+    return (abti_plain_load_relaxed((const abti_cpu_half *)half) & bits) != 0;
+}
+
+/*
+ * Volatile, since bytes that need not be aligned have no atomic access. They are the calling thread's own, or an
+ * aligned word of the loader's.
+ */
+#ifndef ABTI_CPU_HAS_IS_ANY_SET
+typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;
+
+ABTI_INLINE bool abti_cpu_is_any_set(const void *bytes)
+{
+    abti_delay();
+    uint64_t word = *(const volatile abti_cpu_loose_word *)bytes;
+    abti_delay();
+    return word != 0;
+}
+#endif
+
+#endif
