@@ -20,13 +20,13 @@
 
 #ifdef __APPLE__
 #define SYM(name) _##name
-#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name):
-#define END(name)
+#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name): .cfi_startproc
+#define END(name) .cfi_endproc
 #define TEXT .text
 #else
 #define SYM(name) name
-#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name:
-#define END(name) .size name, . - name
+#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name: .cfi_startproc
+#define END(name) .cfi_endproc; .size name, . - name
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
 #endif
 
@@ -36,10 +36,6 @@ TEXT
 
 /* Saves the caller: its frame is at rsp and in *save (rdi). */
 #define SAVE                                                                                                           \
-    .cfi_startproc;                                                                                                    \
-    SAVE_REGISTERS
-
-#define SAVE_REGISTERS                                                                                                 \
     pushq %rbp; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %rbx; .cfi_adjust_cfa_offset 8;                                                                              \
     pushq %r15; .cfi_adjust_cfa_offset 8;                                                                              \
@@ -132,7 +128,6 @@ TEXT
 
 /* A context that ends keeps nothing; its control words go below the stack pointer only to be compared. */
 #define FORGET(to_mxcsr, to_fcw)                                                                                       \
-    .cfi_startproc;                                                                                                    \
     READ_FPU(-16(%rsp), -12(%rsp), to_mxcsr, to_fcw)
 
 /*
@@ -168,8 +163,7 @@ TEXT
     .cfi_undefined %rip;                                                                                               \
     xorl %ebp, %ebp;                                                                                                   \
     call *%rbx;                                                                                                        \
-    ud2;                                                                                                               \
-    .cfi_endproc
+    ud2
 
 /* int abti_ctx_switch(abti_ctx *save, abti_ctx to) */
 FUNCTION(abti_ctx_switch)
@@ -177,7 +171,6 @@ FUNCTION(abti_ctx_switch)
     LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch)
 
 /* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
@@ -191,7 +184,6 @@ FUNCTION(abti_ctx_switch_after)
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch_after)
 
 /* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
@@ -201,7 +193,6 @@ FUNCTION(abti_ctx_switch_store)
     movq %rsi, %rsp
     movb %cl, (%rdx) /* a release, as any store is here: it follows those of the frame */
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch_store)
 
 /* void abti_ctx_jump(abti_ctx to) */
@@ -210,7 +201,6 @@ FUNCTION(abti_ctx_jump)
     movq %rdi, %rsp
     .cfi_def_cfa %rsp, 56
     RESUME
-    .cfi_endproc
 END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
@@ -223,7 +213,6 @@ FUNCTION(abti_ctx_jump_after)
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
     RESUME
-    .cfi_endproc
 END(abti_ctx_jump_after)
 
 /* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
@@ -266,14 +255,12 @@ FUNCTION(abti_ctx_in_place)
     NEST
     xorl %eax, %eax
     ret
-    .cfi_endproc
 END(abti_ctx_in_place)
 
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place_to_end)
     NEST
     jmp SYM(abti_end_in_place)
-    .cfi_endproc
 END(abti_ctx_in_place_to_end)
 
 /*
@@ -292,7 +279,6 @@ FUNCTION(abti_ctx_leave)
     movq %rsi, %rsp
     .cfi_def_cfa %rsp, 56
     RESUME
-    .cfi_endproc
 END(abti_ctx_leave)
 
 /*
@@ -301,7 +287,6 @@ END(abti_ctx_leave)
  * From the stack pointer: the frame, but that it goes on here, `then`, the room, the caller's return address.
  */
 FUNCTION(abti_ctx_wait)
-    .cfi_startproc
     subq $ROOM, %rsp
     .cfi_adjust_cfa_offset ROOM
     pushq %r8
@@ -309,7 +294,7 @@ FUNCTION(abti_ctx_wait)
     leaq 5f(%rip), %rax
     pushq %rax
     .cfi_adjust_cfa_offset 8
-    SAVE_REGISTERS
+    SAVE
     leaq 64(%rsp), %rdi
     subq $8, %rsp
     .cfi_adjust_cfa_offset 8
@@ -332,17 +317,14 @@ FUNCTION(abti_ctx_wait)
     .cfi_register %rip, %rcx
     HINT_RCX
     notrack jmp *%rcx
-    .cfi_endproc
 END(abti_ctx_wait)
 
 /* Never runs: where unwinders are to think that a suspended context stands. */
 FUNCTION(abti_ctx_suspended)
-    .cfi_startproc
     .cfi_def_cfa %rsp, 56
     .cfi_offset %r12, -56; .cfi_offset %r13, -48; .cfi_offset %r14, -40
     .cfi_offset %r15, -32; .cfi_offset %rbx, -24; .cfi_offset %rbp, -16
     ud2
-    .cfi_endproc
 END(abti_ctx_suspended)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
@@ -362,14 +344,12 @@ END(abti_ctx_restart)
  * a return address and look at what stands before it.
  */
 FUNCTION(abti_ctx_first)
-    .cfi_startproc
     nop
 9:  ENTER
 END(abti_ctx_first)
 
 /* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
 FUNCTION(abti_ctx_make)
-    .cfi_startproc
     leaq -56(%rdi), %rax
     movl $0x1f80, -8(%rax)
     movl $0x037f, -4(%rax)
@@ -382,7 +362,6 @@ FUNCTION(abti_ctx_make)
     leaq 9b(%rip), %rdx
     movq %rdx, 48(%rax)
     ret
-    .cfi_endproc
 END(abti_ctx_make)
 
 #ifdef __APPLE__
