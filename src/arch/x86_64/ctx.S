@@ -12,22 +12,40 @@
  * consists of retires, eight instructions a cycle: each counts.
  *
  * The resumed address is not preceded by a call in the return predictor's view, so `ret` would mispredict: we pop it and
- * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack. These
- * functions have none either: they are hidden and called directly.
+ * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack.
  */
 
 #include "base/build.h"
 
 #ifdef __APPLE__
 #define SYM(name) _##name
-#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name): .cfi_startproc
+#define FUNCTION(name) .globl SYM(name); .p2align 6; SYM(name): .cfi_startproc; LANDING_PAD
 #define END(name) .cfi_endproc
 #define TEXT .text
 #else
 #define SYM(name) name
-#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name: .cfi_startproc
+#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name: .cfi_startproc; LANDING_PAD
 #define END(name) .cfi_endproc; .size name, . - name
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
+#endif
+
+/*
+ * -fcf-protection: the functions are hidden and called directly, but -fno-plt leaves that to the linker, which may be told
+ * to leave such calls indirect. So they are landing pads, and the object is marked as made for indirect branch tracking:
+ * one without the mark takes it from all that it is linked with. There is no mark for shadow stacks, which a switch leaves
+ * behind (os/shadow.h).
+ */
+#if defined(__CET__) && (__CET__ & 1)
+#define LANDING_PAD endbr64
+#ifndef __APPLE__
+.section .note.gnu.property, "a", @note
+.p2align 3
+.long 4, 16, 5 /* the sizes of name and contents; NT_GNU_PROPERTY_TYPE_0 */
+.asciz "GNU"
+.long 0xc0000002, 4, 1, 0 /* GNU_PROPERTY_X86_FEATURE_1_AND, its size, GNU_PROPERTY_X86_FEATURE_1_IBT, padding */
+#endif
+#else
+#define LANDING_PAD
 #endif
 
 TEXT
