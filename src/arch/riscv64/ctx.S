@@ -14,8 +14,8 @@
 
 #include "base/build.h"
 
-#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name:
-#define END(name) .size name, . - name
+#define FUNCTION(name) .globl name; .hidden name; .type name, @function; .p2align 6; name: .cfi_startproc
+#define END(name) .cfi_endproc; .size name, . - name
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
 
 TEXT
@@ -54,7 +54,6 @@ TEXT
 
 /* Saves the caller: its frame is at sp and in *save (a0). */
 #define SAVE                                                                                                           \
-    .cfi_startproc;                                                                                                    \
     SAVE_FRAME(ra);                                                                                                    \
     ALL_IN_FRAME
 
@@ -132,7 +131,6 @@ FUNCTION(abti_ctx_switch)
     LOAD_MODE(MODE(a1))
     mv sp, a1
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch)
 
 /* int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg) */
@@ -143,7 +141,6 @@ FUNCTION(abti_ctx_switch_after)
     mv a0, a3
     jalr a2
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch_after)
 
 /*
@@ -157,7 +154,6 @@ FUNCTION(abti_ctx_switch_store)
     fence rw, w
     sb a3, 0(a2)
     RESUME
-    .cfi_endproc
 END(abti_ctx_switch_store)
 
 /* A context that ends keeps nothing; what the unwinder knows of it is the frame that it goes to. */
@@ -168,22 +164,18 @@ END(abti_ctx_switch_store)
 
 /* void abti_ctx_jump(abti_ctx to) */
 FUNCTION(abti_ctx_jump)
-    .cfi_startproc
     READ_MODE(MODE(a0))
     LEAVE_FOR(a0)
     RESUME
-    .cfi_endproc
 END(abti_ctx_jump)
 
 /* void abti_ctx_jump_after(abti_ctx to, void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_jump_after)
-    .cfi_startproc
     READ_MODE(MODE(a0))
     LEAVE_FOR(a0)
     mv a0, a2
     jalr a1
     RESUME
-    .cfi_endproc
 END(abti_ctx_jump_after)
 
 /* int abti_ctx_start(abti_ctx *save, void *top, void (*entry)(void), void (*after)(void *), void *arg) */
@@ -197,12 +189,10 @@ FUNCTION(abti_ctx_start)
     beqz a3, 2f
     jalr a3
 2:  ENTER
-    .cfi_endproc
 END(abti_ctx_start)
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
 FUNCTION(abti_ctx_restart)
-    .cfi_startproc
     READ_DEFAULT_MODE
     .cfi_undefined ra
     mv sp, a0
@@ -211,7 +201,6 @@ FUNCTION(abti_ctx_restart)
     beqz a2, 2f
     jalr a2
 2:  ENTER
-    .cfi_endproc
 END(abti_ctx_restart)
 
 /* No exception gets from what is called into the frames of the caller. */
@@ -240,7 +229,6 @@ FUNCTION(abti_ctx_in_place)
     NEST
     li a0, 0
     ret
-    .cfi_endproc
 END(abti_ctx_in_place)
 
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
@@ -248,7 +236,6 @@ END(abti_ctx_in_place)
 FUNCTION(abti_ctx_in_place_to_end)
     NEST
     tail abti_end_in_place
-    .cfi_endproc
 END(abti_ctx_in_place_to_end)
 
 /*
@@ -266,7 +253,6 @@ FUNCTION(abti_ctx_leave)
     mv sp, a0
     .cfi_adjust_cfa_offset -ROOM
     RESUME
-    .cfi_endproc
 END(abti_ctx_leave)
 
 /*
@@ -279,7 +265,6 @@ END(abti_ctx_leave)
 #define WAIT_ROOM 16
 #define WAIT_FRAME (WAIT_ROOM + ROOM)
 FUNCTION(abti_ctx_wait)
-    .cfi_startproc
     addi sp, sp, -WAIT_FRAME
     .cfi_adjust_cfa_offset WAIT_FRAME
     sd a4, THEN(sp)
@@ -295,9 +280,9 @@ FUNCTION(abti_ctx_wait)
     READ_MODE(MODE(a0))
     LEAVE_FOR(a0)
     RESUME
-    nop /* unwinders look up the byte before */
     .cfi_def_cfa sp, WAIT_FRAME
     .cfi_offset ra, USER - WAIT_FRAME
+    nop /* unwinders look up the byte before */
 5:
     ld t1, THEN(sp)
     addi a0, sp, WAIT_ROOM
@@ -307,16 +292,13 @@ FUNCTION(abti_ctx_wait)
     addi sp, sp, WAIT_FRAME
     .cfi_adjust_cfa_offset -WAIT_FRAME
     jr t1
-    .cfi_endproc
 END(abti_ctx_wait)
 
 /* Never runs: where unwinders are to think that a suspended context stands. */
 FUNCTION(abti_ctx_suspended)
-    .cfi_startproc
     .cfi_def_cfa sp, FRAME
     ALL_IN_FRAME
     unimp
-    .cfi_endproc
 END(abti_ctx_suspended)
 
 /*
@@ -324,16 +306,13 @@ END(abti_ctx_suspended)
  * return address and look at what stands before it.
  */
 FUNCTION(abti_ctx_first)
-    .cfi_startproc
     .cfi_undefined ra
     nop
 9:  ENTER
-    .cfi_endproc
 END(abti_ctx_first)
 
 /* abti_ctx abti_ctx_make(void *top, void (*entry)(void)) */
 FUNCTION(abti_ctx_make)
-    .cfi_startproc
     addi a0, a0, -FRAME
     lla t1, 9b
     sd t1, RA(a0)
@@ -341,7 +320,6 @@ FUNCTION(abti_ctx_make)
     HAS_FLOATS(CLEAR(mode, MODE))
     sd a1, S1(a0)
     ret
-    .cfi_endproc
 END(abti_ctx_make)
 
 .section .note.GNU-stack, "", @progbits
