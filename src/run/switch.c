@@ -1,6 +1,5 @@
 #include "run/switch.h"
 
-ABTI_NO_SANITIZE
 int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
@@ -9,7 +8,6 @@ int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after
     return code;
 }
 
-ABTI_NO_SANITIZE
 int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     struct abti_cxx_globals kept = abti_exceptions_lay_by(es);

@@ -73,8 +73,8 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
  * The slow form of the two functions below: for a caller with exceptions in hand, which it has again when it goes on,
  * and for switches that are watched.
  */
-int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
-int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 
 /* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
