@@ -60,6 +60,13 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
 }
 #endif
 
+#ifndef ABTI_CPU_HAS_CODE_AT
+ABTI_INLINE uintptr_t abti_cpu_code_at(uintptr_t return_address)
+{
+    return return_address;
+}
+#endif
+
 #ifndef ABTI_CPU_HAS_SP
 ABTI_INLINE void *abti_cpu_sp(void)
 {

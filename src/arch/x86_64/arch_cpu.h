@@ -36,6 +36,11 @@ ABTI_INLINE void abti_cpu_init(void)
         abti_x86_fpu_mode = (ebx == signature_AMD_ebx);
 }
 
+ABTI_INLINE uintptr_t abti_cpu_code_at(uintptr_t return_address)
+{
+    return return_address;
+}
+
 /* A count that grows evenly and is the same on all processors; for traces, where a call would take too long. */
 ABTI_INLINE uint64_t abti_cpu_ticks(void)
 {
