@@ -25,7 +25,7 @@ void abti_guard_init(enum abti_stack_guard wish)
 {
     guard_wish = wish;
     /* relaxed: nobody else guards a stack yet */
-    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
+    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO && abti_vm_guards_fault());
     abti_store_relaxed(&guard_protected, 0);
     abti_store_relaxed(&guard_kinds, 0);
 }

@@ -2,6 +2,7 @@
 #include "os/vm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -103,6 +104,30 @@ bool abti_vm_guard(void *ptr, size_t size)
     bool done = madvise(ptr, size, VM_GUARD_INSTALL) == 0;
     errno = saved_errno;
     return done;
+}
+
+/* The kernel reads the byte, for a pipe, which fails instead of faulting. Where no pipe can be had the guard is
+ * trusted. */
+static bool faults(const void *byte)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return true;
+    bool failed = write(ends[1], byte, 1) < 0;
+    close(ends[0]);
+    close(ends[1]);
+    return failed;
+}
+
+bool abti_vm_guards_fault(void)
+{
+    int saved_errno = errno;
+    size_t page = abti_vm_page_size();
+    void *trial = abti_vm_map(page);
+    bool fault = !trial || !abti_vm_guard(trial, page) || faults(trial);
+    abti_vm_unmap(trial, page);
+    errno = saved_errno;
+    return fault;
 }
 
 bool abti_vm_protect(void *ptr, size_t size)
