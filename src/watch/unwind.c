@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include "arch/cpu.h"
 #include "base/compiler.h"
 #include "os/libunwind.h"
 #include "os/peek.h"
@@ -47,7 +48,7 @@ void abti_unwind_ctx(abti_ctx ctx, const char *end, struct abti_calls *calls)
         abti_ctx_to_ucontext(ctx, &context);
         add_callers(unw, &context, end, calls);
     } else if (abti_peek(&pc, abti_ctx_resumes_at(ctx), sizeof(pc))) {
-        add_place(calls, pc, true);
+        add_place(calls, abti_cpu_code_at(pc), true);
     }
 }
 
