@@ -71,6 +71,7 @@ abt_sources = \
 	src/os/fault.c \
 	src/os/libunwind.c \
 	src/os/limits.c \
+	src/os/shadow.c \
 	src/os/spin.c \
 	src/os/symbol.c \
 	src/os/vm.c \

@@ -41,6 +41,7 @@ unit_tests = \
 	test/unit/os/env \
 	test/unit/os/futex \
 	test/unit/os/lockrank \
+	test/unit/os/shadow \
 	test/unit/os/spin \
 	test/unit/os/topo \
 	test/unit/os/vm \

@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
+#include "os/shadow.h"
 #include "os/symbol.h"
 #include "pool/pool_impl.h"
 #include "pool/shortage.h"
@@ -145,6 +146,8 @@ static void watch_forks(void)
 
 static int runtime_init(void)
 {
+    if (!abti_shadow_permits())
+        return ABT_ERR_SYS;
     int code = abti_config_load(&abti_rt.config, true);
     if (code != ABT_SUCCESS)
         return code;

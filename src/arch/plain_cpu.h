@@ -67,6 +67,13 @@ ABTI_INLINE uintptr_t abti_cpu_code_at(uintptr_t return_address)
 }
 #endif
 
+#ifndef ABTI_CPU_HAS_SHADOW_STACK
+ABTI_INLINE bool abti_cpu_shadow_stack(void)
+{
+    return false;
+}
+#endif
+
 #ifndef ABTI_CPU_HAS_SP
 ABTI_INLINE void *abti_cpu_sp(void)
 {

@@ -52,6 +52,14 @@ ABTI_INLINE void abti_cpu_relax(void)
     __builtin_ia32_pause();
 }
 
+/* The instruction does nothing where there is no such stack, be it for want of one or on an older processor. */
+ABTI_INLINE bool abti_cpu_shadow_stack(void)
+{
+    uint64_t top = 0;
+    __asm__ volatile("rdsspq %0" : "+r"(top));
+    return top != 0;
+}
+
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
     static const uint32_t mxcsr = ABTI_X86_MXCSR_DEFAULT; /* in memory: the loads wait for no store */
