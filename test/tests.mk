@@ -32,6 +32,7 @@ unit_tests = \
 	test/unit/watch/registry \
 	test/unit/watch/unwind \
 	test/unit/mem/chunk \
+	test/unit/mem/pages \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
 	test/unit/os/affinity \

@@ -65,13 +65,14 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct a
     size_t size = table_size(num_buckets) <= MOST_BLOCK ? table_size(num_buckets) : table_size(FEW_BUCKETS);
     size_t block = abti_round_up(size, ABTI_CACHE_LINE);
     size_t word = block * ABTI_ARENA_WORD, batch = CACHED / block; /* a cache has two magazines */
+    size_t chunk = word < CHUNK ? CHUNK / word * word : word;
     struct abti_slab_spec spec = {
         .arena =
             {
                 .slot = block,
                 .block = word,
                 .span = word,
-                .chunk = word < CHUNK ? CHUNK / word * word : word,
+                .chunk = abti_round_up(chunk, abti_vm_page_size()),
                 .words = true,
                 .map = abti_chunk_map,
             },
