@@ -25,10 +25,11 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
     return stack;
 }
 
-/* Whether there is no room for a guard page at the begin, wherever that lies, and for a page or more above it. */
+/* Whether there is no room for a guard page at the begin, wherever that lies, and for a little stack above it. */
 static bool has_few_pages(size_t size)
 {
-    return size < 3 * abti_vm_page_size();
+    enum { LITTLE = 4096 };
+    return size < 2 * abti_vm_page_size() + LITTLE;
 }
 
 /*
