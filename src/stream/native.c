@@ -55,12 +55,18 @@ static bool contain(const struct bounds *bounds, const char *sp)
 
 /*
  * Estimates the room. The caller has used some, and so has the thread library, which keeps what is the thread's own
- * above that.
+ * above that: thread-local variables, and above these, on x86-64, what pthread_self points to. On most other processors
+ * the variables lie above that, and nothing tells where they end, so that the library is asked.
  */
 static void estimate(struct abti_stack *stack, size_t size)
 {
     enum { SLACK = 256 * 1024 }; /* for guards and the C library */
     uintptr_t sp = (uintptr_t)stack->end, self = (uintptr_t)pthread_self();
+    struct bounds bounds;
+    if ((uintptr_t)&abti_es_self > self) {
+        stack->base = ask(&bounds) && contain(&bounds, stack->end) ? bounds.low : stack->end;
+        return;
+    }
     size_t used = self > sp && self - sp < size ? self - sp : 0;
     stack->base = stack->end - (size - used > 2 * SLACK ? size - used - SLACK : 0);
 }
