@@ -191,21 +191,27 @@ static void drop_cell(struct cell *cell)
     cell->atomic().~cell_atomic();
 }
 
+static void forget_all()
+{
+    num_used = 0;
+    num_splits = 0;
+    current_round++;
+}
+
 static void drop_all()
 {
     for (int i = 0; i < num_used; i++)
         for (int k = 0; k < 8; k++)
             if (used[i]->cells[k].size)
                 drop_cell(&used[i]->cells[k]);
-    num_used = 0;
-    num_splits = 0;
-    current_round++;
+    forget_all();
 }
 
 extern "C" void model_split(const void *address, unsigned mask)
 {
     splits[num_splits].address = (uintptr_t)address;
     splits[num_splits++].mask = (uint8_t)mask;
+    granule_of((uintptr_t)address, true)->splits = (uint8_t)(mask | 1);
 }
 
 /* Notes an access to each of the bytes, and fails if another one that conflicts does not come before it. */
@@ -659,6 +665,7 @@ struct suite : rl::test_suite<suite, MODEL_THREADS> {
     void before()
     {
         now_ns = 0;
+        forget_all(); /* of a search that failed */
         find_infos();
         if (model_arrive)
             model_arrive(0);
