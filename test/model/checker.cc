@@ -713,7 +713,7 @@ static bool holds(const struct model_program *p, int site, int order, bool only_
         if (!verbose || site >= 0 || name)
             (void)!freopen("/dev/null", "w", stderr);
         verbose = verbose && site < 0 && !name;
-        alarm(is_long ? 600 : 60);
+        alarm(is_long ? 300 : 10);
         program = p;
         mutant = {site, order, only_failure, name};
         _exit(search() ? 0 : 1);

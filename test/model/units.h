@@ -202,13 +202,13 @@ static abti_unit *model_pop(void)
     return unit;
 }
 
+#ifndef MODEL_REAL_POOLS /* the model includes pool/blocked.c */
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)pool, (void)context;
     model_push(unit);
 }
 
-#ifndef MODEL_COUNTS
 void abti_pool_count_entered_slow(abti_pool *pool)
 {
     (void)pool;
