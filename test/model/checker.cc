@@ -635,6 +635,11 @@ void abti_spin_wait(void *)
 
 static uint64_t now_ns;
 
+void model_pass_time(uint64_t ns)
+{
+    now_ns += ns;
+}
+
 uint64_t abti_clock_mono_ns(void)
 {
     return now_ns += 500;

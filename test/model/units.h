@@ -303,6 +303,9 @@ static abti_es *model_enter(int index)
     return es;
 }
 
+/* What a scheduler does when there is no unit; NULL: nothing. */
+static void (*model_idle)(abti_es *es);
+
 static void model_stream(int index)
 {
     abti_es *es = model_enter(index);
@@ -310,7 +313,9 @@ static void model_stream(int index)
         abti_unit *unit = model_pop();
         if (unit)
             model_run(es, unit);
-        else
+        else if (model_idle)
+            model_idle(es);
+        if (!unit)
             model_give_way();
     }
 }
