@@ -551,6 +551,14 @@ unsigned model_choose(unsigned num)
     return rl::rand(num);
 }
 
+void model_linger(unsigned most)
+{
+    for (unsigned left = rl::rand(most); left > 0; left--)
+        rl::ctx().sched();
+    if (model_arrive)
+        model_arrive(model_self());
+}
+
 void model_give_way(void)
 {
     rl::ctx().yield(1, rl::debug_info("", "gives way", 0));

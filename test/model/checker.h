@@ -63,6 +63,9 @@ void model_fail(const char *what) __attribute__((noreturn));
 /* A choice of the search. */
 unsigned model_choose(unsigned num);
 
+/* Lets others do up to so many accesses, so that the caller does not come too early as a rule. */
+void model_linger(unsigned most);
+
 /* Lets others go on: in each loop that waits. */
 void model_give_way(void);
 

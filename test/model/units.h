@@ -269,7 +269,7 @@ static abti_unit *model_unit(int index, void (*func)(void *), void *arg, unsigne
 {
     abti_unit *unit = &model_units[index];
     abti_unit_init(unit, func, arg, &model_pool, flags);
-    model_stacks[index].header.in_place_limit = (char *)UINTPTR_MAX;
+    model_stacks[index].header.in_place_limit = (char *)(UINTPTR_MAX >> 1);
     unit->stack = &model_stacks[index].header;
     model_units_left++;
     return unit;
