@@ -11,15 +11,24 @@
 
 /* --- A descriptor, which may change at any time --- */
 
-/* All words of it, each as it was at some moment. TSan is not told, as the stores are plain ones. */
-static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, const abti_unit *unit)
+/*
+ * All words of it, each as it was at some moment. TSan is not told, as the stores are plain ones. The last word, in
+ * which the state stands, is read first. acquire: pairs with the release of BLOCKED in abti_after_suspend. So of a unit
+ * that has blocked so, and is still blocked, the other words are not older than that, on processors that load out of
+ * order, too.
+ */
+static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, abti_unit *unit)
 {
     typedef uint64_t any_word __attribute__((may_alias));
     const volatile any_word *from = (const volatile any_word *)unit;
     any_word *to = (any_word *)copy;
-    for (size_t i = 0; i < sizeof(*unit) / sizeof(any_word); i++)
+    size_t last = sizeof(*unit) / sizeof(any_word) - 1;
+    to[last] = abti_load_acquire(&unit->meta);
+    for (size_t i = 0; i < last; i++)
         to[i] = from[i];
 }
+
+_Static_assert(offsetof(abti_unit, meta) == sizeof(abti_unit) - sizeof(uint64_t), "the last word");
 
 static ABTI_NOINLINE ABTI_NO_SANITIZE uint64_t read_id(const struct abti_unit_cold *cold)
 {
@@ -85,7 +94,7 @@ static int64_t id_of(const abti_unit *unit, const abti_unit *copy)
 /* --- What it waits for --- */
 
 /* The unit, if there is one, is joined by `joiner`. */
-static bool is_joined_by(const abti_unit *unit, const abti_unit *joiner)
+static bool is_joined_by(abti_unit *unit, const abti_unit *joiner)
 {
     abti_unit copy;
     if (!unit || !abti_slab_has(&abti_rt.unit_slab, unit))
@@ -160,7 +169,7 @@ static void note_wait(struct abti_unit_note *note, const void *what)
     note->wait = ABTI_WAIT_SUSPEND;
     if (!what || what == ABTI_WAITS_SINCE)
         return;
-    if (is_joined_by(what, note->unit))
+    if (is_joined_by((abti_unit *)(uintptr_t)what, note->unit))
         note_join(note, ABTI_WAIT_JOIN, (abti_unit *)(uintptr_t)what);
     else if (abti_peek(&joined, what, sizeof(joined)) && is_joined_by(joined, note->unit))
         note_join(note, ABTI_WAIT_FREE, joined);
