@@ -21,6 +21,14 @@ void abti_bias_init(void)
  * Lets all threads fence. The system, which promised it, may suddenly refuse, when a filter of calls tells it so. Then
  * nobody gets a bias any more, and for those that have one the caller waits for longer than any processor keeps a store
  * back. relaxed: a thread that misses the change asks for the fence again, and comes here.
+ *
+ * No architecture says how long that is, but all that this needs of one is: a store that an owner has executed, (1) in
+ * os/bias.h, reaches memory within 10 ms, though it be interrupted or lose its processor behind it; and a load that is
+ * executed so long after (3) returns what (3) stored. Store buffers empty themselves, within microseconds, when caches
+ * are coherent, and a load is executed, or executed anew, after the interrupt that came before it. That the two may
+ * pass each other, and which other loads and stores do, on x86-64, ARM64 or POWER, does not matter: an owner whose (2)
+ * missed (3) has executed (2) before (3) or just behind it, and (1), which stands before (2), not much later; so (5)
+ * sees (1), or what came after.
  */
 static void fence_all(void)
 {

@@ -143,7 +143,9 @@ static bool has_lasting_stack(const abti_unit *unit)
  * joiner's stack, and the index of the ES that runs it. When it is revived, first the index is cleared and then the
  * join word. So what is read between two equal looks at the join word belongs together, and a joiner whose context is
  * read still waits. (Between the two stores and its first instruction, a unit in place may be said to begin where its
- * joiner left that stack, or another, the last time.)
+ * joiner left that stack, or another, the last time. And where a processor lets a later store pass that of DONE, a unit
+ * that has just ended may be said to begin where its joiner leaves that stack, or another, the next time. The library
+ * looks at memory there only with care, see os/peek.h.)
  */
 static char *default_stack_end(abti_unit *unit)
 {
