@@ -18,6 +18,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Newer machines have only what poll is made of there. */
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll
+#endif
+
 /* What is looked at besides the number of the call. */
 enum condition { ALWAYS, BY_SYSCALL, NO_ACCESS };
 
