@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emulated.h"
 #include "must.h"
 #include "sanitizers.h"
 #include "watchdog.h"
@@ -254,6 +255,8 @@ static void test_external(void)
 
 int main(void)
 {
+    if (is_emulated())
+        skip_all("an emulator knows no threads of a child");
     if (UNDER_TSAN || UNDER_ASAN) {
         /* TSan does not follow the fibers into a child; in the child ASan's allocator finds locks of threads held. */
         ok(true, "not under TSan or ASan");

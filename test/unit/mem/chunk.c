@@ -298,6 +298,8 @@ int main(int argc, char **argv)
 {
     if (CANNOT_ANSWER)
         skip_all("a sanitizer has these calls");
+    if (is_emulated())
+        skip_all("an emulator cannot start the program again");
     if (argc > 1)
         return child(argv[1]);
     program = argv[0];

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emulated.h"
 #include "base/build.h"
 #include "os/affinity.h"
 #include "os/topo.h"
