@@ -29,7 +29,7 @@
  *   bool abti_cpu_is_set(p)         *p != 0, one byte
  *   bool abti_cpu_is_set_2(p)       the same for two bytes
  *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes
- *   bool abti_cpu_is_any_set(p)     one of 8 bytes is not 0, which need not be aligned
+ *   bool abti_cpu_is_any_set(p)     one of 8 bytes is not 0, which are aligned to two
  *   bool abti_cpu_has_any(p, n)     (*p & n) != 0, 4 bytes
  */
 

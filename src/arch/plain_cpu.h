@@ -134,8 +134,8 @@ ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
 }
 
 /*
- * Volatile, since bytes that need not be aligned have no atomic access. They are the calling thread's own, or an
- * aligned word of the loader's.
+ * Volatile, since bytes that need not be aligned to eight have no atomic access. They are the calling thread's own, or
+ * an aligned word of the loader's.
  */
 #ifndef ABTI_CPU_HAS_IS_ANY_SET
 typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;
