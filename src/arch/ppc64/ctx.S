@@ -90,6 +90,19 @@
     .cfi_startproc
 .endm
 
+/* Code that is not called: its name is its address, also where names are those of descriptors. */
+.macro CODE name
+    .globl \name
+    .hidden \name
+    .p2align 6
+\name:
+.L.\name:
+#if ELF_V2
+    .type \name, @function
+#endif
+    .cfi_startproc
+.endm
+
 .macro END name
     .cfi_endproc
 #if ELF_V2
@@ -322,7 +335,7 @@
  * void abti_ctx_suspended(void): resumes the context whose frame is at r1. Unwinders are to think that each suspended
  * context stands here.
  */
-FUNCTION abti_ctx_suspended
+CODE abti_ctx_suspended
     .cfi_def_cfa %r1, FRAME
     TELL_CALLER
     TELL_ALL
@@ -351,7 +364,7 @@ END abti_ctx_suspended
  * Calls the entry function in r14 as the outermost frame of a stack; unwinders stop here. A context that abti_ctx_make
  * has made begins at .Lfirst. They take that for a return address, and look at what stands before it.
  */
-FUNCTION abti_ctx_first
+CODE abti_ctx_first
     .cfi_def_cfa %r1, HEADER
     .cfi_undefined LR
     nop
