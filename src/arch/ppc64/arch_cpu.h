@@ -40,16 +40,19 @@ ABTI_INLINE void abti_cpu_relax(void)
     __asm__ volatile("or 1, 1, 1\n\tor 2, 2, 2");
 }
 
+/* The rounding of decimal numbers. */
+#ifdef _ARCH_PWR6
+#define ABTI_PPC_RESET_DECIMAL "\n\tmtfsfi 7, 0, 1"
+#else
+#define ABTI_PPC_RESET_DECIMAL ""
+#endif
+
 /* Rounding to nearest and no exception enabled, which is all 0. */
 #define ABTI_CPU_HAS_FPU_RESET
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
-    if (!ABTI_BUILD_PRESERVE_FPU)
-        return;
-    __asm__ volatile("mtfsfi 6, 0\n\tmtfsfi 7, 0");
-#ifdef _ARCH_PWR6
-    __asm__ volatile("mtfsfi 7, 0, 1"); /* decimal */
-#endif
+    if (ABTI_BUILD_PRESERVE_FPU)
+        __asm__ volatile("mtfsfi 6, 0\n\tmtfsfi 7, 0" ABTI_PPC_RESET_DECIMAL);
 }
 
 #define ABTI_CPU_HAS_SP
