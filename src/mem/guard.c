@@ -18,6 +18,7 @@ static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
 static enum abti_stack_guard guard_wish;
 
 static _Atomic(bool) guard_by_madvise; /* madvise has not failed yet */
+static _Atomic(bool) guard_trusted;    /* what madvise has made was seen to fault */
 static _Atomic(int) guard_protected;   /* how many pages mprotect has made */
 static _Atomic(unsigned) guard_kinds;
 
@@ -25,7 +26,7 @@ void abti_guard_init(enum abti_stack_guard wish)
 {
     guard_wish = wish;
     /* relaxed: nobody else guards a stack yet */
-    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO && abti_vm_guards_fault());
+    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
     abti_store_relaxed(&guard_kinds, 0);
 }
@@ -57,12 +58,25 @@ size_t abti_guard_room(void)
     return guard_wish >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
 }
 
+/* relaxed: it is a hint */
+static bool guard_by_kernel(char *low, size_t page)
+{
+    if (!abti_vm_guard(low, page))
+        return false;
+    if (!abti_load_relaxed(&guard_trusted)) {
+        if (!abti_vm_faults(low))
+            return false;
+        abti_store_relaxed(&guard_trusted, true);
+    }
+    return true;
+}
+
 /* relaxed: these are hints and a count, and nothing depends on their order */
 static bool guard_page(char *low)
 {
     size_t page = abti_vm_page_size();
     if (abti_load_relaxed(&guard_by_madvise)) {
-        if (abti_vm_guard(low, page)) {
+        if (guard_by_kernel(low, page)) {
             note_kind(ABTI_GUARDED_BY_KERNEL);
             return true;
         }

@@ -106,26 +106,17 @@ bool abti_vm_guard(void *ptr, size_t size)
     return done;
 }
 
-/* The kernel reads the byte, for a pipe, which fails instead of faulting. Where no pipe can be had the guard is
- * trusted. */
-static bool faults(const void *byte)
+/* The kernel reads the byte, for a pipe, and says so instead of faulting. Where no pipe can be had it is taken to
+ * fault. */
+bool abti_vm_faults(const void *byte)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return true;
-    bool failed = write(ends[1], byte, 1) < 0;
-    close(ends[0]);
-    close(ends[1]);
-    return failed;
-}
-
-bool abti_vm_guards_fault(void)
-{
-    int saved_errno = errno;
-    size_t page = abti_vm_page_size();
-    void *trial = abti_vm_map(page);
-    bool fault = !trial || !abti_vm_guard(trial, page) || faults(trial);
-    abti_vm_unmap(trial, page);
+    int saved_errno = errno, ends[2];
+    bool fault = true;
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        fault = write(ends[1], byte, 1) < 0;
+        close(ends[0]);
+        close(ends[1]);
+    }
     errno = saved_errno;
     return fault;
 }

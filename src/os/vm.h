@@ -49,8 +49,8 @@ void abti_vm_release(void *ptr, size_t size);
  * system has no such thing. protect splits the mapping; false when the system refuses.
  */
 bool abti_vm_guard(void *ptr, size_t size) ABTI_MUST_CHECK;
-/* False where the system says that it has made such a guard, and has not: emulators of Linux do so. */
-bool abti_vm_guards_fault(void);
+/* Whether an access to the byte faults. Emulators of Linux say that they have made a guard, and have not. */
+bool abti_vm_faults(const void *byte);
 bool abti_vm_protect(void *ptr, size_t size) ABTI_MUST_CHECK;
 /* Undoes both, wherever they are in the range. */
 void abti_vm_unguard(void *ptr, size_t size);

@@ -225,7 +225,7 @@ int main(void)
         test_triggered((enum caller)who);
     for (int role = 0; role < ROLES; role++)
         print_thread(units[role * EACH], "BLOCKED", roles[role].wait);
-    print_thread(units[BLOCKED], "READY", "thousand_idle");
+    print_thread(units[BLOCKED], "READY", traces ? "thousand_idle" : "function");
     test_signal();
     must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL, &enabled));
     if (enabled != ABT_TRUE)
