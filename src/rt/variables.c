@@ -26,6 +26,8 @@
 #define MAX_PAGE GIB
 #define MAX_WATCHDOG 1000000000 /* some days */
 
+/* A scheduler's own frames, and the contexts of the C library, which are large. */
+#define SCHED_STACK_LEAST (ABTI_BUILD_FCONTEXT ? 512 : 16 * KIB)
 #define HUGE_PAGE (ABTI_BUILD_HUGE_PAGE ? ABTI_BUILD_HUGE_PAGE : 2 * MIB)
 
 /* --- Words --- */
@@ -182,8 +184,8 @@ const struct abti_variable abti_variables[] = {
     /* Four stacks are a chunk, and there are several streams. */
     {"THREAD_STACKSIZE", ABTI_VARIABLE_SIZE, FIELD(thread_stacksize), LIMITS(ABTI_BUILD_STACKSIZE, 512, GIB / 4),
      .memory_part = 4, .rounding = ABTI_ROUND_LINE, .derive = derive_stack, .help = "stack of a ULT"},
-    {"SCHED_STACKSIZE", ABTI_VARIABLE_SIZE, FIELD(sched_stacksize), LIMITS(4 * MIB, 512, GIB / 4), .memory_part = 4,
-     .rounding = ABTI_ROUND_LINE, .derive = derive_stack, .help = "stack of a scheduler"},
+    {"SCHED_STACKSIZE", ABTI_VARIABLE_SIZE, FIELD(sched_stacksize), LIMITS(4 * MIB, SCHED_STACK_LEAST, GIB / 4),
+     .memory_part = 4, .rounding = ABTI_ROUND_LINE, .derive = derive_stack, .help = "stack of a scheduler"},
 
     /* Memory. */
     {"HUGE_PAGE_SIZE", ABTI_VARIABLE_SIZE, FIELD(huge_page_size), LIMITS(HUGE_PAGE, 4096, GIB), .memory_part = 1,
