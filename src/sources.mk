@@ -176,10 +176,18 @@ else
 abt_asm_sources += src/arch/switch.S
 endif
 
-if HAVE_FUTEX
+if FUTEX_LINUX
 abt_sources += src/os/futex_linux.c
 else
+if FUTEX_DARWIN
+abt_sources += src/os/futex_darwin.c
+else
+if FUTEX_FREEBSD
+abt_sources += src/os/futex_freebsd.c
+else
 abt_sources += src/os/futex_cond.c
+endif
+endif
 endif
 
 if HAVE_MEMBARRIER
