@@ -190,6 +190,16 @@ endif
 endif
 endif
 
+if AFFINITY_LINUX
+abt_sources += src/os/affinity_linux.c
+else
+if AFFINITY_FREEBSD
+abt_sources += src/os/affinity_freebsd.c
+else
+abt_sources += src/os/affinity_none.c
+endif
+endif
+
 if HAVE_MEMBARRIER
 abt_sources += src/os/membarrier_linux.c
 else

@@ -5,6 +5,6 @@
 int *foreign_errno(void);
 #define errno (*foreign_errno())
 
-enum { EINTR = 4, ENOMEM = 12, EINVAL = 22, ETIMEDOUT = 60 };
+enum { EINTR = 4, ENOMEM = 12, EINVAL = 22, ENFILE = 23, EMFILE = 24, ETIMEDOUT = 60, ENOSYS = 78 };
 
 #endif
