@@ -11,10 +11,14 @@
 
 #define ABTI_UNW_PREFIX "_ULriscv_" /* of its functions for the own process */
 
+/*
+ * UNW_TDEP_CURSOR_LEN is 4096, which would not fit on a ULT's stack. What a cursor has is a word or two for each of
+ * some 66 registers and a few dozen others; the rest is for versions to come.
+ */
 enum {
-    ABTI_UNW_CURSOR_WORDS = 4096, /* UNW_TDEP_CURSOR_LEN */
-    ABTI_UNW_SP = 2,              /* UNW_RISCV_X2 */
-    ABTI_UNW_IP = 64,             /* UNW_RISCV_PC */
+    ABTI_UNW_CURSOR_WORDS = 256,
+    ABTI_UNW_SP = 2,  /* UNW_RISCV_X2 */
+    ABTI_UNW_IP = 64, /* UNW_RISCV_PC */
 };
 
 ABTI_INLINE void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t sp)
