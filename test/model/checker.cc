@@ -65,7 +65,11 @@ static struct {
     const char *name;
 } mutant = {-1, 0, false, NULL};
 
-static struct model_site *current_site;
+/* The accesses that each thread is about to make: more than one where one is an operand of another. */
+static struct {
+    struct model_site *sites[8];
+    int num;
+} announced[MODEL_THREADS];
 
 static int find_site(const char *function, const char *text)
 {
@@ -77,8 +81,18 @@ static int find_site(const char *function, const char *text)
 
 extern "C" void model_at(struct model_site *site, const char *function)
 {
+    auto &mine = announced[rl::ctx().threadx_->index_];
     site->function = function;
-    current_site = site;
+    if (mine.num == 8)
+        abort();
+    mine.sites[mine.num++] = site;
+}
+
+/* The access that the thread makes now. NULL: it is the model's own. */
+static struct model_site *take_site()
+{
+    auto &mine = announced[rl::ctx().threadx_->index_];
+    return mine.num > 0 ? mine.sites[--mine.num] : NULL;
 }
 
 static bool is_subject(const char *file)
@@ -90,10 +104,8 @@ static bool is_subject(const char *file)
 }
 
 /* Returns the order of the access that is just made. */
-static int order_of_access(int order, int kind)
+static int order_of_access(struct model_site *site, int order, int kind)
 {
-    struct model_site *site = current_site;
-    current_site = NULL;
     if (!site || !is_subject(site->file))
         return order;
     char text[192];
@@ -276,8 +288,8 @@ static cell_atomic &cell_at(uintptr_t address, size_t size)
         return cell->atomic();
     for (int i = 0; i < 8; i++)
         if (g->cells[i].size && i < (int)((address & 7) + size) && (int)(address & 7) < i + g->cells[i].size) {
-            fprintf(stderr, "checker: %s: %p is accessed as %zu and %d bytes (%s)\n", program->name, (void *)address,
-                    size, g->cells[i].size, current_site ? current_site->text : "?");
+            fprintf(stderr, "checker: %s: %p is accessed as %zu and %d bytes\n", program->name, (void *)address,
+                    size, g->cells[i].size);
             abort();
         }
     cell_atomic *atomic = new ((void *)cell->room) cell_atomic();
@@ -329,8 +341,8 @@ static rl::memory_order as_change(int order)
 
 static uint64_t load(uintptr_t address, size_t size, int order)
 {
-    struct model_site *site = current_site;
-    order = order_of_access(order, known_site::LOAD);
+    struct model_site *site = take_site();
+    order = order_of_access(site, order, known_site::LOAD);
     step step;
     note(address, size, ATOMIC_LOAD);
     uint64_t value = 0;
@@ -356,8 +368,8 @@ static void end_release_sequence(cell_atomic &atomic, rl::memory_order order)
 
 static void store(uintptr_t address, size_t size, uint64_t value, int order)
 {
-    struct model_site *site = current_site;
-    order = order_of_access(order, known_site::STORE);
+    struct model_site *site = take_site();
+    order = order_of_access(site, order, known_site::STORE);
     step step;
     note(address, size, ATOMIC_STORE);
     for (size_t done = 0, piece; done < size; done += piece) {
@@ -373,8 +385,8 @@ enum change { EXCHANGE, ADD, SUB, AND, OR, XOR };
 
 static uint64_t change(uintptr_t address, size_t size, uint64_t operand, enum change how, int order)
 {
-    struct model_site *site = current_site;
-    order = order_of_access(order, known_site::CHANGE);
+    struct model_site *site = take_site();
+    order = order_of_access(site, order, known_site::CHANGE);
     step step;
     note(address, size, ATOMIC_STORE);
     if (piece_at(address, size) != size)
@@ -398,9 +410,9 @@ static uint64_t change(uintptr_t address, size_t size, uint64_t operand, enum ch
 
 static bool swap(uintptr_t address, size_t size, uint64_t *expected, uint64_t desired, int order, int failure)
 {
-    struct model_site *site = current_site;
+    struct model_site *site = take_site();
     int named = order;
-    order = order_of_access(order, known_site::SWAP);
+    order = order_of_access(site, order, known_site::SWAP);
     if (order != named) /* The failure order goes with it. */
         failure = order == 3 || order == 0 ? 0 : order == 4 ? 2 : order;
     else if (site && site->state && site->state - 1 == mutant.site && mutant.only_failure)
@@ -423,7 +435,7 @@ static void plain(uintptr_t address, size_t size, bool is_store)
     if (!context || !context->threadx_ || !program)
         return;
     /* Others may come before it, too, unless it is on the thread's own stack. */
-    if (address - (uintptr_t)__builtin_frame_address(0) + 16384 > 32768 && !current_site && rl::rand(4) == 0) {
+    if (address - (uintptr_t)__builtin_frame_address(0) + 16384 > 32768 && announced[context->threadx_->index_].num == 0 && rl::rand(4) == 0) {
         rl::ctx().sched();
         if (model_arrive)
             model_arrive(model_self());
@@ -517,12 +529,11 @@ ATOMIC(64, uint64_t)
 
 void __tsan_atomic_signal_fence(int)
 {
-    current_site = NULL;
 }
 
 void __tsan_atomic_thread_fence(int mo)
 {
-    int order = order_of_access(mo, known_site::FENCE);
+    int order = order_of_access(take_site(), mo, known_site::FENCE);
     step step;
     switch (order) {
     case -1: break;
@@ -679,6 +690,7 @@ struct suite : rl::test_suite<suite, MODEL_THREADS> {
     {
         now_ns = 0;
         forget_all(); /* of a search that failed */
+        memset(announced, 0, sizeof announced);
         find_infos();
         if (model_arrive)
             model_arrive(0);

@@ -239,6 +239,7 @@ const struct model_kept model_kept[] = {
     {"take_sum", "fence", "none", "each load of the second look is an acquire, too, but the last"},
     {"abti_pool_count_entered_slow", "&none", "acquire", "the owner publishes nothing by becoming it"},
     {"abti_pool_count_entered_slow", "&none", "failure relaxed", "likewise, one that fails reads nothing"},
+    {"abti_pool_count_entered_slow", "own_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_count_entered_slow", "shared_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_in_place_grant", "in_place", "relaxed", "the sum of granted and remain stays as it was"},
     {"abti_pool_disown", "moves", "release", "a sum around which `moves` has changed is taken again"},
