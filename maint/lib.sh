@@ -31,12 +31,13 @@ apt_get() {
 }
 
 # missing THING:PACKAGE...: the packages of those things that are not there. A thing is a command, or a header if it ends
-# in .h, looked for by the compiler.
+# in .h or .hpp, looked for by the compiler.
 missing() {
     for pair in "$@"; do
         thing=${pair%%:*}
         case $thing in
         *.so.*) PATH="$PATH:/sbin:/usr/sbin" ldconfig -p | grep -q "$thing" || echo "${pair#*:}" ;;
+        *.hpp) echo "#include <$thing>" | c++ -E -x c++ - > /dev/null 2>&1 || echo "${pair#*:}" ;;
         *.h) echo "#include <$thing>" | cc -E -x c - > /dev/null 2>&1 || echo "${pair#*:}" ;;
         *) command -v "$thing" > /dev/null || echo "${pair#*:}" ;;
         esac
