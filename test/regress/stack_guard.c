@@ -7,12 +7,10 @@
 #include <sys/mman.h>
 #include "regress.h"
 
-enum { DEFAULT, OWN, TINY, USER, NUM_KINDS, USER_SIZE = 65536 + 40 };
+enum { DEFAULT, OWN, TINY, USER, NUM_KINDS };
 
 static const char *const kind_names[] = {"default", "own size", "a page", "the user's"};
-static const size_t kind_sizes[] = {0, 50000, 4096, USER_SIZE};
-
-static size_t page;
+static size_t page, kind_sizes[NUM_KINDS];
 static char *guard; /* where the next fault is expected */
 static atomic_int faults;
 static bool is_seen, is_inside, is_tiny;
@@ -105,7 +103,7 @@ static void test_kind(const char *check, int kind, ABT_pool pool, void *memory)
     is_tiny = kind == TINY;
     must(ABT_thread_attr_create(&attr));
     if (kind == USER)
-        must(ABT_thread_attr_set_stack(attr, memory, USER_SIZE));
+        must(ABT_thread_attr_set_stack(attr, memory, kind_sizes[USER]));
     else if (kind != DEFAULT)
         must(ABT_thread_attr_set_stacksize(attr, kind_sizes[kind]));
     for (int round = 0; round < 2; round++) {
@@ -125,7 +123,7 @@ static void test_kind(const char *check, int kind, ABT_pool pool, void *memory)
             ok(is_seen && faults == 1, "%s, %s: also when it is revived", check, kind_names[kind]);
         must(ABT_thread_free(&thread));
         if (kind == USER)
-            memset(memory, 0, USER_SIZE);
+            memset(memory, 0, kind_sizes[USER]);
     }
     must(ABT_thread_attr_free(&attr));
 }
@@ -143,7 +141,7 @@ static void test_unfinished(ABT_pool pool, bool starts_elsewhere, void *memory)
     ABT_thread thread;
 
     must(ABT_thread_attr_create(&attr));
-    must(ABT_thread_attr_set_stack(attr, memory, USER_SIZE));
+    must(ABT_thread_attr_set_stack(attr, memory, kind_sizes[USER]));
     for (int starts = starts_elsewhere; starts < 2; starts++) {
         must(ABT_thread_create(pool, suspend, NULL, attr, &thread));
         if (starts)
@@ -154,7 +152,7 @@ static void test_unfinished(ABT_pool pool, bool starts_elsewhere, void *memory)
             must(ABT_thread_resume(thread));
         }
         must(ABT_thread_join(thread));
-        memset(memory, 0, USER_SIZE / 2); /* what keeps the ULT together lies above, until it is freed */
+        memset(memory, 0, kind_sizes[USER] / 2); /* what keeps the ULT together lies above, until it is freed */
         must(ABT_thread_free(&thread));
     }
     ok(ABT_thread_attr_set_stack(attr, memory, SIZE_MAX) != ABT_SUCCESS ||
@@ -197,7 +195,10 @@ int main(void)
 
     regress_begin();
     page = (size_t)sysconf(_SC_PAGESIZE);
-    char *memory = malloc(USER_SIZE + 8);
+    kind_sizes[OWN] = 12 * page + 848;
+    kind_sizes[TINY] = page;
+    kind_sizes[USER] = 16 * page + 40;
+    char *memory = malloc(kind_sizes[USER] + 8);
     if (!memory)
         bail_out("no memory");
     for (int mode = 0; mode < 2; mode++) {

@@ -75,7 +75,7 @@ static const char *const way_names[] = {"create",     "create, unnamed", "create
 
 static int create(int way, ABT_pool pool, ABT_thread *threads)
 {
-    static _Alignas(64) char memory[65536];
+    static _Alignas(64) char memory[4 * 65536]; /* four pages or more */
     void (*funcs[2])(void *) = {run, run};
     ABT_pool both[2] = {pool, pool};
     ABT_thread_attr attr;
