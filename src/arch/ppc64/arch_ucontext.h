@@ -14,7 +14,7 @@
 enum {
     ABTI_UNW_CURSOR_WORDS = 280, /* UNW_TDEP_CURSOR_LEN */
     ABTI_UNW_SP = 1,             /* UNW_PPC64_R1 */
-    ABTI_UNW_IP = 32,            /* UNW_PPC64_NIP */
+    ABTI_UNW_IP = 114,           /* UNW_PPC64_NIP */
 };
 
 enum { ABTI_PPC64_R1 = 1, ABTI_PPC64_NIP = 32 }; /* in gp_regs: the kernel's PT_R1 and PT_NIP */
