@@ -360,17 +360,22 @@ CODE abti_ctx_suspended
     bctr
 END abti_ctx_suspended
 
+/* Calls the entry function in r14 as the outermost frame of a stack; unwinders stop here. */
+.macro ENTER
+    CALL %r14
+    trap
+.endm
+
 /*
- * Calls the entry function in r14 as the outermost frame of a stack; unwinders stop here. A context that abti_ctx_make
- * has made begins at .Lfirst. They take that for a return address, and look at what stands before it.
+ * Where a context made by abti_ctx_make begins, at the label. Unwinders take the label for a return address and look at
+ * what stands before it.
  */
 CODE abti_ctx_first
     .cfi_def_cfa %r1, HEADER
     .cfi_undefined LR
     nop
 .Lfirst:
-    CALL %r14
-    trap
+    ENTER
 END abti_ctx_first
 
 /* An empty stack: its outermost header, at r1. */
@@ -438,10 +443,10 @@ FUNCTION abti_ctx_start
     EMPTY_STACK %r4
     mr %r14, %r5
     cmpdi %r6, 0
-    beq .Lfirst
+    beq 3f
     mr %r3, %r7
     CALL %r6
-    b .Lfirst
+3:  ENTER
 END abti_ctx_start
 
 /* void abti_ctx_restart(void *top, void (*entry)(void), void (*after)(void *), void *arg) */
@@ -451,10 +456,10 @@ FUNCTION abti_ctx_restart
     EMPTY_STACK %r3
     mr %r14, %r4
     cmpdi %r5, 0
-    beq .Lfirst
+    beq 3f
     mr %r3, %r6
     CALL %r5
-    b .Lfirst
+3:  ENTER
 END abti_ctx_restart
 
 /*
