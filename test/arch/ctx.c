@@ -7,6 +7,7 @@
 #include <float.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
@@ -246,9 +247,11 @@ static abti_ctx main_ctx, other_ctx, third_ctx;
 static __attribute__((noinline)) bool is_aligned(void)
 {
     /* The compiler aligns this by the stack pointer it believes in; an SSE store faults when that is wrong. */
-    volatile float vector __attribute__((vector_size(16))) = {1, 2, 3, 4};
+    typedef float vector_of_4 __attribute__((vector_size(16)));
+    volatile vector_of_4 vector = {1, 2, 3, 4};
+    uintptr_t stack = _Alignof(max_align_t) - 1; /* as the ABI aligns it */
 
-    return ((uintptr_t)__builtin_frame_address(0) & 15) == 0 && ((uintptr_t)&vector & 15) == 0;
+    return ((uintptr_t)__builtin_frame_address(0) & stack) == 0 && (uintptr_t)&vector % _Alignof(vector_of_4) == 0;
 }
 
 /* 1/3 in the x87's precision in force. */
