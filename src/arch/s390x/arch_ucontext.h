@@ -1,6 +1,6 @@
 /*
- * What libunwind takes for granted on s390x: the names and numbers of <libunwind-s390x.h>, version 1.6. They are part of
- * the binary interface of libunwind.so.8, whose unw_context_t is ucontext_t.
+ * What libunwind takes for granted on s390x: the names and numbers of <libunwind-s390x.h>, version 1.6. They are part
+ * of the binary interface of libunwind.so.8, whose unw_context_t is ucontext_t.
  */
 #ifndef ABTI_ARCH_S390X_UCONTEXT_H
 #define ABTI_ARCH_S390X_UCONTEXT_H
