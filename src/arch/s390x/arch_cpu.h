@@ -33,12 +33,17 @@ ABTI_INLINE uint64_t abti_cpu_ticks(void)
     return ticks;
 }
 
-/* Rounds to nearest, lets no exception through. */
+/* Rounds to nearest, lets no exception through; what tells of exceptions stays. */
 #define ABTI_CPU_HAS_FPU_RESET
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {
-    if (ABTI_BUILD_PRESERVE_FPU)
-        __asm__ volatile("sfpc %0" : : "d"(0));
+    const uint32_t control = 0xff0000ff;
+    uint32_t word;
+    if (!ABTI_BUILD_PRESERVE_FPU)
+        return;
+    __asm__ volatile("efpc %0" : "=d"(word));
+    if (ABTI_UNLIKELY(word & control))
+        __asm__ volatile("sfpc %0" : : "d"(word & ~control));
 }
 
 #define ABTI_CPU_HAS_SP
