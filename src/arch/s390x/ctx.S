@@ -68,6 +68,7 @@
 
 /* Masks of exceptions and rounding modes; the rest tells of exceptions. */
 #define CONTROL 0xff0000ff
+#define TELLING 0x00ffff00
 
 #define STORE_FPC stfpc FPC(%r15)
 
@@ -80,12 +81,13 @@
     lfpc wanted;                                                                                                       \
 2:
 
-/* Puts those of a new thread in force, which are 0. */
+/* Puts those of a new thread in force, which are 0; what tells of exceptions stays. */
 #define RESET_FPC                                                                                                      \
     efpc %r0;                                                                                                          \
     nilf %r0, CONTROL;                                                                                                 \
     je 2f;                                                                                                             \
-    lghi %r0, 0;                                                                                                       \
+    efpc %r0;                                                                                                          \
+    nilf %r0, TELLING;                                                                                                 \
     sfpc %r0;                                                                                                          \
 2:
 
