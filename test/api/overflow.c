@@ -3,6 +3,7 @@
  */
 #include "api/common.h"
 #include "child.h"
+#include "emulated.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
@@ -269,6 +270,12 @@ static void check_handled(const char *how, int status)
     ok(said("stack overflow in ULT") && said("the user's handler"), "%s: both have spoken", how);
 }
 
+/* qemu itself tells of a signal that ends a program. */
+static bool is_silent(void)
+{
+    return !words[0] || (is_emulated() && !strncmp(words, "qemu: uncaught", 14) && !said("libabt"));
+}
+
 static void test_passing_on(void)
 {
     check_handled("primary stream", run_child(NULL, overflow_on_primary_handled));
@@ -278,15 +285,15 @@ static void test_passing_on(void)
     check_handled("a handler that is told more", run_child(NULL, overflow_with_info_handler));
     int status = run_child(NULL, other_fault_on_primary);
     ok(died_of(status, SIGSEGV), "another fault takes its course");
-    is_str(words, "", "without a word");
+    ok(is_silent(), "without a word");
     status = run_child(NULL, sent_signal);
-    ok(died_of(status, SIGSEGV) && !words[0], "so does a signal that was sent");
+    ok(died_of(status, SIGSEGV) && is_silent(), "so does a signal that was sent");
     status = run_child(NULL, ignored_signal);
     ok(status == 8 && !words[0], "unless it is ignored");
     status = run_child(NULL, handler_restored);
     ok(status == 0, "finalize restores the handler");
     status = run_child("none", other_fault_on_primary);
-    ok(died_of(status, SIGSEGV) && !words[0], "no guards");
+    ok(died_of(status, SIGSEGV) && is_silent(), "no guards");
 }
 
 static void test_canaries(void)

@@ -344,7 +344,8 @@ static void test_words(const struct way *way)
         for (int k = 0; k < 2; k++)
             create(k, k ? note : round_otherwise);
         fesetround(mode);
-        feenableexcept(except);
+        if (feenableexcept(except) < 0)
+            except = 0; /* few processors but x86's can trap */
         feraiseexcept(i % 2 ? FE_INEXACT : 0);
         must(way->many(2, units));
         all = all && fegetround() == mode && fegetexcept() == except && (i % 2 == 0 || fetestexcept(FE_INEXACT));
