@@ -7,6 +7,8 @@
  *   ABTI_UNW_SP, _IP         libunwind's numbers of these registers
  *   void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t sp)    changes nothing else
  *   uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)    the program counter; 0: it is not known
+ *   ABTI_UCONTEXT_HAS_COPY, void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)    the registers that lead
+ *                            on to the caller, from what a signal handler got; where these are not all of uc_mcontext
  */
 #ifndef ABTI_ARCH_UCONTEXT_H
 #define ABTI_ARCH_UCONTEXT_H
@@ -15,6 +17,14 @@
 #include <ucontext.h>
 #include "arch/ctx.h"
 #include "arch_ucontext.h"
+
+/* The kernel has written no more than uc_mcontext for a handler. */
+#ifndef ABTI_UCONTEXT_HAS_COPY
+ABTI_INLINE void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)
+{
+    to->uc_mcontext = from->uc_mcontext;
+}
+#endif
 
 /* A suspended context: it stands in abti_ctx_suspended. All other registers are zero. */
 void abti_ctx_to_ucontext(abti_ctx ctx, ucontext_t *ucontext);

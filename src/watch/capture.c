@@ -49,7 +49,7 @@ static void stand_still(const void *ucontext)
     /* acquire: pairs with the release in ask_thread, after which the asker reads no registers of the last time */
     if (!abti_cas_acq_rel(&capture.phase, &phase, STORING))
         return;
-    capture.context.uc_mcontext = ((const ucontext_t *)ucontext)->uc_mcontext; /* the kernel has written no more */
+    abti_ucontext_copy(&capture.context, (const ucontext_t *)ucontext);
     abti_store_release(&capture.phase, STANDING); /* release: pairs with the acquire in await_answer */
     uint64_t deadline = abti_clock_mono_ns() + STAND_NS;
     /* acquire: pairs with the release in let_thread_go */

@@ -6,6 +6,7 @@
 #define ABTI_ARCH_RISCV64_UCONTEXT_H
 
 #include <stdint.h>
+#include <string.h>
 #include <ucontext.h>
 #include "base/compiler.h"
 
@@ -30,6 +31,13 @@ ABTI_INLINE void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t
 ABTI_INLINE uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)
 {
     return ucontext->uc_mcontext.__gregs[REG_PC];
+}
+
+/* The rest has room for floating-point registers of 128 bits, of which an emulator may have written less (qemu 7.2). */
+#define ABTI_UCONTEXT_HAS_COPY
+ABTI_INLINE void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)
+{
+    memcpy(to->uc_mcontext.__gregs, from->uc_mcontext.__gregs, sizeof(to->uc_mcontext.__gregs));
 }
 
 #endif
