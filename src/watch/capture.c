@@ -73,8 +73,10 @@ static enum abti_capture ask_thread(abti_unit *unit)
 {
     enum abti_capture answer = ABTI_CAPTURE_GONE;
     abti_spin_lock(&abti_rt.lock);
-    abti_es *es = abti_unit_last_es(unit);
-    if (es != ABT_XSTREAM_NULL && abti_registry_peek(&es->cur) == unit) {
+    abti_es *es = abti_rt.xstreams;
+    while (es && abti_registry_peek(&es->cur) != unit) /* the unit may be gone */
+        es = es->next;
+    if (es) {
         uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
         /* release: the first pairs with the acquire in on_capture_signal, the second with that in stand_still */
         abti_store_release(&capture.number, number);
