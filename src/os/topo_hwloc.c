@@ -49,9 +49,9 @@ static bool fill(hwloc_bitmap_t set, const int *cpus, size_t num)
  */
 static bool has_room(void)
 {
-    enum { ROOM = 8 << 20, ROOM_PER_CPU = 8 << 10 };
+    enum { ROOM = 8 << 20, CPUS = 1024, ROOM_PER_CPUS = CPUS * (8 << 10) };
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    size_t size = ROOM + (cpus > 0 ? (size_t)cpus * ROOM_PER_CPU : 0);
+    size_t size = ROOM + (cpus > CPUS ? (size_t)(cpus / CPUS) * ROOM_PER_CPUS : 0);
     void *room = abti_vm_map(size);
     abti_vm_unmap(room, size);
     return room != NULL;

@@ -15,11 +15,19 @@ enum { PAGE = 65536, UNITS = 100 };
 
 static _Atomic(long) maps, odd;
 
-static void look(const void *ptr, size_t size)
+/* Other libraries know the real size. */
+#define LOOK(ptr, size) look(ptr, size, __builtin_return_address(0))
+
+static void look(const void *ptr, size_t size, const void *caller)
 {
-    if (((uintptr_t)ptr | size) % PAGE != 0)
+    extern char __executable_start, etext;
+
+    if ((const char *)caller >= &__executable_start && (const char *)caller < &etext &&
+        ((uintptr_t)ptr | size) % PAGE != 0)
         atomic_fetch_add(&odd, 1);
 }
+
+#if !UNDER_ASAN && !UNDER_TSAN /* they have these functions, too */
 
 long sysconf(int name)
 {
@@ -35,7 +43,7 @@ void *mmap(void *ptr, size_t size, int prot, int flags, int fd, off_t offset)
     if (ptr || !(flags & MAP_ANONYMOUS) || flags & MAP_HUGETLB)
         return (void *)syscall(SYS_mmap, ptr, size, prot, flags, fd, offset);
     atomic_fetch_add(&maps, 1);
-    look(NULL, size);
+    LOOK(NULL, size);
     char *low = (char *)syscall(SYS_mmap, ptr, size + PAGE, prot, flags, fd, offset);
     if (low == MAP_FAILED)
         return low;
@@ -48,21 +56,23 @@ void *mmap(void *ptr, size_t size, int prot, int flags, int fd, off_t offset)
 
 int munmap(void *ptr, size_t size)
 {
-    look(ptr, size);
+    LOOK(ptr, size);
     return (int)syscall(SYS_munmap, ptr, size);
 }
 
 int mprotect(void *ptr, size_t size, int prot)
 {
-    look(ptr, size);
+    LOOK(ptr, size);
     return (int)syscall(SYS_mprotect, ptr, size, prot);
 }
 
 int madvise(void *ptr, size_t size, int advice)
 {
-    look(ptr, size);
+    LOOK(ptr, size);
     return (int)syscall(SYS_madvise, ptr, size, advice);
 }
+
+#endif
 
 static ABT_key key;
 
