@@ -11,6 +11,11 @@
 #include <stdint.h>
 #include "base/atomic.h"
 
+enum { ABTI_CTX_BELOW = 0, ABTI_CTX_RESUMES_AT = 0 };
+
+/* All threads of a model run on one native thread. */
+#define ABTI_CPU_THREAD_LOCAL(variable) variable
+
 ABTI_INLINE void abti_cpu_init(void)
 {
 }
