@@ -63,7 +63,6 @@ struct ABT_xstream_opaque {
     struct abti_cxx_globals *exceptions; /* of the native thread. NULL: no C++ runtime is known */
     uint64_t libraries;                  /* how many had been loaded when a C++ runtime was looked for last */
     bool counts_libraries;               /* it looks at its events whether there are more */
-    bool switches_told;                  /* they tell of events */
     struct abti_bias_user *bias;         /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;

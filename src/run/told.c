@@ -26,7 +26,7 @@ void abti_told_look(abti_es *es)
     abti_spin_unlock(&abti_rt.lock);
     abti_cache_close(&es->units, told);
     abti_es_set_dsched(es, es->dsched);
-    abti_exceptions_watch(es, told);
+    abti_exceptions_watch(es);
     if (told)
         abti_budget_exhaust(es); /* so that a loop over tasklets ends, too, if the caller is one of them */
 }

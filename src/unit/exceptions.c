@@ -31,12 +31,12 @@ static void find_globals(abti_es *es)
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
-    abti_exceptions_watch(es, es->switches_told);
+    abti_exceptions_watch(es);
 }
 
-void abti_exceptions_watch(abti_es *es, bool told)
+void abti_exceptions_watch(abti_es *es)
 {
-    es->switches_told = told;
+    bool told = abti_load_relaxed(&es->told); /* relaxed: its own thread stores it */
     es->slow = told || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
 }
 
@@ -64,7 +64,6 @@ static void enter_in_child(abti_es *es)
 
 void abti_exceptions_enter(abti_es *es)
 {
-    es->switches_told = false;
     if (is_forked) {
         enter_in_child(es);
         return;

@@ -30,8 +30,8 @@ ABTI_INLINE bool abti_switches_slowly(const abti_es *es)
     return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
 }
 
-/* For the ES itself: its switches tell of events from now on, or no more. */
-void abti_exceptions_watch(abti_es *es, bool told);
+/* For the ES itself, after each change of es->told: its switches tell of events from now on, or no more. */
+void abti_exceptions_watch(abti_es *es);
 
 /* By the native thread that is to be the ES, which has run no unit. */
 void abti_exceptions_enter(abti_es *es);
