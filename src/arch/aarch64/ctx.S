@@ -134,34 +134,15 @@ _\name:
     stp d10, d11, [sp, #(AT_D8 + 16)]
     stp d12, d13, [sp, #(AT_D8 + 32)]
     stp d14, d15, [sp, #(AT_D8 + 48)]
-    .cfi_rel_offset x19, 0
-    .cfi_rel_offset x20, 8
-    .cfi_rel_offset x21, 16
-    .cfi_rel_offset x22, 24
-    .cfi_rel_offset x23, 32
-    .cfi_rel_offset x24, 40
-    .cfi_rel_offset x25, 48
-    .cfi_rel_offset x26, 56
-    .cfi_rel_offset x27, 64
-    .cfi_rel_offset x28, 72
-    .cfi_rel_offset x29, AT_X29
-    .cfi_rel_offset d8, AT_D8
-    .cfi_rel_offset d9, AT_D8 + 8
-    .cfi_rel_offset d10, AT_D8 + 16
-    .cfi_rel_offset d11, AT_D8 + 24
-    .cfi_rel_offset d12, AT_D8 + 32
-    .cfi_rel_offset d13, AT_D8 + 40
-    .cfi_rel_offset d14, AT_D8 + 48
-    .cfi_rel_offset d15, AT_D8 + 56
+    ARE_IN_FRAME
     READ_FPU x9
 #if ABTI_BUILD_PRESERVE_FPU
     str x9, [sp, #AT_FPCR]
 #endif
 .endm
 
-/* For unwinders: a suspended context's frame is at sp. */
-.macro IS_FRAME
-    .cfi_def_cfa sp, FRAME
+/* For unwinders: the registers but x30 stand in the frame at sp. */
+.macro ARE_IN_FRAME
     .cfi_rel_offset x19, 0
     .cfi_rel_offset x20, 8
     .cfi_rel_offset x21, 16
@@ -173,7 +154,6 @@ _\name:
     .cfi_rel_offset x27, 64
     .cfi_rel_offset x28, 72
     .cfi_rel_offset x29, AT_X29
-    .cfi_rel_offset x30, AT_X30
     .cfi_rel_offset d8, AT_D8
     .cfi_rel_offset d9, AT_D8 + 8
     .cfi_rel_offset d10, AT_D8 + 16
@@ -182,6 +162,13 @@ _\name:
     .cfi_rel_offset d13, AT_D8 + 40
     .cfi_rel_offset d14, AT_D8 + 48
     .cfi_rel_offset d15, AT_D8 + 56
+.endm
+
+/* For unwinders: a suspended context's frame is at sp. */
+.macro IS_FRAME
+    .cfi_def_cfa sp, FRAME
+    ARE_IN_FRAME
+    .cfi_rel_offset x30, AT_X30
 .endm
 
 /* Without ABTI_BUILD_PRESERVE_FPU the control word is the thread's, not the context's. */
