@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/hash.h"
 #include "os/annotate.h"
+#include "os/clock.h"
 #include "os/vm.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
@@ -17,6 +18,7 @@ enum { MOST_FUNCTIONS = 1024, BELOW_SP = 2048 };
 static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
 _Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
+static _Atomic(uint64_t) apart_ns;     /* likewise */
 
 static struct abti_spin stackuse_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_stack_use *uses; /* stackuse_lock: the place is the hash of the function, or the next free one. NULL:
@@ -72,7 +74,7 @@ bool abti_stackuse_at(unsigned index, struct abti_stack_use *use)
     return found;
 }
 
-int abti_stackuse_sample(uint32_t every)
+int abti_stackuse_sample(uint32_t every, uint64_t apart)
 {
     int code = ABT_SUCCESS;
     abti_spin_lock(&stackuse_lock);
@@ -80,8 +82,10 @@ int abti_stackuse_sample(uint32_t every)
         uses = calloc(MOST_FUNCTIONS, sizeof(*uses));
     if (!uses && every > 0)
         code = ABT_ERR_MEM;
-    else
+    if (code == ABT_SUCCESS) {
+        abti_store_relaxed(&apart_ns, apart);            /* relaxed: it is only how often */
         abti_store_relaxed(&abti_stackuse_every, every); /* relaxed: see abti_stackuse_is_on */
+    }
     abti_spin_unlock(&stackuse_lock);
     abti_entry_watch();
     /* From now on no unit runs in place; other streams follow when they look at events next. */
@@ -94,7 +98,7 @@ int abti_stackuse_sample(uint32_t every)
 void abti_stackuse_begin(void)
 {
     if (abti_rt.config.stack_usage > 0 && !abti_annotate_on &&
-        abti_stackuse_sample(abti_rt.config.stack_usage) != ABT_SUCCESS)
+        abti_stackuse_sample(abti_rt.config.stack_usage, 0) != ABT_SUCCESS)
         abti_rt.config.stack_usage = 0;
 }
 
@@ -125,15 +129,27 @@ static char *lowest(struct abti_stack *stack)
     return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
 }
 
+/* The turn comes when as many units have started as asked, and as much time has passed. */
+static bool has_turn(abti_es *es)
+{
+    /* relaxed: the values are only used for statistics */
+    uint32_t every = abti_load_relaxed(&abti_stackuse_every);
+    uint64_t apart = abti_load_relaxed(&apart_ns), now = 0;
+    if (every == 0 || ++es->unwatched < every)
+        return false;
+    es->unwatched = 0;
+    if (apart && (now = abti_clock_mono_ns()) - es->watched_ns < apart)
+        return false;
+    es->watched_ns = now;
+    return true;
+}
+
 void abti_stackuse_enter(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
-    /* relaxed: the value is only used for statistics */
-    uint32_t every = abti_load_relaxed(&abti_stackuse_every);
-    if (every == 0 || ++es->unwatched < every || (unit->flags & ABTI_UNIT_SCHED))
+    if (unit->flags & ABTI_UNIT_SCHED || !has_turn(es))
         return;
-    es->unwatched = 0;
     abti_stack_watch(unit->stack);
     volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
     volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);

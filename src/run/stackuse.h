@@ -18,8 +18,12 @@ struct abti_stack_use {
     uint64_t samples; /* units that were watched to their end */
 };
 
-/* One in `every` ULTs that start from now on is watched, none if that is 0. ABT_ERR_MEM, or ABT_SUCCESS. */
-int abti_stackuse_sample(uint32_t every) ABTI_MUST_CHECK;
+/*
+ * One in `every` ULTs that start from now on is watched, none if that is 0, but on each ES at most one in `apart` ns.
+ * One watch takes tens of microseconds, since the kernel gives and takes back the memory of a whole stack. ABT_ERR_MEM,
+ * or ABT_SUCCESS.
+ */
+int abti_stackuse_sample(uint32_t every, uint64_t apart) ABTI_MUST_CHECK;
 
 extern _Atomic(uint32_t) abti_stackuse_every; /* the value that was set last; 0: none. Each ES counts for itself */
 
