@@ -244,6 +244,7 @@ test_regress_fault_unloaded_LDADD =
 stress_tests = \
 	test/stress/bias \
 	test/stress/blocked \
+	test/stress/checked \
 	test/stress/crowd \
 	test/stress/dumps \
 	test/stress/footprint \

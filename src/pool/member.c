@@ -57,17 +57,19 @@ static void release_kept(void *unit)
 
 /*
  * Of a unit that the ledger knows, the descriptor stays. It looks like a tasklet that has ended and has more than its
- * descriptor, which no quick path takes for anything.
+ * descriptor, which no quick path takes for anything. That is written before the ledger has it: others may free so many
+ * units at once that it lets go of this one before we go on.
  */
 static bool keep_back(abti_unit *unit)
 {
-    if (!abti_ledger_keep(unit, release_kept))
+    struct abti_ledger_note note;
+    if (!abti_ledger_find(unit, &note) || note.freed)
         return false;
     abti_unit_mark_free(unit);
     unit->flags = ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED;
     /* relaxed: a thread that looks at the unit yet has no right to, and the ledger tells it so */
     abti_store_relaxed(&unit->join, ABTI_JOIN_DONE);
-    return true;
+    return abti_ledger_keep(unit, release_kept);
 }
 
 void abti_unit_free(abti_unit *unit)
