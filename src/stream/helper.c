@@ -1,5 +1,6 @@
 #include "stream/helper.h"
 
+#include <errno.h>
 #include <signal.h>
 #include "base/assert.h"
 #include "base/delay.h"
@@ -91,6 +92,8 @@ int abti_helper_start(pthread_t *thread, void *(*run)(void *))
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     err = pthread_create(thread, &attr, run, NULL);
+    if (err == EINVAL) /* the program's thread-local variables have no room in it */
+        err = pthread_create(thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return err;

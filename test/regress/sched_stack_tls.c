@@ -1,7 +1,9 @@
 /*
  * A main scheduler runs on its native thread's stack, of which the program's thread-local variables take a part: what
- * ABT_thread_get_stack says of it lies within the thread's stack nevertheless.
+ * ABT_thread_get_stack says of it lies within the thread's stack nevertheless. The library's own threads, whose stacks
+ * are small, start nevertheless, too.
  */
+#include <dirent.h>
 #include <errno.h>
 
 #include "regress.h"
@@ -40,6 +42,18 @@ static int init(ABT_sched sched, ABT_sched_config config)
     return ABT_SUCCESS;
 }
 
+static int num_threads(void)
+{
+    int num = 0;
+    DIR *tasks = opendir("/proc/self/task");
+
+    while (tasks && readdir(tasks))
+        num++;
+    if (tasks)
+        closedir(tasks);
+    return num - 2; /* . and .. */
+}
+
 int main(void)
 {
     ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = init, .run = run};
@@ -49,7 +63,10 @@ int main(void)
 
     regress_begin();
     must(setenv("ABT_SCHED_STACKSIZE", "4194304", 1));
+    must(setenv("ABT_WATCHDOG", "60000", 1));
+    int before = num_threads();
     must(ABT_init(0, NULL));
+    is_int(num_threads() - before, before > 0 ? 1 : 0, "the watchdog has its thread");
     pool = make_pool(ABT_POOL_ACCESS_MPMC);
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &es));
