@@ -248,6 +248,7 @@ static int start_locked(const char *file)
         abti_json_close(0);
     if (err) {
         abti_trace_units_fini();
+        errno = err; /* for abti_trace_begin */
         return err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
     }
     trace.on = true;
