@@ -13,7 +13,7 @@ int ABTX_stack_usage_sample(int every)
         return abti_error(ABT_ERR_INV_ARG);
     if (abti_annotate_on && every > 0)
         return abti_error(ABT_ERR_FEATURE_NA);
-    int code = abti_stackuse_sample((uint32_t)every, 0);
+    int code = abti_stackuse_sample((uint32_t)every, false);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

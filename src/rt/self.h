@@ -97,8 +97,8 @@ struct ABT_xstream_opaque {
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     struct abti_stack
         *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */
-    uint32_t unwatched;  /* private: ULTs that have started here since one was watched, see run/stackuse.h */
-    uint64_t watched_ns; /* private: when one was watched last, if there has to be time between two */
+    uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
+    uint64_t spared_ns; /* private: none is watched before that, where samples are to be sparing */
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;         /* of `cur`: how many schedulers run one another down to it */

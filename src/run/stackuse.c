@@ -18,7 +18,7 @@ enum { MOST_FUNCTIONS = 1024, BELOW_SP = 2048 };
 static const uint64_t pattern = UINT64_C(0xb10c1e55c0de57ac);
 
 _Atomic(uint32_t) abti_stackuse_every; /* written under the lock */
-static _Atomic(uint64_t) apart_ns;     /* likewise */
+static _Atomic(bool) sparing;          /* likewise */
 
 static struct abti_spin stackuse_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_stack_use *uses; /* stackuse_lock: the place is the hash of the function, or the next free one. NULL:
@@ -74,7 +74,7 @@ bool abti_stackuse_at(unsigned index, struct abti_stack_use *use)
     return found;
 }
 
-int abti_stackuse_sample(uint32_t every, uint64_t apart)
+int abti_stackuse_sample(uint32_t every, bool spare)
 {
     int code = ABT_SUCCESS;
     abti_spin_lock(&stackuse_lock);
@@ -83,7 +83,7 @@ int abti_stackuse_sample(uint32_t every, uint64_t apart)
     if (!uses && every > 0)
         code = ABT_ERR_MEM;
     if (code == ABT_SUCCESS) {
-        abti_store_relaxed(&apart_ns, apart);            /* relaxed: it is only how often */
+        abti_store_relaxed(&sparing, spare);             /* relaxed: it is only how often */
         abti_store_relaxed(&abti_stackuse_every, every); /* relaxed: see abti_stackuse_is_on */
     }
     abti_spin_unlock(&stackuse_lock);
@@ -98,7 +98,7 @@ int abti_stackuse_sample(uint32_t every, uint64_t apart)
 void abti_stackuse_begin(void)
 {
     if (abti_rt.config.stack_usage > 0 && !abti_annotate_on &&
-        abti_stackuse_sample(abti_rt.config.stack_usage, 0) != ABT_SUCCESS)
+        abti_stackuse_sample(abti_rt.config.stack_usage, false) != ABT_SUCCESS)
         abti_rt.config.stack_usage = 0;
 }
 
@@ -129,19 +129,39 @@ static char *lowest(struct abti_stack *stack)
     return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
 }
 
-/* The turn comes when as many units have started as asked, and as much time has passed. */
 static bool has_turn(abti_es *es)
 {
-    /* relaxed: the values are only used for statistics */
+    /* relaxed: the value is only used for statistics */
     uint32_t every = abti_load_relaxed(&abti_stackuse_every);
-    uint64_t apart = abti_load_relaxed(&apart_ns), now = 0;
     if (every == 0 || ++es->unwatched < every)
         return false;
     es->unwatched = 0;
-    if (apart && (now = abti_clock_mono_ns()) - es->watched_ns < apart)
-        return false;
-    es->watched_ns = now;
     return true;
+}
+
+static void fill(struct abti_stack *stack)
+{
+    volatile uint64_t *low = (uint64_t *)lowest(stack);
+    volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
+    while (at > low)
+        *--at = pattern;
+}
+
+/*
+ * The kernel gives a page for each that is filled, and takes them back after that: 40 us for 64 KiB. Whoever asks for
+ * sparing samples gets one only when 50 times as long has passed as the last one took here, and none of huge stacks,
+ * whose memory may not be there.
+ */
+static void enter_sparingly(abti_es *es, struct abti_stack *stack)
+{
+    enum { HUGE_STACK = 16 << 20, PAUSES = 50 };
+    uint64_t begin = abti_clock_mono_ns();
+    if (begin < es->spared_ns || stack->size > HUGE_STACK)
+        return;
+    abti_stack_watch(stack);
+    fill(stack);
+    uint64_t end = abti_clock_mono_ns();
+    es->spared_ns = end + PAUSES * (end - begin);
 }
 
 void abti_stackuse_enter(void)
@@ -150,11 +170,12 @@ void abti_stackuse_enter(void)
     abti_unit *unit = es->cur;
     if (unit->flags & ABTI_UNIT_SCHED || !has_turn(es))
         return;
+    if (abti_load_relaxed(&sparing)) { /* relaxed: as in has_turn */
+        enter_sparingly(es, unit->stack);
+        return;
+    }
     abti_stack_watch(unit->stack);
-    volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
-    volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
-    while (at > low)
-        *--at = pattern;
+    fill(unit->stack);
 }
 
 void abti_stackuse_leave(abti_unit *unit)

@@ -19,11 +19,10 @@ struct abti_stack_use {
 };
 
 /*
- * One in `every` ULTs that start from now on is watched, none if that is 0, but on each ES at most one in `apart` ns.
- * One watch takes tens of microseconds, since the kernel gives and takes back the memory of a whole stack. ABT_ERR_MEM,
- * or ABT_SUCCESS.
+ * One in `every` ULTs that start from now on is watched, none if that is 0. `spare`: fewer, so that it takes a few
+ * percent of the time at most. ABT_ERR_MEM, or ABT_SUCCESS.
  */
-int abti_stackuse_sample(uint32_t every, uint64_t apart) ABTI_MUST_CHECK;
+int abti_stackuse_sample(uint32_t every, bool spare) ABTI_MUST_CHECK;
 
 extern _Atomic(uint32_t) abti_stackuse_every; /* the value that was set last; 0: none. Each ES counts for itself */
 
