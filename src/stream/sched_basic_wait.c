@@ -12,8 +12,8 @@
 #include "stream/sched_impl.h"
 
 /*
- * How long one call of a user-defined pop_wait may take, since requests wait for it. The number was chosen, not
- * measured.
+ * How long one call of a user-defined pop_wait may take, since requests wait for it. It is no matter of speed:
+ * an idle ES calls it again ten times a second, which is nothing, and a request waits for a tenth of a second at most.
  */
 static const double WAIT_SECS = 0.1;
 
