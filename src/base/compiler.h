@@ -12,6 +12,8 @@
 #define ABTI_NORETURN __attribute__((noreturn))
 #define ABTI_MUST_CHECK __attribute__((warn_unused_result))
 #define ABTI_COLD __attribute__((cold, noinline))
+/* For variables: -fvisibility=hidden is for definitions only, and elsewhere their address would be loaded first. */
+#define ABTI_HIDDEN __attribute__((visibility("hidden")))
 #define ABTI_ALIGNED(n) __attribute__((aligned(n)))
 #define ABTI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

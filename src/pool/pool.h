@@ -108,7 +108,7 @@ struct ABT_pool_opaque {
 };
 
 /* A pool that is always empty and belongs to nobody, see es->fast. */
-extern abti_pool abti_no_pool;
+extern abti_pool abti_no_pool ABTI_HIDDEN;
 
 /* Whether the pool is a built-in FIFO. */
 ABTI_INLINE bool abti_pool_is_fifo(const abti_pool *pool)

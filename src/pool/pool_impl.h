@@ -14,9 +14,9 @@ int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool auto
  */
 int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_pool **pool) ABTI_MUST_CHECK;
 
-extern const struct abti_pool_ops abti_pool_fifo_priv_ops;
-extern const struct abti_pool_ops abti_pool_fifo_ops;
-extern const struct abti_pool_ops abti_pool_randws_ops;
+extern const struct abti_pool_ops abti_pool_fifo_priv_ops ABTI_HIDDEN;
+extern const struct abti_pool_ops abti_pool_fifo_ops ABTI_HIDDEN;
+extern const struct abti_pool_ops abti_pool_randws_ops ABTI_HIDDEN;
 
 /* The push of a shared pool, with the kind as in abti_pool_push_shared. */
 ABTI_INLINE void abti_pool_push_shared_any(abti_pool *pool, abti_unit *unit, ABT_pool_context context, bool fifo)

@@ -39,7 +39,7 @@ struct abti_rt {
     _Atomic(abti_es *) by_index[ABTI_MAX_ES];
 };
 
-extern struct abti_rt abti_rt;
+extern struct abti_rt abti_rt ABTI_HIDDEN;
 
 /*
  * In the child of a fork, which has one thread: everything but the configuration, and which slots are inherited, is as

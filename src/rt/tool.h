@@ -37,7 +37,7 @@ enum {
 };
 
 /* The events that somebody listens to. Written with the records, which abti_tool_tell acquires. */
-extern _Atomic(uint32_t) abti_tool_events;
+extern _Atomic(uint32_t) abti_tool_events ABTI_HIDDEN;
 
 /* What a callback may ask for. Zero is the answer where the event says nothing. */
 struct ABT_tool_context_opaque {

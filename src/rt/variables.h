@@ -40,8 +40,8 @@ struct abti_variable {
     const char *help; /* what it sets, on one line */
 };
 
-extern const struct abti_variable abti_variables[];
-extern const size_t abti_num_variables;
+extern const struct abti_variable abti_variables[] ABTI_HIDDEN;
+extern const size_t abti_num_variables ABTI_HIDDEN;
 
 /* The limits of a variable, when those before it have been loaded. */
 struct abti_limits abti_variable_limits(const struct abti_variable *variable, const struct abti_config *config);

@@ -24,7 +24,8 @@ struct abti_stack_use {
  */
 int abti_stackuse_sample(uint32_t every, bool spare) ABTI_MUST_CHECK;
 
-extern _Atomic(uint32_t) abti_stackuse_every; /* the value that was set last; 0: none. Each ES counts for itself */
+/* The value that was set last; 0: none. Each ES counts for itself. */
+extern _Atomic(uint32_t) abti_stackuse_every ABTI_HIDDEN;
 
 /* relaxed: the last one that changes it sees its own value, or a newer one, under rt.lock */
 ABTI_INLINE bool abti_stackuse_is_on(void)

@@ -92,7 +92,7 @@ ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*
  * stack use is sampled. abti_entry_watch writes it. relaxed: a unit that starts in the other way is as good, and a
  * caller that asks for samples sees them soon.
  */
-extern _Atomic(void (*)(void)) abti_ult_entry;
+extern _Atomic(void (*)(void)) abti_ult_entry ABTI_HIDDEN;
 
 /* Switches to a ULT that has not started. */
 ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)

@@ -16,7 +16,7 @@
 #include "rt/tool.h"
 
 /* Switches must tell of events, or a sanitizer, or valgrind: they take the slow form. Written under rt.lock. */
-extern _Atomic(bool) abti_watched;
+extern _Atomic(bool) abti_watched ABTI_HIDDEN;
 
 ABTI_INLINE bool abti_is_watched(void)
 {

@@ -153,7 +153,7 @@ struct abti_waiter *abti_mutex_release_slow(ABT_mutex mutex) ABTI_MUST_CHECK;
  */
 extern struct abti_mutex_quick {
     uint32_t free, held;
-} abti_mutex_quick;
+} abti_mutex_quick ABTI_HIDDEN;
 
 /* Takes the mutex in the common case: it is not recursive, it is free, and nobody waits. */
 ABTI_INLINE bool abti_mutex_take_plain(ABT_mutex mutex)

@@ -9,7 +9,7 @@
 /*
  * How many CPUs the thread of ABT_init might run on; 0 before. relaxed, everywhere it is used: only time depends on it.
  */
-extern _Atomic(uint32_t) abti_num_cpus;
+extern _Atomic(uint32_t) abti_num_cpus ABTI_HIDDEN;
 
 /* Whether so many threads, which wait for each other, can run at the same time. */
 ABTI_INLINE bool abti_runs_at_once(uint32_t num)

@@ -20,7 +20,7 @@ struct abti_known {
     bool only_looks; /* the thread's own: its deadlines end no wait, but are times to look whether it is over */
 };
 
-extern _Atomic(bool) abti_guests_are_wanted;
+extern _Atomic(bool) abti_guests_are_wanted ABTI_HIDDEN;
 
 /* The calling thread's. NULL: it is not known. */
 extern _Thread_local struct abti_known *abti_known_self __attribute__((tls_model("initial-exec")));

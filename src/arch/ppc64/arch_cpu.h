@@ -18,7 +18,7 @@ enum { ABTI_CTX_BELOW = 0, ABTI_CTX_RESUMES_AT = 608 + 16 };
 #define ABTI_PPC64_HWCAP_ALTIVEC 0x10000000u /* PPC_FEATURE_HAS_ALTIVEC of the kernel's interface */
 
 /* The processor has vector registers. A library that was built for one without looks here (ctx.S). */
-extern unsigned char abti_ppc64_altivec;
+extern unsigned char abti_ppc64_altivec ABTI_HIDDEN;
 
 #define ABTI_CPU_HAS_INIT
 ABTI_INLINE void abti_cpu_init(void)

@@ -27,7 +27,7 @@ enum { ABTI_CTX_BELOW = 8, ABTI_CTX_RESUMES_AT = 48 };
  *   1  load: always load. Right where reading back is slow: on Zen 3 STMXCSR takes 6.5 ns and a load of what it stored
  *      waits another 5, while LDMXCSR and FLDCW take 0.9 each.
  */
-extern unsigned char abti_x86_fpu_mode;
+extern unsigned char abti_x86_fpu_mode ABTI_HIDDEN;
 
 ABTI_INLINE void abti_cpu_init(void)
 {
