@@ -46,17 +46,25 @@ ABTI_INLINE void order_wait(ABT_cond cond, ABT_mutex mutex)
     abti_annotate_acquire(mutex);
 }
 
-int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
+static ABTI_COLD int wait_seldom(ABT_cond cond, ABT_mutex mutex, const char *function)
 {
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_COND);
-    int code = check_pair(cond, mutex, __func__);
+    int code = check_pair(cond, mutex, function);
     if (code == ABT_SUCCESS) {
         abti_annotate_release(mutex);
         code = abti_cond_wait(cond, mutex);
         order_wait(cond, mutex);
     }
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return code == ABT_SUCCESS ? code : abti_error_in(code, function);
+}
+
+int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
+{
+    if (abti_may_not_wait())
+        return abti_error(ABT_ERR_COND);
+    if (abti_is_seldom(cond) || abti_is_seldom(mutex))
+        return wait_seldom(cond, mutex, __func__);
+    int code = abti_cond_wait(cond, mutex);
+    return ABTI_LIKELY(code == ABT_SUCCESS) ? code : abti_error(code);
 }
 
 int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *abstime)
@@ -70,11 +78,19 @@ int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *ab
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
+static ABTI_COLD int signal_seldom(ABT_cond cond, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(cond, ABT_COND_NULL, ABTI_HANDLE_COND, function)))
+        return abti_error_in(ABT_ERR_INV_COND, function);
+    abti_annotate_release(cond);
+    abti_cond_signal(cond);
+    return ABT_SUCCESS;
+}
+
 int ABT_cond_signal(ABT_cond cond)
 {
-    if (ABTI_REFUSE(COND_IS_BAD(cond)))
-        return abti_error(ABT_ERR_INV_COND);
-    abti_annotate_release(cond);
+    if (abti_is_seldom(cond))
+        return signal_seldom(cond, __func__);
     abti_cond_signal(cond);
     return ABT_SUCCESS;
 }

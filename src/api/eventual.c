@@ -28,26 +28,33 @@ int ABT_eventual_free(ABT_eventual *eventual)
     return ABT_SUCCESS;
 }
 
-/* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int eventual_wait_ordered(ABT_eventual eventual)
+/* ABT_SUCCESS: the value's place is told, before the wait, after which another thread may have freed the eventual. */
+ABTI_INLINE int begin_wait(ABT_eventual eventual, void **value, const char *function)
 {
-    int code = abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
-    abti_annotate_tell_acquire(eventual); /* its address */
+    if (abti_may_not_wait())
+        return abti_error_in(ABT_ERR_EVENTUAL, function);
+    if (value)
+        *value = eventual->value;
+    return ABT_SUCCESS;
+}
+
+static ABTI_COLD int wait_seldom(ABT_eventual eventual, void **value, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
+        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
+    int code = begin_wait(eventual, value, function);
+    if (code == ABT_SUCCESS)
+        code = abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
+    abti_annotate_acquire(eventual); /* its address */
     return code;
 }
 
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
-    if (abti_may_not_wait())
-        return abti_error(ABT_ERR_EVENTUAL);
-    /* The place of the value is known now. After the wait another thread may have freed the eventual. */
-    if (value)
-        *value = eventual->value;
-    if (ABTI_UNLIKELY(abti_annotate_order))
-        return eventual_wait_ordered(eventual);
-    return abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
+    if (abti_is_seldom(eventual))
+        return wait_seldom(eventual, value, __func__);
+    int code = begin_wait(eventual, value, __func__);
+    return code == ABT_SUCCESS ? abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL) : code;
 }
 
 int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime)
@@ -107,23 +114,44 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
     return ABT_SUCCESS;
 }
 
+/* What is not the eventual's is refused. */
+ABTI_INLINE int set_value(ABT_eventual eventual, void *value, int nbytes, const char *function)
+{
+    if (ABTI_REFUSE(nbytes < 0))
+        return abti_error_in(ABT_ERR_INV_ARG, function);
+    if (ABTI_REFUSE(nbytes > eventual->size))
+        return abti_error_in(ABTI_BUILD_VER20 ? ABT_ERR_INV_ARG : ABT_ERR_INV_EVENTUAL, function);
+    int code = abti_eventual_set(eventual, value, nbytes);
+    return code == ABT_SUCCESS ? code : abti_error_in(code, function);
+}
+
+static ABTI_COLD int set_seldom(ABT_eventual eventual, void *value, int nbytes, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
+        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
+    abti_annotate_release(eventual);
+    return set_value(eventual, value, nbytes, function);
+}
+
 int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
-    if (ABTI_REFUSE(nbytes < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_REFUSE(nbytes > eventual->size))
-        return abti_error(ABTI_BUILD_VER20 ? ABT_ERR_INV_ARG : ABT_ERR_INV_EVENTUAL);
-    abti_annotate_release(eventual);
-    int code = abti_eventual_set(eventual, value, nbytes);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    if (abti_is_seldom(eventual))
+        return set_seldom(eventual, value, nbytes, __func__);
+    return set_value(eventual, value, nbytes, __func__);
+}
+
+static ABTI_COLD int reset_seldom(ABT_eventual eventual, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
+        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
+    abti_gate_reset(&eventual->gate, false);
+    return ABT_SUCCESS;
 }
 
 int ABT_eventual_reset(ABT_eventual eventual)
 {
-    if (ABTI_REFUSE(EVENTUAL_IS_BAD(eventual)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
+    if (abti_is_seldom(eventual))
+        return reset_seldom(eventual, __func__);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;
 }

@@ -71,22 +71,16 @@ static ABTI_COLD int unlock_seldom(ABT_mutex mutex, const char *function)
     return unlock_slow(mutex, function);
 }
 
-/* A null handle, or there is a tool to be told: one comparison for both. */
-ABTI_INLINE bool is_seldom(ABT_mutex mutex)
-{
-    return ABTI_UNLIKELY((uintptr_t)mutex < abti_annotate_handles_below);
-}
-
 ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
 {
-    if (is_seldom(mutex))
+    if (abti_is_seldom(mutex))
         return lock_seldom(mutex, function);
     return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : lock_slow(mutex, function);
 }
 
 ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
 {
-    if (is_seldom(mutex))
+    if (abti_is_seldom(mutex))
         return unlock_seldom(mutex, function);
     return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : unlock_slow(mutex, function);
 }

@@ -20,16 +20,27 @@
 #include "base/compiler.h"
 
 /* Some tool is present. Written by abti_annotate_init only. */
-extern bool abti_annotate_on;
+extern bool abti_annotate_on ABTI_HIDDEN;
 
 /*
  * TSan is there, or helgrind or DRD, and has to be told what happens before what: TSan sees no access of a library that
  * is not made with it, and the others do not know which accesses order. Written by abti_annotate_init only.
  */
-extern bool abti_annotate_order;
+extern bool abti_annotate_order ABTI_HIDDEN;
 
-/* What a handle is compared with to see whether it is null: all are below while abti_annotate_order. */
-extern uintptr_t abti_annotate_handles_below;
+/*
+ * What a handle is compared with: null handles are below. All are while abti_annotate_order, or while misuse is looked
+ * for, so that a quick path needs one comparison for all of that.
+ */
+extern uintptr_t abti_annotate_handles_below ABTI_HIDDEN;
+
+/* All handles are to be looked at, or only null ones, unless abti_annotate_order. */
+void abti_annotate_look_at_handles(bool all);
+
+ABTI_INLINE bool abti_is_seldom(const void *handle)
+{
+    return ABTI_UNLIKELY((uintptr_t)handle < abti_annotate_handles_below);
+}
 
 /* Looks for the tools. Idempotent. */
 void abti_annotate_init(void);
@@ -79,7 +90,7 @@ ABTI_INLINE void abti_annotate_end_private(void)
 }
 
 /* The address for the ends of all units: a thread that joins a stream, or finalizes, has waited for them. */
-extern const char abti_annotate_ends;
+extern const char abti_annotate_ends ABTI_HIDDEN;
 
 /* --- ASan --- */
 

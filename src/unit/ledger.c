@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "os/annotate.h"
 #include "os/spin.h"
 #include "unit/unit.h"
 
@@ -56,6 +57,7 @@ struct abti_party abti_party_self(void)
 void abti_ledger_begin(void)
 {
     abti_ledger_on = true;
+    abti_annotate_look_at_handles(true);
 }
 
 static void let_go_of_entry(struct ledger_entry *entry)
@@ -70,6 +72,7 @@ static void let_go_of_entry(struct ledger_entry *entry)
 void abti_ledger_end(void)
 {
     abti_ledger_on = false;
+    abti_annotate_look_at_handles(false);
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct ledger_entry *entry = entry_buckets[i], *next; entry; entry = next) {
             next = entry->next;

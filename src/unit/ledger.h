@@ -43,7 +43,7 @@ struct abti_ledger_note {
 };
 
 /* Written by abti_ledger_begin and abti_ledger_end, while there is one thread only. */
-extern bool abti_ledger_on;
+extern bool abti_ledger_on ABTI_HIDDEN;
 
 /* Begins with nothing known. */
 void abti_ledger_begin(void);
