@@ -9,6 +9,14 @@ static void *join_and_free_native(void *arg)
     return NULL;
 }
 
+/* Keeps a stream from ending before the primary ULT waits for it. */
+static void outlast(void *arg)
+{
+    (void)arg;
+    while (state_of(primary_ult) != ABT_THREAD_STATE_BLOCKED)
+        nap_ms(0.02);
+}
+
 static void test_xstream(void)
 {
     ABT_xstream xstream, copy;
@@ -35,6 +43,7 @@ static void test_xstream(void)
 
     log_all();
     must(ABT_xstream_revive(xstream));
+    must(ABT_thread_create(pool_of(xstream), outlast, NULL, ABT_THREAD_ATTR_NULL, NULL));
     must(ABT_xstream_free(&xstream));
     is_story(sched, "VRNJF", "revived and freed");
     is_event(sched, 'V', 0, .xstream = primary_es, .caller = primary_ult);
