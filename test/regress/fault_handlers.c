@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "child.h"
+#include "emulated.h"
 #include "regress.h"
 
 enum { LOOP = 99, GOOD = 7, BAD = 8 };
@@ -170,6 +171,13 @@ static void check_mask(int sig, siginfo_t *info, void *context)
     _exit(sigismember(&now, SIGUSR1) && sigismember(&now, sig) && !sigismember(&now, SIGUSR2) ? GOOD : BAD);
 }
 
+/* qemu-riscv64 7.2 looks for the mask where other processors have it. */
+static void mask_is_kept_by_system(void)
+{
+    install(check_mask, 0, NULL);
+    fault(NULL);
+}
+
 static void mask_is_kept(void)
 {
     install(check_mask, 0, NULL);
@@ -306,10 +314,18 @@ static void bus_error(void)
     _exit(page == MAP_FAILED ? BAD : page[0] + BAD);
 }
 
-static void test_below(void)
+static void test_masks(void)
 {
+    if (is_emulated() && end_of(mask_is_kept_by_system) != GOOD) {
+        skip(2, "the emulator forgets the mask of a handler");
+        return;
+    }
     is_int(end_of(mask_is_kept), GOOD, "the mask of the old handler");
     is_int(end_of(nodefer_is_kept), GOOD, "SA_NODEFER");
+}
+
+static void test_below(void)
+{
     is_int(end_of(fault_in_handler), 128 + SIGSEGV, "a fault in it");
     is_int(end_of(fault_in_handler_nodefer), GOOD, "the same with SA_NODEFER");
     is_int(end_of(jumps), GOOD, "it jumps out, again and again");
@@ -327,6 +343,7 @@ int main(void)
     if (UNDER_ASAN || UNDER_TSAN)
         skip_all("sanitizers have handlers of their own");
     test_above();
+    test_masks();
     test_below();
     return done_testing();
 }
