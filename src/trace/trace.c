@@ -41,6 +41,7 @@ static struct {
     _Atomic(bool) ends;
     uint64_t first_ticks, first_ns;  /* constant while the writer runs */
     double ns_per_tick;              /* the writer's */
+    uint64_t last_ns;                /* the writer's: of the last event */
     _Atomic(uint64_t) lost;          /* records for which there was no memory */
     struct abti_trace_record *batch; /* the writer's */
     size_t num, room;
@@ -115,7 +116,8 @@ static void record_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_to
 static int by_ticks(const void *a_, const void *b_)
 {
     const struct abti_trace_record *a = a_, *b = b_;
-    return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+    uint64_t first = a->ticks != b->ticks ? a->ticks : a->number, second = a->ticks != b->ticks ? b->ticks : b->number;
+    return (first > second) - (first < second);
 }
 
 /* Room for so many more. */
@@ -139,10 +141,13 @@ static void take_records_out(struct trace_ring *ring, uint64_t until)
     uint64_t tail = abti_load_relaxed(&ring->tail); /* relaxed: the writer's own */
     bool keeps = has_room(head - tail);
     for (; tail < head && ring->records[tail % RING].ticks <= until; tail++) {
-        if (keeps)
-            trace.batch[trace.num++] = ring->records[tail % RING];
-        else
+        if (!keeps) {
             abti_fetch_add_relaxed(&trace.lost, 1);
+            continue;
+        }
+        trace.batch[trace.num] = ring->records[tail % RING];
+        trace.batch[trace.num].number = (uint32_t)trace.num;
+        trace.num++;
     }
     abti_store_release(&ring->tail, tail); /* release: pairs with the acquire in put_record */
 }
@@ -167,6 +172,17 @@ static uint64_t ns_of(uint64_t ticks)
 }
 
 /*
+ * Later than the event before: ticks may be as long as several events take, and arrows mean the slice that begins at
+ * their time.
+ */
+static uint64_t next_ns(uint64_t ticks)
+{
+    uint64_t ns = ns_of(ticks);
+    trace.last_ns = ns > trace.last_ns ? ns : trace.last_ns + 1;
+    return trace.last_ns;
+}
+
+/*
  * Records are written when no stream can still put in an earlier one, but for one that is kept off its CPU just there:
  * then some slice is missing.
  */
@@ -185,7 +201,7 @@ static void write_records(bool all)
     if (trace.num > 0)
         qsort(trace.batch, trace.num, sizeof(*trace.batch), by_ticks);
     for (size_t i = 0; i < trace.num; i++)
-        abti_trace_unit_event(&trace.batch[i], ns_of(trace.batch[i].ticks));
+        abti_trace_unit_event(&trace.batch[i], next_ns(trace.batch[i].ticks));
     abti_trace_count(ns_of(all ? ticks : until));
     abti_json_flush();
 }
@@ -208,7 +224,7 @@ static void *write_trace(void *arg)
         write_records(false);
     }
     write_records(true);
-    abti_trace_end(ns_of(abti_cpu_ticks()));
+    abti_trace_end(next_ns(abti_cpu_ticks()));
     return NULL;
 }
 
@@ -241,6 +257,7 @@ static int start_locked(const char *file)
     trace.first_ns = abti_clock_mono_ns();
     trace.first_ticks = abti_cpu_ticks();
     trace.ns_per_tick = 0.0;
+    trace.last_ns = 0;
     clear_rings();
     abti_store_relaxed(&trace.lost, 0);
     abti_store_relaxed(&trace.ends, false); /* relaxed: the thread is made after that */

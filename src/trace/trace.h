@@ -25,6 +25,7 @@ struct abti_trace_record {
     uint8_t is_sched; /* a scheduler's unit: 1 in a pool, 2 a main one */
     uint16_t es;      /* index of the stream; 0: another thread */
     int32_t pool;     /* id; -1: none */
+    uint32_t number;  /* of those with the same ticks, when they are written */
 };
 
 /* As the environment says. */
