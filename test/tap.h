@@ -124,7 +124,7 @@ __attribute__((format(printf, 5, 6))) static inline bool tap_is_str(const char *
     return same;
 }
 
-/* skip(n, why): n tests that cannot be made here. */
+/* skip(n, why): n tests that cannot be made here. maint/check counts what is told on stderr. */
 __attribute__((format(printf, 2, 3))) static inline void skip(int n, const char *fmt, ...)
 {
     char text[512];
@@ -133,6 +133,7 @@ __attribute__((format(printf, 2, 3))) static inline void skip(int n, const char 
     va_start(args, fmt);
     tap_format(text, fmt, args);
     va_end(args);
+    diag("skipped %d: %s", n, text);
     while (n-- > 0)
         tap_result("ok", "# SKIP", text);
 }
