@@ -118,7 +118,7 @@ static void test_sizes(void)
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20001", 20032);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20032", 20032);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "99999999999999999999", memory() / 4);
-    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0", 512);
+    CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "0", ABTI_BUILD_FCONTEXT ? 512 : 16384);
     CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "65537", 65600);
     CHECK(sched_stacksize, "ABT_SCHED_STACKSIZE", "4611686018427387904", memory() / 4);
     CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "99999999999999999999", 1 << 30);
