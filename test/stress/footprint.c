@@ -87,6 +87,7 @@ static void create_and_block(void)
 
 int main(void)
 {
+    need_own_memory();
     need_madvise();
     stress_begin();
     start_and_end("the first time, with those of the code", true);

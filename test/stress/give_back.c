@@ -128,6 +128,7 @@ static void play(enum way way, int streams, bool custom)
 
 int main(void)
 {
+    need_own_memory();
     need_madvise();
     stress_begin();
     threads = malloc(MANY * sizeof(*threads));

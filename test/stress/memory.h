@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "emulated.h"
 #include "tap.h"
 
 static inline long resident_kib(void)
@@ -18,6 +19,13 @@ static inline long resident_kib(void)
     if (statm)
         fclose(statm);
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The first thing of a test that does nothing but measure the memory of the process. */
+static inline void need_own_memory(void)
+{
+    if (is_emulated())
+        skip_all("the memory of the process is the emulator's, too");
 }
 
 /* The first thing of a test that measures what comes back: a filter of system calls may keep the library from it. */
