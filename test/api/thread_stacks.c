@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "must.h"
+#include "raw_mmap.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -28,7 +29,7 @@ static atomic_long asked;
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
     atomic_fetch_add(&asked, 1);
-    return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+    return raw_mmap(addr, len, prot, flags, fd, offset);
 }
 
 int munmap(void *addr, size_t len)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "abt.h"
+#include "raw_mmap.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -336,7 +337,7 @@ void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
     bool fresh = !(flags & MAP_FIXED);
     if (fresh && fails_for_memory(size, CALLER))
         return MAP_FAILED;
-    void *ptr = (void *)syscall(SYS_mmap, addr, size, prot, flags, fd, offset);
+    void *ptr = raw_mmap(addr, size, prot, flags, fd, offset);
     if (fresh && ptr != MAP_FAILED)
         count_mapped(whole_pages(size));
     return ptr;

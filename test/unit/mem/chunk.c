@@ -13,6 +13,7 @@
 
 #include "emulated.h"
 #include "must.h"
+#include "raw_mmap.h"
 #include "unit/unit.h"
 
 #if defined(__has_feature)
@@ -46,7 +47,7 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
         }
         flags &= ~(MAP_HUGETLB | (int)(63u << 26));
     }
-    return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+    return raw_mmap(addr, len, prot, flags, fd, offset);
 }
 
 int madvise(void *addr, size_t len, int advice)

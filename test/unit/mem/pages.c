@@ -8,6 +8,7 @@
 
 #include "abt.h"
 #include "must.h"
+#include "raw_mmap.h"
 #include "sanitizers.h"
 #include "tap.h"
 
@@ -41,10 +42,10 @@ long sysconf(int name)
 void *mmap(void *ptr, size_t size, int prot, int flags, int fd, off_t offset)
 {
     if (ptr || !(flags & MAP_ANONYMOUS) || flags & MAP_HUGETLB)
-        return (void *)syscall(SYS_mmap, ptr, size, prot, flags, fd, offset);
+        return raw_mmap(ptr, size, prot, flags, fd, offset);
     atomic_fetch_add(&maps, 1);
     LOOK(NULL, size);
-    char *low = (char *)syscall(SYS_mmap, ptr, size + PAGE, prot, flags, fd, offset);
+    char *low = raw_mmap(ptr, size + PAGE, prot, flags, fd, offset);
     if (low == MAP_FAILED)
         return low;
     size_t before = -(uintptr_t)low % PAGE;
