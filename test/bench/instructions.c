@@ -1,6 +1,6 @@
 /*
  * Does one kind of operation so many times, for counting its instructions: maint/check-instructions runs it twice under
- * callgrind and divides the difference.
+ * callgrind or qemu and divides the difference.
  *
  *   instructions WORK TIMES
  */
