@@ -109,28 +109,32 @@ ABTI_INLINE bool abti_cpu_count_down(void *half)
     return (int32_t)less > 0;
 }
 
-/* relaxed, here as in what follows: the callers are told so, and say why it is enough. */
+/* relaxed, in all four: the callers of the functions below are told so, and say why it is enough. */
+#ifndef ABTI_CPU_HAS_LOADS
+#define ABTI_CPU_LOAD_BYTE(at) abti_plain_load_relaxed((const abti_cpu_byte *)(at))
+#define ABTI_CPU_LOAD_QUARTER(at) abti_plain_load_relaxed((const abti_cpu_quarter *)(at))
+#define ABTI_CPU_LOAD_HALF(at) abti_plain_load_relaxed((const abti_cpu_half *)(at))
+#define ABTI_CPU_LOAD_WORD(at) abti_plain_load_relaxed((const abti_cpu_word *)(at))
+#endif
+
 ABTI_INLINE bool abti_cpu_is_set(const void *byte)
 {
-    return abti_plain_load_relaxed((const abti_cpu_byte *)byte) != 0;
+    return ABTI_CPU_LOAD_BYTE(byte) != 0;
 }
 
-/* relaxed: as above. */
 ABTI_INLINE bool abti_cpu_is_set_2(const void *bytes)
 {
-    return abti_plain_load_relaxed((const abti_cpu_quarter *)bytes) != 0;
+    return ABTI_CPU_LOAD_QUARTER(bytes) != 0;
 }
 
-/* relaxed: as above. */
 ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
 {
-    return abti_plain_load_relaxed((const abti_cpu_word *)word) == value;
+    return ABTI_CPU_LOAD_WORD(word) == value;
 }
 
-/* relaxed: as above. */
 ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
 {
-    return (abti_plain_load_relaxed((const abti_cpu_half *)half) & bits) != 0;
+    return (ABTI_CPU_LOAD_HALF(half) & bits) != 0;
 }
 
 /*

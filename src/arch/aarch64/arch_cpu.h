@@ -71,6 +71,22 @@ ABTI_INLINE uintptr_t abti_cpu_code_at(uintptr_t return_address)
     return x30;
 }
 
+/*
+ * Relaxed loads. Compilers compute the address of an atomic one by an instruction of its own, and clear bits of a byte
+ * that the load has cleared already. The types are those of arch/plain_cpu.h.
+ */
+#define ABTI_CPU_HAS_LOADS
+#define ABTI_CPU_LOAD(at, type, instruction)                                                                           \
+    ABTI_DELAYED(__extension__({                                                                                       \
+        uint64_t loaded;                                                                                               \
+        __asm__ volatile(instruction : "=r"(loaded) : "m"(*(const type *)(at)));                                       \
+        loaded;                                                                                                        \
+    }))
+#define ABTI_CPU_LOAD_BYTE(at) ABTI_CPU_LOAD(at, abti_cpu_byte, "ldrb %w0, %1")
+#define ABTI_CPU_LOAD_QUARTER(at) ABTI_CPU_LOAD(at, abti_cpu_quarter, "ldrh %w0, %1")
+#define ABTI_CPU_LOAD_HALF(at) ABTI_CPU_LOAD(at, abti_cpu_half, "ldr %w0, %1")
+#define ABTI_CPU_LOAD_WORD(at) ABTI_CPU_LOAD(at, abti_cpu_word, "ldr %0, %1")
+
 #include "arch/plain_cpu.h"
 
 #endif
