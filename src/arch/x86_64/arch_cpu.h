@@ -128,11 +128,12 @@ ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
     return any;
 }
 
+/* What came before it in the program stays there: the store is a release. */
 ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
     bool positive;
     abti_delay();
-    __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*(abti_cpu_half *)half));
+    __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*(abti_cpu_half *)half) : : "memory");
     abti_delay();
     return positive;
 }
