@@ -21,7 +21,7 @@ static uint64_t seed = 1;
 static uint32_t rate = DEFAULT_RATE;
 
 /* The state of xorshift64; 0: the thread has not had any yet. */
-static _Thread_local uint64_t state;
+static _Thread_local uint64_t delay_state;
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
@@ -42,16 +42,16 @@ static uint64_t mixed(uint64_t value)
     return value ^ value >> 32;
 }
 
-static uint64_t next_random(void)
+static uint64_t delay_random(void)
 {
     static _Atomic(uint64_t) num_threads;
-    if (ABTI_UNLIKELY(state == 0)) /* relaxed: the number only has to differ. seq_cst is of no use. This is not
+    if (ABTI_UNLIKELY(delay_state == 0)) /* relaxed: the number only has to differ. seq_cst is of no use. This is not
                                       delayed itself */
-        state = mixed(seed + mixed(atomic_fetch_add_explicit(&num_threads, 1, memory_order_relaxed) + 1)) | 1;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+        delay_state = mixed(seed + mixed(atomic_fetch_add_explicit(&num_threads, 1, memory_order_relaxed) + 1)) | 1;
+    delay_state ^= delay_state << 13;
+    delay_state ^= delay_state >> 7;
+    delay_state ^= delay_state << 17;
+    return delay_state;
 }
 
 /* Half of the delays take some microseconds at most, the CPU is given away in most of the others. */
@@ -76,7 +76,7 @@ void abti_delay(void)
 {
     /* Where the operation stands, counted from here, since the library lies elsewhere in each run. */
     uintptr_t place = (uintptr_t)__builtin_return_address(0) - (uintptr_t)abti_delay;
-    uint64_t random = next_random();
+    uint64_t random = delay_random();
     uint32_t in_many = rate;
     if (mixed(place ^ seed) % FAVOURITES == 0)
         in_many = in_many > MORE ? in_many / MORE : in_many > 0;

@@ -18,7 +18,7 @@
 #include "os/clock.h"
 #include "os/lockrank.h"
 
-enum { NUM_BUCKETS = 64, LOOK_NS = 100000000 };
+enum { NUM_BUCKETS = 64, RELOOK_NS = 100000000 };
 
 struct sleeper {
     struct sleeper *next;
@@ -35,18 +35,18 @@ static struct bucket {
 /* Whether this thread is in here, for signal handlers that interrupt it. */
 static _Thread_local volatile bool inside;
 
-static struct bucket *bucket_of(_Atomic uint32_t *word)
+static struct bucket *word_bucket(_Atomic uint32_t *word)
 {
     return &buckets[abti_hash((uintptr_t)word) >> 58];
 }
 
-static void enter(struct bucket *bucket)
+static void bucket_lock(struct bucket *bucket)
 {
     inside = true;
     pthread_mutex_lock(&bucket->mutex);
 }
 
-static void leave(struct bucket *bucket)
+static void bucket_unlock(struct bucket *bucket)
 {
     pthread_mutex_unlock(&bucket->mutex);
     inside = false;
@@ -61,7 +61,7 @@ static void cond_init(pthread_cond_t *cond)
     pthread_condattr_destroy(&attr);
 }
 
-static void list_append(struct bucket *bucket, struct sleeper *s)
+static void bucket_append(struct bucket *bucket, struct sleeper *s)
 {
     struct sleeper **link = &bucket->first;
     while (*link)
@@ -69,7 +69,7 @@ static void list_append(struct bucket *bucket, struct sleeper *s)
     *link = s;
 }
 
-static void list_remove(struct bucket *bucket, struct sleeper *s)
+static void bucket_remove(struct bucket *bucket, struct sleeper *s)
 {
     struct sleeper **link = &bucket->first;
     while (*link != s)
@@ -80,7 +80,7 @@ static void list_remove(struct bucket *bucket, struct sleeper *s)
 /* Sleeps. False when the time is over. The mutex is held, and released while the thread sleeps. */
 static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadline_ns)
 {
-    uint64_t until = abti_clock_mono_ns() + LOOK_NS;
+    uint64_t until = abti_clock_mono_ns() + RELOOK_NS;
     bool last = deadline_ns <= until;
     if (last)
         until = deadline_ns;
@@ -92,32 +92,32 @@ static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadl
 bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     abti_assert(abti_lockrank_may_sleep());
-    struct bucket *bucket = bucket_of(word);
+    struct bucket *bucket = word_bucket(word);
     struct sleeper s = {.word = word};
     bool in_time = true;
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* as the system call, no point of cancellation */
-    enter(bucket);
+    bucket_lock(bucket);
     /* relaxed: the mutex orders a change by a waker that had it before; later wakers find this thread in the list */
     if (abti_load_relaxed(word) == expected) {
         cond_init(&s.cond);
-        list_append(bucket, &s);
+        bucket_append(bucket, &s);
         in_time = sleep_until(bucket, &s, deadline_ns);
         if (!s.woken)
-            list_remove(bucket, &s);
+            bucket_remove(bucket, &s);
         pthread_cond_destroy(&s.cond);
     }
-    leave(bucket);
+    bucket_unlock(bucket);
     pthread_setcancelstate(cancel_state, NULL);
     return in_time || s.woken;
 }
 
-static void wake(_Atomic uint32_t *word, bool all)
+static void wake_some(_Atomic uint32_t *word, bool all)
 {
     if (ABTI_UNLIKELY(inside))
         return;
-    struct bucket *bucket = bucket_of(word);
-    enter(bucket);
+    struct bucket *bucket = word_bucket(word);
+    bucket_lock(bucket);
     for (struct sleeper **link = &bucket->first; *link;) {
         struct sleeper *s = *link;
         if (s->word != word) {
@@ -130,17 +130,17 @@ static void wake(_Atomic uint32_t *word, bool all)
         if (!all)
             break;
     }
-    leave(bucket);
+    bucket_unlock(bucket);
 }
 
 void abti_futex_wake(_Atomic uint32_t *word)
 {
-    wake(word, false);
+    wake_some(word, false);
 }
 
 void abti_futex_wake_all(_Atomic uint32_t *word)
 {
-    wake(word, true);
+    wake_some(word, true);
 }
 
 void abti_futex_forget_sleepers(void)

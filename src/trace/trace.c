@@ -121,7 +121,7 @@ static int by_ticks(const void *a_, const void *b_)
 }
 
 /* Room for so many more. */
-static bool has_room(uint64_t more)
+static bool trace_has_room(uint64_t more)
 {
     if (trace.num + more <= trace.room)
         return true;
@@ -139,7 +139,7 @@ static void take_records_out(struct trace_ring *ring, uint64_t until)
 {
     uint64_t head = abti_load_acquire(&ring->head); /* acquire: pairs with the release in put_record */
     uint64_t tail = abti_load_relaxed(&ring->tail); /* relaxed: the writer's own */
-    bool keeps = has_room(head - tail);
+    bool keeps = trace_has_room(head - tail);
     for (; tail < head && ring->records[tail % RING].ticks <= until; tail++) {
         if (!keeps) {
             abti_fetch_add_relaxed(&trace.lost, 1);
