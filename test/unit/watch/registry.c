@@ -2,6 +2,7 @@
 #include "sync/mutex.h"
 #include "unit/unit.h"
 #include "watch/registry.h"
+#include "must.h"
 #include "tap.h"
 #include "thousand.h"
 #include "watchdog.h"
@@ -179,6 +180,7 @@ int main(void)
 {
     watchdog_begin(0);
     unsetenv("ABT_WATCH_WAITS");
+    need_cancel_and_migrate();
     test_in_all_pools();
     setenv("ABT_WATCH_WAITS", "1", 1);
     watched = true;
