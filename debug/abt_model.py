@@ -57,24 +57,35 @@ class Debugger:
 class Cpu:
     """A machine: the frame of a suspended context (arch/*/ctx.S), by offsets from its address."""
 
-    def __init__(self, pc, sp, fp, thread, size, saved, dwarf):
+    def __init__(self, pc, sp, fp, size, saved, thread=None, dwarf=None, code=(1 << 64) - 1):
         self.pc, self.sp, self.fp = pc, sp, fp
-        self.thread = thread  # the register whose value is the pthread_t
         self.size = size      # the stack pointer of who goes on, less the context
         self.saved = saved    # where the frame has each register, pc among them
-        self.dwarf = dwarf    # the numbers of these and of sp in debugging information
+        self.thread = thread  # the register whose value is the pthread_t; None: there is none
+        self.dwarf = dwarf    # the numbers of these and of sp in debugging information; None: lldb is not served
+        self.code = code      # the bits of an address of code that are no signature
 
     def resume(self, memory, ctx):
         """The registers of the context that goes on there."""
         registers = {name: memory.word(ctx + offset) for name, offset in self.saved.items()}
+        registers[self.pc] &= self.code
         registers[self.sp] = ctx + self.size
         return registers
 
 
+def row(prefix, first, last, at):
+    """The places of registers with numbers in their names, one behind the other."""
+    return {f"{prefix}{first + i}": at + 8 * i for i in range(last - first + 1)}
+
+
 CPUS = {
-    "x86_64": Cpu("rip", "rsp", "rbp", "fs_base", 56,
-                  {"r12": 0, "r13": 8, "r14": 16, "r15": 24, "rbx": 32, "rbp": 40, "rip": 48},
-                  {"r12": 12, "r13": 13, "r14": 14, "r15": 15, "rbx": 3, "rbp": 6, "rip": 16, "rsp": 7}),
+    "x86_64": Cpu("rip", "rsp", "rbp", 56, {"r12": 0, "r13": 8, "r14": 16, "r15": 24, "rbx": 32, "rbp": 40, "rip": 48},
+                  "fs_base", {"r12": 12, "r13": 13, "r14": 14, "r15": 15, "rbx": 3, "rbp": 6, "rip": 16, "rsp": 7}),
+    "aarch64": Cpu("pc", "sp", "x29", 176, {**row("x", 19, 29, 0), "pc": 88}, code=(1 << 48) - 1),
+    "ppc64le": Cpu("pc", "r1", "r31", 528, {**row("r", 14, 31, 240), "pc": 528 + 16}),
+    "ppc64": Cpu("pc", "r1", "r31", 608, {**row("r", 14, 31, 320), "pc": 608 + 16}),
+    "riscv64": Cpu("pc", "sp", "fp", 208, {"pc": 0, "fp": 8, "s1": 16, **row("s", 2, 11, 24)}),
+    "s390x": Cpu("pc", "r15", "r11", 240, {**row("r", 6, 13, 240 + 48), "pc": 240 + 112}),
 }
 
 

@@ -38,7 +38,7 @@ sys.dont_write_bytecode = BYTECODE_BEFORE
 class Gdb(abt_model.Debugger):
     """What gdb knows."""
 
-    machines = {"i386:x86-64": "x86_64"}
+    machines = {"i386:x86-64": "x86_64", "aarch64": "aarch64", "riscv:rv64": "riscv64", "s390:64-bit": "s390x"}
 
     def __init__(self):
         if not gdb.selected_inferior().threads():
@@ -87,6 +87,8 @@ class Gdb(abt_model.Debugger):
 
     @staticmethod
     def value(frame, register):
+        if register is None:
+            return 0
         try:
             return int(frame.read_register(register)) & (1 << 64) - 1
         except (gdb.error, ValueError):
@@ -94,6 +96,8 @@ class Gdb(abt_model.Debugger):
 
     def machine(self):
         name = gdb.selected_inferior().architecture().name()
+        if name == "powerpc:common64":
+            return "ppc64le" if "little endian" in gdb.execute("show endian", to_string=True) else "ppc64"
         if name not in self.machines:
             raise abt_model.AbtError(f"contexts of {name} are not known")
         return self.machines[name]

@@ -72,7 +72,7 @@ class Lldb(abt_model.Debugger):
 
     def machine(self):
         name = self.target.GetTriple().split("-")[0]
-        if name not in abt_model.CPUS:
+        if name not in abt_model.CPUS or not abt_model.CPUS[name].dwarf:
             raise abt_model.AbtError(f"contexts of {name} are not known")
         return name
 
