@@ -531,7 +531,6 @@ END abti_ctx_leave
 #define WAIT_ROOM (HEADER + 16)
 #define WAIT (WAIT_ROOM + ROOM)
 FUNCTION abti_ctx_wait
-    .cfi_remember_state
     SAVE FRAME + WAIT
     addi %r0, %r1, FRAME + WAIT
     lwz %r12, FRAME + WAIT + CR_AT(%r1)
@@ -550,9 +549,8 @@ FUNCTION abti_ctx_wait
     .cfi_def_cfa_offset FRAME
     TELL_ALL
     b .Lresume
-    .cfi_restore_state
+    FORGET_ALL /* gdb 13 keeps what a state has that is restored to one without any register */
     .cfi_def_cfa_offset WAIT
-    .cfi_offset LR, LR_AT
     nop /* unwinders look up the instruction before */
 5:
     addi %r3, %r1, WAIT_ROOM
