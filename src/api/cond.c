@@ -46,7 +46,7 @@ ABTI_INLINE void order_wait(ABT_cond cond, ABT_mutex mutex)
     abti_annotate_acquire(mutex);
 }
 
-static ABTI_COLD int wait_seldom(ABT_cond cond, ABT_mutex mutex, const char *function)
+static ABTI_COLD int cond_wait_seldom(ABT_cond cond, ABT_mutex mutex, const char *function)
 {
     int code = check_pair(cond, mutex, function);
     if (code == ABT_SUCCESS) {
@@ -62,7 +62,7 @@ int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex)
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_COND);
     if (abti_is_seldom(cond) || abti_is_seldom(mutex))
-        return wait_seldom(cond, mutex, __func__);
+        return cond_wait_seldom(cond, mutex, __func__);
     int code = abti_cond_wait(cond, mutex);
     return ABTI_LIKELY(code == ABT_SUCCESS) ? code : abti_error(code);
 }
@@ -78,7 +78,7 @@ int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *ab
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-static ABTI_COLD int signal_seldom(ABT_cond cond, const char *function)
+static ABTI_COLD int cond_signal_seldom(ABT_cond cond, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(cond, ABT_COND_NULL, ABTI_HANDLE_COND, function)))
         return abti_error_in(ABT_ERR_INV_COND, function);
@@ -90,7 +90,7 @@ static ABTI_COLD int signal_seldom(ABT_cond cond, const char *function)
 int ABT_cond_signal(ABT_cond cond)
 {
     if (abti_is_seldom(cond))
-        return signal_seldom(cond, __func__);
+        return cond_signal_seldom(cond, __func__);
     abti_cond_signal(cond);
     return ABT_SUCCESS;
 }

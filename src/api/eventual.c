@@ -29,7 +29,7 @@ int ABT_eventual_free(ABT_eventual *eventual)
 }
 
 /* ABT_SUCCESS: the value's place is told, before the wait, after which another thread may have freed the eventual. */
-ABTI_INLINE int begin_wait(ABT_eventual eventual, void **value, const char *function)
+ABTI_INLINE int eventual_begin_wait(ABT_eventual eventual, void **value, const char *function)
 {
     if (abti_may_not_wait())
         return abti_error_in(ABT_ERR_EVENTUAL, function);
@@ -38,11 +38,11 @@ ABTI_INLINE int begin_wait(ABT_eventual eventual, void **value, const char *func
     return ABT_SUCCESS;
 }
 
-static ABTI_COLD int wait_seldom(ABT_eventual eventual, void **value, const char *function)
+static ABTI_COLD int eventual_wait_seldom(ABT_eventual eventual, void **value, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
-    int code = begin_wait(eventual, value, function);
+    int code = eventual_begin_wait(eventual, value, function);
     if (code == ABT_SUCCESS)
         code = abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL);
     abti_annotate_acquire(eventual); /* its address */
@@ -52,8 +52,8 @@ static ABTI_COLD int wait_seldom(ABT_eventual eventual, void **value, const char
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
     if (abti_is_seldom(eventual))
-        return wait_seldom(eventual, value, __func__);
-    int code = begin_wait(eventual, value, __func__);
+        return eventual_wait_seldom(eventual, value, __func__);
+    int code = eventual_begin_wait(eventual, value, __func__);
     return code == ABT_SUCCESS ? abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL) : code;
 }
 
@@ -115,7 +115,7 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 }
 
 /* What is not the eventual's is refused. */
-ABTI_INLINE int set_value(ABT_eventual eventual, void *value, int nbytes, const char *function)
+ABTI_INLINE int eventual_set_checked(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(nbytes < 0))
         return abti_error_in(ABT_ERR_INV_ARG, function);
@@ -125,22 +125,22 @@ ABTI_INLINE int set_value(ABT_eventual eventual, void *value, int nbytes, const 
     return code == ABT_SUCCESS ? code : abti_error_in(code, function);
 }
 
-static ABTI_COLD int set_seldom(ABT_eventual eventual, void *value, int nbytes, const char *function)
+static ABTI_COLD int eventual_set_seldom(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
     abti_annotate_release(eventual);
-    return set_value(eventual, value, nbytes, function);
+    return eventual_set_checked(eventual, value, nbytes, function);
 }
 
 int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 {
     if (abti_is_seldom(eventual))
-        return set_seldom(eventual, value, nbytes, __func__);
-    return set_value(eventual, value, nbytes, __func__);
+        return eventual_set_seldom(eventual, value, nbytes, __func__);
+    return eventual_set_checked(eventual, value, nbytes, __func__);
 }
 
-static ABTI_COLD int reset_seldom(ABT_eventual eventual, const char *function)
+static ABTI_COLD int eventual_reset_seldom(ABT_eventual eventual, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -151,7 +151,7 @@ static ABTI_COLD int reset_seldom(ABT_eventual eventual, const char *function)
 int ABT_eventual_reset(ABT_eventual eventual)
 {
     if (abti_is_seldom(eventual))
-        return reset_seldom(eventual, __func__);
+        return eventual_reset_seldom(eventual, __func__);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;
 }
