@@ -139,29 +139,18 @@ static bool has_turn(abti_es *es)
     return true;
 }
 
-static void fill(struct abti_stack *stack)
-{
-    volatile uint64_t *low = (uint64_t *)lowest(stack);
-    volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
-    while (at > low)
-        *--at = pattern;
-}
-
 /*
- * The kernel gives a page for each that is filled, and takes them back after that: 40 us for 64 KiB. Whoever asks for
- * sparing samples gets one only when 50 times as long has passed as the last one took here, and none of huge stacks,
- * whose memory may not be there.
+ * The kernel gives a page for each that is filled, and takes them back after that: 40 us for 16 KiB, measured. Sparing
+ * samples come so far apart that this is some 2 % of the time, and none of huge stacks, whose memory may not be there.
  */
-static void enter_sparingly(abti_es *es, struct abti_stack *stack)
+static bool may_spare(abti_es *es, const struct abti_stack *stack)
 {
-    enum { HUGE_STACK = 16 << 20, PAUSES = 50 };
-    uint64_t begin = abti_clock_mono_ns();
-    if (begin < es->spared_ns || stack->size > HUGE_STACK)
-        return;
-    abti_stack_watch(stack);
-    fill(stack);
-    uint64_t end = abti_clock_mono_ns();
-    es->spared_ns = end + PAUSES * (end - begin);
+    enum { HUGE_STACK = 16 << 20, APART_NS_PER_BYTE = 128 };
+    uint64_t now = abti_clock_mono_ns();
+    if (now < es->spared_ns || stack->size > HUGE_STACK)
+        return false;
+    es->spared_ns = now + stack->size * APART_NS_PER_BYTE;
+    return true;
 }
 
 void abti_stackuse_enter(void)
@@ -170,12 +159,14 @@ void abti_stackuse_enter(void)
     abti_unit *unit = es->cur;
     if (unit->flags & ABTI_UNIT_SCHED || !has_turn(es))
         return;
-    if (abti_load_relaxed(&sparing)) { /* relaxed: as in has_turn */
-        enter_sparingly(es, unit->stack);
+    /* relaxed: as in has_turn */
+    if (abti_load_relaxed(&sparing) && !may_spare(es, unit->stack))
         return;
-    }
     abti_stack_watch(unit->stack);
-    fill(unit->stack);
+    volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
+    volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
+    while (at > low)
+        *--at = pattern;
 }
 
 void abti_stackuse_leave(abti_unit *unit)
