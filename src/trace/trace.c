@@ -22,6 +22,8 @@ struct trace_ring {
     _Atomic(uint64_t) head; /* records that were put in; stored by the producer with release */
     _Atomic(uint64_t) tail; /* and taken out; stored by the writer with release */
     _Atomic(uint64_t) dropped;
+    _Atomic(bool) is_recording; /* from before the producer looks at the time until the record is in */
+    uint64_t known;             /* the writer's: all records of earlier ticks have been put in */
     struct abti_trace_record records[RING];
 };
 
@@ -61,13 +63,8 @@ static struct trace_ring *ring_of(unsigned index)
     return ring;
 }
 
-static void put_record(unsigned index, const struct abti_trace_record *record)
+static void put_record(struct trace_ring *ring, const struct abti_trace_record *record)
 {
-    struct trace_ring *ring = ring_of(index);
-    if (ABTI_UNLIKELY(!ring)) {
-        abti_fetch_add_relaxed(&trace.lost, 1); /* relaxed: a count that orders nothing */
-        return;
-    }
     uint64_t head = abti_load_relaxed(&ring->head); /* relaxed: the producer's own */
     /* acquire: pairs with the release in take_records_out. The writer has read what lay there */
     if (ABTI_UNLIKELY(head - abti_load_acquire(&ring->tail) == RING)) {
@@ -84,13 +81,11 @@ static uintptr_t arg_of(const abti_unit *unit, uint64_t event, ABT_tool_context 
     return event & with_func ? (uintptr_t)unit->func : (uintptr_t)context->object;
 }
 
-static void record_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
+static struct abti_trace_record make_record(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context)
 {
-    (void)arg;
-    abti_es *self = abti_es_self;
     /* The unit may be gone when it has been joined, and is not looked at then. */
     unsigned flags = event & ABT_TOOL_EVENT_THREAD_JOIN ? 0 : unit->flags;
-    struct abti_trace_record record = {
+    return (struct abti_trace_record){
         .ticks = abti_cpu_ticks(),
         .unit = unit,
         .arg = event & ABT_TOOL_EVENT_THREAD_JOIN ? 0 : arg_of(unit, event, context),
@@ -99,15 +94,36 @@ static void record_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_to
         .is_sched = flags & ABTI_UNIT_MAIN_SCHED ? 2
                     : flags & ABTI_UNIT_SCHED    ? 1
                                                  : 0,
-        .es = es && es == self ? es->index : 0,
+        .es = es && es == abti_es_self ? es->index : 0,
         .pool = context->pool ? context->pool->id : -1,
     };
+}
+
+/* The writer takes nothing out that is later than a record in the making: see find_known. */
+static void record_in(unsigned index, ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context)
+{
+    struct trace_ring *ring = ring_of(index);
+    if (ABTI_UNLIKELY(!ring)) {
+        abti_fetch_add_relaxed(&trace.lost, 1); /* relaxed: a count that orders nothing */
+        return;
+    }
+    abti_store_relaxed(&ring->is_recording, true); /* relaxed: the writer sees it in less than SETTLE_NS */
+    atomic_signal_fence(memory_order_seq_cst);     /* the compiler keeps it before the look at the time */
+    struct abti_trace_record record = make_record(unit, es, event, context);
+    put_record(ring, &record);
+    abti_store_release(&ring->is_recording, false); /* release: pairs with the acquire in find_known */
+}
+
+static void record_event(ABT_thread unit, ABT_xstream es, uint64_t event, ABT_tool_context context, void *arg)
+{
+    (void)arg;
+    abti_es *self = abti_es_self;
     if (ABTI_LIKELY(self != NULL)) {
-        put_record(self->index, &record);
+        record_in(self->index, unit, es, event, context);
         return;
     }
     abti_spin_lock(&others_lock);
-    put_record(0, &record);
+    record_in(0, unit, es, event, context);
     abti_spin_unlock(&others_lock);
 }
 
@@ -183,15 +199,34 @@ static uint64_t next_ns(uint64_t ticks)
 }
 
 /*
- * Records are written when no stream can still put in an earlier one, but for one that is kept off its CPU just there:
- * then some slice is missing.
+ * Until when all records of all streams are in, at the time `now`. A producer says that it records before it looks at
+ * the time, and may be kept off its CPU then for as long as the system likes. Its store becomes visible in less than
+ * SETTLE_NS. So where it is not seen to record, no earlier record than of that long ago can still come; and else none
+ * that is earlier than what was known when it was last seen not to record.
  */
+static uint64_t find_known(uint64_t now)
+{
+    uint64_t settle = trace.ns_per_tick > 0.0 ? (uint64_t)(SETTLE_NS / trace.ns_per_tick) : 0;
+    uint64_t settled = now > settle ? now - settle : 0, until = settled;
+    for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
+        struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
+        if (!ring)
+            continue;
+        /* acquire: pairs with the release in record_in. What was put in before is seen in take_records_out */
+        if (!abti_load_acquire(&ring->is_recording))
+            ring->known = settled;
+        if (ring->known < until)
+            until = ring->known;
+    }
+    return until;
+}
+
+/* Records are written when no stream can still put in an earlier one. */
 static void write_records(bool all)
 {
     uint64_t ticks = abti_cpu_ticks();
     measure_ticks(abti_clock_mono_ns());
-    uint64_t settle = trace.ns_per_tick > 0.0 ? (uint64_t)(SETTLE_NS / trace.ns_per_tick) : 0;
-    uint64_t until = all ? UINT64_MAX : ticks > settle ? ticks - settle : 0;
+    uint64_t until = all ? UINT64_MAX : find_known(ticks);
     trace.num = 0;
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {
         struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
@@ -242,6 +277,7 @@ static void clear_rings(void)
         struct trace_ring *ring = abti_load_acquire(&rings[i]); /* acquire: pairs with the release in ring_of */
         if (!ring)
             continue;
+        ring->known = trace.first_ticks;
         abti_store_relaxed(&ring->dropped, 0);                           /* relaxed, as nobody puts anything in */
         abti_store_release(&ring->tail, abti_load_acquire(&ring->head)); /* as in take_records_out */
     }
