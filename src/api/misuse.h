@@ -9,6 +9,7 @@
 #define ABTI_API_MISUSE_H
 
 #include "api/check.h"
+#include "os/annotate.h"
 #include "unit/ledger.h"
 #include "unit/unit.h"
 
@@ -37,9 +38,11 @@ void abti_misuse_note_unit(abti_unit *unit) ABTI_COLD;
 /* They cost one load while misuse is not looked for. In builds without checks of arguments they are not made. */
 #define ABTI_MISUSED(call) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(abti_ledger_on) && (call))
 
-/* A null handle, or a stale one. `function` is the one that the user has called. */
+/* A null handle, or a stale one: one comparison while misuse is not looked for. `function` is the one that the user has
+ * called. */
 #define ABTI_IS_BAD_IN(handle, null, kind, function)                                                                   \
-    (ABTI_IS_NULL(handle, null) || ABTI_MISUSED(abti_misuse_is_stale(handle, kind, function)))
+    (abti_is_seldom(handle) &&                                                                                         \
+     (ABTI_IS_NULL(handle, null) || ABTI_MISUSED(abti_misuse_is_stale(handle, kind, function))))
 #define ABTI_IS_BAD(handle, null, kind) ABTI_IS_BAD_IN(handle, null, kind, __func__)
 
 ABTI_INLINE void abti_note_unit(abti_unit *unit)

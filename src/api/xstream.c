@@ -307,6 +307,15 @@ int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
     return ABT_SUCCESS;
 }
 
+/* The scheduler has exceptions in hand. */
+static ABTI_COLD void run_keeping(abti_es *es, abti_unit *unit)
+{
+    struct abti_cxx_globals kept;
+    abti_exceptions_take(es, &kept);
+    abti_run_child(es, unit, NULL);
+    abti_exceptions_pick_up(&kept);
+}
+
 /* Runs the unit in a scheduler, with a change of its pool if one is given. */
 static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 {
@@ -315,9 +324,10 @@ static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
         if (code != ABT_SUCCESS)
             return abti_error(code);
     }
-    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
-    abti_run_child(es, unit, NULL);
-    abti_exceptions_pick_up(&kept);
+    if (abti_has_exceptions(es))
+        run_keeping(es, unit);
+    else
+        abti_run_child(es, unit, NULL);
     return ABT_SUCCESS;
 }
 
