@@ -64,23 +64,47 @@ void abti_after_suspend(void *arg)
     abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
 }
 
-int abti_suspend(abti_es *es, abti_unit *self)
+/* The calling ULT is to wait for its user. `slowly`: that has to be told or kept. */
+ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool slowly)
 {
-    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    if (slowly)
+        abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    abti_wait_for(self, NULL);
+    if (slowly)
+        abti_wait_for(self, NULL);
+    else
+        abti_unit_wait_for(self, NULL);
+}
+
+static ABTI_COLD int suspend_slowly(abti_es *es, abti_unit *self)
+{
+    begin_suspension(es, self, true);
     return abti_block(es, self, abti_after_suspend, self);
+}
+
+int abti_suspend(abti_es *es, abti_unit *self)
+{
+    if (abti_switches_slowly(es))
+        return suspend_slowly(es, self);
+    begin_suspension(es, self, false);
+    return abti_block(es, self, abti_after_suspend, self);
+}
+
+static ABTI_COLD int suspend_to_slowly(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    begin_suspension(es, self, true);
+    abti_pool_count_entered(es, self->pool);
+    return abti_leave(es, self, next, abti_after_suspend, self);
 }
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_assert(es->cur == self && self->pool && self != next);
-    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    if (abti_has_requests(self))
-        abti_serve_migration(self);
+    if (abti_switches_slowly(es))
+        return suspend_to_slowly(es, self, next);
+    begin_suspension(es, self, false);
     abti_pool_count_entered(es, self->pool);
-    abti_wait_for(self, NULL);
     return abti_leave(es, self, next, abti_after_suspend, self);
 }
 
@@ -122,12 +146,14 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
     abti_es_wake(es);
 }
 
-void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
+ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool watched)
 {
     abti_pool *pool = unit->pool;
-    abti_annotate_release(unit);
-    abti_guest_note();
-    abti_tool_event_resume(unit);
+    if (watched) {
+        abti_annotate_release(unit);
+        abti_guest_note();
+        abti_tool_event_resume(unit);
+    }
     if (ABTI_UNLIKELY(!pool)) {
         unblock_native(unit);
         return;
@@ -135,4 +161,17 @@ void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
     /* relaxed: only queries look at it before the unit runs, and they may see it late */
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_pool_push_unblocked(pool, unit, context);
+}
+
+static ABTI_COLD void unblock_watched(abti_unit *unit, ABT_pool_context context)
+{
+    unblock_body(unit, context, true);
+}
+
+void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
+{
+    if (abti_is_watched())
+        unblock_watched(unit, context);
+    else
+        unblock_body(unit, context, false);
 }

@@ -35,7 +35,8 @@ void abti_told_look(abti_es *es)
 static void set_mode(bool told)
 {
     abti_rt.told = told;
-    abti_store_relaxed(&abti_watched, told || abti_annotate_on); /* relaxed: see abti_is_watched */
+    /* relaxed: see abti_is_watched */
+    abti_store_relaxed(&abti_watched, told || abti_annotate_on || abti_rt.config.watch_waits);
     /* relaxed: rt.lock is held */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
@@ -137,5 +138,6 @@ ABTI_NO_SANITIZE void abti_depart_to_start_watched(abti_unit *to)
 void abti_told_forget(void)
 {
     changing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    abti_store_relaxed(&abti_watched, abti_annotate_on); /* relaxed: there is no other thread */
+    /* relaxed: there is no other thread */
+    abti_store_relaxed(&abti_watched, abti_annotate_on || abti_rt.config.watch_waits);
 }

@@ -15,7 +15,10 @@
 #include "rt/self.h"
 #include "rt/tool.h"
 
-/* Switches must tell of events, or a sanitizer, or valgrind: they take the slow form. Written under rt.lock. */
+/*
+ * Switches and wakes have somebody to tell: a listener, a sanitizer, valgrind, or those that watch waits, native
+ * threads among them (wait/guest.h). They take the slow form. Written under rt.lock.
+ */
 extern _Atomic(bool) abti_watched ABTI_HIDDEN;
 
 ABTI_INLINE bool abti_is_watched(void)

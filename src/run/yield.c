@@ -23,14 +23,15 @@ static void after_yield_loop(void *arg)
  * Serves requests, or lets the scheduler look at events. relaxed: abti_migrate_serve looks at the request again, and
  * queries may see the state late.
  */
-static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
+ABTI_INLINE int yield_slow_body(abti_es *es, abti_unit *self, ABT_pool_context context, bool slowly)
 {
     if (abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* a tasklet runs until it ends */
-    if (context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
+    if (slowly && context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
         abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has told it */
     if (!es->parent) {
-        abti_tool_event_run(es, self, NULL);
+        if (slowly)
+            abti_tool_event_run(es, self, NULL);
         return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
     }
     unsigned requests = abti_load_relaxed(&self->requests);
@@ -44,6 +45,18 @@ static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context c
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
+}
+
+static ABTI_NOINLINE ABTI_COLD int yield_slow_told(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    return yield_slow_body(es, self, context, true);
+}
+
+static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (abti_switches_slowly(es))
+        return yield_slow_told(es, self, context);
+    return yield_slow_body(es, self, context, false);
 }
 
 /*

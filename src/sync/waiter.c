@@ -105,20 +105,45 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
     return unit;
 }
 
-static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+/* The wait begins. `slowly`: it has to be told or kept. */
+ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool slowly)
 {
-    abti_es *es = abti_es_self;
+    if (slowly) {
+        abti_tool_event_suspend(es, w->reason, w->object);
+        abti_wait_for(w->unit, w);
+    } else {
+        abti_unit_wait_for(w->unit, w);
+    }
+}
+
+ABTI_INLINE void park_ult_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
+                               bool slowly)
+{
     abti_assert(w->unit == es->cur);
-    abti_tool_event_suspend(es, w->reason, w->object);
+    begin_wait(es, w, slowly);
     abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
     w->other = next ? NULL : other;
-    abti_wait_for(w->unit, w);
     /* These are tail calls, so that the ULT goes on in our caller. */
     if (next)
         abti_leave_to(es, w->unit, next, after_park, w);
     else
         abti_block(es, w->unit, after_park, w);
+}
+
+static ABTI_COLD void park_ult_slowly(abti_es *es, struct abti_waiter *w, struct abti_spin *lock,
+                                      struct abti_waiter *other)
+{
+    park_ult_body(es, w, lock, other, true);
+}
+
+static void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
+{
+    abti_es *es = abti_es_self;
+    if (abti_switches_slowly(es))
+        park_ult_slowly(es, w, lock, other);
+    else
+        park_ult_body(es, w, lock, other, false);
 }
 
 /* A ULT parks, and is woken when this returns true. A native thread has let go of the lock, and is still to wait. */
@@ -142,16 +167,28 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
         abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
+ABTI_INLINE void park_to_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next, bool slowly)
+{
+    abti_assert(w->unit == es->cur && next);
+    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
+    begin_wait(es, w, slowly);
+    w->lock = lock;
+    w->other = NULL;
+    abti_block_to(es, w->unit, next, after_park, w);
+}
+
+static ABTI_COLD void park_to_slowly(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
+{
+    park_to_body(es, w, lock, next, true);
+}
+
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
 {
     abti_es *es = abti_es_self;
-    abti_assert(w->unit == es->cur && next);
-    abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
-    abti_tool_event_suspend(es, w->reason, w->object);
-    w->lock = lock;
-    w->other = NULL;
-    abti_wait_for(w->unit, w);
-    abti_block_to(es, w->unit, next, after_park, w);
+    if (abti_switches_slowly(es))
+        park_to_slowly(es, w, lock, next);
+    else
+        park_to_body(es, w, lock, next, false);
 }
 
 void abti_waiter_park_in_crowd(struct abti_waiter *w, struct abti_spin *lock, unsigned num)
