@@ -1,0 +1,215 @@
+"""What the comment of a function says, in parts, with references to other functions resolved: description, callers,
+waiting, errors. The rules for what a comment does not mention stand at the top of abt.h."""
+import re
+
+NAME = r"ABTX?_\w+"
+CALLERS = re.compile(
+    r"^(Any time|Any native thread, any time|Any thread|Any caller|On an ES|ULT only|Only schedulers|Signal handlers may "
+    r"call|Not for ULTs|tasklets may call)\b")
+USUAL_CALLERS = "Any work unit (ULT, tasklet or scheduler) or external native thread, once ABT_init has returned."
+USUAL_WAITING = "It neither switches to another work unit nor blocks."
+EXPLAINED = [
+    (r"Any time\.", "Any thread at any time, also before ABT_init and after ABT_finalize."),
+    (r"Any native thread, any time\.", "Any native thread at any time."),
+    (r"ULT only", "ULTs only: a tasklet gets ABT_ERR_INV_THREAD, an external thread ABT_ERR_INV_XSTREAM"),
+    (r"On an ES", "Work units, which run on an execution stream: an external thread gets ABT_ERR_INV_XSTREAM"),
+]
+WAITS = {
+    "Yields": "It yields: the caller goes back to its pool, and the scheduler of its execution stream goes on.",
+    "Waits": "It waits: a ULT is suspended, so that its execution stream runs other work; a tasklet or an external thread "
+             "sleeps.",
+    "Blocks": "It blocks the native thread, also below a ULT.",
+    "Does not return": "It does not return.",
+}
+# A null handle gives the INV_ code of its kind, and so do arguments that are none of what there is.
+KINDS = {
+    "ABT_xstream": "the execution stream", "ABT_xstream_barrier": "the barrier", "ABT_sched": "the scheduler",
+    "ABT_sched_config": "the configuration", "ABT_pool": "the pool", "ABT_pool_config": "the configuration",
+    "ABT_pool_user_def": "the definition", "ABT_unit": "the unit", "ABT_thread": "the work unit",
+    "ABT_thread_attr": "the attributes", "ABT_task": "the tasklet", "ABT_key": "the key", "ABT_mutex": "the mutex",
+    "ABT_mutex_attr": "the attributes", "ABT_cond": "the condition variable", "ABT_rwlock": "the lock",
+    "ABT_eventual": "the eventual", "ABT_future": "the future", "ABT_barrier": "the barrier", "ABT_timer": "the timer",
+}
+MEANING = {
+    "UNINITIALIZED": "ABT_init has not been called.", "MEM": "There is no memory.", "SYS": "The system refuses.",
+    "FEATURE_NA": "The library was configured without this.", "INV_ARG": "An argument is out of range.",
+    "MUTEX_LOCKED": "The mutex is locked.", "COND_TIMEDOUT": "The time is over.",
+    "INV_POOL_KIND": "There is no such kind.", "INV_POOL_ACCESS": "There is no such access.",
+    "INV_SCHED_PREDEF": "There is no such scheduler.", "INV_QUERY_KIND": "There is no such kind.",
+    "OTHER": "A user's pool made no unit, or something else is wrong.",
+}
+
+
+class Contract:
+    def __init__(self):
+        self.summary, self.text, self.callers, self.waiting = "", [], [], []
+        self.errors = []  # (code without ABT_ERR_, what the comment adds)
+        self.base = None  # the function whose description goes with this one
+
+
+def sentences(text):
+    """Splits at full stops that end sentences, outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "." and depth == 0 and (at + 1 == len(text) or text[at + 1] == " "):
+            parts.append(text[start:at + 1].strip())
+            start = at + 1
+    return [part for part in parts + [text[start:].strip()] if part]
+
+
+def split_list(text):
+    depth, now, parts = 0, "", []
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            parts.append(now.strip())
+            now = ""
+        else:
+            now += char
+    return [part for part in parts + [now.strip()] if part]
+
+
+def listed(text):
+    """The codes of a list such as: INV_POOL, OTHER (the pool made no unit)."""
+    found = []
+    for part in split_list(text.rstrip(".")):
+        match = re.match(r"(?:then |and |with )?([A-Z][A-Z_0-9]+)(?: \((.*)\))?$", part)
+        if match:
+            found.append((match[1], match[2] or ""))
+    return found
+
+
+def implied(entry):
+    """INV_ codes of the handles that the function takes."""
+    found = []
+    for parameter in entry.parameters:
+        kind = re.match(r"(?:const )?(ABT_\w+) ?(\**)", parameter)
+        if kind and kind[1] in KINDS and not (kind[2] and not entry.name.endswith(("_free", "_revive", "_revive_to"))):
+            found.append(("INV_" + kind[1][4:].upper(), ""))
+    return found
+
+
+def errors_of(sentence, contract, previous, known):
+    """Reads one sentence about errors; False if it is none."""
+    if re.match(r"(Rules and e|E)rrors:? as above\b", sentence):
+        base = previous
+    else:
+        match = re.match(rf"(?:Rules and e|E)rrors:? as (?:of )?({NAME})", sentence)
+        base = known.get(match[1]) if match else None
+        if not match:
+            match = re.match(r"Errors(?: \(1\.x only\))?: (.*)", sentence)
+            if not match:
+                return False
+            contract.errors += listed(match[1])
+            return True
+    contract.errors += [pair for pair in base.errors if pair not in contract.errors]
+    contract.errors += listed(re.split(r"with|then", sentence, maxsplit=1)[-1]) if "," in sentence else []
+    if sentence.startswith("Rules"):
+        contract.callers = list(base.callers)
+    return True
+
+
+def callers_of(sentence, contract):
+    """Takes what a sentence says of callers and of waiting out of it; what is left is for the description."""
+    if CALLERS.match(sentence):
+        for pattern, words in EXPLAINED:
+            sentence = re.sub("^" + pattern, words, sentence)
+        wait = re.search(r"; (waits|yields|blocks)\.$", sentence)
+        if wait:
+            contract.waiting.append(WAITS[wait[1].capitalize()])
+            sentence = sentence[:wait.start()] + "."
+        contract.callers.append(sentence)
+        return ""
+    if sentence.rstrip(".") in WAITS:
+        contract.waiting.append(WAITS[sentence.rstrip(".")])
+        return ""
+    return sentence
+
+
+OBJECTS = [("ABTX_xstream", "the ES"), ("ABTX_thread", "the work unit"), ("ABT_thread_attr", "the attribute object"),
+           ("ABT_mutex_attr", "the attribute object"), ("ABT_pool_user_def", "the definition"),
+           ("ABT_pool_config", "the configuration"), ("ABT_sched_config", "the configuration"),
+           ("ABT_self", "the caller"), ("ABT_task", "the tasklet"), ("ABT_thread", "the work unit"),
+           ("ABT_xstream_barrier", "the barrier"), ("ABT_xstream", "the ES"), ("ABT_pool", "the pool"),
+           ("ABT_sched", "the scheduler")]
+
+
+def plain(entry, sentence):
+    """The first sentence, on a page of its own: what "it" is has been said on another page of the header."""
+    kind = next((words for prefix, words in OBJECTS if entry.name.startswith(prefix)), None)
+    kind = kind or KINDS.get("_".join(entry.name.split("_")[:2]))
+    if not kind:
+        return sentence
+    first, rest = sentence[:40], sentence[40:]
+    first = re.sub(r"^Its\b", kind.capitalize() + "'s", first).replace("'S ", "'s ")
+    first = re.sub(r"^((?:Frees|Sets|Whether|Reads|Changes) )it\b", rf"\1{kind}", first)
+    first = re.sub(r"^(Sets )its\b", rf"\1{kind}'s", first)
+    first = re.sub(r"^(The ES that ran |The pool |Associates )it\b", rf"\1{kind}", first)
+    return first.replace("the Es", "the ES").replace("The es", "The ES") + rest
+
+
+def read(entry, previous, known):
+    """The contract of a function; `previous` is that of the function before it, `known` has those read so far."""
+    contract = Contract()
+    follows = []
+    for number, paragraph in enumerate(entry.comment):
+        kept = []
+        for sentence in sentences(paragraph):
+            if errors_of(sentence, contract, previous, known):
+                continue
+            sentence = callers_of(sentence, contract)
+            if sentence:
+                kept.append(sentence)
+        if number == 0 and kept:
+            first = kept[0]
+            named = re.match(rf"(?:The same as )?({NAME})(?:\.$| on each| with a chosen)", first) or \
+                re.match(rf"The same as ({NAME})", first)
+            if named and named[1] in known:
+                contract.base = named[1]
+                kept[0] = re.sub(rf"^({NAME})\.$", r"The same as \1.", first)
+            elif first.startswith("The same") and previous:
+                contract.base = previous.base if previous.base and "as " + previous.base not in first and \
+                    previous.is_variant else previous.name
+                kept[0] = re.sub(r"^The same\b,? ?(?!as)", f"The same as {contract.base}, ", first).replace(
+                    ", .", ".").replace(f"{contract.base}, as ", f"{contract.base}, as ")
+            elif re.search("[Ee]rrors as above", paragraph) and previous:
+                contract.base = previous.name
+            kept[0] = plain(entry, kept[0])
+        if kept:
+            follows.append(" ".join(kept))
+    contract.name, contract.text = entry.name, follows
+    contract.is_variant = bool(contract.base)
+    base = known.get(contract.base)
+    contract.summary = summary(follows[0] if follows else "Lets others run")
+    if base:
+        contract.callers = contract.callers or list(base.callers)
+        contract.waiting = contract.waiting or list(base.waiting)
+        contract.errors = contract.errors or list(base.errors)
+    contract.errors += [pair for pair in implied(entry) if pair[0] not in [code for code, _ in contract.errors]]
+    contract.callers = contract.callers or [USUAL_CALLERS]
+    said = " ".join(follows)
+    if not contract.waiting and not re.search(r"\b([Ww]aits?|[Bb]locks?|[Yy]ields?|switch(es)?|runs it)\b", said):
+        contract.waiting = [USUAL_WAITING]
+    return contract
+
+
+def summary(text):
+    """One line for lists of pages: the first clause."""
+    text = re.sub(r"^(For [a-z ]+): ", r"\1, ", text)
+    first = re.split(r"(?<![0-9])[.;:](?: |$)", re.sub(r" \([^)]*\)", "", text), maxsplit=1)[0]
+    while len(first) > 90 and ", " in first:
+        first = first.rsplit(", ", 1)[0]
+    return first.strip().rstrip(".")
+
+
+def meaning(code, words):
+    """What a code says: the words of the comment, or what it says everywhere."""
+    if words and not words.startswith("also:"):
+        return words[0].upper() + words[1:] + "."
+    general = MEANING.get(code)
+    if not general and code.startswith("INV_"):
+        kind = KINDS.get("ABT_" + code[4:].lower(), "the argument")
+        general = kind[0].upper() + kind[1:] + " is not valid."
+    general = general or f"The object cannot do this now."
+    return general[:-1] + "; also: " + words[5:].strip() + "." if words else general

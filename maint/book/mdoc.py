@@ -1,0 +1,97 @@
+"""Writes an entry as a manual page."""
+import re
+import textwrap
+
+import book
+
+
+def escape(text):
+    text = text.replace("\\", "\\e")
+    return "\\&" + text if text[:1] in ".'" else text
+
+
+def fill(text):
+    """Running text: each sentence on a line of its own, as mandoc wants it."""
+    text = re.sub(r"(?<=[a-z)0-9A-Z'])([.]) (?=[A-Z(])", r"\1\n", text)
+    text = re.sub(r"\b((?:[a-z]\w*|ABTX?_\w+)\(\))([.,:;]?)[ \n]?", lambda m: f"\n.Fn {m[1][:-2]} {m[2]}".rstrip() + "\n", text)
+    lines = [part for line in text.splitlines() for part in textwrap.wrap(line, 78, break_on_hyphens=False,
+                                                                          break_long_words=False)]
+    return "\n".join(line if line.startswith(".Fn ") else escape(line) for line in lines)
+
+
+def synopsis(entry):
+    if entry.kind != "function":
+        return [".In abt.h", ".Bd -literal"] + [escape(line.rstrip()) for line in entry.code.splitlines()] + [".Ed"]
+    lines = [".In abt.h", f".Ft {entry.result}", f".Fo {entry.name}"]
+    lines += [f'.Fa "{parameter}"' for parameter in entry.parameters]
+    return lines + [".Fc"]
+
+
+def see_also(entry, sections):
+    names = [base.name for base in entry.behind]
+    section = next(s for s in sections if entry in s.entries)
+    at = section.entries.index(entry)
+    names += [e.name for e in section.entries[max(0, at - 3):at + 4] if e is not entry]
+    names = sorted(set(names), key=str.lower)[:8]
+    return [f".Xr {name} 3" + (" ," if name != names[-1] else "") for name in names]
+
+
+def examples(entry, lines):
+    if entry.examples:
+        lines += [".Sh EXAMPLES", "These of the programs that are installed with the library use it:"]
+        lines += [f".Pa examples/{name}" + (" ," if name != entry.examples[-1] else " .") for name in entry.examples]
+
+
+def function(entry, lines):
+    for base in entry.behind:
+        lines += [".Pp", f"Of", f".Fn {base.name} :"]
+        for paragraph in base.text:
+            lines += [fill(paragraph), ".Pp"]
+        lines.pop()
+    lines += [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
+    if entry.contract.waiting:
+        lines += [".Ss Waiting"] + [fill(text) for text in entry.contract.waiting]
+    lines += [".Ss Memory order", fill(entry.order), ".Ss Cost"]
+    if entry.cost:
+        lines += ["Instructions of one operation in a release build:", ".Bl -column -offset indent "
+                  '"create+join+free, not migratable" "x86_64" "aarch64"', ".It operation Ta x86_64 Ta aarch64"]
+        lines += [f".It {work} Ta {counts['x86_64']} Ta {counts['aarch64']}" for work, counts in entry.cost] + [".El"]
+    else:
+        lines.append(book.NOT_COUNTED)
+    if entry.result == "double":
+        examples(entry, lines)
+        return
+    lines += [".Sh RETURN VALUES", ".Dv ABT_SUCCESS ,", "or an error code."]
+    examples(entry, lines)
+    if entry.errors:
+        lines += [".Sh ERRORS", ".Bl -tag -width Er"]
+        for code, words in entry.errors:
+            lines += [f".It Bq Er {code}", fill(words)]
+        lines.append(".El")
+
+
+def page(entry, sections, date):
+    lines = [f".Dd {date}", f".Dt {entry.name.upper()} 3", ".Os", ".Sh NAME"]
+    names = entry.names + [name for name, _ in entry.constants]
+    lines += [f".Nm {name}" + (" ," if name != names[-1] else "") for name in names]
+    lines += [f".Nd {escape(entry.summary or entry.section)}", ".Sh SYNOPSIS"] + synopsis(entry)
+    lines += [".Sh DESCRIPTION"]
+    for paragraph in entry.text or ["It lets the scheduler run another work unit."]:
+        lines += [fill(paragraph), ".Pp"]
+    lines.pop()
+    if entry.kind == "function":
+        function(entry, lines)
+    else:
+        examples(entry, lines)
+    lines += [".Sh SEE ALSO"] + see_also(entry, sections)
+    return "\n".join(lines) + "\n"
+
+
+def write(sections, directory, date):
+    directory.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for entry in section.entries:
+            (directory / f"{entry.name}.3").write_text(page(entry, sections, date))
+            for name in entry.names[1:] + [name for name, _ in entry.constants]:
+                (directory / f"{name}.3").unlink(missing_ok=True)
+                (directory / f"{name}.3").symlink_to(f"{entry.name}.3")
