@@ -26,7 +26,7 @@ def note(notes, name, kind):
 
 def examples():
     return {file.name: set(re.findall(r"\bABTX?_\w+", file.read_text()))
-            for file in sorted((TOP / "examples").glob("*.c"), key=lambda f: f.stat().st_size)}
+            for file in sorted((TOP / "examples/start").glob("*.c"), key=lambda f: f.stat().st_size)}
 
 
 def code_errors():

@@ -93,7 +93,7 @@ def write_pages(directory, index):
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
     (directory / "examples").mkdir(exist_ok=True)
-    for file in sorted((book.TOP / "examples").glob("*.c")):
+    for file in sorted((book.TOP / "examples/start").glob("*.c")):
         body = f"<h1>{file.name}</h1><pre><code>{html.escape(file.read_text())}</code></pre>"
         (directory / "examples" / (file.name + ".html")).write_text(page(file.name, body, "../"))
         index.append(("example " + file.name, "", f"examples/{file.name}.html"))
