@@ -77,7 +77,7 @@ def entry_html(entry, places):
 def write_pages(directory, index):
     """The pages of doc/, of doc/guide/ and the examples."""
     for file in sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md")) + \
-            [book.TOP / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]:
+            [book.TOP / name for name in ("examples/start/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")]:
         text = file.read_text()
         target = directory / file.relative_to(book.TOP).with_suffix(".html")
         target = target.with_name(target.name.lower())
@@ -92,9 +92,9 @@ def write_pages(directory, index):
                   for heading in re.findall(r"^## (.*)", text, re.M)]
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
-    (directory / "examples").mkdir(exist_ok=True)
     for file in sorted((book.TOP / "examples/start").glob("*.c")):
         body = f"<h1>{file.name}</h1><pre><code>{html.escape(file.read_text())}</code></pre>"
+        shutil.copy(file, directory / "examples/start")
         (directory / "examples" / (file.name + ".html")).write_text(page(file.name, body, "../"))
         index.append(("example " + file.name, "", f"examples/{file.name}.html"))
 
