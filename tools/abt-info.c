@@ -1,0 +1,154 @@
+/* Prints what libabt and the machine offer. See usage(). */
+#include <abt.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int usage(FILE *fp, int status)
+{
+    fputs("usage: abt-info               versions, build options, what the machine offers, variables\n"
+          "       abt-info --version     versions only\n"
+          "       abt-info --self-test   makes, joins, locks and wakes for ten seconds\n",
+          fp);
+    return status;
+}
+
+static void print_version(void)
+{
+    printf("libabt %s, interface %s\n", ABTX_VERSION, ABT_VERSION);
+}
+
+static void print_answer(const char *what, int is_there)
+{
+    printf("  %-12s %s\n", what, is_there ? "yes" : "no");
+}
+
+/* A call that the system knows fails by another error than this, or not at all. */
+static int is_known(long number, long a, long b)
+{
+    errno = 0;
+    return syscall(number, a, b, 0L, 0L, 0L, 0L) >= 0 || (errno != ENOSYS && errno != EPERM);
+}
+
+static int has_guards(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int works = memory != MAP_FAILED && mprotect(memory, (size_t)page, PROT_NONE) == 0;
+    if (memory != MAP_FAILED)
+        munmap(memory, (size_t)page);
+    return works;
+}
+
+static int has_huge_pages(void)
+{
+    char line[128];
+    long pages = 0;
+    FILE *fp = fopen("/proc/meminfo", "r");
+    while (fp && fgets(line, sizeof(line), fp))
+        sscanf(line, "HugePages_Free: %ld", &pages);
+    if (fp)
+        fclose(fp);
+    return pages > 0;
+}
+
+static void print_machine(void)
+{
+    printf("This machine:\n");
+#ifdef SYS_futex
+    print_answer("futex", is_known(SYS_futex, 0, 1 | 128));
+#endif
+#ifdef SYS_membarrier
+    print_answer("membarrier", is_known(SYS_membarrier, 0, 0));
+#endif
+#ifdef SYS_io_uring_setup
+    print_answer("io_uring", is_known(SYS_io_uring_setup, 0, 0));
+#endif
+    print_answer("guard pages", has_guards());
+    print_answer("huge pages", has_huge_pages());
+    printf("  %-12s %ld\n", "CPUs", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* ---- The self-test ---- */
+
+static ABT_mutex mutex;
+static ABT_eventual start;
+static long sum;
+
+static void adds(void *arg)
+{
+    ABT_eventual_wait(start, NULL);
+    ABT_mutex_lock(mutex);
+    sum += *(int *)arg;
+    ABT_self_yield();
+    ABT_mutex_unlock(mutex);
+}
+
+static int test_round(ABT_pool *pools)
+{
+    enum { UNITS = 64 };
+    ABT_thread units[UNITS];
+    int one = 1, failed = 0;
+
+    sum = 0;
+    ABT_eventual_reset(start);
+    for (int i = 0; i < UNITS; i++)
+        failed |= ABT_thread_create(pools[i % 2], adds, &one, ABT_THREAD_ATTR_NULL, &units[i]) != ABT_SUCCESS;
+    ABT_eventual_set(start, NULL, 0);
+    for (int i = 0; i < UNITS && !failed; i++)
+        failed |= ABT_thread_free(&units[i]) != ABT_SUCCESS;
+    return failed || sum != UNITS;
+}
+
+static int self_test(int argc, char **argv)
+{
+    ABT_xstream streams[2];
+    ABT_pool pools[2];
+    time_t end = time(NULL) + 10;
+    long rounds = 0;
+    int failed = 0;
+
+    if (ABT_init(argc, argv) != ABT_SUCCESS || ABT_mutex_create(&mutex) != ABT_SUCCESS ||
+        ABT_eventual_create(0, &start) != ABT_SUCCESS || ABT_self_get_xstream(&streams[0]) != ABT_SUCCESS ||
+        ABT_xstream_create(ABT_SCHED_NULL, &streams[1]) != ABT_SUCCESS) {
+        printf("self-test: the library does not start\n");
+        return 1;
+    }
+    for (int i = 0; i < 2; i++)
+        ABT_xstream_get_main_pools(streams[i], 1, &pools[i]);
+    for (; !failed && time(NULL) < end; rounds++)
+        failed = test_round(pools);
+    ABT_xstream_free(&streams[1]);
+    ABT_eventual_free(&start);
+    ABT_mutex_free(&mutex);
+    ABT_finalize();
+    printf("self-test: %ld rounds on two streams, %s\n", rounds, failed ? "FAILED" : "ok");
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        return usage(stderr, 2);
+    if (argc == 2 && strcmp(argv[1], "--self-test") == 0)
+        return self_test(argc, argv);
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return usage(stdout, 0);
+    if (argc == 2 && strcmp(argv[1], "--version") != 0)
+        return usage(stderr, 2);
+    print_version();
+    if (argc == 2)
+        return 0;
+    print_machine();
+    fflush(stdout);
+    /* The library prints its variables on stderr, which is to be the same here. */
+    if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0 || setenv("ABT_HELP", "1", 1) || ABT_init(argc, argv) != ABT_SUCCESS)
+        return 1;
+    ABT_info_print_config(stdout);
+    return ABT_finalize();
+}
