@@ -58,6 +58,11 @@ need() {
     fi
     say "This needs software that is not installed. Please run:" >&2
     say "    sudo apt-get install -y $packages" >&2
+    for manager in "dnf install" "zypper install" "apk add" "pacman -S"; do
+        command -v "${manager%% *}" > /dev/null || continue
+        say "or what the same is called here:" >&2
+        say "    sudo $manager $packages" >&2
+    done
     exit 1
 }
 
