@@ -154,7 +154,7 @@ def missing_lines(data):
     return lines
 
 
-# ---- A summary for the README ------------------------------------------------------------------------------------
+# ---- A summary for the pages -------------------------------------------------------------------------------------
 
 SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
            "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "xs-unsorted", "memory-blocked"]
@@ -216,16 +216,16 @@ def plot_summary(pyplot, data, path):
 
 
 def publish(data, top):
-    """The summary between two lines of the README, and its plot beside the documents."""
-    readme = top / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    """The summary between two lines of doc/performance.md, and its plot beside it."""
+    page = top / "doc" / "performance.md"
+    text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     if not after:
-        raise SystemExit("the README has no place for the summary")
+        raise SystemExit("doc/performance.md has no place for the summary")
     pyplot = load_pyplot()
-    plot = "\n![libabt beside its peers](doc/performance.svg)\n" if pyplot else ""
-    readme.write_text(before + BEGIN + "\n" + summary(data) + plot + "\n" + END + after, encoding="utf-8")
+    plot = "\n![libabt beside its peers](performance.svg)\n" if pyplot else ""
+    page.write_text(before + BEGIN + "\n" + summary(data) + plot + "\n" + END + after, encoding="utf-8")
     if pyplot:
         plot_summary(pyplot, data, top / "doc" / "performance.svg")
 
