@@ -110,7 +110,7 @@ static void meet_often(void *arg)
 
     for (int i = 0; i < atomic_load(&last_round); i++) {
         if (number == 0 && !race_goes_on())
-            atomic_store(&last_round, i); /* all see it when they have met once more */
+            atomic_store(&last_round, i + 1); /* all see it when they have met once more, in this round */
         if ((i + number) % 8 == 0)
             give_way();
         atomic_fetch_add(&num_come[i % 2], 1);

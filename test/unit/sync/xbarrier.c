@@ -15,7 +15,7 @@ static void meet_often(void *arg)
 
     for (int i = 0; i < atomic_load(&last_round); i++) {
         if (leads && !race_goes_on())
-            atomic_store(&last_round, i); /* all see it when they have met once more */
+            atomic_store(&last_round, i + 1); /* all see it when they have met once more, in this round */
         atomic_fetch_add(&num_come[i % 2], 1);
         abti_xbarrier_wait(&barrier);
         int come = atomic_load(&num_come[i % 2]);
