@@ -65,6 +65,12 @@ static void test_attr_errors(enum caller who, void *arg)
 
 /* --- Stacks --- */
 
+/*
+ * What a ULT does not use of its stack: a guard page and what lies below it, for a stack that does not begin on a page;
+ * and the frames of those that call it, and one that goes beyond.
+ */
+enum { SPARED = 2 * 4096 + 1536 };
+
 struct stack_use {
     size_t bytes; /* to use at least */
     char *frame;  /* where the ULT's frame was */
@@ -163,7 +169,7 @@ static void join_private(void *arg)
 
 static void test_private_pool(void)
 {
-    struct stack_use uses[3] = {{.bytes = default_size - 8192}, {.bytes = default_size - 8192}, {.bytes = 0}};
+    struct stack_use uses[3] = {{.bytes = default_size - SPARED}, {.bytes = default_size - SPARED}, {.bytes = 0}};
     struct family family = {.generations = 30};
     ABT_xstream xstream;
     ABT_pool pool;
@@ -200,7 +206,7 @@ static void test_sizes(enum caller who, void *arg)
     must(ABT_thread_attr_create(&attr));
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N; i++) {
-            uses[i].bytes = sizes[i] - 8192; /* some remains for what calls it, and for signals */
+            uses[i].bytes = sizes[i] - SPARED;
             must(ABT_thread_attr_set_stacksize(attr, sizes[i]));
             ok_abt(ABT_thread_create(arg, run_on_stack, &uses[i], attr, &threads[i]));
         }
