@@ -174,10 +174,10 @@ void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
 void abti_reclaim_fini(void)
 {
     /*
-     * acquire: of no use. No stream is left but the caller's; the others have been joined, and the caller sees what
-     * they have stored
+     * relaxed: no stream is left but the caller's. The others have been joined, so that the caller sees which thread
+     * they have started; what the thread itself stores meanwhile is looked at no further.
      */
-    uint32_t state = abti_load_acquire(&reclaim_state);
+    uint32_t state = abti_load_relaxed(&reclaim_state);
     if (state == AWAKE || state == ASLEEP) {
         /* release: pairs with the acquires in is_ending and abti_word_await_change */
         abti_store_release(&reclaim_state, ENDING);
