@@ -88,11 +88,7 @@ static uint32_t wait_for_moves(struct abti_blocked *b)
     return moves;
 }
 
-/*
- * Takes the sum once. *exact says that nothing has moved around the reading of the size. The acquire fence pairs with
- * the releases in abti_pool_disown: a second look that finds `moves` as before shows that no count has moved. relaxed:
- * that look comes after the fence, and nothing is read after it.
- */
+/* Takes the sum once. *exact says that nothing has moved around the reading of the size. */
 static size_t take_sum(abti_pool *pool, bool *exact)
 {
     struct abti_blocked *b = &pool->blocked;
@@ -100,7 +96,9 @@ static size_t take_sum(abti_pool *pool, bool *exact)
     uint32_t left = blocked_left(b);
     uint32_t entered = blocked_entered(pool);
     size_t size = pool->ops->size(pool);
+    /* acquire: pairs with the releases in abti_pool_disown: if `moves` is as before, no count has moved */
     abti_fence_acquire();
+    /* relaxed: it comes after the fence, and nothing is read after it */
     *exact = blocked_left(b) == left && blocked_entered(pool) == entered && abti_load_relaxed(&b->moves) == moves;
     return size + blocked(entered, left);
 }

@@ -13,9 +13,8 @@
 
 /*
  * All words of it, each as it was at some moment. TSan is not told, as the stores are plain ones. The last word, in
- * which the state stands, is read first. acquire: pairs with the release of BLOCKED in abti_after_suspend. So of a unit
- * that has blocked so, and is still blocked, the other words are not older than that, on processors that load out of
- * order, too.
+ * which the state stands, is read first: of a unit that has blocked, and is still blocked, the other words are not
+ * older than that, on processors that load out of order, too.
  */
 static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, abti_unit *unit)
 {
@@ -23,6 +22,7 @@ static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, abti_unit 
     const volatile any_word *from = (const volatile any_word *)unit;
     any_word *to = (any_word *)copy;
     size_t last = sizeof(*unit) / sizeof(any_word) - 1;
+    /* acquire: pairs with the releases of BLOCKED in abti_after_suspend and abti_hand_over */
     to[last] = abti_load_acquire(&unit->meta);
     for (size_t i = 0; i < last; i++)
         to[i] = from[i];
