@@ -24,7 +24,8 @@ void abti_idle_prepare(abti_es *es)
     idle->current = abti_load_relaxed(&idle->hook); /* relaxed: the lock is held, as below */
     idle->current_arg = idle->hook_arg;
     if (idle->current)
-        abti_store_relaxed(&idle->in_hook, idle->settings);
+        /* release: pairs with the acquire in abti_idle_set_hook, which may miss the 0 that came before */
+        abti_store_release(&idle->in_hook, idle->settings);
     abti_spin_unlock(&idle->lock);
     if (idle->current)
         abti_sleeper_prepare_fd(&es->sleeper, idle->fd.signal_fd);
