@@ -1,0 +1,291 @@
+/*
+ * Idle hooks and pollers: stream/idle.c with stream/park.c, stream/events.c and wait/sleeper.c as they are. A stream
+ * sleeps in a hook, and calls pollers, while other threads set another hook, add and remove pollers, and wake it. What
+ * a hook or a poller uses may be freed when it has been taken away: it is written over then. No wake is lost, and
+ * nobody signals a descriptor that is closed. The descriptor itself orders nothing here.
+ */
+#include "units.h"
+#include <stdlib.h>
+
+static void *model_malloc(size_t size);
+static void model_free(void *memory);
+#define malloc(size) model_malloc(size)
+#define free(memory) model_free(memory)
+#include "stream/idle.c"
+#undef malloc
+#undef free
+#include "run/sched.c"
+#include "stream/events.c"
+#include "stream/park.c"
+#include "stream/relook.c"
+#include "wait/sleeper.c"
+#include "wait/word.c"
+
+const char model_name[] = "hooks";
+const char *const model_subjects[] = {"src/stream/idle.c", "src/stream/events.c", "src/wait/sleeper.c", 0};
+
+static struct abti_idle idle;
+static struct abti_timers timers; /* there are none */
+static struct ABT_sched_opaque sched;
+
+/* --- Memory that is not used again --- */
+
+enum { POLLERS = 8 };
+static struct abti_poller pollers[POLLERS];
+static _Atomic(int) num_pollers;
+
+static void *model_malloc(size_t size)
+{
+    model_assert(size == sizeof pollers[0]);
+    return &pollers[atomic_fetch_add_explicit(&num_pollers, 1, memory_order_relaxed)];
+}
+
+static void model_free(void *memory)
+{
+    if (memory)
+        *(struct abti_poller *)memory = (struct abti_poller){.removed = true};
+}
+
+/* --- Descriptors --- */
+
+enum { FDS = 4 };
+static struct {
+    _Atomic(uint32_t) signals;
+    _Atomic(uint32_t) is_open;
+} fds[FDS];
+static _Atomic(int) num_fds;
+
+int abti_wakefd_open(struct abti_wakefd *w)
+{
+    int fd = atomic_fetch_add_explicit(&num_fds, 1, memory_order_relaxed);
+    *w = (struct abti_wakefd){fd, fd};
+    atomic_store_explicit(&fds[fd].is_open, 1, memory_order_relaxed);
+    return 0;
+}
+
+/* A read-modify-write, which sees the last value. */
+static bool is_open(int fd)
+{
+    return atomic_fetch_or_explicit(&fds[fd].is_open, 0, memory_order_relaxed);
+}
+
+void abti_wakefd_close(struct abti_wakefd *w)
+{
+    model_assert(is_open(w->signal_fd));
+    atomic_store_explicit(&fds[w->signal_fd].is_open, 0, memory_order_relaxed);
+}
+
+void abti_wakefd_signal(int fd)
+{
+    model_linger(10);
+    model_assert(is_open(fd));
+    atomic_fetch_add_explicit(&fds[fd].signals, 1, memory_order_relaxed);
+    abti_futex_wake_all((uint32_t *)&fds[fd].signals);
+}
+
+uint64_t abti_wakefd_drain(struct abti_wakefd *w)
+{
+    return atomic_exchange_explicit(&fds[w->wait_fd].signals, 0, memory_order_relaxed);
+}
+
+void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds)
+{
+    _Atomic(uint32_t) *mine = &fds[w->wait_fd].signals;
+    (void)milliseconds;
+    while (atomic_load_explicit(mine, memory_order_relaxed) == 0)
+        abti_futex_wait((uint32_t *)mine, 0, ABTI_CLOCK_NEVER);
+}
+
+double abti_clock_wtime_at(uint64_t ns)
+{
+    (void)ns;
+    return 0.0;
+}
+
+/* --- A stream without pools --- */
+
+static void reset(void)
+{
+    model_reset();
+    idle = (struct abti_idle){.period_ns = ABTI_CLOCK_NEVER};
+    sched = (struct ABT_sched_opaque){.es = &model_es[0], .use = ABTI_SCHED_MAIN};
+    timers = (struct abti_timers){.next = ABTI_CLOCK_NEVER};
+    model_es[0].timers = &timers;
+    model_es[0].idle = &idle;
+    num_pollers = 0;
+    num_fds = 0;
+    memset(fds, 0, sizeof fds);
+}
+
+static void run_stream(void)
+{
+    abti_es *es = model_enter(0);
+    struct abti_park_set none = {0, NULL, NULL};
+    for (;;) {
+        abti_es_check_events(es, &sched);
+        if (abti_sched_has_to_stop(&sched))
+            break;
+        abti_es_park_on(es, &sched, &none, ABTI_CLOCK_NEVER);
+    }
+}
+
+/* What a hook or a poller uses. */
+struct used {
+    int there;
+    _Atomic(int) calls;
+};
+static struct used used[2];
+
+static void hook(void *arg, int fd, double until)
+{
+    struct used *mine = arg;
+    (void)until;
+    model_assert(mine->there == 1);
+    abti_wakefd_wait(&(struct abti_wakefd){fd, fd}, -1);
+    model_assert(mine->there == 1);
+}
+
+/* A hook that comes back at once, as it may: so its stream looks at everything again. */
+static void brief_hook(void *arg, int fd, double until)
+{
+    struct used *mine = arg;
+    (void)fd, (void)until;
+    model_assert(mine->there == 1);
+    model_give_way();
+}
+
+static ABT_bool poll(void *arg)
+{
+    struct used *mine = arg;
+    model_assert(mine->there == 1);
+    atomic_fetch_add_explicit(&mine->calls, 1, memory_order_relaxed);
+    return ABT_FALSE;
+}
+
+static void with_used(void)
+{
+    reset();
+    for (int i = 0; i < 2; i++)
+        used[i] = (struct used){.there = 1};
+}
+
+/* --- Programs --- */
+
+static void set_hook(ABTX_idle_hook_fn fn, void *arg)
+{
+    model_assert(abti_idle_set_hook(&model_es[0], fn, arg) == ABT_SUCCESS);
+}
+
+static void hook_changes(int index)
+{
+    if (index == 0) {
+        run_stream();
+        return;
+    }
+    set_hook(hook, &used[0]);
+    model_linger(60);
+    set_hook(model_choose(2) ? brief_hook : hook, &used[1]);
+    used[0].there = 2;
+    model_linger(60);
+    set_hook(NULL, NULL);
+    used[1].there = 2;
+    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
+/* Two set hooks. Each may find that of the other one. */
+static void hooks_compete(int index)
+{
+    if (index == 0) {
+        run_stream();
+        return;
+    }
+    set_hook(hook, &used[index - 1]);
+    model_linger(30);
+    abti_es_request(&model_es[0], ABTI_ES_REQ_LOOK);
+    if (index == 1)
+        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
+/* A wake's signal comes late: the stream ends, and closes its descriptor, when none is owed any more. */
+static void woken_late(int index)
+{
+    if (index == 0) {
+        run_stream();
+        abti_idle_fini(&model_es[0]);
+    } else {
+        model_linger(30);
+        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+    }
+}
+
+static void with_hook(void)
+{
+    with_used();
+    model_assert(make_fd(&idle) == ABT_SUCCESS);
+    idle.hook = hook;
+    idle.hook_arg = &used[0];
+    idle.settings = 1;
+}
+
+static void add(int which)
+{
+    model_assert(abti_idle_add_poller(&model_es[0], poll, &used[which], ABTI_CLOCK_NEVER) == ABT_SUCCESS);
+}
+
+static void take_away(int which)
+{
+    model_assert(abti_idle_remove_poller(&model_es[0], poll, &used[which]) == ABT_SUCCESS);
+    used[which].there = 2;
+}
+
+/* A poller that is added is called, even if the stream was about to sleep, and not when it has been removed. */
+static void poller_comes(int index)
+{
+    if (index == 0) {
+        run_stream();
+        return;
+    }
+    add(0);
+    while (atomic_load_explicit(&used[0].calls, memory_order_relaxed) == 0)
+        model_give_way();
+    take_away(0);
+    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
+static void pollers_compete(int index)
+{
+    if (index == 0) {
+        run_stream();
+        return;
+    }
+    add(index - 1);
+    abti_es_request(&model_es[0], ABTI_ES_REQ_LOOK);
+    model_linger(30);
+    take_away(index - 1);
+    if (index == 1)
+        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
+const struct model_program model_programs[] = {
+    {"a hook is changed", 2, 3000, with_used, hook_changes, 0},
+    {"two hooks are set", 3, 2000, with_used, hooks_compete, 0},
+    {"a signal comes late", 2, 2000, with_hook, woken_late, 0},
+    {"a poller is added", 2, 3000, with_used, poller_comes, 0},
+    {"two pollers come and go", 3, 2000, with_used, pollers_compete, 0},
+    {0},
+};
+
+const struct model_kept model_kept[] = {
+    {"abti_es_check_events", "atomic_load", "acquire", "has_undelivered looks again, after the announcement"},
+    {"abti_es_check_events", "fetch_and", "acq_rel", "a read-modify-write sees the last request, and acquires it"},
+    {"abti_sched_has_to_stop", "sched->requests", "acquire", "parking.c has it"},
+    {"abti_sleeper_is_woken", "load", "acquire", "a look that is late costs a call: the signal ends the hook's sleep"},
+    {"abti_sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next two"},
+    {"abti_sleeper_sleep", "load", "acquire", "likewise"},
+    {"abti_sleeper_sleep", "exchange", "acq_rel", "likewise"},
+    {"abti_idle_add_poller", "fetch_or", "acq_rel", "abti_es_request, which follows, is the one that pairs"},
+    {"abti_idle_remove_poller", "fetch_and", "acq_rel", "the sources say that it is of no use"},
+    {0},
+};
+
+const char *const model_own_mutants[] = {0};
