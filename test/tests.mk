@@ -61,7 +61,8 @@ unit_tests = \
 # test/arch/*.c: what an architecture must provide.
 arch_tests = \
 	test/arch/ctx \
-	test/arch/mask
+	test/arch/mask \
+	test/arch/order
 
 test_arch_ctx_LDADD = $(LDADD) -lm
 test_api_thread_row_LDADD = $(LDADD) -lm
