@@ -116,11 +116,30 @@ static ABT_unit handle_or_null(abti_unit *unit)
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
+/* Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that.
+ */
+ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
+{
+    abti_unit *head = pool->priv_fifo ? abti_load_relaxed(&pool->queue.head) : NULL; /* relaxed: see the queue */
+    if (head)
+        abti_queue_pop_head(&pool->queue, head);
+    return head;
+}
+
+static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+{
+    *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
+    return ABT_SUCCESS;
+}
+
 int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
+    abti_unit *quick = try_pop_quickly(pool);
+    if (!quick)
+        return pop_thread_general(pool, thread, pool_ctx);
+    *thread = quick;
     return ABT_SUCCESS;
 }
 
@@ -129,11 +148,20 @@ int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
     return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
+static ABTI_NOINLINE int pop_general(ABT_pool pool, ABT_unit *unit)
+{
+    *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
+    return ABT_SUCCESS;
+}
+
 int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
+    abti_unit *quick = try_pop_quickly(pool);
+    if (!quick)
+        return pop_general(pool, unit);
+    *unit = abti_unit_own_handle(quick);
     return ABT_SUCCESS;
 }
 

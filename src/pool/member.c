@@ -115,16 +115,8 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
     return associate_slow(unit, pool);
 }
 
-/* Bit 0 tells a built-in pool's unit, which is the descriptor itself, from a user's, whose low bits are clear. */
 ABT_unit abti_unit_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);
-    return handle ? handle : (ABT_unit)((uintptr_t)unit | 1);
-}
-
-abti_unit *abti_unit_from_handle(ABT_unit handle)
-{
-    if ((uintptr_t)handle & 1)
-        return (abti_unit *)((uintptr_t)handle & ~(uintptr_t)1);
-    return abti_unitmap_find(handle);
+    return handle ? handle : abti_unit_own_handle(unit);
 }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "os/annotate.h"
 #include "pool/pool.h"
+#include "unit/unitmap.h"
 
 /*
  * Frees what hangs on a terminated unit (keys, own stack, the pool's unit) and the descriptor. Calls the destructors of
@@ -32,8 +33,22 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
 /* Returns the ABT_unit of a work unit in its present pool. */
 ABT_unit abti_unit_handle(abti_unit *unit);
 
+/*
+ * The handle of a unit in a built-in pool. It is the descriptor, told by bit 0 from the handles of user-defined pools,
+ * whose low bits are clear.
+ */
+ABTI_INLINE ABT_unit abti_unit_own_handle(abti_unit *unit)
+{
+    return (ABT_unit)((uintptr_t)unit | 1);
+}
+
 /* Returns the work unit that has the handle. */
-abti_unit *abti_unit_from_handle(ABT_unit handle);
+ABTI_INLINE abti_unit *abti_unit_from_handle(ABT_unit handle)
+{
+    if ((uintptr_t)handle & 1)
+        return (abti_unit *)((uintptr_t)handle & ~(uintptr_t)1);
+    return abti_unitmap_find(handle);
+}
 
 /*
  * Makes a unit of `pool`. Returns NULL when there is no memory, or when the pool is user-defined and refuses the unit;
