@@ -39,13 +39,13 @@ static void wake_one(abti_pool *pool)
  */
 static void begin_call(void)
 {
-    if (abti_es_self)
+    if (ABTI_UNLIKELY(abti_annotate_order) && abti_es_self)
         abti_annotate_acquire(abti_es_self);
 }
 
 static void end_call(void)
 {
-    if (abti_es_self)
+    if (ABTI_UNLIKELY(abti_annotate_order) && abti_es_self)
         abti_annotate_release(abti_es_self);
 }
 

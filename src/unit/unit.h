@@ -174,7 +174,8 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
     /* acquire: pairs with the release in abti_unit_cold_get */
     if (ABTI_LIKELY(abti_load_acquire(&unit->cold) == 0))
         return NULL;
-    return abti_unit_cold_get(unit);
+    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_get(unit);
 }
 
 /* Says whether the unit must not migrate. Any thread may call this. */
