@@ -307,28 +307,18 @@ int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary)
     return ABT_SUCCESS;
 }
 
-/* The scheduler has exceptions in hand. */
-static ABTI_COLD void run_keeping(abti_es *es, abti_unit *unit)
+/* Runs the unit in a scheduler, with a change of its pool. */
+static ABTI_NOINLINE int schedule_from(abti_es *es, abti_unit *unit, ABT_pool pool)
 {
-    struct abti_cxx_globals kept;
-    abti_exceptions_take(es, &kept);
-    abti_run_child(es, unit, NULL);
-    abti_exceptions_pick_up(&kept);
+    int code = abti_unit_associate(unit, pool);
+    return code == ABT_SUCCESS ? abti_run_child_last(es, unit) : abti_error(code);
 }
 
-/* Runs the unit in a scheduler, with a change of its pool if one is given. */
-static int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
+/* Runs the unit in a scheduler. A pool that is given is the unit's from now on, which nearly always it is already. */
+static inline int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 {
-    if (!ABTI_POOL_IS_NULL(pool)) {
-        int code = abti_unit_associate(unit, pool);
-        if (code != ABT_SUCCESS)
-            return abti_error(code);
-    }
-    if (abti_has_exceptions(es))
-        run_keeping(es, unit);
-    else
-        abti_run_child(es, unit, NULL);
-    return ABT_SUCCESS;
+    return ABTI_POOL_IS_NULL(pool) || unit->pool == pool ? abti_run_child_last(es, unit)
+                                                         : schedule_from(es, unit, pool);
 }
 
 int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
@@ -337,9 +327,9 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!abti_is_up(es)))
+        return abti_error(ABT_ERR_UNINITIALIZED);
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return abti_error(code);
@@ -350,9 +340,9 @@ int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(!abti_rt_is_up()))
-        return abti_error(ABT_ERR_UNINITIALIZED);
     abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!abti_is_up(es)))
+        return abti_error(ABT_ERR_UNINITIALIZED);
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return abti_error(code);

@@ -127,3 +127,68 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     es->parent = saved_parent;
     abti_es_set_dsched(es, saved_dsched);
 }
+
+/* --- Running one as the last act of a function --- */
+
+/* While children run, the caller's unit is es->parent. */
+struct child_room {
+    abti_es *es;
+    abti_unit *saved_parent;
+};
+
+ABTI_INLINE void child_enter(struct child_room *room, abti_es *es, abti_unit *unit)
+{
+    room->es = es;
+    room->saved_parent = es->parent;
+    es->parent = es->cur;
+    abti_tool_descend(es, 1);
+    abti_set_running(es, unit);
+}
+
+static abti_ctx child_resume(void *room, void *es, void *arg_unit)
+{
+    abti_unit *unit = arg_unit;
+    child_enter(room, es, unit);
+    return unit->ctx;
+}
+
+static abti_ctx child_start(void *room, void *es, void *arg_unit)
+{
+    abti_unit *unit = arg_unit;
+    child_enter(room, es, unit);
+    return abti_ctx_make(abti_stack_top(unit->stack),
+                         abti_load_relaxed(&abti_ult_entry)); /* relaxed: as in abti_start */
+}
+
+/* The child has given the ES back on this native thread. */
+static int child_then(void *arg_room)
+{
+    struct child_room *room = arg_room;
+    abti_es *es = room->es;
+    es->cur = es->parent;
+    abti_tool_descend(es, -1);
+    es->parent = room->saved_parent;
+    if (ABTI_UNLIKELY(es->handoff != NULL))
+        abti_run_child(es, es->handoff, NULL);
+    return ABT_SUCCESS;
+}
+
+/* Also for a scheduler that has exceptions in hand. */
+static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
+{
+    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
+    abti_run_child(es, unit, NULL);
+    abti_exceptions_pick_up(&kept);
+    return ABT_SUCCESS;
+}
+
+int abti_run_child_last(abti_es *es, abti_unit *unit)
+{
+    if (es->dsched || abti_switches_slowly(es))
+        return run_child_keeping(es, unit);
+    if (ABTI_LIKELY(abti_is_resumable(unit)))
+        return abti_ctx_wait(&es->cur->ctx, es, unit, child_resume, child_then);
+    if (ABTI_LIKELY(abti_is_startable(unit) && abti_take_stack(es, unit)))
+        return abti_ctx_wait(&es->cur->ctx, es, unit, child_start, child_then);
+    return run_child_keeping(es, unit);
+}

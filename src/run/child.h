@@ -14,6 +14,12 @@
 void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
+ * Does the same for a ULT that may have no scheduler for its children, and returns ABT_SUCCESS. A caller whose last act
+ * this is gets back to its own caller without a return that the processor would mispredict, see abti_ctx_wait.
+ */
+int abti_run_child_last(abti_es *es, abti_unit *unit);
+
+/*
  * Calls the function of a tasklet without requests, which has been set running and never switches. es->cur is the
  * tasklet afterwards, and the calling scheduler sets it right before anybody can look.
  */

@@ -107,6 +107,25 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 }
 
 /*
+ * The same for a ULT whose scheduler is a user-defined one, which chooses the next unit. It goes to join_slow where it
+ * needs more than a registration and a switch.
+ */
+static ABTI_NOINLINE int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    abti_unit *self = es->cur, *parent = es->parent;
+    if (!parent || abti_has_requests(self) || abti_switches_slowly(es) || abti_unit_is_tasklet(self) ||
+        abti_stack_is_overrun(self->stack))
+        return abti_join_slow(es, unit, handle);
+    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
+    if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
+        return join_poll(unit, handle);
+    abti_pool_count_entered(es, self->pool);
+    es->cur = parent;
+    /* The switch stores BLOCKED with release, which pairs with the same acquires as the store in abti_after_suspend. */
+    return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
+}
+
+/*
  * Whether the unit may run in place after all: the ULT has another pool than the one in front, or no more units were to
  * run in place before a look at events. It may not while stack use is sampled, since a unit needs a stack of its own
  * for that.
@@ -207,7 +226,9 @@ static ABTI_NOINLINE int join_shared_slow(abti_es *es, abti_unit *unit, ABT_thre
  */
 ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    abti_pool *front = es->dsched ? es->dsched->front : NULL;
+    if (!es->dsched)
+        return join_under_parent(es, unit, handle);
+    abti_pool *front = es->dsched->front;
     abti_pool *own = es->cur->pool;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);

@@ -138,6 +138,27 @@ static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
 }
 
 /*
+ * Goes back to a scheduler that the unit cannot ask for the next one: a user-defined one. Nobody but this ES pops units
+ * from a private pool, so that the unit may be in there before it has left its stack. relaxed: queries may see the
+ * state late.
+ */
+static ABTI_NOINLINE int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (!es->parent || abti_has_requests(self) || abti_unit_is_tasklet(self) || abti_switches_slowly(es) ||
+        abti_stack_is_overrun(self->stack))
+        return yield_slow(es, self, context);
+    abti_unit *parent = es->parent;
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    es->cur = parent;
+    if (self->pool->priv_fifo) {
+        abti_queue_push(&self->pool->queue, self);
+        return abti_ctx_switch(&self->ctx, parent->ctx);
+    }
+    return abti_ctx_switch_after(&self->ctx, parent->ctx,
+                                 context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop, self);
+}
+
+/*
  * Whether a ULT whose yields have used up the budget may yield on without the scheduler. A ULT that is the only one of
  * a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now and
  * then, so that they find it there.
@@ -166,7 +187,9 @@ int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
-    if (!sched || sched->front != self->pool || !abti_budget_allows(es) || abti_has_requests(self))
+    if (!sched)
+        return yield_to_parent(es, self, context);
+    if (sched->front != self->pool || !abti_budget_allows(es) || abti_has_requests(self))
         return yield_general(es, context);
     abti_budget_count(es);
     return yield_shared(es, self);
