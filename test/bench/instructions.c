@@ -197,23 +197,50 @@ static const struct {
     void (*run)(long times);
     ABT_pool_access access;
     bool randws; /* pool and scheduler */
+    bool user;   /* the scheduler is a user-defined one */
 } works[] = {
-    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false},
-    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC, false},
-    {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true},
-    {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false},
-    {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true},
-    {"create+join+free, not migratable", not_migratable, ABT_POOL_ACCESS_PRIV, false},
-    {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false},
-    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false},
-    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false},
-    {"yield", yield, ABT_POOL_ACCESS_PRIV, false},
-    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false},
-    {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true},
-    {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false},
-    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false},
-    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false},
+    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, false},
+    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC, false, false},
+    {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true, false},
+    {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false, false},
+    {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true, false},
+    {"create+join+free, not migratable", not_migratable, ABT_POOL_ACCESS_PRIV, false, false},
+    {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false, false},
+    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false, false},
+    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false, false},
+    {"yield", yield, ABT_POOL_ACCESS_PRIV, false, false},
+    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false, false},
+    {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true, false},
+    {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false, false},
+    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false, false},
+    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false, false},
+    {"user's scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, true},
+    {"user's scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, true},
 };
+
+/* The loop that most users write. */
+static void run_simply(ABT_sched sched)
+{
+    ABT_bool stop = ABT_FALSE;
+    while (!stop) {
+        ABT_thread thread;
+        for (int turn = 0; turn < 50 && (check(ABT_pool_pop_thread(pool, &thread)), thread != ABT_THREAD_NULL); turn++)
+            check(ABT_self_schedule(thread, ABT_POOL_NULL));
+        check(ABT_xstream_check_events(sched));
+        check(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+static void set_user_sched(ABT_xstream es)
+{
+    static ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_simply};
+    ABT_sched_config config;
+    ABT_sched sched;
+    check(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    check(ABT_sched_create(&def, 1, &pool, config, &sched));
+    check(ABT_sched_config_free(&config));
+    check(ABT_xstream_set_main_sched(es, sched));
+}
 
 int main(int argc, char **argv)
 {
@@ -228,7 +255,11 @@ int main(int argc, char **argv)
             continue;
         check(
             ABT_pool_create_basic(works[i].randws ? ABT_POOL_RANDWS : ABT_POOL_FIFO, works[i].access, ABT_TRUE, &pool));
-        check(ABT_xstream_set_main_sched_basic(es, works[i].randws ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, 1, &pool));
+        if (works[i].user)
+            set_user_sched(es);
+        else
+            check(
+                ABT_xstream_set_main_sched_basic(es, works[i].randws ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, 1, &pool));
         works[i].run(times);
         check(ABT_mutex_free(&mutex));
         check(ABT_finalize());
