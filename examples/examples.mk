@@ -52,7 +52,7 @@ examples_demo_LDFLAGS = $(example_ldflags)
 start_examples = examples/start/Makefile examples/start/README.md \
 	examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/from_pthread.c \
 	examples/start/hello.c examples/start/lifo.c examples/start/offload.c examples/start/priorities.c \
-	examples/start/profiler.c examples/start/queue.c examples/start/scheduler.c
+	examples/start/profiler.c examples/start/queue.c examples/start/scheduler.c examples/start/picks.c
 
 examples: $(example_programs)
 

@@ -20,6 +20,7 @@ abt_sources = \
 	src/api/rwlock.c \
 	src/api/sched.c \
 	src/api/sched_config.c \
+	src/api/sched_def.c \
 	src/api/self.c \
 	src/api/slot.c \
 	src/api/stack_usage.c \
@@ -105,6 +106,7 @@ abt_sources = \
 	src/run/join.c \
 	src/run/leftover.c \
 	src/run/migrate.c \
+	src/run/picked.c \
 	src/run/row.c \
 	src/run/sched.c \
 	src/pool/shortage.c \
@@ -129,6 +131,7 @@ abt_sources = \
 	src/stream/sched_loop.c \
 	src/stream/sched_make.c \
 	src/stream/sched_randws.c \
+	src/stream/sched_picked.c \
 	src/stream/sched_user.c \
 	src/stream/xstream.c \
 	src/sync/barrier.c \

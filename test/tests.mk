@@ -99,6 +99,7 @@ api_tests = \
 	test/api/rwlock \
 	test/api/sched \
 	test/api/sched_config \
+	test/api/sched_pick \
 	test/api/sched_stack \
 	test/api/self \
 	test/api/slot \

@@ -63,7 +63,7 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
     abti_pool *pool = unit->pool;
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = abti_sched_in(parent);
-    bool is_ours = sched && sched->ops->pick; /* it is a predefined one */
+    bool is_ours = sched && abti_sched_is_predefined(sched);
     if (!is_ours || abti_budget_is_exhausted(es)) {
         abti_es_ask_for_stacks(es);
         abti_shortage_note(es, sched ? sched->pools : &pool, sched ? sched->num_pools : 1);

@@ -106,7 +106,8 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
         parkings[i].own = i == 0;
-        parkings[i].seeks = ops->pick != NULL; /* which unit a user-defined scheduler takes next is not known */
+        parkings[i].seeks =
+            ops->pick && !ops->may_sleep; /* which unit a user-defined scheduler takes next is not known */
         sched->has_inbox = sched->has_inbox || pools[i]->priv_fifo;
     }
     abti_spin_lock(&abti_rt.lock);
@@ -120,6 +121,8 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
 
 static void sched_dispose(abti_sched *sched)
 {
+    if (sched->ops->fini)
+        sched->ops->fini(sched);
     abti_annotate_begin_private();
     free(sched->pools);
     free(sched->parkings);
@@ -176,7 +179,8 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
      * use changes only when the scheduler does not run.
      */
     if (atomic_load(&es->requests) != 0 || atomic_load(&sched->requests) != 0 ||
-        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN)
+        abti_timer_next(es) != ABTI_CLOCK_NEVER || abti_load_relaxed(&sched->use) != ABTI_SCHED_MAIN ||
+        sched->ops->look)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
@@ -195,8 +199,8 @@ abti_sched *abti_sched_in(abti_unit *unit)
 bool abti_serves_only(abti_es *es, abti_pool *pool)
 {
     abti_sched *sched = es->parent ? abti_sched_in(es->parent) : NULL;
-    if (!sched || !sched->ops->pick)
-        return false; /* it is a user-defined one */
+    if (!sched || !abti_sched_is_predefined(sched))
+        return false;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *first = sched->order[i];
         if (first == pool)

@@ -19,9 +19,13 @@ struct abti_sched_ops {
     /*
      * Returns the next unit to run, or NULL when there is none. `self`, if not NULL, is a unit that yields: it counts
      * as standing at the tail of its pool, and is returned when its turn comes. This may be called on the stack of any
-     * ULT that the scheduler runs. It is NULL for user-defined schedulers.
+     * ULT that the scheduler runs. It is NULL for user-defined schedulers with a loop of their own.
      */
     abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
+    /* The rest is of schedulers that only pick by a function of the user's, and NULL else. */
+    bool (*may_sleep)(abti_sched *sched); /* asked before the ES sleeps */
+    void (*look)(abti_sched *sched);      /* called at looks at events; optional */
+    void (*fini)(abti_sched *sched);
 };
 
 struct ABT_sched_opaque {
@@ -49,7 +53,14 @@ struct ABT_sched_opaque {
     void *data;
     /* of a user-defined scheduler */
     ABT_sched_def def;
+    struct abti_picked *picked; /* of one that only picks, see run/picked.h */
 };
+
+/* Whether the library knows which unit the scheduler runs next. */
+ABTI_INLINE bool abti_sched_is_predefined(const abti_sched *sched)
+{
+    return sched->ops->pick && !sched->picked;
+}
 
 /* Picks the next unit, from the shared pool in front if that has one. */
 abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self);

@@ -4,6 +4,7 @@
 #include "pool/builtin.h"
 #include "run/end.h"
 #include "run/migrate.h"
+#include "run/picked.h"
 #include "run/sched.h"
 #include "run/stackuse.h"
 
@@ -183,16 +184,41 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
     return yield_by_pick(es, self, context);
 }
 
+/*
+ * The scheduler picks by a function of the user's. A unit of a private pool is in there when that is called, as
+ * yield_to_parent says, and may be what it returns. One of another pool goes to the pool when it has left its stack. A
+ * tasklet is the function itself, see run/picked.h.
+ */
+static ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    abti_sched *sched = es->dsched;
+    if (abti_unit_is_tasklet(self) || !self->pool->priv_fifo || abti_has_requests(self) || abti_switches_slowly(es) ||
+        (!abti_budget_take(es) && !abti_renew_budget(es, sched)))
+        return yield_slow(es, self, context);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_queue_push(&self->pool->queue, self);
+    abti_unit *next = abti_picked_pick(es, sched);
+    if (ABTI_UNLIKELY(next == self)) {
+        abti_store_relaxed(&self->state, ABT_THREAD_STATE_RUNNING);
+        return ABT_SUCCESS;
+    }
+    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_stack_is_overrun(self->stack)))
+        return abti_leave_to(es, self, next, NULL, NULL);
+    abti_set_running(es, next);
+    return abti_ctx_switch(&self->ctx, next->ctx);
+}
+
 int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
     if (!sched)
         return yield_to_parent(es, self, context);
-    if (sched->front != self->pool || !abti_budget_allows(es) || abti_has_requests(self))
-        return yield_general(es, context);
-    abti_budget_count(es);
-    return yield_shared(es, self);
+    if (sched->front == self->pool && abti_budget_allows(es) && !abti_has_requests(self)) {
+        abti_budget_count(es);
+        return yield_shared(es, self);
+    }
+    return sched->picked ? yield_picked(es, self, context) : yield_general(es, context);
 }
 
 struct push_arg {

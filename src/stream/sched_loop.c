@@ -1,4 +1,5 @@
-/* The loop of the predefined schedulers: pick, run, and now and then look at what is asked of the ES and the scheduler.
+/* The loop of all schedulers that have a function to pick the next unit: pick, run, and now and then look at what is
+ * asked of the ES and the scheduler.
  */
 #include "base/assert.h"
 #include "os/clock.h"
@@ -48,8 +49,8 @@ static const void *glance(abti_sched *sched)
  */
 static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
-    if (es->parent || !abti_runs_at_once(2))
-        return true;
+    if (es->parent || !abti_runs_at_once(2) || sched->picked)
+        return true; /* where a function of the user's looks is not known here */
     for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
         abti_courtesy_learn(courtesy, glance(sched));
         if (abti_courtesy_may_take(courtesy))
@@ -76,7 +77,7 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
     } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
-    } else {
+    } else if (!sched->ops->may_sleep || sched->ops->may_sleep(sched)) {
         es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
         return es->woken;
@@ -204,6 +205,8 @@ void abti_sched_loop(abti_sched *sched)
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
+        if (sched->ops->look)
+            sched->ops->look(sched);
         if (abti_sched_has_to_stop(sched)) {
             abti_es_pass_wake(es, sched);
             return;

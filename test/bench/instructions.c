@@ -192,32 +192,6 @@ static void hand_over(long times)
         check(ABT_thread_free(&units[i]));
 }
 
-static const struct {
-    const char *name;
-    void (*run)(long times);
-    ABT_pool_access access;
-    bool randws; /* pool and scheduler */
-    bool user;   /* the scheduler is a user-defined one */
-} works[] = {
-    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, false},
-    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC, false, false},
-    {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true, false},
-    {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false, false},
-    {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true, false},
-    {"create+join+free, not migratable", not_migratable, ABT_POOL_ACCESS_PRIV, false, false},
-    {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false, false},
-    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false, false},
-    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false, false},
-    {"yield", yield, ABT_POOL_ACCESS_PRIV, false, false},
-    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false, false},
-    {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true, false},
-    {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false, false},
-    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false, false},
-    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false, false},
-    {"user's scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, true},
-    {"user's scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, true},
-};
-
 /* The loop that most users write. */
 static void run_simply(ABT_sched sched)
 {
@@ -242,6 +216,55 @@ static void set_user_sched(ABT_xstream es)
     check(ABT_xstream_set_main_sched(es, sched));
 }
 
+static ABT_thread pick(ABT_sched sched)
+{
+    ABT_thread thread;
+    (void)sched;
+    check(ABT_pool_pop_thread(pool, &thread));
+    return thread;
+}
+
+static void set_picking_sched(ABT_xstream es)
+{
+    ABTX_sched_def def;
+    ABT_sched_config config;
+    ABT_sched sched;
+    check(ABTX_sched_def_create(pick, &def));
+    check(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    check(ABTX_sched_create(def, 1, &pool, config, &sched));
+    check(ABT_sched_config_free(&config));
+    check(ABTX_sched_def_free(&def));
+    check(ABT_xstream_set_main_sched(es, sched));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(long times);
+    ABT_pool_access access;
+    bool randws;                 /* pool and scheduler */
+    void (*set)(ABT_xstream es); /* NULL: a predefined scheduler */
+} works[] = {
+    {"create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"create+join+free, MPMC", create_join_free, ABT_POOL_ACCESS_MPMC, false, NULL},
+    {"create+join+free, RANDWS", create_join_free, ABT_POOL_ACCESS_MPMC, true, NULL},
+    {"fork+join", fork_join, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"fork+join, RANDWS", fork_join, ABT_POOL_ACCESS_MPMC, true, NULL},
+    {"create+join+free, not migratable", not_migratable, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"yield", yield, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false, NULL},
+    {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true, NULL},
+    {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"user's scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, set_user_sched},
+    {"user's scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, set_user_sched},
+    {"picking scheduler: create+join+free", create_join_free, ABT_POOL_ACCESS_PRIV, false, set_picking_sched},
+    {"picking scheduler: yield", yield, ABT_POOL_ACCESS_PRIV, false, set_picking_sched},
+};
+
 int main(int argc, char **argv)
 {
     ABT_xstream es;
@@ -255,8 +278,8 @@ int main(int argc, char **argv)
             continue;
         check(
             ABT_pool_create_basic(works[i].randws ? ABT_POOL_RANDWS : ABT_POOL_FIFO, works[i].access, ABT_TRUE, &pool));
-        if (works[i].user)
-            set_user_sched(es);
+        if (works[i].set)
+            works[i].set(es);
         else
             check(
                 ABT_xstream_set_main_sched_basic(es, works[i].randws ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, 1, &pool));

@@ -1,0 +1,53 @@
+/* ABTX_sched_def_*: definitions of schedulers that choose the next unit by a function. */
+#include <stdlib.h>
+#include "api/handles.h"
+#include "stream/sched_picked.h"
+
+int ABTX_sched_def_create(ABTX_sched_pick_fn pick, ABTX_sched_def *newdef)
+{
+    if (ABTI_REFUSE(!pick || !newdef))
+        return abti_error(ABT_ERR_INV_ARG);
+    struct ABTX_sched_def_opaque *def = calloc(1, sizeof(*def));
+    if (!def)
+        return abti_error(ABT_ERR_MEM);
+    def->pick = pick;
+    *newdef = def;
+    return ABT_SUCCESS;
+}
+
+int ABTX_sched_def_free(ABTX_sched_def *def)
+{
+    if (ABTI_REFUSE(!def || !*def))
+        return abti_error(ABT_ERR_INV_ARG);
+    free(*def);
+    *def = NULL;
+    return ABT_SUCCESS;
+}
+
+#define SET(def, member, value)                                                                                        \
+    ({                                                                                                                 \
+        if (ABTI_REFUSE(!(def)))                                                                                       \
+            return abti_error(ABT_ERR_INV_ARG);                                                                        \
+        (def)->member = (value);                                                                                       \
+        ABT_SUCCESS;                                                                                                   \
+    })
+
+int ABTX_sched_def_set_init(ABTX_sched_def def, ABT_sched_init_fn init)
+{
+    return SET(def, init, init);
+}
+
+int ABTX_sched_def_set_free(ABTX_sched_def def, ABT_sched_free_fn free)
+{
+    return SET(def, free, free);
+}
+
+int ABTX_sched_def_set_before_sleep(ABTX_sched_def def, ABTX_sched_before_sleep_fn before_sleep)
+{
+    return SET(def, before_sleep, before_sleep);
+}
+
+int ABTX_sched_def_set_on_event(ABTX_sched_def def, ABTX_sched_on_event_fn on_event)
+{
+    return SET(def, on_event, on_event);
+}
