@@ -134,7 +134,8 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    if (!abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) || abti_stackuse_is_on())
+    if (!es->dsched || !abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) ||
+        abti_stackuse_is_on())
         return false;
     if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
         abti_pool_in_place_grant(pool, (int32_t)es->dsched->event_freq);
