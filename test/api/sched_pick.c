@@ -95,6 +95,38 @@ static void plan_pools(struct plan *plan, int num, ABT_pool_access access)
         must(ABT_pool_create_basic(ABT_POOL_FIFO, access, ABT_TRUE, &plan->pools[i]));
 }
 
+/* --- Bad arguments --- */
+
+static int failing_init(ABT_sched sched, ABT_sched_config config)
+{
+    (void)sched;
+    (void)config;
+    return ABT_ERR_KEY;
+}
+
+static void test_errors(void)
+{
+    ABTX_sched_def def = NULL;
+    ABT_pool pools[2] = {ABT_POOL_NULL, ABT_POOL_NULL};
+    ABT_sched sched;
+
+    is_int(ABTX_sched_def_create(NULL, &def), ABT_ERR_INV_ARG, "a definition needs pick");
+    is_int(ABTX_sched_def_create(plan_pick, NULL), ABT_ERR_INV_ARG, "and a place");
+    is_int(ABTX_sched_def_free(&def), ABT_ERR_INV_ARG, "no definition to be freed");
+    is_int(ABTX_sched_def_set_init(NULL, NULL), ABT_ERR_INV_ARG, "no definition, init");
+    is_int(ABTX_sched_def_set_free(NULL, NULL), ABT_ERR_INV_ARG, "no definition, free");
+    is_int(ABTX_sched_def_set_before_sleep(NULL, NULL), ABT_ERR_INV_ARG, "no definition, before_sleep");
+    is_int(ABTX_sched_def_set_on_event(NULL, NULL), ABT_ERR_INV_ARG, "no definition, on_event");
+    is_int(ABTX_sched_create(NULL, 2, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_INV_ARG, "none to make one from");
+    ok(sched == ABT_SCHED_NULL, "the handle is null then");
+    must(ABTX_sched_def_create(plan_pick, &def));
+    is_int(ABTX_sched_create(def, 2, pools, ABT_SCHED_CONFIG_NULL, NULL), ABT_ERR_INV_ARG, "nowhere to put it");
+    is_int(ABTX_sched_create(def, -1, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_INV_ARG, "less than no pools");
+    must(ABTX_sched_def_set_init(def, failing_init));
+    is_int(ABTX_sched_create(def, 2, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_KEY, "the code of init");
+    must(ABTX_sched_def_free(&def));
+}
+
 /* --- The order is that of pick --- */
 
 static char order[64];
@@ -375,6 +407,8 @@ int main(void)
     watchdog_begin(0);
     test_bad_units();
     must(ABT_init(0, NULL));
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR))
+        test_errors();
     test_order(ABT_POOL_ACCESS_PRIV, "private pools");
     test_order(ABT_POOL_ACCESS_MPMC, "shared pools");
     test_yield_alone(ABT_POOL_ACCESS_PRIV, "private pools");

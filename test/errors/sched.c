@@ -9,22 +9,13 @@ static int failing_init(ABT_sched sched, ABT_sched_config config)
 }
 
 static ABT_sched_def def = {.run = calling_run}, failing_def = {.init = failing_init, .run = calling_run};
-static ABTX_sched_def picking_def; /* its init fails */
 static ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
 static ABT_sched sizeless = ABT_SCHED_NULL; /* one of its pools cannot tell its size */
-
-static ABT_thread calling_pick(ABT_sched sched)
-{
-    (void)sched;
-    return ABT_THREAD_NULL;
-}
 
 static void setup(void)
 {
     ABT_sched_config_var var = {0, ABT_SCHED_CONFIG_INT};
 
-    must(ABTX_sched_def_create(calling_pick, &picking_def));
-    must(ABTX_sched_def_set_init(picking_def, failing_init));
     must(ABT_sched_config_create(&config, var, 17, ABT_sched_config_var_end));
     must(ABT_sched_create(&def, 2, (ABT_pool[]){world.idle, world.bare}, ABT_SCHED_CONFIG_NULL, &sizeless));
 }
@@ -33,7 +24,6 @@ static void teardown(void)
 {
     must(ABT_sched_config_free(&config));
     must(ABT_sched_free(&sizeless));
-    must(ABTX_sched_def_free(&picking_def));
 }
 
 /* --- Making and freeing --- */
@@ -47,27 +37,6 @@ RETURNS(ABT_sched_create, CALLBACK_CODE, INITED | ALWAYS, "the code of init",
 RETURNS(ABT_sched_create, CALLBACK_CODE, INITED | ALWAYS, "the code of init, with pools made",
         ABT_sched_create(&failing_def, 2, (ABT_pool[]){ABT_POOL_NULL, NULL}, config,
                          OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
-
-RETURNS(ABTX_sched_def_create, ABT_ERR_INV_ARG, ANYTIME, "no pick",
-        ABTX_sched_def_create(NULL, &(ABTX_sched_def){NULL}));
-RETURNS(ABTX_sched_def_create, ABT_ERR_INV_ARG, ANYTIME, "nowhere to put it",
-        ABTX_sched_def_create(calling_pick, NULL));
-RETURNS(ABTX_sched_def_free, ABT_ERR_INV_ARG, ANYTIME, "no definition", ABTX_sched_def_free(&(ABTX_sched_def){NULL}));
-RETURNS(ABTX_sched_def_set_init, ABT_ERR_INV_ARG, ANYTIME, "no definition", ABTX_sched_def_set_init(NULL, NULL));
-RETURNS(ABTX_sched_def_set_free, ABT_ERR_INV_ARG, ANYTIME, "no definition", ABTX_sched_def_set_free(NULL, NULL));
-RETURNS(ABTX_sched_def_set_before_sleep, ABT_ERR_INV_ARG, ANYTIME, "no definition",
-        ABTX_sched_def_set_before_sleep(NULL, NULL));
-RETURNS(ABTX_sched_def_set_on_event, ABT_ERR_INV_ARG, ANYTIME, "no definition",
-        ABTX_sched_def_set_on_event(NULL, NULL));
-RETURNS(ABTX_sched_create, ABT_ERR_INV_ARG, INITED, "no definition",
-        ABTX_sched_create(NULL, 1, &world.idle, ABT_SCHED_CONFIG_NULL, OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
-RETURNS(ABTX_sched_create, ABT_ERR_INV_ARG, INITED, "less than no pools",
-        ABTX_sched_create(picking_def, -1, &world.idle, ABT_SCHED_CONFIG_NULL, OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
-RETURNS(ABTX_sched_create, ABT_ERR_INV_ARG, INITED, "nowhere to put it",
-        ABTX_sched_create(picking_def, 1, &world.idle, ABT_SCHED_CONFIG_NULL, NULL));
-RETURNS(ABTX_sched_create, CALLBACK_CODE, INITED | ALWAYS, "the code of init, with pools made",
-        ABTX_sched_create(picking_def, 2, (ABT_pool[]){ABT_POOL_NULL, NULL}, config,
-                          OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
 
 RETURNS(ABT_sched_create_basic, ABT_ERR_INV_ARG, INITED, "less than no pools",
         ABT_sched_create_basic(ABT_SCHED_DEFAULT, -1, &world.idle, ABT_SCHED_CONFIG_NULL,
