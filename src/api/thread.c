@@ -245,8 +245,8 @@ static int check_to_caller(abti_es *es)
     return code;
 }
 
-int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-                         ABT_thread *newthread)
+static ABTI_NOINLINE int thread_create_to_general(ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                                  ABT_thread_attr attr, ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -256,9 +256,9 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     int code = check_to_caller(es);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_create_to")))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
+    if (ABTI_MISUSED(abti_misuse_of_function(thread_func, "ABT_thread_create_to")))
         return abti_error(ABT_ERR_INV_ARG);
     abti_unit *unit;
     code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
@@ -273,6 +273,20 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
         *newthread = unit;
     abti_tool_event_create(abti_tool_es(), unit);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
+}
+
+/* The new unit is as simple as ABT_thread_create's quick ones, and has a stack as soon as it wants one. */
+int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
+                         ABT_thread *newthread)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr) ||
+                      !abti_cache_top(&es->stacks) || es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED)))
+        return thread_create_to_general(pool, thread_func, arg, attr, newthread);
+    abti_unit *unit = abti_cache_get_quick(&es->units);
+    abti_unit_init(unit, thread_func, arg, pool, ABTI_UNIT_NAMED);
+    *newthread = unit;
+    return abti_yield_to_new(es, es->cur, unit);
 }
 
 static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
@@ -460,7 +474,12 @@ static int take_from_pool(abti_unit *unit, bool *taken)
 {
     abti_pool *pool = unit->pool;
     bool in_pool = true;
-    *taken = false;
+    /* relaxed: the pool is private */
+    *taken = pool->priv_fifo && abti_load_relaxed(&pool->queue.head) == unit;
+    if (*taken) {
+        abti_queue_pop_head(&pool->queue, unit);
+        return ABT_SUCCESS;
+    }
     int code = pool->ops->is_in_pool ? pool->ops->is_in_pool(pool, unit, &in_pool) : ABT_SUCCESS;
     if (code != ABT_SUCCESS)
         return code;

@@ -233,11 +233,35 @@ static void after_push(void *arg)
     abti_pool_push(push.unit->pool, push.unit, push.context);
 }
 
-int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+static ABTI_NOINLINE int yield_to_general(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
-    abti_assert(es->cur == self && next && next != self);
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
     return abti_leave(es, self, next, after_push, &push);
+}
+
+/* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */
+int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+{
+    abti_assert(es->cur == self && next && next != self);
+    if (!self->pool->priv_fifo || abti_switches_slowly(es))
+        return yield_to_general(es, self, next, context);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_queue_push(&self->pool->queue, self);
+    return abti_leave(es, self, next, NULL, NULL);
+}
+
+int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    abti_assert(es->cur == self && abti_is_startable(unit) && !(unit->flags & ABTI_UNIT_OWN_STACK));
+    if (!self->pool->priv_fifo || abti_switches_slowly(es) || !abti_cache_top(&es->stacks) ||
+        abti_stack_is_overrun(self->stack))
+        return yield_to_general(es, self, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as above */
+    abti_queue_push(&self->pool->queue, self);
+    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
+    abti_set_running(es, unit);
+    /* relaxed: see abti_ult_entry */
+    return abti_ctx_start(&self->ctx, abti_stack_top(unit->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }

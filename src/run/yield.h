@@ -33,4 +33,7 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 /* Puts the calling ULT back to its pool, and `next`, popped or new, runs. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
 
+/* The same for a new ULT without anything of its own, for ABT_thread_create_to. There is a stack for it. */
+int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit);
+
 #endif
