@@ -236,6 +236,7 @@ regress_tests = \
 	test/regress/sched_stack_tls \
 	test/regress/stack_guard \
 	test/regress/stack_shortage \
+	test/regress/tasklet_joiner \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

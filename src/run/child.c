@@ -107,7 +107,7 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
     }
 }
 
-void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
+abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
     abti_assert(es == abti_es_self && unit && !abti_unit_is_tasklet(es->cur));
     abti_unit *self = es->cur, *saved_parent = es->parent;
@@ -121,11 +121,13 @@ void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
         abti_budget_count(es);
         run_one(es, self, unit, dsched);
         unit = es->handoff;
-    } while (unit);
+    } while (unit && !(dsched && abti_unit_is_fresh_tasklet(unit)));
+    es->handoff = NULL;
     es->cur = self;
     abti_tool_descend(es, -1);
     es->parent = saved_parent;
     abti_es_set_dsched(es, saved_dsched);
+    return unit;
 }
 
 /* --- Running one as the last act of a function --- */
@@ -169,7 +171,7 @@ static int child_then(void *arg_room)
     abti_tool_descend(es, -1);
     es->parent = room->saved_parent;
     if (ABTI_UNLIKELY(es->handoff != NULL))
-        abti_run_child(es, es->handoff, NULL);
+        (void)abti_run_child(es, es->handoff, NULL);
     return ABT_SUCCESS;
 }
 
@@ -177,7 +179,7 @@ static int child_then(void *arg_room)
 static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
 {
     struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
-    abti_run_child(es, unit, NULL);
+    (void)abti_run_child(es, unit, NULL);
     abti_exceptions_pick_up(&kept);
     return ABT_SUCCESS;
 }

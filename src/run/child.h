@@ -9,9 +9,10 @@
 
 /*
  * Runs a popped unit as a child of the calling ULT, and what that unit hands off, until control comes back. `dsched` is
- * the caller's scheduler if its children may dispatch directly, or NULL.
+ * the caller's scheduler if its children may dispatch directly, or NULL. With a scheduler, a tasklet that is handed off
+ * is not run but returned: the scheduler has ways of its own for them. Else returns NULL.
  */
-void abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
+abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
  * Does the same for a ULT that may have no scheduler for its children, and returns ABT_SUCCESS. A caller whose last act
@@ -30,15 +31,20 @@ ABTI_INLINE void abti_call_tasklet(abti_unit *unit)
     unit->func(unit->arg);
 }
 
-ABTI_INLINE void abti_end_tasklet(abti_es *es, abti_unit *unit)
+/* Ends a tasklet that has returned, if nobody waits for it yet. */
+ABTI_INLINE bool abti_try_end_tasklet(abti_unit *unit)
 {
     uintptr_t join = 0;
     /*
      * release: pairs with abti_unit_is_done. acquire: pairs with the registration of a joiner that was faster
      * (join_register)
      */
-    if (ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
-        ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
+    return ABTI_LIKELY(unit->flags & ABTI_UNIT_NAMED) && abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE);
+}
+
+ABTI_INLINE void abti_end_tasklet(abti_es *es, abti_unit *unit)
+{
+    if (ABTI_UNLIKELY(!abti_try_end_tasklet(unit)))
         abti_end_without_stack(es, unit);
 }
 

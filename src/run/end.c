@@ -527,6 +527,18 @@ void abti_end_without_stack(abti_es *es, abti_unit *unit)
         abti_resume_joiner(joiner);
 }
 
+abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *pool)
+{
+    if (ABTI_UNLIKELY(es != abti_es_self))
+        exit(EXIT_SUCCESS); /* NOLINT: as above */
+    abti_unit *joiner = abti_publish_end(es, unit);
+    if (joiner && joiner->pool == pool && can_continue_joiner(es, joiner))
+        return joiner;
+    if (joiner)
+        abti_resume_joiner(joiner);
+    return NULL;
+}
+
 /*
  * The ends of units are hot. So the new primary ULT looks like a unit that is not ended quickly, and the slow functions
  * ask what it is.

@@ -29,6 +29,12 @@ void abti_resume_joiner(abti_unit *joiner);
 void abti_end_without_stack(abti_es *es, abti_unit *unit);
 
 /*
+ * The same, but if the ULT that waited for it slept on this ES and could go on here at once, out of `pool`, it stays
+ * blocked and is returned. NULL: there was none, or it has been pushed.
+ */
+abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *pool) ABTI_MUST_CHECK;
+
+/*
  * In the child of a fork `primary` is the primary ULT, and stands for `forker`, a unit other than the parent's primary
  * ULT: when the function of that returns the process ends, and says EXIT_SUCCESS.
  */

@@ -77,7 +77,7 @@ static void run_main_scheds(abti_es *es)
      * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_request.
      */
     if (es->handoff)
-        abti_run_child(es, es->handoff, NULL);
+        (void)abti_run_child(es, es->handoff, NULL);
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
         abti_budget_fill(es, sched->event_freq);

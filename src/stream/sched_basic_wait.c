@@ -61,7 +61,7 @@ static void basic_wait_run(abti_sched *sched)
             unit = wait_for_unit(es, sched);
         if (unit) {
             abti_es_pass_wake(es, sched);
-            abti_run_child(es, unit, NULL);
+            (void)abti_run_child(es, unit, NULL);
         }
         if (!waited && !abti_budget_is_exhausted(es))
             continue;

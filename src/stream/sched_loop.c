@@ -3,6 +3,7 @@
  */
 #include "base/assert.h"
 #include "os/clock.h"
+#include "run/block.h"
 #include "run/budget.h"
 #include "run/child.h"
 #include "run/yield.h"
@@ -96,17 +97,24 @@ ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
     return abti_sched_pick(sched, NULL);
 }
 
-/*
- * Runs a tasklet on an ES that is not told, and counts it. False when a look at events is due, as it is when the
- * tasklet itself has made somebody listen.
- */
-ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
+/* Calls a tasklet on an ES that is not told, and counts it. False: as run_tasklet. The end is left to the caller. */
+ABTI_INLINE bool call_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_set_running(es, unit);
     abti_call_tasklet(unit);
     bool goes_on = abti_budget_take(es);
     if (ABTI_UNLIKELY(!goes_on))
         abti_tool_event_finish(es, unit);
+    return goes_on;
+}
+
+/*
+ * Runs a tasklet on an ES that is not told, and counts it. False when a look at events is due, as it is when the
+ * tasklet itself has made somebody listen.
+ */
+ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
+{
+    bool goes_on = call_tasklet(es, unit);
     abti_end_tasklet(es, unit);
     return goes_on;
 }
@@ -129,22 +137,54 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_
 }
 
 /*
+ * Runs tasklets off a pool whose owner takes the newest, and thieves the oldest, beginning with `unit`, which has been
+ * popped. A ULT that has waited for one of them would be the oldest there, and be stolen; with it would go what it does
+ * next, such as making units for this very pool. So it stays aside until the tasklets before it in the pool have run,
+ * or a look at events is due, and goes on then. Returns a popped unit that is to run next, or NULL.
+ */
+ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
+{
+    abti_unit *aside = NULL;
+    bool goes_on;
+    do {
+        goes_on = call_tasklet(es, unit);
+        abti_unit *joiner = abti_try_end_tasklet(unit) ? NULL : abti_end_for_joiner(es, unit, pool);
+        if (aside && joiner)
+            abti_resume_joiner(aside);
+        if (joiner)
+            aside = joiner;
+        unit = aside && goes_on ? abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_PRIMARY) : NULL;
+    } while (unit && abti_unit_is_fresh_tasklet(unit));
+    if (aside && unit) {
+        abti_resume_joiner(aside);
+    } else if (aside) {
+        abti_take_blocked(es, aside);
+        unit = aside;
+    }
+    return unit;
+}
+
+/*
  * Runs a picked unit. A tasklet runs right here, on the stack of the scheduler's ULT `self`, and cannot switch; with it
- * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself.
+ * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself, until
+ * that is a tasklet.
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
-    if (abti_switches_slowly(es)) {
-        /* it runs as a child, of which a tool may be told */
-    } else if (sched->fast) {
-        unit = run_tasklets(es, &sched->fast->queue, unit);
-    } else if (abti_unit_is_fresh_tasklet(unit)) {
-        (void)run_tasklet(es, unit);
-        unit = NULL;
-    }
-    es->cur = self;
-    if (unit)
-        abti_run_child(es, unit, sched->direct ? sched : NULL);
+    do {
+        if (abti_switches_slowly(es)) {
+            /* it runs as a child, of which a tool may be told */
+        } else if (sched->fast) {
+            unit = run_tasklets(es, &sched->fast->queue, unit);
+        } else if (abti_unit_is_fresh_tasklet(unit) && sched->kind == ABT_SCHED_RANDWS) {
+            unit = run_newest_tasklets(es, sched->pools[0], unit);
+        } else if (abti_unit_is_fresh_tasklet(unit)) {
+            (void)run_tasklet(es, unit);
+            unit = NULL;
+        }
+        es->cur = self;
+        unit = unit ? abti_run_child(es, unit, sched->direct ? sched : NULL) : NULL;
+    } while (unit);
 }
 
 /* Runs units as long as there is a next one. False when there was none. */
