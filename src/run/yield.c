@@ -187,7 +187,7 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
 /*
  * The scheduler picks by a function of the user's. A unit of a private pool is in there when that is called, as
  * yield_to_parent says, and may be what it returns. One of another pool goes to the pool when it has left its stack. A
- * tasklet is the function itself, see run/picked.h.
+ * tasklet is the function itself, see run/picked.h. relaxed: queries may see the state late.
  */
 static ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
