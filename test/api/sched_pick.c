@@ -315,13 +315,16 @@ static void test_main_sched(void)
 {
     struct plan plan = {0};
     ABT_xstream self;
+    ABT_sched sched;
 
     plan_pools(&plan, 1, ABT_POOL_ACCESS_PRIV);
+    sched = make_sched(&plan, false);
     must(ABT_xstream_self(&self));
-    must(ABT_xstream_set_main_sched(self, make_sched(&plan, false)));
+    must(ABT_xstream_set_main_sched(self, sched));
     must(ABT_self_yield());
     ok(atomic_load(&plan.picks) > 0, "the main program goes on under a scheduler that picks");
     must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_DEFAULT, 0, NULL));
+    must(ABT_sched_free(&sched));
 }
 
 /* --- What pick may not do, and what it may --- */
