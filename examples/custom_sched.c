@@ -2,16 +2,20 @@
  * A scheduler of one's own: it serves three pools, gold, silver and bronze, in weighted rounds: 4 turns, 2 turns,
  * 1 turn. Each stream has its own scheduler and its own three pools, which hold more than enough work for all its
  * rounds. A turn lasts until a ULT yields or ends, so after r whole rounds the turns must stand at 4r : 2r : r.
+ *
+ * It is written in both forms, which take turns alike: as a loop that runs units, and as a function that picks the next
+ * one, which costs less.
  */
 #include "team.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { TIERS = 3, ROUNDS = 20000, TURNS_OF_A_ROUND = 4 + 2 + 1, TURNS_OF_A_ULT = 100 };
 
 static const int weights[TIERS] = {4, 2, 1};
 
-/* ---- The scheduler ---- */
+/* ---- The scheduler as a loop ---- */
 
 static void run_rounds(ABT_sched sched)
 {
@@ -35,6 +39,48 @@ static void run_rounds(ABT_sched sched)
     }
 }
 
+/* ---- The scheduler as a function that picks ---- */
+
+struct rounds {
+    ABT_pool pools[TIERS];
+    int tier, turn; /* how many turns of this tier are over */
+};
+
+static ABT_thread pick(ABT_sched sched)
+{
+    struct rounds *rounds;
+    ABT_thread thread = ABT_THREAD_NULL;
+
+    CHECK(ABT_sched_get_data(sched, (void **)&rounds));
+    for (int tries = 0; tries <= TIERS && thread == ABT_THREAD_NULL; tries++) {
+        if (rounds->turn < weights[rounds->tier])
+            CHECK(ABT_pool_pop_thread(rounds->pools[rounds->tier], &thread));
+        rounds->turn++;
+        if (thread == ABT_THREAD_NULL) {
+            rounds->tier = (rounds->tier + 1) % TIERS;
+            rounds->turn = 0;
+        }
+    }
+    return thread;
+}
+
+static void make_sched(ABT_pool *pools, struct rounds *rounds, ABT_sched *sched)
+{
+    ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
+    ABTX_sched_def picker;
+
+    if (!rounds) {
+        CHECK(ABT_sched_create(&loop, TIERS, pools, ABT_SCHED_CONFIG_NULL, sched));
+        return;
+    }
+    CHECK(ABTX_sched_def_create(pick, &picker));
+    CHECK(ABTX_sched_create(picker, TIERS, pools, ABT_SCHED_CONFIG_NULL, sched));
+    CHECK(ABTX_sched_def_free(&picker));
+    for (int tier = 0; tier < TIERS; tier++)
+        rounds->pools[tier] = pools[tier];
+    CHECK(ABT_sched_set_data(*sched, rounds));
+}
+
 /* ---- The work ---- */
 
 /* What a stream has seen; all its ULTs run there one after the other. */
@@ -45,6 +91,7 @@ struct lane {
     ABT_xstream stream;
     ABT_sched sched;
     ABT_pool pools[TIERS];
+    struct rounds picked; /* of the second form */
     struct job {
         struct lane *lane;
         int tier;
@@ -68,9 +115,8 @@ static void work(void *arg)
 }
 
 /* Fills three pools, and only then starts a stream with a scheduler for them. */
-static long start_lane(struct lane *lane)
+static long start_lane(struct lane *lane, bool picks)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_rounds};
     /* Enough for the tier that has most turns. */
     long num = (weights[0] * lane->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT;
 
@@ -80,26 +126,23 @@ static long start_lane(struct lane *lane)
         for (long i = 0; i < num; i++)
             CHECK(ABT_thread_create(lane->pools[tier], work, &lane->jobs[tier], ABT_THREAD_ATTR_NULL, NULL));
     }
-    CHECK(ABT_sched_create(&def, TIERS, lane->pools, ABT_SCHED_CONFIG_NULL, &lane->sched));
+    make_sched(lane->pools, picks ? &lane->picked : NULL, &lane->sched);
     CHECK(ABT_xstream_create(lane->sched, &lane->stream));
     return num * TIERS;
 }
 
-int main(int argc, char **argv)
+static int run(const char *name, bool picks, int num_streams)
 {
-    struct team_config config;
     long turns[TIERS] = {0}, units = 0;
     char answer[64];
 
-    team_options(argc, argv, &config, NULL, "", NULL);
-    config.num_streams += config.num_streams == 0; /* without streams there is nothing to schedule */
     double seconds = team_seconds();
     CHECK(ABT_init(0, NULL));
-    for (int i = 0; i < config.num_streams; i++) {
-        lanes[i].rounds = ROUNDS / config.num_streams + (i < ROUNDS % config.num_streams);
-        units += start_lane(&lanes[i]);
+    for (int i = 0; i < num_streams; i++) {
+        lanes[i] = (struct lane){.rounds = ROUNDS / num_streams + (i < ROUNDS % num_streams)};
+        units += start_lane(&lanes[i], picks);
     }
-    for (int i = 0; i < config.num_streams; i++) {
+    for (int i = 0; i < num_streams; i++) {
         CHECK(ABT_xstream_free(&lanes[i].stream)); /* waits until its pools are empty */
         CHECK(ABT_sched_free(&lanes[i].sched));    /* and with it go its pools, which are automatic */
         for (int tier = 0; tier < TIERS; tier++)
@@ -109,5 +152,15 @@ int main(int argc, char **argv)
     seconds = team_seconds() - seconds;
 
     snprintf(answer, sizeof(answer), "%ld:%ld:%ld", turns[0], turns[1], turns[2]);
-    return team_report(&(struct report){"custom scheduler", answer, "80000:40000:20000", units, seconds});
+    return team_report(&(struct report){name, answer, "80000:40000:20000", units, seconds});
+}
+
+int main(int argc, char **argv)
+{
+    struct team_config config;
+
+    team_options(argc, argv, &config, NULL, "", NULL);
+    config.num_streams += config.num_streams == 0; /* without streams there is nothing to schedule */
+    int wrong = run("custom scheduler", false, config.num_streams);
+    return run("custom scheduler that picks", true, config.num_streams) + wrong;
 }

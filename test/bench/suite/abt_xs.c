@@ -142,9 +142,44 @@ static void run_by_energy(ABT_sched sched)
     }
 }
 
-static void start_by_energy(void)
+/* The same as a function that picks. */
+struct picked {
+    int num;
+    ABT_pool pools[SUITE_MAX_STREAMS + 1];
+};
+
+static struct picked picked[SUITE_MAX_STREAMS];
+
+static ABT_thread pick_by_energy(ABT_sched sched)
 {
-    ABT_sched_def sched_def = {.type = ABT_SCHED_TYPE_ULT, .run = run_by_energy};
+    struct picked *p;
+
+    CHECK(ABT_sched_get_data(sched, (void **)&p));
+    return next_unit(p->num, p->pools);
+}
+
+static void make_sched(bool picks, int rank, ABT_sched_config config, ABT_sched *sched)
+{
+    ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = run_by_energy};
+    ABTX_sched_def picker;
+    struct picked *p = &picked[rank];
+
+    p->num = 1 + team.num;
+    p->pools[0] = team.inboxes[rank];
+    for (int k = 0; k < team.num; k++)
+        p->pools[1 + k] = team.pools[(rank + k) % team.num];
+    if (!picks) {
+        CHECK(ABT_sched_create(&loop, p->num, p->pools, config, sched));
+        return;
+    }
+    CHECK(ABTX_sched_def_create(pick_by_energy, &picker));
+    CHECK(ABTX_sched_create(picker, p->num, p->pools, config, sched));
+    CHECK(ABTX_sched_def_free(&picker));
+    CHECK(ABT_sched_set_data(*sched, p));
+}
+
+static void start_by_energy(bool picks)
+{
     ABT_pool_user_def def;
     ABT_pool_config pool_config;
     ABT_sched_config sched_config;
@@ -164,11 +199,8 @@ static void start_by_energy(void)
     CHECK(ABT_pool_user_def_free(&def));
     CHECK(ABT_sched_config_create(&sched_config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
     for (int s = 0; s < team.num; s++) {
-        ABT_pool pools[SUITE_MAX_STREAMS + 1] = {team.inboxes[s]};
         ABT_sched sched;
-        for (int k = 0; k < team.num; k++)
-            pools[1 + k] = team.pools[(s + k) % team.num];
-        CHECK(ABT_sched_create(&sched_def, 1 + team.num, pools, sched_config, &sched));
+        make_sched(picks, s, sched_config, &sched);
         if (s > 0) {
             CHECK(ABT_xstream_create(sched, &team.streams[s]));
         } else {
@@ -181,7 +213,7 @@ static void start_by_energy(void)
 
 /* ---- The work ---- */
 
-enum { SEQUENTIAL, ULTS, TASKLETS, BY_ENERGY };
+enum { SEQUENTIAL, ULTS, TASKLETS, BY_ENERGY, PICKED_BY_ENERGY };
 
 static struct {
     _Alignas(64) unsigned long checksum;
@@ -218,13 +250,13 @@ static void make(void *arg)
             else
                 CHECK(ABT_task_create(pool, lookup, &lookups[i], &units[i - first]));
         }
-        if (m->work->variant == BY_ENERGY) {
+        if (m->work->variant >= BY_ENERGY) {
             CHECK(ABT_barrier_wait(barrier));
             atomic_store(&started, true);
         }
         for (long i = first; i < end; i++)
             CHECK(ABT_thread_free(&units[i - first]));
-        if (m->work->variant == BY_ENERGY) {
+        if (m->work->variant >= BY_ENERGY) {
             CHECK(ABT_barrier_wait(barrier));
             atomic_store(&started, false);
             CHECK(ABT_barrier_wait(barrier));
@@ -257,8 +289,8 @@ static void batch(void *arg)
 static void run(const struct suite_work *work)
 {
     xs_make();
-    if (work->variant == BY_ENERGY)
-        start_by_energy();
+    if (work->variant >= BY_ENERGY)
+        start_by_energy(work->variant == PICKED_BY_ENERGY);
     else
         team_start(TEAM_PRIV);
     CHECK(ABT_barrier_create((uint32_t)team.num, &barrier));
@@ -279,5 +311,6 @@ const struct suite_work abt_xs_works[] = {
     BOTH("ULT", "*", ULTS),
     BOTH("tasklet", "*", TASKLETS),
     BOTH("tasklet, by energy", "*", BY_ENERGY),
+    BOTH("tasklet, picked by energy", "*", PICKED_BY_ENERGY),
 };
 const int abt_xs_num = sizeof(abt_xs_works) / sizeof(abt_xs_works[0]);
