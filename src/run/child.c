@@ -175,6 +175,25 @@ static int child_then(void *arg_room)
     return ABT_SUCCESS;
 }
 
+/* The same for one whose children may dispatch directly. */
+static int dispatcher_then(void *arg_room)
+{
+    struct child_room *room = arg_room;
+    abti_es_set_dsched(room->es, NULL);
+    return child_then(room);
+}
+
+int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
+{
+    abti_assert(es == abti_es_self && !es->dsched && dsched && !es->handoff);
+    bool starts = !abti_is_resumable(unit);
+    if (abti_switches_slowly(es) || (starts && !(abti_is_startable(unit) && abti_take_stack(es, unit))))
+        return ABT_ERR_OTHER;
+    abti_budget_count(es);
+    abti_es_set_dsched(es, dsched);
+    return abti_ctx_wait(&es->cur->ctx, es, unit, starts ? child_start : child_resume, dispatcher_then);
+}
+
 /* Also for a scheduler that has exceptions in hand. */
 static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
 {

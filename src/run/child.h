@@ -21,6 +21,12 @@ abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 int abti_run_child_last(abti_es *es, abti_unit *unit);
 
 /*
+ * Does the same for a scheduler's loop whose children may dispatch directly. ABT_ERR_OTHER: the unit needs
+ * abti_run_child, and nothing has been done.
+ */
+int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
+
+/*
  * Calls the function of a tasklet without requests, which has been set running and never switches. es->cur is the
  * tasklet afterwards, and the calling scheduler sets it right before anybody can look.
  */

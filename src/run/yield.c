@@ -192,7 +192,9 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
 static ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     abti_sched *sched = es->dsched;
-    if (abti_unit_is_tasklet(self) || !self->pool->priv_fifo || abti_has_requests(self) || abti_switches_slowly(es) ||
+    if (!self->pool->priv_fifo)
+        return yield_to_parent(es, self, context);
+    if (abti_unit_is_tasklet(self) || abti_has_requests(self) || abti_switches_slowly(es) ||
         (!abti_budget_take(es) && !abti_renew_budget(es, sched)))
         return yield_slow(es, self, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);

@@ -171,6 +171,8 @@ ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_un
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
+    if (sched->picked && abti_try_run_child(es, unit, sched) == ABT_SUCCESS)
+        return;
     do {
         if (abti_switches_slowly(es)) {
             /* it runs as a child, of which a tool may be told */
