@@ -152,6 +152,7 @@ abt_sources = \
 	src/trace/trace.c \
 	src/trace/unit.c \
 	src/unit/exceptions.c \
+	src/unit/kept.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
 	src/unit/overflow.c \

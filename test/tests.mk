@@ -109,6 +109,7 @@ api_tests = \
 	test/api/stranded \
 	test/api/stats \
 	test/api/trace \
+	test/api/switch_hooks \
 	test/api/task \
 	test/api/thread \
 	test/api/thread_attr \

@@ -7,6 +7,19 @@
 #include "run/yield.h"
 #include "stream/main.h"
 
+/* --- The caller's switch hooks --- */
+
+int ABTX_self_set_switch_hooks(const ABTX_switch_hooks *hooks)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_hooks_set(es, hooks);
+    return ABT_SUCCESS;
+}
+
 /* --- The caller's own identity --- */
 
 int ABT_self_get_xstream(ABT_xstream *xstream)

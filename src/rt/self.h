@@ -99,7 +99,8 @@ struct ABT_xstream_opaque {
         *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */
     uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
     uint64_t spared_ns; /* private: none is watched before that, where samples are to be sparing */
-    struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
+    const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
+    struct abti_cache *ktables;     /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;         /* of `cur`: how many schedulers run one another down to it */
     abti_unit *before; /* has ended, and was `cur` before the one that is `cur` now */

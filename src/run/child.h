@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "run/end.h"
 #include "run/switch.h"
-#include "unit/exceptions.h"
 
 /*
  * Runs a popped unit as a child of the calling ULT, and what that unit hands off, until control comes back. `dsched` is

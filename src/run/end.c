@@ -457,7 +457,7 @@ void abti_entry_watch(void)
 
 void abti_ult_exit(void)
 {
-    abti_exceptions_drop(abti_es_self);
+    abti_kept_drop(abti_es_self);
     abti_stackuse_left(abti_es_self->cur);
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(abti_es_self->cur);
@@ -470,7 +470,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 {
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
-    abti_exceptions_drop(es);
+    abti_kept_drop(es);
     es->before = unit;
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(unit);

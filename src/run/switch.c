@@ -2,17 +2,17 @@
 
 int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
-    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
+    struct abti_kept kept = abti_kept_lay_by(es);
     int code = abti_switch_told(self, to, after, arg);
-    abti_exceptions_pick_up(&kept);
+    abti_kept_pick_up(&kept);
     return code;
 }
 
 int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
-    struct abti_cxx_globals kept = abti_exceptions_lay_by(es);
+    struct abti_kept kept = abti_kept_lay_by(es);
     int code = abti_start_told(self, to, after, arg);
-    abti_exceptions_pick_up(&kept);
+    abti_kept_pick_up(&kept);
     return code;
 }
 

@@ -15,7 +15,7 @@
 #include "unit/overflow.h"
 #include "run/told.h"
 #include "unit/tool_event.h"
-#include "unit/exceptions.h"
+#include "unit/kept.h"
 
 /* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)

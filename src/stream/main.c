@@ -124,7 +124,7 @@ void abti_main_run(abti_es *es)
 void abti_main_leave(abti_es *es)
 {
     abti_assert(es == abti_es_self && !es->is_primary && es->main_exit && es->cur == es->main_unit);
-    abti_exceptions_drop(es);
+    abti_kept_drop(es);
     longjmp(*es->main_exit, 1);
 }
 

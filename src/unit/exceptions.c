@@ -37,7 +37,7 @@ static void find_globals(abti_es *es)
 void abti_exceptions_watch(abti_es *es)
 {
     bool told = abti_load_relaxed(&es->told); /* relaxed: its own thread stores it */
-    es->slow = told || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
+    es->slow = told || es->hooks || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
 }
 
 static void look_for_runtime(abti_es *es, bool later)

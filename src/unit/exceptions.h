@@ -8,8 +8,8 @@
  * to a word that is 0 until a library is loaded.
  *
  * Switches that are watched take a slow form, too: those that tell of events (run/told.h), or a sanitizer or valgrind,
- * and waits whose times are kept (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while
- * there is none of these, and else leads to a word that is never 0.
+ * those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept (abti_wait_for). So that the quick
+ * ones ask only once, es->slow is es->in_hand while there is none of these, and else leads to a word that is never 0.
  */
 #ifndef ABTI_UNIT_EXCEPTIONS_H
 #define ABTI_UNIT_EXCEPTIONS_H
@@ -30,7 +30,7 @@ ABTI_INLINE bool abti_switches_slowly(const abti_es *es)
     return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
 }
 
-/* For the ES itself, after each change of es->told: its switches tell of events from now on, or no more. */
+/* For the ES itself, after each change of es->told or es->hooks: whether its switches take the slow form. */
 void abti_exceptions_watch(abti_es *es);
 
 /* By the native thread that is to be the ES, which has run no unit. */
@@ -56,14 +56,6 @@ ABTI_INLINE void abti_exceptions_pick_up(const struct abti_cxx_globals *kept)
 {
     if (ABTI_UNLIKELY(kept->caught || kept->uncaught > 0))
         abti_exceptions_give(kept);
-}
-
-/* The running unit ends by a call, inside of its handlers. Like all that its functions own, exceptions are left. */
-ABTI_INLINE void abti_exceptions_drop(abti_es *es)
-{
-    struct abti_cxx_globals dropped;
-    if (abti_has_exceptions(es))
-        abti_exceptions_take(es, &dropped);
 }
 
 /* Has a C++ runtime come, among other libraries? Asked at looks at events, once such have come. */

@@ -1,0 +1,55 @@
+/*
+ * What a ULT takes along when it leaves its stream, and has again where it goes on: its C++ exceptions in hand
+ * (unit/exceptions.h), and its switch hooks. Both lie in the frame of the function that switches. es->hooks belongs to
+ * the running unit, so that
+ *
+ *   whenever a unit starts or goes on, es->hooks is NULL until that unit sets it.
+ *
+ * While it is set es->slow says that switches take the slow form, which is the only one that asks.
+ */
+#ifndef ABTI_UNIT_KEPT_H
+#define ABTI_UNIT_KEPT_H
+
+#include "unit/exceptions.h"
+
+struct abti_kept {
+    struct abti_cxx_globals exceptions;
+    const ABTX_switch_hooks *hooks; /* NULL: none */
+};
+
+/* Take the hooks off the stream, with a call of `leave`, and put them back on that of the caller, with one of `back`.
+ */
+void abti_hooks_leave(abti_es *es);
+void abti_hooks_back(const ABTX_switch_hooks *hooks);
+
+/* Sets the hooks of the running unit. */
+void abti_hooks_set(abti_es *es, const ABTX_switch_hooks *hooks);
+
+/* The running unit is about to leave the stream; it is back, maybe on another one. */
+ABTI_INLINE struct abti_kept abti_kept_lay_by(abti_es *es)
+{
+    struct abti_kept kept = {.hooks = es->hooks};
+    if (ABTI_UNLIKELY(kept.hooks != NULL))
+        abti_hooks_leave(es);
+    kept.exceptions = abti_exceptions_lay_by(es);
+    return kept;
+}
+
+ABTI_INLINE void abti_kept_pick_up(const struct abti_kept *kept)
+{
+    abti_exceptions_pick_up(&kept->exceptions);
+    if (ABTI_UNLIKELY(kept->hooks != NULL))
+        abti_hooks_back(kept->hooks);
+}
+
+/* The running unit ends by a call. Like all that its functions own, what is kept here is left. */
+ABTI_INLINE void abti_kept_drop(abti_es *es)
+{
+    struct abti_cxx_globals dropped;
+    if (abti_has_exceptions(es))
+        abti_exceptions_take(es, &dropped);
+    if (ABTI_UNLIKELY(es->hooks != NULL))
+        abti_hooks_set(es, NULL);
+}
+
+#endif
