@@ -23,6 +23,7 @@ abt_sources = \
 	src/api/sched_def.c \
 	src/api/self.c \
 	src/api/slot.c \
+	src/api/source.c \
 	src/api/stack_usage.c \
 	src/api/stats.c \
 	src/api/trace.c \
@@ -133,6 +134,7 @@ abt_sources = \
 	src/stream/sched_randws.c \
 	src/stream/sched_picked.c \
 	src/stream/sched_user.c \
+	src/stream/source.c \
 	src/stream/xstream.c \
 	src/sync/barrier.c \
 	src/sync/cond.c \

@@ -103,6 +103,7 @@ api_tests = \
 	test/api/sched_stack \
 	test/api/self \
 	test/api/slot \
+	test/api/source \
 	test/api/specific \
 	test/api/probes \
 	test/api/stack_usage \

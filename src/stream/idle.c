@@ -72,7 +72,8 @@ bool abti_idle_cancel(abti_es *es)
 bool abti_idle_has_calls(abti_es *es)
 {
     /* relaxed: it is a glance */
-    return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
+    return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->idle->sources) ||
+           abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
 
 bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll)

@@ -45,6 +45,11 @@ struct abti_idle {
     _Atomic(uint32_t) polls;     /* the ES's: calls that have returned */
     _Atomic(uint64_t) period_ns; /* lock: the shortest period. Glanced at */
     bool busy;                   /* the ES's: a poller has done something since the ES last was about to sleep */
+
+    /* The sources, see stream/source.h. */
+    struct abti_spin sources_lock;
+    _Atomic(struct abti_attachment *) sources; /* sources_lock. Glanced at */
+    bool in_vain;                              /* the ES's: it has asked in vain and run nothing since */
 };
 
 /* --- For the ES --- */

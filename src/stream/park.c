@@ -6,6 +6,7 @@
 #include "unit/tool_event.h"
 #include "stream/events.h"
 #include "stream/idle.h"
+#include "stream/source.h"
 #include "sync/timer.h"
 
 /* --- A stream --- */
@@ -66,7 +67,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
         entered++;
     }
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
-    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched))
+    if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
         woken = told_sleep(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);

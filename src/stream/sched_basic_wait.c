@@ -10,6 +10,7 @@
 #include "stream/idle.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
+#include "stream/source.h"
 
 /*
  * How long one call of a user-defined pop_wait may take, since requests wait for it. It is no matter of speed:
@@ -57,10 +58,13 @@ static void basic_wait_run(abti_sched *sched)
         abti_es *es = abti_es_self;
         abti_unit *unit = abti_sched_pick_in_order(sched, NULL);
         bool waited = !unit;
-        if (waited)
+        if (waited && !es->parent)
+            unit = abti_source_ask(es, sched);
+        if (waited && !unit)
             unit = wait_for_unit(es, sched);
         if (unit) {
             abti_es_pass_wake(es, sched);
+            abti_source_set_busy(es);
             (void)abti_run_child(es, unit, NULL);
         }
         if (!waited && !abti_budget_is_exhausted(es))
@@ -69,6 +73,7 @@ static void basic_wait_run(abti_sched *sched)
         abti_es_check_events(es, sched);
         if (abti_sched_has_to_stop(sched)) {
             abti_es_pass_wake(es, sched);
+            abti_source_set_busy(es);
             return;
         }
     }

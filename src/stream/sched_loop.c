@@ -11,6 +11,7 @@
 #include "stream/events.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
+#include "stream/source.h"
 #include "wait/cpus.h"
 
 /*
@@ -193,10 +194,13 @@ ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit 
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
     abti_unit *unit = abti_sched_pick(sched, NULL);
+    if (!unit && !es->parent)
+        unit = abti_source_ask(es, sched);
     if (!unit)
         return false; /* the budget stays: a stacked scheduler that idles must not renew its parent's */
     abti_budget_fill(es, sched->event_freq);
     abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
+    abti_source_set_busy(es);
     if (sched->front)
         abti_pool_note_server(sched->front, es->bias);
     abti_sched *dsched = es->dsched;
@@ -243,7 +247,7 @@ void abti_sched_loop(abti_sched *sched)
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
-        bool takes = looks == 0 || may_take(&courtesy, es, sched);
+        bool takes = looks == 0 || abti_source_is_to_ask(es) || may_take(&courtesy, es, sched);
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);
@@ -251,6 +255,7 @@ void abti_sched_loop(abti_sched *sched)
             sched->ops->look(sched);
         if (abti_sched_has_to_stop(sched)) {
             abti_es_pass_wake(es, sched);
+            abti_source_set_busy(es);
             return;
         }
         if (ran) {

@@ -17,6 +17,7 @@
 #include "stream/affinity.h"
 #include "stream/events.h"
 #include "stream/idle.h"
+#include "stream/source.h"
 #include "stream/list.h"
 #include "unit/ledger.h"
 #include "stream/main.h"
@@ -73,6 +74,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     abti_es *es = &both->es;
     abti_spin_init(&es->replace_lock, ABTI_RANK_REPLACE);
     abti_spin_init(&es->idle->lock, ABTI_RANK_IDLE);
+    abti_spin_init(&es->idle->sources_lock, ABTI_RANK_ASK);
     atomic_init(&es->main_sched, sched);
     abti_budget_fill(es, sched->event_freq);
     int code = es_alloc_parts(es);
@@ -101,6 +103,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 static void es_dispose(abti_es *es)
 {
     abti_es_list_leave(es);
+    abti_sources_fini(es);
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);

@@ -1,0 +1,86 @@
+/* ABTX_source_*: work that is made when a stream has none. */
+#include <stdlib.h>
+#include "api/handles.h"
+#include "run/child.h"
+#include "run/sched.h"
+#include "stream/source.h"
+
+int ABTX_source_create(ABTX_source_fn ask, void *arg, ABTX_source *newsource)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(!ask || !newsource))
+        return abti_error(ABT_ERR_INV_ARG);
+    ABTX_source source = calloc(1, sizeof(*source));
+    if (!source)
+        return abti_error(ABT_ERR_MEM);
+    source->ask = ask;
+    source->arg = arg;
+    abti_spin_init(&source->lock, ABTI_RANK_LEAF);
+    *newsource = source;
+    return ABT_SUCCESS;
+}
+
+int ABTX_source_free(ABTX_source *source)
+{
+    if (ABTI_REFUSE(!source || !*source))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_source_detach_all(*source);
+    free(*source);
+    *source = NULL;
+    return ABT_SUCCESS;
+}
+
+static int check_source_and_stream(ABTX_source source, ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(!source))
+        return ABT_ERR_INV_ARG;
+    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
+
+int ABTX_source_attach(ABTX_source source, ABT_xstream xstream)
+{
+    int code = check_source_and_stream(source, xstream);
+    if (code == ABT_SUCCESS)
+        code = abti_source_attach(source, xstream);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_source_detach(ABTX_source source, ABT_xstream xstream)
+{
+    int code = check_source_and_stream(source, xstream);
+    if (code == ABT_SUCCESS)
+        code = abti_source_detach(source, xstream);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_source_get_idle(ABTX_source source, const volatile int **idle)
+{
+    if (ABTI_REFUSE(!source || !idle))
+        return abti_error(ABT_ERR_INV_ARG);
+    *idle = (const volatile int *)&source->idle; /* an atomic int is nothing else, on all machines that there are */
+    return ABT_SUCCESS;
+}
+
+int ABTX_source_wake_one(ABTX_source source)
+{
+    if (ABTI_REFUSE(!source))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_source_wake_one(source);
+    return ABT_SUCCESS;
+}
+
+int ABTX_xstream_check_sources(ABT_bool *ran)
+{
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    if (ABTI_REFUSE(!(es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_sched *sched = abti_unit_cold_get(es->cur)->sched;
+    abti_unit *unit = sched->num_pools > 0 ? abti_source_ask(es, sched) : NULL;
+    if (ran)
+        *ran = unit ? ABT_TRUE : ABT_FALSE;
+    return unit ? abti_run_child_last(es, unit) : ABT_SUCCESS;
+}

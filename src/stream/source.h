@@ -1,0 +1,93 @@
+/*
+ * Sources: functions of the user's that a stream asks for work when it has nothing else to run. The streams that a
+ * source is attached to are its set; one of those that are idle can be woken when there is work.
+ *
+ * The state of an attachment, between a stream S and a source:
+ *
+ *   SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for SOURCE_IDLE.
+ *   SOURCE_IDLE   S has asked in vain after it had come to this state. It asks no more until it has run something or is
+ *                 woken. It is counted in the source's idle word. S goes to SOURCE_BUSY, and a waker to SOURCE_WOKEN,
+ *                 by compare-and-swap.
+ *   SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
+ *
+ * No wake is lost. A thread makes work and then calls wake_one, which looks at the idle word; a stream comes to
+ * SOURCE_IDLE, which counts it there, and then asks. Both have a seq_cst fence in between, so that the stream finds the
+ * work, or the waker finds the stream. A waker stores SOURCE_WOKEN and then looks at whether the stream sleeps; the
+ * stream announces its sleep and then looks at its states (abti_source_is_woken), again with seq_cst on both sides.
+ */
+#ifndef ABTI_STREAM_SOURCE_H
+#define ABTI_STREAM_SOURCE_H
+
+#include <stdbool.h>
+#include "os/spin.h"
+#include "rt/self.h"
+#include "stream/idle.h"
+
+struct ABTX_source_opaque {
+    ABTX_source_fn ask; /* constant, as is arg */
+    void *arg;
+    _Atomic(int) idle;                   /* how many attachments are SOURCE_IDLE. The user reads it */
+    struct abti_spin lock;               /* of the list */
+    struct abti_attachment *attachments; /* lock */
+};
+
+struct abti_attachment {
+    ABTX_source source; /* constant, as is es */
+    abti_es *es;
+    struct abti_attachment *next_of_es;     /* es->idle->sources_lock */
+    struct abti_attachment *next_of_source; /* source->lock */
+    _Atomic(uint32_t) state;
+};
+
+/* Returns an ABT code. */
+int abti_source_attach(ABTX_source source, abti_es *es) ABTI_MUST_CHECK;
+int abti_source_detach(ABTX_source source, abti_es *es) ABTI_MUST_CHECK;
+void abti_source_detach_all(ABTX_source source);
+
+void abti_source_wake_one(ABTX_source source);
+
+/* Detaches what is attached to an ES that runs no more. */
+void abti_sources_fini(abti_es *es);
+
+/* --- For the ES, which has nothing else to run --- */
+
+abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched);
+bool abti_source_is_to_ask_slow(abti_es *es);
+void abti_source_set_busy_slow(abti_es *es);
+bool abti_source_is_woken_slow(abti_es *es);
+
+/* Whether the ES has sources. relaxed: who attaches one asks for a look, after which it is seen */
+ABTI_INLINE bool abti_source_has_any(abti_es *es)
+{
+    return ABTI_UNLIKELY(abti_load_relaxed(&es->idle->sources) != NULL);
+}
+
+/*
+ * Asks the sources. Returns a unit that runs next, in the scheduler's first pool if it is a new one; NULL: there is
+ * nothing, nobody to ask, or no memory, and the ES is idle from now on.
+ */
+ABTI_INLINE abti_unit *abti_source_ask(abti_es *es, abti_sched *sched)
+{
+    return abti_source_has_any(es) ? abti_source_ask_slow(es, sched) : NULL;
+}
+
+/* Whether it is worth while to ask: the ES has not yet asked in vain, or was woken since. */
+ABTI_INLINE bool abti_source_is_to_ask(abti_es *es)
+{
+    return abti_source_has_any(es) && abti_source_is_to_ask_slow(es);
+}
+
+/* The ES is going to run something, or ends: it is not idle. */
+ABTI_INLINE void abti_source_set_busy(abti_es *es)
+{
+    if (ABTI_UNLIKELY(es->idle->in_vain))
+        abti_source_set_busy_slow(es);
+}
+
+/* The ES has announced that it is going to sleep. Whether it is to ask again first. */
+ABTI_INLINE bool abti_source_is_woken(abti_es *es)
+{
+    return ABTI_UNLIKELY(es->idle->in_vain) && abti_source_is_woken_slow(es);
+}
+
+#endif

@@ -1,0 +1,247 @@
+/* ABTX_source_*: streams ask for work when they have none, and are woken when there is some. */
+#include "common.h"
+
+/* A source that gives what is in stock. */
+struct stock {
+    ABTX_source source;
+    atomic_int left, asked, ran;
+    const volatile int *idle;
+    ABT_thread thread; /* is given first, if it is not NULL */
+};
+
+static struct stock stock;
+
+static void count_run(void *arg)
+{
+    struct stock *s = arg;
+
+    (void)ABT_thread_yield(); /* it is an ordinary ULT */
+    atomic_fetch_add(&s->ran, 1);
+}
+
+static ABT_bool ask(void *arg, ABTX_work *work)
+{
+    struct stock *s = arg;
+    int left = atomic_load(&s->left);
+
+    atomic_fetch_add(&s->asked, 1);
+    while (left > 0 && !atomic_compare_exchange_weak(&s->left, &left, left - 1))
+        ;
+    if (left <= 0)
+        return ABT_FALSE;
+    *work = (ABTX_work){.thread = s->thread, .func = count_run, .arg = s};
+    s->thread = ABT_THREAD_NULL;
+    return ABT_TRUE;
+}
+
+static void stock_make(struct stock *s)
+{
+    *s = (struct stock){.thread = ABT_THREAD_NULL};
+    must(ABTX_source_create(ask, s, &s->source));
+    must(ABTX_source_get_idle(s->source, &s->idle));
+}
+
+static int num_idle(const struct stock *s)
+{
+    return __atomic_load_n(s->idle, __ATOMIC_RELAXED);
+}
+
+static void add(struct stock *s, int num)
+{
+    atomic_fetch_add(&s->left, num);
+    must(ABTX_source_wake_one(s->source));
+}
+
+/* --- Bad arguments --- */
+
+static void test_arguments(void)
+{
+    ABTX_source source = NULL, none = NULL;
+    const volatile int *idle;
+    ABT_xstream self;
+    ABT_bool ran;
+
+    ok_err(ABTX_source_create(ask, NULL, &source), ABT_ERR_UNINITIALIZED);
+    must(ABT_init(0, NULL));
+    must(ABT_xstream_self(&self));
+    ok_err(ABTX_source_create(NULL, NULL, &source), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_create(ask, NULL, NULL), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_source_create(ask, &stock, &source));
+    ok_err(ABTX_source_attach(none, self), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_attach(source, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_source_detach(source, self), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_source_attach(source, self));
+    ok_err(ABTX_source_attach(source, self), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_detach(source, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_source_detach(none, self), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_source_detach(source, self));
+    ok_err(ABTX_source_get_idle(none, &idle), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_get_idle(source, NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_wake_one(none), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_source_wake_one(source));
+    ok_err(ABTX_xstream_check_sources(&ran), ABT_ERR_INV_THREAD);
+    ok_err(ABTX_source_free(&none), ABT_ERR_INV_ARG);
+    ok_err(ABTX_source_free(NULL), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_source_free(&source));
+    ok(!source, "a source that is freed is NULL");
+    must(ABT_finalize());
+}
+
+/* --- Every scheduler asks --- */
+
+static void simple_run(ABT_sched sched)
+{
+    ABT_bool stop = ABT_FALSE, ran;
+
+    while (!stop) {
+        ABT_pool pool;
+        ABT_thread thread;
+        must(ABT_sched_get_pools(sched, 1, 0, &pool));
+        must(ABT_pool_pop_thread(pool, &thread));
+        if (thread != ABT_THREAD_NULL)
+            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        else
+            must(ABTX_xstream_check_sources(&ran));
+        if (thread == ABT_THREAD_NULL && !ran)
+            must(ABTX_xstream_park(-1));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+static ABT_thread pick(ABT_sched sched)
+{
+    ABT_pool pool;
+    ABT_thread thread;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    must(ABT_pool_pop_thread(pool, &thread));
+    return thread;
+}
+
+enum { LOOP = -1, PICK = -2 };
+
+static ABT_sched make_sched(int kind, ABT_pool *pool)
+{
+    ABT_sched_def loop = {.type = ABT_SCHED_TYPE_ULT, .run = simple_run};
+    ABT_sched_config config;
+    ABTX_sched_def picker;
+    ABT_sched sched;
+
+    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    if (kind == LOOP) {
+        must(ABT_sched_create(&loop, 1, pool, config, &sched));
+    } else if (kind == PICK) {
+        must(ABTX_sched_def_create(pick, &picker));
+        must(ABTX_sched_create(picker, 1, pool, config, &sched));
+        must(ABTX_sched_def_free(&picker));
+    } else {
+        must(ABT_sched_create_basic((ABT_sched_predef)kind, 1, pool, config, &sched));
+    }
+    must(ABT_sched_config_free(&config));
+    return sched;
+}
+
+static void test_scheduler(int kind, const char *name)
+{
+    ABT_pool pool;
+    ABT_xstream stream;
+
+    stock_make(&stock);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+    must(ABT_xstream_create(make_sched(kind, &pool), &stream));
+    must(ABTX_source_attach(stock.source, stream));
+    wait_for(num_idle(&stock) == 1);
+    nap_ms(2); /* most likely it sleeps now */
+    for (int i = 0; i < 10; i++) {
+        add(&stock, 3);
+        wait_for(atomic_load(&stock.ran) == 3 * (i + 1));
+    }
+    pass("%s: a stream without work takes that of its source", name);
+
+    struct stock other;
+    stock_make(&other);
+    must(ABT_thread_create(pool, count_run, &other, ABT_THREAD_ATTR_NULL, NULL));
+    wait_for(atomic_load(&other.ran) == 1);
+    must(ABTX_source_free(&other.source));
+    pass("%s: and that of its pool", name);
+
+    wait_for(num_idle(&stock) == 1);
+    int asked = atomic_load(&stock.asked);
+    nap_ms(5);
+    is_int(atomic_load(&stock.asked), asked, "%s: one that has asked in vain does not ask again and again", name);
+    must(ABTX_source_detach(stock.source, stream));
+    is_int(num_idle(&stock), 0, "%s: one that is detached is not idle", name);
+    add(&stock, 1);
+    must(ABT_xstream_join(stream));
+    is_int(atomic_load(&stock.asked), asked, "%s: and asks no more", name);
+    must(ABT_xstream_free(&stream));
+    must(ABTX_source_free(&stock.source));
+}
+
+/* A stream that has work does not ask. */
+static void test_busy(void)
+{
+    struct spinner spinner = {0};
+    ABT_xstream stream;
+    ABT_thread thread;
+
+    stock_make(&stock);
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    must(ABT_thread_create_on_xstream(stream, keep_spinning, &spinner, ABT_THREAD_ATTR_NULL, &thread));
+    wait_for(atomic_load(&spinner.running));
+    must(ABTX_source_attach(stock.source, stream));
+    add(&stock, 1);
+    nap_ms(2);
+    is_int(atomic_load(&stock.asked), 0, "a stream that runs a unit does not ask");
+    atomic_store(&spinner.stop, true);
+    must(ABT_thread_free(&thread));
+    wait_for(atomic_load(&stock.ran) == 1);
+    pass("and asks when it has nothing to run");
+    must(ABT_xstream_free(&stream));
+    is_int(num_idle(&stock), 0, "a stream that is freed is detached");
+    must(ABTX_source_free(&stock.source));
+}
+
+static void test_thread(void)
+{
+    ABT_pool aside;
+    ABT_xstream stream;
+    ABT_thread thread, popped;
+
+    stock_make(&stock);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &aside));
+    must(ABT_thread_create(aside, count_run, &stock, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_pool_pop_thread(aside, &popped));
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    stock.thread = popped;
+    must(ABTX_source_attach(stock.source, stream));
+    add(&stock, 1);
+    /* Its pool is still the other one, to which it goes when it yields. */
+    ABT_thread again = ABT_THREAD_NULL;
+    wait_for((must(ABT_pool_pop_thread(aside, &again)), again != ABT_THREAD_NULL));
+    ok(again == thread, "a source gives a unit, which keeps its pool");
+    stock.thread = again;
+    add(&stock, 1);
+    must(ABT_thread_free(&thread));
+    is_int(atomic_load(&stock.ran), 1, "it has run to its end");
+    must(ABT_xstream_free(&stream));
+    must(ABTX_source_free(&stock.source));
+    must(ABT_pool_free(&aside));
+}
+
+int main(void)
+{
+    test_arguments();
+    must(ABT_init(0, NULL));
+    test_scheduler(ABT_SCHED_BASIC, "basic");
+    test_scheduler(ABT_SCHED_BASIC_WAIT, "basic_wait");
+    test_scheduler(ABT_SCHED_PRIO, "prio");
+    test_scheduler(ABT_SCHED_RANDWS, "randws");
+    test_scheduler(LOOP, "user-defined");
+    test_scheduler(PICK, "one that picks");
+    test_busy();
+    test_thread();
+    must(ABT_finalize());
+    return done_testing();
+}
