@@ -8,6 +8,7 @@ abt_sources = \
 	src/api/error.c \
 	src/api/eventual.c \
 	src/api/expect.c \
+	src/api/fork.c \
 	src/api/future.c \
 	src/api/info.c \
 	src/api/init.c \
@@ -58,6 +59,9 @@ abt_sources = \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/watch/unwind.c \
+	src/fork/fork.c \
+	src/fork/lane.c \
+	src/fork/team.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \

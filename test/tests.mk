@@ -79,6 +79,7 @@ api_tests = \
 	test/api/eventual \
 	test/api/eventual_any \
 	test/api/fork \
+	test/api/fork_join \
 	test/api/future \
 	test/api/hog \
 	test/api/idle \
@@ -144,10 +145,13 @@ client_tests = \
 if HAVE_CXX
 cxx_tests = \
 	test/cxx/exceptions \
+	test/cxx/fork \
 	test/cxx/leaving \
 	test/cxx/plugin
 
 test_cxx_exceptions_SOURCES = test/cxx/exceptions.cc test/cxx/tap.hh
+test_cxx_fork_SOURCES = test/cxx/fork.cc test/cxx/tap.hh
+test_cxx_fork_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
 test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
 test_cxx_leaving_LDFLAGS = -export-dynamic
 test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
@@ -253,6 +257,7 @@ stress_tests = \
 	test/stress/crowd \
 	test/stress/dumps \
 	test/stress/footprint \
+	test/stress/fork \
 	test/stress/forkjoin \
 	test/stress/frames \
 	test/stress/give_back \

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "api/check.h"
+#include "fork/team.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "os/shadow.h"
@@ -279,6 +280,7 @@ static void runtime_fini(abti_es *es)
     abti_capture_fini();
     abti_tool_fini();
     abti_told_reset();
+    abti_team_fini();
     memory_fini();
     abti_esaffinity_fini();
     abti_config_fini(&abti_rt.config);

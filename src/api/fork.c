@@ -1,0 +1,31 @@
+/* ABTX_fork_*: which streams take forked tasks. */
+#include "api/handles.h"
+#include "fork/team.h"
+
+int ABTX_fork_start(int num, const ABT_xstream *xstreams)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(num < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    for (int i = 0; i < num; i++) {
+        if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstreams[i])))
+            return abti_error(ABT_ERR_INV_XSTREAM);
+    }
+    for (int i = 0; i < num; i++) {
+        int code = abti_team_add(xstreams[i]);
+        if (code != ABT_SUCCESS) {
+            ABTX_fork_stop();
+            return abti_error(code);
+        }
+    }
+    return ABT_SUCCESS;
+}
+
+int ABTX_fork_stop(void)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    abti_team_remove_all();
+    return ABT_SUCCESS;
+}

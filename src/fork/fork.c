@@ -1,0 +1,175 @@
+/* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow ways of fork and join. */
+#include <stdio.h>
+#include "base/assert.h"
+#include "fork/team.h"
+#include "os/annotate.h"
+#include "run/block.h"
+#include "run/end.h"
+#include "unit/kept.h"
+
+/* Where one stands who has no lane: each fork and join takes its slow way, and each task runs at once. */
+static struct {
+    struct abti_lane lane;
+    struct abtx_task *volatile slot;
+} no_lane ABTI_ALIGNED(ABTX_LANE_BYTES) = {.lane = {.limit = UINTPTR_MAX, .idle = &(const volatile int){0}}};
+
+/* Whether what is forked here runs at once: there is no lane, or it is full and this is the beginning of the next. */
+static bool is_nowhere(abtx_at here)
+{
+    return abti_lane_of(here) == &no_lane.lane || (uintptr_t)here % ABTX_LANE_BYTES == 0;
+}
+
+/* --- Regions --- */
+
+/* The ULT is about to leave its stream: others may have all its tasks. */
+static void leave_stream(void *arg)
+{
+    struct abtx_region *region = arg;
+    if (region->outer && region->outer->leave)
+        region->outer->leave(region->outer->arg);
+    if (abti_lane_publish_all(region->lane))
+        abti_team_wake();
+}
+
+static void come_back(void *arg)
+{
+    struct abtx_region *region = arg;
+    if (region->outer && region->outer->back)
+        region->outer->back(region->outer->arg);
+}
+
+/* The lane of a ULT that is in a region already. */
+static struct abti_lane *present_lane(abti_es *es)
+{
+    if (!es || !es->hooks || es->hooks->leave != leave_stream)
+        return NULL;
+    return ((struct abtx_region *)es->hooks->arg)->lane;
+}
+
+/* The region's tasks may be taken by others, since the ULT can wait for them. */
+static void open_lane(abti_es *es, struct abtx_region *region, struct abti_lane *lane)
+{
+    region->hooks = (ABTX_switch_hooks){leave_stream, come_back, region};
+    region->outer = es->hooks;
+    abti_hooks_set(es, &region->hooks);
+    /*
+     * Somebody who waits, and has asked all lanes that were in use, may not have seen this one. seq_cst: pairs with the
+     * fence in become_idle (stream/source.c): he sees it in use, or is seen here. relaxed: the fence orders it
+     */
+    abti_store_relaxed(&lane->in_use, true);
+    abti_fence_seq_cst();
+    if (abti_team_waits())
+        abti_lane_ask(lane);
+}
+
+abtx_at ABTX_fork_enter(struct abtx_region *region)
+{
+    abti_es *es = abti_es_self;
+    struct abti_lane *lane = present_lane(es);
+    region->lane = NULL;
+    if (lane)
+        return &lane->slots[abti_lane_top(lane)];
+    lane = abti_team_get_lane();
+    if (!lane)
+        return &no_lane.slot;
+    region->lane = lane;
+    region->hooks.arg = NULL;
+    bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
+    abti_lane_begin(lane, !may_wait);
+    if (may_wait)
+        open_lane(es, region, lane);
+    return &lane->slots[0];
+}
+
+static ABTI_COLD void tell_unjoined(struct abti_lane *lane)
+{
+    fprintf(stderr, "libabt: a function has ended that has forked %u tasks and not joined them; see doc/fork-join.md\n",
+            abti_lane_top(lane));
+}
+
+void ABTX_fork_leave(struct abtx_region *region)
+{
+    struct abti_lane *lane = region->lane;
+    if (!lane)
+        return;
+    if (region->hooks.arg) {
+        abti_hooks_set(abti_es_self, region->outer);
+        abti_store_relaxed(&lane->in_use, false); /* relaxed: who has seen it true asks in vain */
+    }
+    if (ABTI_UNLIKELY(lane->slots[0] != NULL)) {
+        tell_unjoined(lane); /* and thieves may still come: it is used no more */
+        return;
+    }
+    abti_team_put_lane(lane);
+}
+
+/* --- Fork --- */
+
+/* Publishes if that is asked, and wakes one who waits. */
+static void publish(struct abti_lane *lane, uint32_t top)
+{
+    if (abti_lane_publish(lane, top))
+        abti_team_wake();
+}
+
+abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
+{
+    if (is_nowhere(here)) {
+        task->run(here, task);
+        return here;
+    }
+    struct abti_lane *lane = abti_lane_of(here);
+    publish(lane, (uint32_t)(here - lane->slots) + 1);
+    return here + 1;
+}
+
+/* --- Join --- */
+
+/* A thief has the task: waits until it has ended. */
+static void wait_for(struct abtx_task *task)
+{
+    _Atomic(uintptr_t) *state = abti_task_state(task);
+    abti_es *es = abti_es_self;
+    uintptr_t runs = ABTI_TASK_RUNS;
+    /* release: pairs with the exchange in abti_fork_run_stolen. acquire: pairs with it, too, when the task has ended */
+    if (abti_cas_acq_rel(state, &runs, (uintptr_t)es->cur))
+        (void)abti_suspend(es, es->cur);
+    abti_annotate_acquire(task);
+}
+
+int ABTX_fork_join_slow(abtx_at here)
+{
+    if (is_nowhere(here))
+        return 0; /* it has run when it was forked */
+    struct abti_lane *lane = abti_lane_of(here);
+    uint32_t index = (uint32_t)(here - lane->slots);
+    bool is_ours = true;
+    abti_assert(*here != NULL);
+    if (index >= lane->split)
+        publish(lane, index);
+    else
+        is_ours = abti_lane_take_back(lane, index);
+    if (!is_ours) {
+        wait_for(*here);
+        abti_lane_forget(lane, index);
+    }
+    *here = NULL;
+    return is_ours;
+}
+
+/* --- A thief --- */
+
+void abti_fork_run_stolen(void *arg)
+{
+    struct abtx_task *task = arg;
+    struct abtx_region region;
+    abti_annotate_acquire(task);
+    task->run(ABTX_fork_enter(&region), task);
+    ABTX_fork_leave(&region);
+    abti_annotate_release(task);
+    /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in wait_for. The task
+     * may be gone at once. */
+    uintptr_t before = abti_exchange_acq_rel(abti_task_state(task), ABTI_TASK_DONE);
+    if (before != ABTI_TASK_RUNS)
+        abti_resume_joiner((abti_unit *)before);
+}

@@ -1,0 +1,113 @@
+/*
+ * Lanes: where a ULT's forked tasks stand, for itself and for thieves. Each ULT that forks owns one.
+ *
+ * A lane is a row of slots, each with the address of a task in a frame of the owner's. The tasks [split, top) are
+ * private: only the owner touches them, by the inline functions of abt_fork.h, which are plain stores and one compare
+ * of the position with `limit`. The tasks [tail, split) are public: the owner takes back the newer half of them when it
+ * joins its way down to the split, and thieves take the oldest, both by a compare-and-swap of the word {tail, split}.
+ * Those below tail have been stolen. A slot is NULL again when its task is joined, so that the first slot that is NULL,
+ * from the split on, is the top.
+ *
+ * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow way and
+ * publishes half of what is private. No request is lost: see abti_lane_set_limit.
+ *
+ * A stolen task's `state` is 0 until it has ended or its forker waits; then it is the forker's unit, or DONE. Both are
+ * set by one exchange, so that each of the two knows whether it was first.
+ */
+#ifndef ABTI_FORK_LANE_H
+#define ABTI_FORK_LANE_H
+
+#include <abt_fork.h>
+#include <stdbool.h>
+#include "base/assert.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+struct abti_lane {
+    struct abtx_task *volatile full;
+    _Atomic(uintptr_t) limit;
+    const volatile int *idle; /* constant */
+
+    /* The thieves'. */
+    _Atomic(uint64_t) public_part ABTI_ALIGNED(ABTI_CACHE_LINE); /* tail in the lower half, split in the upper one */
+    _Atomic(bool) request;                                       /* a thief has found nothing here */
+    _Atomic(bool) in_use;                                        /* a ULT owns it, and may be asked for tasks */
+
+    /* The owner's. */
+    uint32_t split ABTI_ALIGNED(ABTI_CACHE_LINE); /* as in public_part */
+    bool is_closed;         /* the owner cannot wait: a request that a thief has left here late is refused */
+    struct abti_lane *next; /* team.lock: among the free ones */
+    struct abtx_task *volatile slots[];
+};
+
+enum { ABTI_LANE_SLOTS = (ABTX_LANE_BYTES - sizeof(struct abti_lane)) / sizeof(struct abtx_task *) };
+
+_Static_assert(offsetof(struct abti_lane, limit) == offsetof(struct abtx_lane, limit) &&
+                   offsetof(struct abti_lane, idle) == offsetof(struct abtx_lane, idle),
+               "what abt_fork.h knows of a lane");
+
+/* The states of a task that was stolen, beside the unit of its forker. */
+#define ABTI_TASK_RUNS ((uintptr_t)0)
+#define ABTI_TASK_DONE ((uintptr_t)1)
+
+ABTI_INLINE _Atomic(uintptr_t) *abti_task_state(struct abtx_task *task)
+{
+    return (_Atomic(uintptr_t) *)&task->state;
+}
+
+ABTI_INLINE uint64_t abti_lane_pack(uint32_t tail, uint32_t split)
+{
+    return split * (UINT64_C(1) << 32) + tail;
+}
+
+ABTI_INLINE uint32_t abti_lane_tail(uint64_t part)
+{
+    return (uint32_t)part;
+}
+
+ABTI_INLINE uint32_t abti_lane_split(uint64_t part)
+{
+    return (uint32_t)(part >> 32);
+}
+
+ABTI_INLINE struct abti_lane *abti_lane_of(abtx_at here)
+{
+    return (struct abti_lane *)abtx_lane_of(here);
+}
+
+/* --- The owner's --- */
+
+/* Makes it that of a new owner. */
+void abti_lane_begin(struct abti_lane *lane, bool is_closed);
+
+/* Publishes the older half of the private tasks, which end before `top`. False: there is none. */
+bool abti_lane_publish(struct abti_lane *lane, uint32_t top);
+
+/* Publishes all private tasks, since the owner blocks. False: there is none. */
+bool abti_lane_publish_all(struct abti_lane *lane);
+
+/*
+ * Joins the task at `index`, the newest one. True: nobody has taken it, nor will. False: it is stolen, and
+ * abti_lane_forget follows when it has ended.
+ */
+bool abti_lane_take_back(struct abti_lane *lane, uint32_t index);
+void abti_lane_forget(struct abti_lane *lane, uint32_t index);
+
+/* How many tasks there are. */
+uint32_t abti_lane_top(struct abti_lane *lane);
+
+/* --- A thief's --- */
+
+/* Takes the oldest public task. NULL: there is none, or others were faster. */
+struct abtx_task *abti_lane_steal(struct abti_lane *lane);
+
+ABTI_INLINE bool abti_lane_has_public(struct abti_lane *lane)
+{
+    uint64_t part = abti_load_relaxed(&lane->public_part); /* relaxed: it is a glance */
+    return abti_lane_tail(part) < abti_lane_split(part);
+}
+
+/* Asks the owner to publish. */
+void abti_lane_ask(struct abti_lane *lane);
+
+#endif

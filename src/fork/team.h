@@ -1,0 +1,30 @@
+/*
+ * The team: the streams that take forked tasks, the source that they ask for them, and all lanes that there are.
+ */
+#ifndef ABTI_FORK_TEAM_H
+#define ABTI_FORK_TEAM_H
+
+#include "fork/lane.h"
+#include "rt/types.h"
+
+/* The stream takes tasks from now on, if it does not already. Returns an ABT code. */
+int abti_team_add(abti_es *es) ABTI_MUST_CHECK;
+void abti_team_remove_all(void);
+
+/* Whether streams wait for tasks: a hint. */
+bool abti_team_waits(void);
+
+/* There are public tasks: one of the streams that wait looks for them. */
+void abti_team_wake(void);
+
+/* Takes a free lane, or a new one. NULL: there is no memory, or there are too many. */
+struct abti_lane *abti_team_get_lane(void);
+void abti_team_put_lane(struct abti_lane *lane);
+
+/* Frees the lanes. Nobody forks any more. */
+void abti_team_fini(void);
+
+/* What a stream calls as a ULT when it has taken a task. */
+void abti_fork_run_stolen(void *task);
+
+#endif
