@@ -28,6 +28,12 @@
 #define abti_cas_acq_rel(p, expected, desired)                                                                         \
     ABTI_DELAYED(                                                                                                      \
         atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acq_rel, memory_order_acquire))
+#define abti_cas_acquire(p, expected, desired)                                                                         \
+    ABTI_DELAYED(                                                                                                      \
+        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_acquire, memory_order_relaxed))
+#define abti_cas_release(p, expected, desired)                                                                         \
+    ABTI_DELAYED(                                                                                                      \
+        atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_release, memory_order_relaxed))
 #define abti_cas_relaxed(p, expected, desired)                                                                         \
     ABTI_DELAYED(                                                                                                      \
         atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed))

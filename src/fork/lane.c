@@ -48,11 +48,8 @@ static void move_split_up(struct abti_lane *lane, uint32_t split)
     for (uint32_t i = lane->split; i < split; i++)
         abti_store_relaxed(abti_task_state(lane->slots[i]), ABTI_TASK_RUNS); /* relaxed: the swap publishes it */
     uint64_t part = abti_load_relaxed(&lane->public_part);                   /* relaxed: only the swap decides */
-    /*
-     * release: pairs with the acquire in abti_lane_steal. A thief sees the slots, the tasks and their arguments. The
-     * acquire is of no use.
-     */
-    while (!abti_cas_acq_rel(&lane->public_part, &part, abti_lane_pack(abti_lane_tail(part), split)))
+    /* release: pairs with the acquire in abti_lane_steal. A thief sees the slots, the tasks and their arguments. */
+    while (!abti_cas_release(&lane->public_part, &part, abti_lane_pack(abti_lane_tail(part), split)))
         ;
     lane->split = split;
     abti_store_relaxed(&lane->request, false); /* relaxed: one that comes meanwhile is served by this, too */
@@ -122,8 +119,8 @@ struct abtx_task *abti_lane_steal(struct abti_lane *lane)
     uint32_t tail = abti_lane_tail(part), split = abti_lane_split(part);
     if (tail >= split)
         return NULL;
-    /* acquire: pairs with the release in move_split_up. The release is of no use. */
-    if (!abti_cas_acq_rel(&lane->public_part, &part, abti_lane_pack(tail + 1, split)))
+    /* acquire: pairs with the release in move_split_up */
+    if (!abti_cas_acquire(&lane->public_part, &part, abti_lane_pack(tail + 1, split)))
         return NULL;
     return lane->slots[tail];
 }
