@@ -50,7 +50,8 @@ examples_demo_LDFLAGS = $(example_ldflags)
 
 # One file each, for users: installed with a makefile of their own, and compiled by maint/check-examples as they say.
 start_examples = examples/start/Makefile examples/start/README.md \
-	examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/from_pthread.c \
+	examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/fork_fib.c \
+	examples/start/fork_queens.c examples/start/fork_sort.c examples/start/from_pthread.c \
 	examples/start/hello.c examples/start/lifo.c examples/start/offload.c examples/start/priorities.c \
 	examples/start/profiler.c examples/start/queue.c examples/start/scheduler.c examples/start/picks.c
 
