@@ -269,6 +269,7 @@ stress_tests = \
 	test/stress/private_sync \
 	test/stress/signals \
 	test/stress/stack_queries \
+	test/stress/sources \
 	test/stress/stacked \
 	test/stress/producer \
 	test/stress/rendezvous \
