@@ -106,6 +106,19 @@ bool abti_source_is_woken_slow(abti_es *es)
     return woken;
 }
 
+/*
+ * There is no memory for a new unit: the stream asks again before it sleeps, until there is some. relaxed: the lock of
+ * the list is held.
+ */
+static void stay_woken(abti_es *es)
+{
+    for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
+        if (abti_load_relaxed(&a->state) == SOURCE_BUSY)
+            abti_store_relaxed(&a->state, SOURCE_WOKEN);
+    }
+    es->idle->in_vain = true;
+}
+
 /* The descriptor is there before anything is taken, so that nothing is lost for want of memory. */
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 {
@@ -122,6 +135,8 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
     bool found = unit && (ask_sources(es, &work) || (become_idle(es) && ask_sources(es, &work)));
     if (found)
         set_busy_locked(es);
+    if (!unit)
+        stay_woken(es);
     abti_spin_unlock(&es->idle->sources_lock);
     if (found && work.thread == ABT_THREAD_NULL) {
         unit->func = work.func;
