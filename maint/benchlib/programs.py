@@ -92,7 +92,7 @@ def abt_program():
     if not library.exists():
         raise Missing("build/release has no library")
     sources = sorted(SUITE.glob("abt*.c")) + [SUITE.parent / "raw_switch.c"] + sorted(SUITE.glob("xs*.c"))
-    return compile_one("abt", "cc", sources, [f"-I{RELEASE / 'include'}"], [f"-L{library.parent}", "-labt"])
+    return compile_one("abt", "cc", sources, [f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"], [f"-L{library.parent}", "-labt"])
 
 
 def libabt():

@@ -10,8 +10,14 @@ int main(int argc, char **argv)
         const struct suite_work *works;
         int num;
     } files[] = {
-        {abt_create_works, abt_create_num}, {abt_switch_works, abt_switch_num}, {abt_task_works, abt_task_num},
-        {abt_sync_works, abt_sync_num},     {abt_start_works, abt_start_num},   {abt_xs_works, abt_xs_num},
+        {abt_create_works, abt_create_num},
+        {abt_switch_works, abt_switch_num},
+        {abt_task_works, abt_task_num},
+        {abt_sync_works, abt_sync_num},
+        {abt_start_works, abt_start_num},
+        {abt_xs_works, abt_xs_num},
+        {abt_forked_works, abt_has_forks() ? abt_forked_num : 0},
+        {abt_xs_picked_works, abt_has_pickers() ? abt_xs_picked_num : 0},
     };
     int num = 0;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {

@@ -1,5 +1,5 @@
 /* What the programs on abt.h share: streams with pools, and the works of each file. Only what abt.h of 1.2 has is used
- * here, so that the programs measure any libabt. */
+ * here, so that the programs measure any libabt; works that need more are listed where the library has it. */
 #ifndef ABT_TEST_BENCH_ABT_TEAM_H
 #define ABT_TEST_BENCH_ABT_TEAM_H
 
@@ -64,7 +64,12 @@ void team_everywhere(void (*body)(void *), void *args, size_t size);
 
 /* The works of each file. */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
-    abt_start_works[], abt_xs_works[];
-extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num;
+    abt_start_works[], abt_xs_works[], abt_forked_works[], abt_xs_picked_works[];
+extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num, abt_forked_num,
+    abt_xs_picked_num;
+
+/* Whether the library has more than abt.h of 1.2 has: forked tasks, and schedulers that pick. */
+bool abt_has_forks(void);
+bool abt_has_pickers(void);
 
 #endif

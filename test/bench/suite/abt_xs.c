@@ -142,7 +142,16 @@ static void run_by_energy(ABT_sched sched)
     }
 }
 
-/* The same as a function that picks. */
+/* The same as a function that picks, where the library has such schedulers. */
+#pragma weak ABTX_sched_def_create
+#pragma weak ABTX_sched_def_free
+#pragma weak ABTX_sched_create
+
+bool abt_has_pickers(void)
+{
+    return ABTX_sched_def_create != NULL;
+}
+
 struct picked {
     int num;
     ABT_pool pools[SUITE_MAX_STREAMS + 1];
@@ -311,6 +320,10 @@ const struct suite_work abt_xs_works[] = {
     BOTH("ULT", "*", ULTS),
     BOTH("tasklet", "*", TASKLETS),
     BOTH("tasklet, by energy", "*", BY_ENERGY),
-    BOTH("tasklet, picked by energy", "*", PICKED_BY_ENERGY),
 };
 const int abt_xs_num = sizeof(abt_xs_works) / sizeof(abt_xs_works[0]);
+
+const struct suite_work abt_xs_picked_works[] = {
+    BOTH("tasklet, picked by energy", "*", PICKED_BY_ENERGY),
+};
+const int abt_xs_picked_num = sizeof(abt_xs_picked_works) / sizeof(abt_xs_picked_works[0]);

@@ -1,0 +1,235 @@
+/* The loops and trees of abt_task.c by forked tasks, where the library has them. */
+#include "abt_team.h"
+
+#include <abt_fork.h>
+#include "kernels.h"
+
+enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, GRAIN = 250 };
+
+/* A library of 1.2 has none of these: the works are not listed then. */
+#pragma weak ABTX_fork_start
+#pragma weak ABTX_fork_stop
+#pragma weak ABTX_fork_enter
+#pragma weak ABTX_fork_leave
+#pragma weak ABTX_fork_slow
+#pragma weak ABTX_fork_join_slow
+
+bool abt_has_forks(void)
+{
+    return ABTX_fork_start != NULL;
+}
+
+/* Measures batches as a ULT on the first stream. */
+struct job {
+    void (*run)(void (*batch)(void *), void *arg, double operations);
+    void (*batch)(void *);
+    double operations;
+};
+
+static void measure(void *arg)
+{
+    const struct job *job = arg;
+    job->run(job->batch, NULL, job->operations);
+}
+
+static void run(void (*batch)(void *), double operations)
+{
+    struct job job = {operations > 1e6 ? suite_run_long : suite_run, batch, operations};
+    ABT_thread thread;
+    team_start(TEAM_MPMC);
+    CHECK(ABTX_fork_start(team.num, team.streams));
+    CHECK(ABT_thread_create(team.pools[0], measure, &job, ABT_THREAD_ATTR_NULL, &thread));
+    CHECK(ABT_thread_free(&thread));
+    CHECK(ABTX_fork_stop());
+    team_stop();
+}
+
+/* ---- Loops: the factor is 2 and 1/2 in turns, so that all is as before after two batches ---- */
+
+static float matrix[ROWS][COLUMNS];
+static float factor = 2;
+
+static void scal_part(ptrdiff_t begin, ptrdiff_t end, void *row)
+{
+    kernel_scal(row, (int)begin, (int)end, factor);
+}
+
+static void scal_rows(ptrdiff_t begin, ptrdiff_t end, void *arg)
+{
+    (void)arg;
+    for (ptrdiff_t row = begin; row < end; row++)
+        abtx_for(0, COLUMNS, GRAIN, scal_part, matrix[row]);
+}
+
+static void for_loop(void *arg)
+{
+    (void)arg;
+    abtx_for(0, COLUMNS, GRAIN, scal_part, matrix[0]);
+    factor = 2.5F - factor;
+}
+
+static void nested(void *arg)
+{
+    (void)arg;
+    abtx_for(0, ROWS, 1, scal_rows, NULL);
+    factor = 2.5F - factor;
+}
+
+ABTX_TASK(int, scal_one, (int, i))
+{
+    (void)abtx_here;
+    kernel_scal(matrix[0], i, i + 1, factor);
+    return 0;
+}
+
+/* A task for each element, whether somebody wants it or not. */
+static void tasks_single(void *arg)
+{
+    static struct scal_one_task tasks[TASKS];
+    static abtx_at positions[TASKS];
+    struct abtx_region region;
+    abtx_at here = ABTX_fork_enter(&region);
+    (void)arg;
+    for (int i = 0; i < TASKS; i++) {
+        scal_one_set(&tasks[i], i);
+        positions[i] = here;
+        here = abtx_fork(here, &tasks[i].task, scal_one_run);
+    }
+    for (int i = TASKS; i-- > 0;)
+        (void)scal_one_join(&tasks[i], positions[i]);
+    ABTX_fork_leave(&region);
+    factor = 2.5F - factor;
+}
+
+static void run_loop(const struct suite_work *work, void (*batch)(void *))
+{
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
+    factor = 2;
+    run(batch, 1);
+    float scale = factor == 2 ? 1 : 2;
+    for (int i = 0; i < work->n * COLUMNS; i++)
+        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], (long)(scale * (float)(i % 7)), "an element");
+}
+
+static void run_for_loop(const struct suite_work *work)
+{
+    run_loop(work, for_loop);
+}
+
+static void run_nested(const struct suite_work *work)
+{
+    run_loop(work, nested);
+}
+
+static void run_tasks_single(const struct suite_work *work)
+{
+    run_loop(work, tasks_single);
+}
+
+/* ---- Trees ---- */
+
+ABTX_TASK(long, fib, (int, n))
+{
+    if (n < 2)
+        return n;
+    ABTX_FORK(fib, one, n - 1);
+    long two = ABTX_CALL(fib, n - 2);
+    return ABTX_JOIN(fib, one) + two;
+}
+
+static void fib_batch(void *arg)
+{
+    (void)arg;
+    suite_expect(ABTX_RUN(fib, KERNEL_FIB_N), kernel_fib(KERNEL_FIB_N), "fib");
+}
+
+static void run_fib(const struct suite_work *work)
+{
+    (void)work;
+    run(fib_batch, (double)kernel_fib_spawns(KERNEL_FIB_N));
+}
+
+ABTX_TASK(long, place, (struct kernel_board *, board))
+{
+    struct kernel_board next[KERNEL_MAX_QUEENS];
+    struct place_task tasks[KERNEL_MAX_QUEENS];
+    abtx_at positions[KERNEL_MAX_QUEENS];
+    long solutions = board->solutions;
+    int num = 0;
+    for (unsigned free = kernel_queens_free(board, KERNEL_QUEENS); free; free &= free - 1, num++) {
+        kernel_queens_place(board, free, KERNEL_QUEENS, &next[num]);
+        place_set(&tasks[num], &next[num]);
+        positions[num] = abtx_here;
+        abtx_here = abtx_fork(abtx_here, &tasks[num].task, place_run);
+    }
+    while (num-- > 0)
+        solutions += place_join(&tasks[num], positions[num]);
+    return solutions;
+}
+
+static void queens_batch(void *arg)
+{
+    struct kernel_board board = {0, 0, 0, 0, 0};
+    (void)arg;
+    suite_expect(ABTX_RUN(place, &board), kernel_queens_solutions(KERNEL_QUEENS), "the number of solutions");
+}
+
+static void run_queens(const struct suite_work *work)
+{
+    (void)work;
+    run(queens_batch, (double)kernel_queens_placements(KERNEL_QUEENS));
+}
+
+static enum kernel_tree tree;
+
+static void add(void *left, const void *right, void *arg)
+{
+    (void)arg;
+    *(long *)left += *(const long *)right;
+}
+
+static void count_children(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg);
+
+static void count_node(struct kernel_node *node, long *sum)
+{
+    static const long none;
+    struct abtx_reduction how = {sizeof(long), &none, count_children, add, node};
+    ++*sum;
+    if (node->num_children > 0)
+        abtx_reduce(0, node->num_children, 1, &how, sum);
+}
+
+static void count_children(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg)
+{
+    for (ptrdiff_t i = begin; i < end; i++) {
+        struct kernel_node child;
+        kernel_uts_child(tree, arg, (int)i, &child);
+        count_node(&child, sum);
+    }
+}
+
+static void uts_batch(void *arg)
+{
+    struct kernel_node root;
+    long nodes = 0;
+    (void)arg;
+    kernel_uts_root(tree, &root);
+    count_node(&root, &nodes);
+    suite_expect(nodes, kernel_uts_nodes(tree), "the number of nodes");
+}
+
+static void run_uts(const struct suite_work *work)
+{
+    tree = (enum kernel_tree)work->n;
+    setenv("ABT_THREAD_STACKSIZE", "1048576", 1); /* a node lies on the stack of its parent */
+    run(uts_batch, (double)kernel_uts_nodes(tree));
+}
+
+const struct suite_work abt_forked_works[] = {
+    {"for-loop", "forked", "*", run_for_loop, 1, 0},  {"tasks-single", "forked", "*", run_tasks_single, 1, 0},
+    {"nested", "forked", "*", run_nested, ROWS, 0},   {"fib", "forked", "*", run_fib, 0, 0},
+    {"nqueens", "forked", "*", run_queens, 0, 0},     {"uts-t1", "forked", "*", run_uts, KERNEL_T1, 0},
+    {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0},
+};
+const int abt_forked_num = sizeof(abt_forked_works) / sizeof(abt_forked_works[0]);
