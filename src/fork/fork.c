@@ -7,16 +7,15 @@
 #include "run/end.h"
 #include "unit/kept.h"
 
-/* Where one stands who has no lane: each fork and join takes its slow way, and each task runs at once. */
-static struct {
-    struct abti_lane lane;
-    struct abtx_task *volatile slot;
-} no_lane ABTI_ALIGNED(ABTX_LANE_BYTES) = {.lane = {.limit = UINTPTR_MAX, .idle = &(const volatile int){0}}};
+/* Who has no lane stands at the beginning of this: each fork and join takes its slow way, and each task runs at once.
+ */
+static struct abti_lane no_lane ABTI_ALIGNED(ABTX_LANE_BYTES) = {.limit = UINTPTR_MAX,
+                                                                 .idle = &(const volatile int){0}};
 
 /* Whether what is forked here runs at once: there is no lane, or it is full and this is the beginning of the next. */
 static bool is_nowhere(abtx_at here)
 {
-    return abti_lane_of(here) == &no_lane.lane || (uintptr_t)here % ABTX_LANE_BYTES == 0;
+    return (uintptr_t)here % ABTX_LANE_BYTES == 0;
 }
 
 /* --- Regions --- */
@@ -71,7 +70,7 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
         return &lane->slots[abti_lane_top(lane)];
     lane = abti_team_get_lane();
     if (!lane)
-        return &no_lane.slot;
+        return &no_lane.full;
     region->lane = lane;
     region->hooks.arg = NULL;
     bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
