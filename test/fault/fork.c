@@ -134,6 +134,31 @@ static void stop(void)
     must(ABTX_fork_stop());
 }
 
+ABTX_TASK(int, note_run, (atomic_int *, has_run))
+{
+    (void)abtx_here;
+    return atomic_fetch_add(has_run, 1);
+}
+
+ABTX_TASK(int, wait_for_thief, (int, unused))
+{
+    atomic_int has_run = 0;
+
+    (void)unused;
+    ABTX_FORK(note_run, task, &has_run);
+    wait_for(has_run == 1);
+    return ABTX_JOIN(note_run, task);
+}
+
+/* Whether another stream takes a task is chance. One does once, so that it has a stack for them from then on. */
+static void begin_stolen(void)
+{
+    begin();
+    must(start());
+    must(ABTX_RUN(wait_for_thief, 0));
+    must(ABTX_fork_stop());
+}
+
 static void nothing(void)
 {
 }
@@ -143,7 +168,7 @@ static const struct fault_case cases[] = {
     {"ABTX_source_attach", FAULT_EXTERNAL | FAULT_BRIEF, attach, not_attached, use_and_detach, begin, end},
     {"work of a source", FAULT_BRIEF | FAULT_HELPS, wait_for_work, NULL, all_has_run, begin_attached, end},
     {"a tree of tasks", FAULT_EXTERNAL | FAULT_HELPS, fork_all, NULL, nothing, NULL, NULL},
-    {"ABTX_fork_start", FAULT_EXTERNAL | FAULT_BRIEF, start, NULL, stop, begin, end},
+    {"ABTX_fork_start", FAULT_EXTERNAL | FAULT_BRIEF, start, NULL, stop, begin_stolen, end},
 };
 
 int main(void)
