@@ -35,7 +35,7 @@
 extern "C" {
 #endif
 
-/* ---- For libraries: what the macros are made of ------------------------------------------------------------------ */
+/* ---- Forking by hand: what the macros are made of ---------------------------------------------------------------- */
 
 /*
  * Where a ULT stands among what it has forked: the place of its next task in its lane. It is passed by value, to each
@@ -56,7 +56,9 @@ struct abtx_region {
     const ABTX_switch_hooks *outer;
 };
 
+/* Begins a region, in which the caller may fork, at the position that is returned. The region is the caller's. */
 abtx_at ABTX_fork_enter(struct abtx_region *region) ABT_API_PUBLIC;
+/* Ends it. What has been forked in it must have been joined: else that is told on stderr. */
 void ABTX_fork_leave(struct abtx_region *region) ABT_API_PUBLIC;
 
 /* The slow ways of abtx_fork and abtx_join. */
@@ -111,7 +113,7 @@ static inline int abtx_join(abtx_at here)
     return 1;
 }
 
-/* ---- For people: tasks with types ------------------------------------------------------------------------------- */
+/* ---- Tasks with types -------------------------------------------------------------------------------------------- */
 
 /*
  * ABTX_TASK(type, name, (type, parameter)...) begins the definition of a task with one to six parameters, whose result
@@ -180,7 +182,7 @@ static inline void abtx_for(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain,
                             void (*body)(ptrdiff_t begin, ptrdiff_t end, void *arg), void *arg);
 
 /*
- * The same for a result: body adds its part to *sum, and combine adds *right, of the part to the right, to *left. A sum
+ * abtx_for with a result: body adds its part to *sum, and combine adds *right, of the part to the right, to *left. A sum
  * has `size` bytes and begins as a copy of *empty; *result, in which the whole is added up, is the caller's and is
  * given as it is to begin with. Sums of more than ABTX_SUM_BYTES need memory; without, the parts are added one by one.
  */

@@ -6,6 +6,7 @@ import contract
 import header
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+HEADERS = [TOP / "include/abt.h.in", TOP / "include/abt_fork.h", TOP / "include/abt_fork.hpp"]
 NOT_COUNTED = "No count of instructions is kept for it."
 NO_ORDER = "It promises no order between threads."
 
@@ -25,8 +26,14 @@ def note(notes, name, kind):
 
 
 def examples():
-    return {file.name: set(re.findall(r"\bABTX?_\w+", file.read_text()))
-            for file in sorted((TOP / "examples/start").glob("*.c"), key=lambda f: f.stat().st_size)}
+    """Which words stand in which of the installed examples, the shortest first."""
+    files = sorted((TOP / "examples/start").glob("*.c*"), key=lambda f: f.stat().st_size)
+    return {file.name: set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::)\w+", file.read_text())) for file in files}
+
+
+def tests():
+    """The test program that looks at each function: an example for what no other one uses."""
+    return {row[0]: f"{row[1]}.c" for row in rows(TOP / "maint/abi/effects.tsv")}
 
 
 def code_errors():
@@ -38,14 +45,41 @@ def code_errors():
     return found
 
 
+def describe(entry, notes, table, processors, counts):
+    """What the page of a function says below its description."""
+    for what, usual in (("order", NO_ORDER), ("cost", ""), ("waiting", "")):
+        setattr(entry, what, note(notes, entry.name, what) or usual)
+    entry.contract.waiting = [entry.waiting] if entry.waiting else entry.contract.waiting
+    entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
+    entry.errors = []
+    if not entry.gives_code:
+        return
+    said = dict(reversed(entry.contract.errors))
+    codes = table.get(entry.name) or {"ABT_ERR_" + code: {"both"} for code, _ in entry.contract.errors}
+    for code, versions in codes.items():
+        words = contract.meaning(code[8:], said.get(code[8:], ""), entry.parameters)
+        only = "" if "both" in versions or len(versions) > 1 else f" ({min(versions)} only)"
+        entry.errors.append((code, words + only))
+
+
+def parse(path):
+    text = path.read_text()
+    intro, sections = ([], header.read_templates(text, "abtx")) if path.suffix == ".hpp" else header.read(text)
+    for section in sections:
+        for entry in section.entries:
+            entry.header = path.name.replace(".in", "")
+            entry.gives_code = entry.header == "abt.h" and entry.result == "int"
+    return intro, sections
+
+
 def read(headers):
     """(introduction, sections) with all that a page shows in its entries."""
     intro, sections = [], []
     for path in headers:
-        more, found = header.read(pathlib.Path(path).read_text())
+        more, found = parse(pathlib.Path(path))
         intro, sections = intro or more, sections + found
     processors, counts = costs()
-    notes, used, table = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors()
+    notes, used, table, tested = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors(), tests()
     known, previous = {}, None
     for section in sections:
         last = []
@@ -54,6 +88,7 @@ def read(headers):
             last = entry.comment
             names = set(entry.names) | {name for name, _ in entry.constants}
             entry.examples = [file for file, words in used.items() if words & names][:3]
+            entry.test = tested.get(entry.name) if not entry.examples else None
             if entry.kind != "function":
                 entry.contract = None
                 entry.text = entry.comment
@@ -61,21 +96,15 @@ def read(headers):
                 continue
             entry.contract = previous = known[entry.name] = contract.read(entry, previous, known)
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
-            entry.order = note(notes, entry.name, "order") or NO_ORDER
-            works = note(notes, entry.name, "cost")
-            entry.cost = [(work, dict(zip(processors, counts[work]))) for work in works.split("; ")] if works else []
-            said = dict(reversed(entry.contract.errors))
-            codes = table.get(entry.name) or {"ABT_ERR_" + code: {"both"} for code, _ in entry.contract.errors}
-            entry.errors = []
-            for code, versions in codes.items():
-                words = contract.meaning(code[8:], said.get(code[8:], ""))
-                only = "" if "both" in versions or len(versions) > 1 else f" ({min(versions)} only)"
-                entry.errors.append((code, words + only))
+            describe(entry, notes, table, processors, counts)
     bases = {}
     for section in sections:
         for entry in section.entries:
             bases[entry.name] = entry
     for entry in bases.values():
+        entry.text = [contract.with_codes(text) for text in entry.text]
+        if entry.contract:
+            entry.contract.text, entry.contract.callers = entry.text, list(map(contract.with_codes, entry.contract.callers))
         entry.behind, at = [], entry
         while at.contract and at.contract.base:  # the whole chain: the last one stands on its own
             at = bases[at.contract.base]

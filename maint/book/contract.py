@@ -2,7 +2,7 @@
 waiting, errors. The rules for what a comment does not mention stand at the top of abt.h."""
 import re
 
-NAME = r"ABTX?_\w+"
+NAME = r"(?:ABTX?|abtx)_\w+"
 CALLERS = re.compile(
     r"^(Any time|Any native thread, any time|Any thread|Any caller|On an ES|ULT only|Only schedulers|Signal handlers may "
     r"call|Not for ULTs|tasklets may call)\b")
@@ -45,6 +45,14 @@ class Contract:
         self.summary, self.text, self.callers, self.waiting = "", [], [], []
         self.errors = []  # (code without ABT_ERR_, what the comment adds)
         self.base = None  # the function whose description goes with this one
+
+
+CODES = re.compile(r"(?<![A-Z_])(INV_[A-Z_]+|MEM|SYS|FEATURE_NA|UNINITIALIZED|COND_TIMEDOUT|MUTEX_LOCKED)\b")
+
+
+def with_codes(text):
+    """Codes by their whole names, for those who have not read the rules of the header."""
+    return text if "\n" in text else CODES.sub(r"ABT_ERR_\1", text)
 
 
 def sentences(text):
@@ -189,27 +197,39 @@ def read(entry, previous, known):
     contract.errors += [pair for pair in implied(entry) if pair[0] not in [code for code, _ in contract.errors]]
     contract.callers = contract.callers or [USUAL_CALLERS]
     said = " ".join(follows)
-    if not contract.waiting and not re.search(r"\b([Ww]aits?|[Bb]locks?|[Yy]ields?|switch(es)?|runs it)\b", said):
-        contract.waiting = [USUAL_WAITING]
+    if not contract.waiting:
+        tells = re.search(r"\b([Ww]aits?|[Bb]locks?|[Yy]ields?|switch(es)?|runs it)\b", said)
+        contract.waiting = [told_waiting(said) if tells else USUAL_WAITING]
     return contract
+
+
+def told_waiting(text):
+    """What the description itself says of waiting, in the words of the rules."""
+    first = re.search(r"(?:^|, (?:and )?|\band )(Waits|waits|Blocks|blocks|Yields)\b", sentences(text)[0] if text else "")
+    return WAITS[first[1].capitalize()] if first else "The description says when it lets other work run, or blocks."
 
 
 def summary(text):
     """One line for lists of pages: the first clause."""
     text = re.sub(r"^(For [a-z ]+): ", r"\1, ", text)
-    first = re.split(r"(?<![0-9])[.;:](?: |$)", re.sub(r" \([^)]*\)", "", text), maxsplit=1)[0]
+    first = re.split(r"(?<![0-9.])[.;:](?: |$)", re.sub(r" \([^)]*\)", "", text), maxsplit=1)[0]
     while len(first) > 90 and ", " in first:
         first = first.rsplit(", ", 1)[0]
     return first.strip().rstrip(".")
 
 
-def meaning(code, words):
+def meaning(code, words, parameters):
     """What a code says: the words of the comment, or what it says everywhere."""
+    words = re.sub(r"[;,]? ?\b1\.x( only)?$", "", words)
+    if words == "0":
+        return "The number is 0."
     if words and not words.startswith("also:"):
-        return words[0].upper() + words[1:] + "."
+        names = {word for parameter in parameters for word in re.findall(r"\w+$", parameter)}
+        first = words if re.match(r"\w+", words)[0] in names else words[0].upper() + words[1:]
+        return first + "."
     general = MEANING.get(code)
     if not general and code.startswith("INV_"):
         kind = KINDS.get("ABT_" + code[4:].lower(), "the argument")
         general = kind[0].upper() + kind[1:] + " is not valid."
-    general = general or f"The object cannot do this now."
+    general = general or "The object cannot do this now."
     return general[:-1] + "; also: " + words[5:].strip() + "." if words else general

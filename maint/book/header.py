@@ -1,11 +1,16 @@
 """Reads a public header: its sections, and in them what is declared, with the comment that stands before it."""
 import re
 
+NAME = r"(?:ABTX?|abtx)_\w+"
 SECTION = re.compile(r"/\* (?:----|--) (.+?) -*-+ \*/$")
-DEFINE = re.compile(r"#\s*define (ABTX?_\w+)(\([^)]*\))?[ \t]*(.*)", re.S)
-FUNCTION = re.compile(r"^(?!typedef|extern|struct)(.*?\**)\b(ABTX?_\w+)\((.*)\)\s*(?:ABT\w+\s*)+;$", re.S)
+DEFINE = re.compile(rf"#\s*define ({NAME})(\([^)]*\))?[ \t]*(.*)", re.S)
+FUNCTION = re.compile(rf"^(?!typedef|extern|struct)(?:static inline )?(.*?\**)\b({NAME})\((.*)\)\s*(?:ABT\w+\s*)*;$", re.S)
+TEMPLATE = re.compile(r"^(?:/\*((?:[^*]|\*[^/])*)\*/\n)(template <[^\n]*>\s[^{;]*?\b(\w+)\(([^{]*)\))\n\{", re.M)
 # What stands after declarators, and says nothing to users.
 DECORATION = re.compile(r"\s*\b(ABT_API_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b")
+# What users do not use by name.
+HIDDEN = re.compile(r"ABT_H_INCLUDED|ABT_API_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED|ABT_FORK_HP?P?|\w+_|abtx_lane\w*|ABTX_LANE_BYTES|"
+                    r"abtx_is_plain")
 
 
 class Entry:
@@ -16,6 +21,7 @@ class Entry:
         self.name = names[0]
         self.constants = []  # (name, what its comment says) of an enumeration
         self.deprecated = False
+        self.header = "abt.h"
         self.result, self.parameters = "", []
 
 
@@ -24,17 +30,32 @@ class Section:
         self.title, self.entries, self.text = title, [], []
 
 
+class Literal(str):
+    """Lines that are shown as they are."""
+
+
+def is_literal(lines):
+    """Lines of code, or those of a table: a term, blanks, and what it means."""
+    return all(line.startswith("  ") for line in lines) or all(re.search(r"\S {3,}\S", line) for line in lines)
+
+
 def words(comment):
-    """The text of a comment as paragraphs, those of indented lines as they are."""
+    """The text of a comment as paragraphs. An item of a list, and a term with what it means, is one of its own."""
     lines = [re.sub(r"^\s*(/\*|\*/|\*)", "", line).replace("*/", "") for line in comment.splitlines()]
     paragraphs, now = [], []
     for line in lines + [""]:
         line = line[1:].rstrip() if line.startswith(" ") else line.rstrip()
+        term = re.match(r" {2}([A-Z][a-z]+) {2,}(\S.*)", line)
+        if now and (not line or term or line.startswith("- ")):
+            text = "\n".join(now)
+            paragraphs.append(Literal(text) if is_literal(now) else " ".join(text.split()))
+            now = []
+        if term:
+            line = f"{term[1]}: {term[2]}"
         if line:
             now.append(line)
-        elif now:
-            paragraphs.append(" ".join(part.strip() for part in now))
-            now = []
+    if paragraphs and all(isinstance(text, Literal) for text in paragraphs[-2:]) and len(paragraphs) > 1:
+        paragraphs[-2:] = [Literal("\n\n".join(paragraphs[-2:]))]
     return paragraphs
 
 
@@ -73,14 +94,16 @@ def name_of(item):
     """(kind, name) of an item; None for what users do not see."""
     define = DEFINE.match(item)
     if define:
-        return ("macro", define[1]) if define[1] not in ("ABT_H_INCLUDED", "ABT_API_PUBLIC", "ABTX_DIRECT",
-                                                         "ABT_DEPRECATED") else None
+        return "macro", define[1]
     if item.startswith("typedef"):
-        pointer = re.search(r"\(\*\s*(ABTX?_\w+)\)\s*\(", item)
-        plain = re.search(r"(ABTX?_\w+)\s*;", item)
+        pointer = re.search(rf"\(\*\s*({NAME})\)\s*\(", item)
+        plain = re.search(rf"({NAME})\s*;", item)
         return "type", (pointer or plain)[1]
     if item.startswith("extern ") and item.endswith(";"):
-        return "variable", re.search(r"(ABTX?_\w+)\s+ABT_API_PUBLIC", item)[1]
+        return "variable", re.search(rf"({NAME})\s+ABT_API_PUBLIC", item)[1]
+    other = re.match(rf"(struct|enum) (?:{{ )?({NAME})(?: {{| = )", item)
+    if other:
+        return "type" if other[1] == "struct" else "macro", other[2]
     function = FUNCTION.match(item)
     return ("function", function[2]) if function else None
 
@@ -131,9 +154,31 @@ def flush(section, comment, group):
         section.entries.append(entry)
 
 
+def without_bodies(text):
+    """A header whose macros and inline functions have bodies, as one that only declares them."""
+    text = text[:text.find("/* ---- The rest is how it is done")]
+    text = re.sub(rf"^(#define {NAME}\([^)]*\))(?:[^\n]*\\\n)*[^\n]*", r"\1", text, flags=re.M)
+    text = re.sub(r"^(#define [^\n]*)\n\n(?=#define)", r"\1\n", text, flags=re.M)
+    return re.sub(r"^(static inline [^;{]*\))\n\{.*?^\}", r"\1;", text, flags=re.M | re.S)
+
+
+def read_templates(text, namespace):
+    """Those of a header of C++, which has one section: all that stands in the namespace, and not in one below it."""
+    text = re.sub(r"^namespace detail\n\{.*?^\} // namespace detail", "", text, flags=re.M | re.S)
+    said = words(re.match(r"/\*.*?\*/", text, re.S)[0])
+    section = Section("Fork and join for C++17")
+    section.text = said
+    for match in TEMPLATE.finditer(text):
+        entry = Entry("template", [f"{namespace}::{match[3]}"], match[2] + ";", words("/*" + match[1]), section.title)
+        section.entries.append(entry)
+    return [section]
+
+
 def read(text):
     """The sections of a header, and the text that explains how to read it."""
     sections, intro = [], []
+    if "static inline" in text:
+        text = without_bodies(text)
     for part in paragraphs(text):
         match = re.match(r"\s*(/\*.*?\*/)\s*\n?(.*)", part, re.S)
         comment, code = (match[1], match[2]) if match and part.startswith("/*") else ("", part)
@@ -155,7 +200,7 @@ def read(text):
                 flush(sections[-1], said, group)
                 group, said, item = [], words(found[1]), found[2]
             what = name_of(item)
-            if what:
+            if what and not HIDDEN.fullmatch(what[1]):
                 group.append((*what, item))
         flush(sections[-1], said, group)
     return intro, [section for section in sections if section.entries or section.text]

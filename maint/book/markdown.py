@@ -63,5 +63,7 @@ def convert(text):
             text = item[2] if item else line
             while lines and lines[0].strip() and not re.match(r"([-*]|\d+\.) |#|\||```", lines[0]):
                 text += " " + lines.pop(0).strip()
-            out.append(f"<li>{inline(text)}</li>" if item else f"<p>{inline(text)}</p>")
-    return re.sub(r"((?:<li>.*</li>\n?)+)", r"<ul>\n\1</ul>\n", "\n".join(out))
+            number = f' value="{item[1][:-1]}"' if item and item[1][:-1].isdigit() else ""
+            out.append(f"<li{number}>{inline(text)}</li>" if item else f"<p>{inline(text)}</p>")
+    text = re.sub(r"((?:<li>.*</li>\n?)+)", r"<ul>\n\1</ul>\n", "\n".join(out))
+    return re.sub(r"((?:<li value.*</li>\n?)+)", r"<ol>\n\1</ol>\n", text)

@@ -3,6 +3,7 @@ import re
 import textwrap
 
 import book
+import header
 
 
 def escape(text):
@@ -12,6 +13,7 @@ def escape(text):
 
 def fill(text):
     """Running text: each sentence on a line of its own, as mandoc wants it."""
+    text = text.replace("`", "")
     text = re.sub(r"(?<=[a-z)0-9A-Z'])([.]) (?=[A-Z(])", r"\1\n", text)
     text = re.sub(r"\b((?:[a-z]\w*|ABTX?_\w+)\(\))([.,:;]?)[ \n]?", lambda m: f"\n.Fn {m[1][:-2]} {m[2]}".rstrip() + "\n", text)
     lines = [part for line in text.splitlines() for part in textwrap.wrap(line, 78, break_on_hyphens=False,
@@ -19,19 +21,30 @@ def fill(text):
     return "\n".join(line if line.startswith(".Fn ") else escape(line) for line in lines)
 
 
+def literal(text):
+    return [".Bd -literal"] + [escape(line.rstrip()) for line in text.splitlines()] + [".Ed"]
+
+
+def paragraph(text):
+    return literal(text) if isinstance(text, header.Literal) else [fill(text)]
+
+
 def synopsis(entry):
     if entry.kind != "function":
-        return [".In abt.h", ".Bd -literal"] + [escape(line.rstrip()) for line in entry.code.splitlines()] + [".Ed"]
-    lines = [".In abt.h", f".Ft {entry.result}", f".Fo {entry.name}"]
+        return [f".In {entry.header}"] + literal(entry.code)
+    lines = [f".In {entry.header}", f".Ft {entry.result}", f".Fo {entry.name}"]
     lines += [f'.Fa "{parameter}"' for parameter in entry.parameters]
     return lines + [".Fc"]
 
 
 def see_also(entry, sections):
     names = [base.name for base in entry.behind]
-    section = next(s for s in sections if entry in s.entries)
-    at = section.entries.index(entry)
-    names += [e.name for e in section.entries[max(0, at - 3):at + 4] if e is not entry]
+    if entry.header == "abt.h":
+        near = next(s.entries for s in sections if entry in s.entries)
+    else:
+        near = [e for s in sections for e in s.entries if e.header == entry.header]
+    at = near.index(entry)
+    names += [e.name for e in near[max(0, at - 3):at + 4] if e is not entry]
     names = sorted(set(names), key=str.lower)[:8]
     return [f".Xr {name} 3" + (" ," if name != names[-1] else "") for name in names]
 
@@ -40,13 +53,15 @@ def examples(entry, lines):
     if entry.examples:
         lines += [".Sh EXAMPLES", "These of the programs that are installed with the library use it:"]
         lines += [f".Pa examples/{name}" + (" ," if name != entry.examples[-1] else " .") for name in entry.examples]
+    elif entry.test:
+        lines += [".Sh EXAMPLES", "The test", f".Pa {entry.test}", "in the source shows it in use."]
 
 
 def function(entry, lines):
     for base in entry.behind:
-        lines += [".Pp", f"Of", f".Fn {base.name} :"]
-        for paragraph in base.text:
-            lines += [fill(paragraph), ".Pp"]
+        lines += [".Pp", "Of", f".Fn {base.name} :"]
+        for text in base.text:
+            lines += [fill(text), ".Pp"]
         lines.pop()
     lines += [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
     if entry.contract.waiting:
@@ -58,10 +73,8 @@ def function(entry, lines):
         lines += [f".It {work} Ta {counts['x86_64']} Ta {counts['aarch64']}" for work, counts in entry.cost] + [".El"]
     else:
         lines.append(book.NOT_COUNTED)
-    if entry.result == "double":
-        examples(entry, lines)
-        return
-    lines += [".Sh RETURN VALUES", ".Dv ABT_SUCCESS ,", "or an error code."]
+    if entry.gives_code:
+        lines += [".Sh RETURN VALUES", ".Dv ABT_SUCCESS ,", "or an error code."]
     examples(entry, lines)
     if entry.errors:
         lines += [".Sh ERRORS", ".Bl -tag -width Er"]
@@ -76,8 +89,10 @@ def page(entry, sections, date):
     lines += [f".Nm {name}" + (" ," if name != names[-1] else "") for name in names]
     lines += [f".Nd {escape(entry.summary or entry.section)}", ".Sh SYNOPSIS"] + synopsis(entry)
     lines += [".Sh DESCRIPTION"]
-    for paragraph in entry.text or ["It lets the scheduler run another work unit."]:
-        lines += [fill(paragraph), ".Pp"]
+    for text in entry.text or ["It lets the scheduler run another work unit."]:
+        if isinstance(text, header.Literal) and lines[-1] == ".Pp":
+            lines.pop()
+        lines += paragraph(text) + [".Pp"]
     lines.pop()
     if entry.kind == "function":
         function(entry, lines)

@@ -5,18 +5,30 @@ import re
 import shutil
 
 import book
+import header
 import markdown
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:1em auto;padding:0 1em;color:#222}
 pre,code{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f4;padding:.7em;overflow:auto}
-table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;text-align:left;vertical-align:top}
+table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:.2em .5em;text-align:left;vertical-align:top}
 h3{border-top:1px solid #ccc;padding-top:.7em}#found{list-style:none;padding:0}nav{margin-bottom:1em}img{max-width:100%}
+nav input{width:24em;max-width:60%;font:inherit}.names{columns:3 14em;padding-left:1em}code a{text-decoration:none}
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre{background:#262626}a{color:#8bf}}"""
+# Names that begin with what was typed come first, then names that have it, then descriptions.
 SEARCH = """const box=document.getElementById('search'),found=document.getElementById('found');
-box.addEventListener('input',()=>{const words=box.value.toLowerCase().split(/\\s+/).filter(Boolean);found.innerHTML='';
-if(!words.length)return;for(const [name,text,page] of INDEX.filter(([n,t])=>words.every(w=>(n+' '+t).toLowerCase()
-.includes(w))).slice(0,30)){const li=document.createElement('li'),a=document.createElement('a');a.href=ROOT+page;
-a.textContent=name;li.append(a,' '+text);found.append(li)}});"""
+const short=n=>n.toLowerCase().replace(/^abtx?(_|::)/,'');
+function rank(name,text,words){const n=name.toLowerCase(),s=short(name),all=n+' '+text.toLowerCase();
+const whole=words.join('_');if(!words.every(w=>all.includes(w)))return 9;if(n===whole||s===whole)return 0;
+if(n.startsWith(whole)||s.startsWith(whole))return 1;if(words.every(w=>n.includes(w)))return 2;return 3}
+function show(){const words=box.value.toLowerCase().split(/\\s+/).filter(Boolean);found.innerHTML='';
+if(!words.length)return;const ranked=INDEX.map(one=>[rank(one[0],one[1],words),...one]).filter(one=>one[0]<9)
+.sort((a,b)=>a[0]-b[0]);if(!ranked.length)found.textContent='nothing found';
+for(const [,name,text,page] of ranked.slice(0,40)){const li=document.createElement('li'),a=document.createElement('a');
+a.href=ROOT+page;a.textContent=name;li.append(a,' '+text);found.append(li)}}
+box.addEventListener('input',show);document.addEventListener('keydown',event=>{
+if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
+if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});"""
+FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md")
 
 
 def file_of(section):
@@ -27,16 +39,23 @@ def page(title, body, root=""):
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{html.escape(title)}</title><link rel="stylesheet" href="{root}style.css"></head><body>
-<nav><a href="{root}index.html">libabt</a> <input id="search" type="search" placeholder="Search"
-autocomplete="off"></nav><ul id="found"></ul>
+<nav><a href="{root}index.html">libabt</a> <a href="{root}names.html">all names</a>
+<input id="search" type="search" placeholder="Search: press /" autocomplete="off"></nav><ul id="found"></ul>
 {body}
 <script>const ROOT="{root}"</script><script src="{root}index.js"></script></body></html>
 """
 
 
 def linked(text, places, own=()):
-    return re.sub(r"\bABTX?_\w+", lambda m: f'<a href="{places[m[0]]}">{m[0]}</a>'
+    return re.sub(rf"\b(?:abtx::\w+|{header.NAME})", lambda m: f'<a href="{places[m[0]]}">{m[0]}</a>'
                   if m[0] in places and m[0] not in own else m[0], html.escape(text, quote=False))
+
+
+def paragraph(text, places, own=()):
+    if isinstance(text, header.Literal):
+        return f"<pre><code>{linked(text, places, own)}</code></pre>"
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", linked(text, places, own))
+    return f"<p>{text}</p>"
 
 
 def function(entry, places):
@@ -62,41 +81,78 @@ def function(entry, places):
 
 def entry_html(entry, places):
     ids = "".join(f'<a id="{name}"></a>' for name in entry.names[1:] + [name for name, _ in entry.constants])
-    code = re.sub(r"\s*\b(ABT_API_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b", "", entry.code)
+    code = header.DECORATION.sub("", entry.code)
     title = entry.name if len(entry.names) == 1 else f"{entry.name} …"
     out = [f'<h3 id="{entry.name}">{title}{ids}</h3>', f"<pre><code>{linked(code, places, entry.names)}</code></pre>"]
-    out += [f"<p>{linked(text, places, [entry.name])}</p>" for text in entry.text]
+    out += [paragraph(text, places, [entry.name]) for text in entry.text]
     if entry.kind == "function":
         out += function(entry, places)
     if entry.examples:
         links = ", ".join(f'<a href="examples/{name}.html">{name}</a>' for name in entry.examples)
         out.append(f"<p><strong>Examples</strong>: {links}</p>")
+    elif entry.test:
+        out.append(f"<p><strong>Example</strong>: the test <code>{entry.test}</code> in the source</p>")
     return out
 
 
-def write_pages(directory, index):
-    """The pages of doc/, of doc/guide/ and the examples."""
+def link_code(text, places, root):
+    """Names of the interface and of examples in running text become links."""
+    def target(match):
+        name = re.match(rf"{header.NAME}", match[1])
+        if name and name[0] in places:
+            return f'<code><a href="{root}{places[name[0]]}">{match[1]}</a></code>'
+        example = re.fullmatch(r"examples/start/(\w+\.c\w*)", match[1])
+        return f'<code><a href="{root}examples/{example[1]}.html">{match[1]}</a></code>' if example else match[0]
+
+    return re.sub(r"(?<!<pre>)(?<!\">)<code>([^<\n]+)</code>", target, text)
+
+
+def write_pages(directory, index, places):
+    """The pages of doc/, of doc/guide/ and the examples. Returns {source: (title, place)}."""
+    found = {}
     for file in sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md")) + \
             [book.TOP / name for name in ("examples/start/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")]:
-        text = file.read_text()
+        text, source = file.read_text(), str(file.relative_to(book.TOP))
         target = directory / file.relative_to(book.TOP).with_suffix(".html")
         target = target.with_name(target.name.lower())
         target.parent.mkdir(parents=True, exist_ok=True)
         title = re.search(r"^# (.*)", text, re.M)[1]
         root = "../" * (len(target.relative_to(directory).parts) - 1)
-        target.write_text(page(title, markdown.convert(text), root))
+        target.write_text(page(title, link_code(markdown.convert(text), places, root), root))
         place = str(target.relative_to(directory))
+        found[source] = (title, place)
         index.append((title, re.sub(r"[`*\[\]]", "", re.sub(r"\(.*?\)", "", text.split("\n\n")[1]))[:90].replace("\n", " "),
                       place))
         index += [(f"{title}: {heading}", "", place + "#" + markdown.anchor(heading))
                   for heading in re.findall(r"^## (.*)", text, re.M)]
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
-    for file in sorted((book.TOP / "examples/start").glob("*.c")):
-        body = f"<h1>{file.name}</h1><pre><code>{html.escape(file.read_text())}</code></pre>"
+    for file in sorted((book.TOP / "examples/start").glob("*.c*")):
+        body = f"<h1>{file.name}</h1><pre><code>{linked(file.read_text(), {n: '../' + p for n, p in places.items()})}</code></pre>"
         shutil.copy(file, directory / "examples/start")
         (directory / "examples" / (file.name + ".html")).write_text(page(file.name, body, "../"))
         index.append(("example " + file.name, "", f"examples/{file.name}.html"))
+    return found
+
+
+def front(intro, sections, places, pages, version):
+    """The first page: the guide in its own order, then the reference, then what is for those who change the library."""
+    guide = (book.TOP / "doc/guide/README.md").read_text()
+    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*?) \|$", guide, re.M)
+    body = [f"<h1>libabt {version}</h1><p>Lightweight threads for people who write runtimes.</p><h2>Guide</h2><table>"]
+    body += [f'<tr><td><a href="{pages["doc/guide/" + file][1]}">{html.escape(title)}</a></td><td>{html.escape(text)}</td></tr>'
+             for title, file, text in rows if "doc/guide/" + file in pages]
+    body += ['<tr><td><a href="examples/start/readme.html">Examples</a></td><td>Programs of one file, by question</td></tr>']
+    body += ["</table><h2>More for users</h2><ul>"]
+    body += [f'<li><a href="{pages[name][1]}">{html.escape(pages[name][0])}</a></li>' for name in FOR_USERS]
+    body += ['</ul><h2>Reference</h2><ul class="names">']
+    body += [f'<li><a href="{file_of(s.title)}">{html.escape(s.title.split(": doc/")[0])}</a></li>' for s in sections]
+    body += ["</ul>"] + [paragraph(text, places) for text in intro[2:]]
+    guided = {"doc/guide/" + file for _, file, _ in rows} | set(FOR_USERS) | {"doc/guide/README.md", "examples/start/README.md"}
+    body += ["<h2>For those who change the library</h2><ul>"]
+    body += [f'<li><a href="{place}">{html.escape(title)}</a></li>' for source, (title, place) in pages.items()
+             if source not in guided and source != "README.md"]
+    return page("libabt", "\n".join(body + ["</ul>"]))
 
 
 def write(intro, sections, directory, version):
@@ -104,23 +160,22 @@ def write(intro, sections, directory, version):
     places = {name: f"{file_of(section.title)}#{name}" for section in sections for entry in section.entries
               for name in entry.names + [name for name, _ in entry.constants]}
     index = []
-    write_pages(directory, index)
+    found = write_pages(directory, index, places)
     pages = {}
     for section in sections:
-        body = pages.setdefault(file_of(section.title), [])
+        title, body = pages.setdefault(file_of(section.title), (section.title, []))
         body.append(f"<h1>{html.escape(section.title)}</h1>")
-        body += [f"<p>{linked(text, places)}</p>" for text in section.text]
+        body += [paragraph(text, places) for text in section.text]
+        body += ['<ul class="names">'] + [f'<li><a href="#{entry.name}">{entry.name}</a></li>' for entry in section.entries]
+        body.append("</ul>")
         for entry in section.entries:
             body += entry_html(entry, places)
             index += [(name, entry.summary, places[name]) for name in entry.names]
             index += [(name, entry.name, places[name]) for name, _ in entry.constants]
-    for name, body in pages.items():
-        (directory / name).write_text(page(name, "\n".join(body)))
-    guides = [item for item in index if "#" not in item[2] and "/" in item[2] and item[2].startswith("doc/")]
-    first = [f"<h1>libabt {version}</h1><p>Lightweight threads for people who write runtimes.</p><h2>Guide</h2><ul>"]
-    first += [f'<li><a href="{place}">{html.escape(name)}</a></li>' for name, _, place in guides]
-    first += ["</ul><h2>Reference</h2>"] + [f"<p>{linked(text, places)}</p>" for text in intro[2:]] + ["<ul>"]
-    first += [f'<li><a href="{file_of(s.title)}">{html.escape(s.title)}</a></li>' for s in sections] + ["</ul>"]
-    (directory / "index.html").write_text(page("libabt", "\n".join(first)))
+    for name, (title, body) in pages.items():
+        (directory / name).write_text(page(title, "\n".join(body)))
+    names = "".join(f'<li><a href="{place}">{name}</a></li>' for name, place in sorted(places.items()))
+    (directory / "names.html").write_text(page("All names", f'<h1>All names</h1><ul class="names">{names}</ul>'))
+    (directory / "index.html").write_text(front(intro, sections, places, found, version))
     (directory / "style.css").write_text(STYLE)
     (directory / "index.js").write_text("const INDEX=" + json.dumps(index) + ";\n" + SEARCH + "\n")
