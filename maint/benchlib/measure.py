@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from . import catalogue
 
 SEQUENTIAL = "sequential"  # the series of works without any runtime
+LIMIT = 30  # seconds that one measurement may take, with its preparations
 
 
 def name_of(program, series):
@@ -21,6 +23,21 @@ def name_of(program, series):
 def shared_grids():
     """Memory for the large tables of the lookups: the first program fills it, the others find it."""
     return os.memfd_create("grids")
+
+
+def upper_quartile(values):
+    return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
+
+
+def how_it_ended(done):
+    said = done.stderr.strip()[-200:]
+    if done.returncode > 0:
+        return said or f"ended with {done.returncode}"
+    try:
+        name = signal.Signals(-done.returncode).name
+    except ValueError:
+        name = f"signal {-done.returncode}"
+    return f"crashed: {name}" + (f" ({said})" if said else "")
 
 
 class Case:
@@ -40,8 +57,8 @@ class Case:
     def is_long(self):
         return catalogue.WORKS[self.work][3]
 
-    def run(self, ms, quick):
-        """One figure; an error is kept and told, and the case is not run again."""
+    def run(self, ms, quick, limit=LIMIT):
+        """One figure, within a limit in seconds; an error is kept and told, and the case is not run again."""
         cpus = sorted(os.sched_getaffinity(0))[: self.streams]
         command = self.program.command + ["run", self.work, self.series, str(self.streams), str(ms)]
         env, fds = {**self.program.environment(quick), **self.env}, ()
@@ -49,15 +66,21 @@ class Case:
             fds = (shared_grids(),)
             env["BENCH_XS_FD"] = str(fds[0])
         try:
-            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600, pass_fds=fds,
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=limit, pass_fds=fds,
                                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         except subprocess.TimeoutExpired:
-            self.error = "did not end within ten minutes"
+            self.error = f"skipped: did not end within {limit:g} s"
             return None
-        if done.returncode != 0:
-            self.error = done.stderr.strip()[-200:] or f"ended with {done.returncode}"
-            return None
-        return json.loads(done.stdout)
+        try:
+            if done.returncode == 0:
+                return json.loads(done.stdout)
+            self.error = how_it_ended(done)
+        except ValueError:
+            self.error = f"no figures, but {done.stdout[:80]!r}"
+        return None
+
+    def place(self):
+        return f"{self.work}, {self.name}, {self.streams} stream{'s' if self.streams > 1 else ''}"
 
     def add(self, figures, raw):
         self.ns.append(figures["ns"])
@@ -73,8 +96,10 @@ class Case:
         mine = self.program.name == "libabt" and not self.label
         return {
             "work": self.work, "title": title, "unit": unit, "figure": "steps" if self.label else figure,
-            "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series, "name": self.name, "streams": self.streams,
+            "peer": SEQUENTIAL if self.series == SEQUENTIAL else self.program.name, "series": self.series,
+            "name": self.name, "streams": self.streams,
             "environment": self.env, "median": median(self.ns), "low": min(self.ns), "high": max(self.ns),
+            "quartile": upper_quartile(self.ns),
             "batch_min": median(self.lowest), "batch_avg": median(self.average), "batch_max": median(self.highest),
             "raw_switches": median(n / r for n, r in zip(self.ns, self.raw)) if unit == "ns" else None,
             "limit": limit if mine else None, "rounds": self.ns,
@@ -91,7 +116,9 @@ def cases_of(programs, streams, works):
             for name, series, where in program.works:
                 if name == work:
                     counts = [1] if where == "1" else streams
-                    cases += [Case(program, work, series, n) for n in counts if n >= program.least_streams]
+                    inside = series not in program.outside.get(work, ())
+                    cases += [Case(program, work, series, n) for n in counts
+                              if n >= program.least_streams and (inside or n == 1)]
     return cases
 
 
@@ -119,7 +146,7 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def measure(cases, raw_program, rounds, ms, quick, end):
+def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
     """Round after round, each with all cases; long works in every third. When the time has come,
     only what has no figure yet is measured, and of that not the long works. Returns the figures of the raw switch."""
     raw = Case(raw_program, "yield-2", "", 1)
@@ -140,12 +167,12 @@ def measure(cases, raw_program, rounds, ms, quick, end):
                     raise SystemExit(f"the raw switch: {raw.error}")
                 now_raw, last_work = figures["ns"], case.work
                 all_raw.append(now_raw)
-            figures = case.run(ms, quick)
+            figures = case.run(ms, quick, limit)
             if figures:
                 case.add(figures, now_raw)
             else:
                 progress.end()
-                print(f"{case.work}, {case.name}, {case.streams} streams: {case.error}", file=sys.stderr)
+                print(f"{case.place()}: {case.error}", file=sys.stderr)
     progress.end()
     return all_raw
 

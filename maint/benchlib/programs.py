@@ -1,10 +1,12 @@
-"""The programs that measure: ours and the peers'. Each is built when what it needs is found; what is missing is told."""
+"""Builds the programs that measure: ours and the peers'."""
 
 import os
 import shutil
 import subprocess
 from concurrent import futures
 from pathlib import Path
+
+from . import catalogue
 
 TOP = Path(__file__).resolve().parents[2]
 OUT = TOP / "build" / "bench"
@@ -35,6 +37,7 @@ class Program:
         self.env = env or {}
         self.least_streams = least_streams
         self.works = []  # (work, series, streams: "1" or "*")
+        self.outside = {}  # work: series that this program is not asked for on several streams
 
     def environment(self, quick):
         env = dict(os.environ, **self.env)
@@ -44,8 +47,11 @@ class Program:
         return env
 
     def load_works(self):
-        out = subprocess.run(self.command + ["list"], env=self.environment(False), capture_output=True, text=True,
-                             timeout=60)
+        try:
+            out = subprocess.run(self.command + ["list"], env=self.environment(False), capture_output=True, text=True,
+                                 timeout=10)
+        except subprocess.TimeoutExpired:
+            raise Missing("it says nothing") from None
         if out.returncode != 0:
             raise Missing(f"it does not start: {out.stderr.strip()[-200:]}")
         self.works = [tuple(line.split("\t")) for line in out.stdout.splitlines()]
@@ -67,9 +73,10 @@ def compile_one(name, compiler, sources, flags=(), libs=(), language=()):
     """A program from C files and, in any language of the compiler, its own source."""
     if not shutil.which(compiler):
         raise Missing(f"there is no {compiler}")
-    target = OUT / "bin" / name
+    target, options = OUT / "bin" / name, OUT / "bin" / (name + ".options")
     headers = list(SUITE.glob("*.h")) + list(PEERS.glob("*.h"))
-    if newer(target, list(sources) + COMMON + headers):
+    wanted = " ".join(map(str, [compiler, *flags, *language, *libs]))
+    if newer(target, list(sources) + COMMON + headers) and options.exists() and options.read_text() == wanted:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     c_compiler = {"g++": "gcc", "clang++": "clang"}.get(compiler, compiler)
@@ -81,6 +88,7 @@ def compile_one(name, compiler, sources, flags=(), libs=(), language=()):
         run([c_compiler if is_c else compiler, *FLAGS, *flags, *([] if is_c else language), "-c", source, "-o", obj])
         objects.append(obj)
     run([compiler, *flags, *objects, "-o", target, *libs, *LIBS])
+    options.write_text(wanted)
     return target
 
 
@@ -95,15 +103,22 @@ def abt_program():
     return compile_one("abt", "cc", sources, [f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"], [f"-L{library.parent}", "-labt"])
 
 
-def libabt():
+def libabt(_path):
     return [Program("libabt", [abt_program()], {"LD_LIBRARY_PATH": str(RELEASE / ".libs")})]
+
+
+def library_at(path):
+    """The shared library itself, or the one of an installation."""
+    path = Path(path)
+    found = [path] if path.is_file() else sorted([*path.glob("lib*/libabt.so"), *path.glob("lib*/*/libabt.so")])
+    if not found:
+        raise Missing(f"there is no libabt.so at {path}")
+    return found[0].resolve()
 
 
 def with_library(name, path):
     """The same program with another library under the same name."""
-    library = Path(path).resolve()
-    if not library.exists():
-        raise Missing(f"there is no {path}")
+    library = library_at(path)
     directory = OUT / name
     directory.mkdir(parents=True, exist_ok=True)
     link = directory / "libabt.so.1"
@@ -113,13 +128,17 @@ def with_library(name, path):
 
 
 def argobots(path):
-    return [with_library("argobots", path)]
+    if not path:
+        raise Missing("say where its library is: --argobots PATH")
+    program = with_library("Argobots", path)
+    program.outside = catalogue.OUTSIDE_ARGOBOTS
+    return [program]
 
 
 # ---- Peers -------------------------------------------------------------------------------------------------------
 
 
-def pthreads():
+def pthreads(_path):
     return [Program("pthreads", [compile_one("pthreads", "cc", [PEERS / "pthreads.c"])])]
 
 
@@ -130,24 +149,24 @@ def openmp(name, compiler):
             Program(name + ", active waiting", [program], {**places, "OMP_WAIT_POLICY": "active"}, least_streams=2)]
 
 
-def libgomp():
+def libgomp(_path):
     return openmp("libgomp", "gcc")
 
 
-def libomp():
+def libomp(_path):
     return openmp("libomp", "clang")
 
 
-def tbb():
+def tbb(_path):
     return [Program("oneTBB", [compile_one("tbb", "g++", [PEERS / "tbb.cc"], [], ["-ltbb"])])]
 
 
-def fiber():
+def fiber(_path):
     libs = ["-lboost_fiber", "-lboost_context"]
     return [Program("Boost.Fiber", [compile_one("fiber", "g++", [PEERS / "fiber.cc"], [], libs)])]
 
 
-def go():
+def go(_path):
     if not shutil.which("go"):
         raise Missing("there is no go")
     source, target = PEERS / "go", OUT / "bin" / "go"
@@ -156,7 +175,7 @@ def go():
     return [Program("Go", [target])]
 
 
-def rust(offline=True):
+def rust(_path, offline=True):
     if not shutil.which("cargo"):
         raise Missing("there is no cargo")
     source, copy = PEERS / "rust", OUT / "rust"  # a copy: cargo writes a lock file beside the sources
@@ -167,31 +186,59 @@ def rust(offline=True):
     return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
 
 
-def ults(name, header, library):
-    """Libraries of lightweight threads that a user has installed."""
-    program = compile_one(name.lower(), "cc", [PEERS / "ults.c"], [f'-DULTS_H="{header}"'], [library])
-    return [Program(name, [program])]
+def ults(name, header, library, path):
+    """Libraries of lightweight threads that a user has installed, below path if that is given."""
+    flags, libs = [f'-DULTS_H="{header}"'], [library]
+    if path:
+        flags.append(f"-I{Path(path).resolve() / 'include'}")
+        lib = Path(path).resolve() / "lib"
+        libs += [f"-L{lib}", f"-Wl,-rpath,{lib}"]
+    return [Program(name, [compile_one(name.lower(), "cc", [PEERS / "ults.c"], flags, libs)])]
 
 
-def qthreads():
-    return ults("Qthreads", "ults_qthreads.h", "-lqthread")
+def qthreads(path):
+    return ults("Qthreads", "ults_qthreads.h", "-lqthread", path)
 
 
-def massivethreads():
-    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth")
+def massivethreads(path):
+    return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth", path)
 
 
-BUILDERS = {
-    "libabt": libabt,
-    "pthreads": pthreads,
-    "libgomp": libgomp,
-    "libomp": libomp,
-    "oneTBB": tbb,
-    "Boost.Fiber": fiber,
-    "Go": go,
-    "rayon and tokio": rust,
-    "Qthreads": qthreads,
-    "MassiveThreads": massivethreads,
+# ---- All of them -------------------------------------------------------------------------------------------------
+
+
+class Peer:
+    """How a program, or several from one source, is built, and what it takes to build it."""
+
+    def __init__(self, builder, compiler="cc", header=None, flags=()):
+        self.builder, self.compiler, self.header, self.flags = builder, compiler, header, flags
+
+    def lacks(self, path):
+        """At once, without a build: what is missing, or nothing."""
+        if not shutil.which(self.compiler):
+            return f"there is no {self.compiler}"
+        if self.builder is argobots:
+            return None if path else "say where its library is: --argobots PATH"
+        if not self.header:
+            return None
+        include = [f"-I{Path(path) / 'include'}"] if path else []
+        look = subprocess.run([self.compiler, *self.flags, *include, "-E", "-"], input=f"#include <{self.header}>\n",
+                              capture_output=True, text=True, check=False)
+        return f"there is no <{self.header}>" if look.returncode else None
+
+
+PEER_PROGRAMS = {
+    "libabt": Peer(libabt),
+    "Argobots": Peer(argobots),
+    "pthreads": Peer(pthreads),
+    "libgomp": Peer(libgomp, "gcc", "omp.h", ["-fopenmp", "-xc"]),
+    "libomp": Peer(libomp, "clang", "omp.h", ["-fopenmp", "-xc"]),
+    "oneTBB": Peer(tbb, "g++", "tbb/version.h", ["-xc++"]),
+    "Boost.Fiber": Peer(fiber, "g++", "boost/fiber/fiber.hpp", ["-xc++"]),
+    "Go": Peer(go, "go"),
+    "rayon and tokio": Peer(rust, "cargo"),
+    "Qthreads": Peer(qthreads, "cc", "qthread/qthread.h", ["-xc"]),
+    "MassiveThreads": Peer(massivethreads, "cc", "myth/myth.h", ["-xc"]),
 }
 
 
@@ -210,15 +257,15 @@ def install():
         print("could not install all; please run: sudo apt-get install -y", " ".join(wanted))
     print("building the crates of rayon and tokio", flush=True)
     try:
-        rust(offline=False)
+        rust(None, offline=False)
     except Missing as reason:
         print(f"going on without: {reason}")
 
 
-def build(builder):
-    """What a builder makes, with its works; or why it does not."""
+def build(peer, path):
+    """The programs of a peer, with their works; or why there are none."""
     try:
-        found = builder()
+        found = peer.builder(path)
         for program in found:
             program.load_works()
         return found, None
@@ -226,18 +273,19 @@ def build(builder):
         return [], str(reason)
 
 
-def find(argobots_path=None, only=None):
-    """All programs that can be built, with their works; and what is missing."""
-    builders = {name: builder for name, builder in BUILDERS.items()
-                if not only or name == "libabt" or any(o.lower() in name.lower() for o in only)}
+def chosen(only):
+    return {name: peer for name, peer in PEER_PROGRAMS.items()
+            if not only or name == "libabt" or any(o.lower() in name.lower() for o in only)}
+
+
+def find(paths, only=None):
+    """All programs that can be built, with their works; and what is missing. A path says where a peer's library is."""
+    peers = chosen(only)
+    results = {"libabt": build(peers.pop("libabt"), None)}  # first: another library uses its program
     # The slowest to build come last in the list: they begin first.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        built = {name: pool.submit(build, builder) for name, builder in reversed(builders.items())}
-    results = {name: built[name].result() for name in builders}
-    if argobots_path:  # with libabt's own program, which has been built
-        results["argobots"] = build(lambda: argobots(argobots_path))
+        built = {name: pool.submit(build, peer, paths.get(name)) for name, peer in reversed(peers.items())}
+    results.update({name: built[name].result() for name in peers})
     programs = [program for found, _ in results.values() for program in found]
     missing = [(name, reason) for name, (_, reason) in results.items() if reason]
-    if not argobots_path:
-        missing.append(("Argobots", "give a library by --argobots=PATH"))
     return programs, missing

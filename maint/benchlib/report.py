@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections import defaultdict
 
-from . import catalogue, measure
+from . import catalogue, measure, plots
 
 
 def first_line(*command):
@@ -149,16 +149,21 @@ def missing_lines(data):
     lines = []
     if data["missing"]:
         lines += ["", "Not measured:", ""] + [f"- {name}: {why}" for name, why in data["missing"]]
+    if data.get("late"):
+        lines += ["", "No time was left for:", ""] + [f"- {place}" for place in data["late"]]
     if data["failed"]:
         lines += ["", "Failed:", ""] + [f"- {f}" for f in data["failed"]]
     return lines
 
 
-# ---- A summary for the pages -------------------------------------------------------------------------------------
+# ---- What is printed: a line for each work that others do, too -------------------------------------------------------
 
-SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
-           "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "xs-unsorted", "memory-blocked"]
-BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
+
+def contest(results):
+    """libabt's best way, and the best of each other runtime, the fastest first."""
+    peers = {r["peer"] for r in results} - {"libabt", measure.SEQUENTIAL}
+    others = [best_of(results, lambda name, peer=peer: name == peer) for peer in peers]
+    return best_of(results, lambda name: name == "libabt"), sorted(others, key=lambda r: r["median"])
 
 
 def best_of(results, wanted):
@@ -166,193 +171,87 @@ def best_of(results, wanted):
     return min(mine, key=lambda r: r["median"]) if mine else None
 
 
-def contests(data):
-    """For each work and number of streams libabt's best way and the best way of each other runtime, the best first."""
-    for work in SUMMARY:
+def contests(data, works):
+    """For each of these works and each number of streams: the results of contest()."""
+    for work in works:
         here = [r for r in data["results"] if r["work"] == work and r["figure"] != "steps"]
         for streams in sorted({r["streams"] for r in here}):
-            mine = [r for r in here if r["streams"] == streams]
-            own = best_of(mine, lambda peer: peer == "libabt")
-            peers = {r["peer"] for r in mine} - {"libabt", measure.SEQUENTIAL}
-            others = sorted((best_of(mine, lambda p, peer=peer: p == peer) for peer in peers),
-                            key=lambda r: r["median"])
+            own, others = contest([r for r in here if r["streams"] == streams])
             if own and others:
                 yield own, others
 
 
+def overview(data):
+    about, rows = data["machine"], {}
+    for own, others in contests(data, catalogue.WORKS):
+        first = others[0]
+        rows.setdefault(own["title"], {})[own["streams"]] = (
+            f"{amount(own['median'], own['unit']):>8}  {first['peer']} {amount(first['median'], first['unit'])}")
+    counts = sorted({streams for row in rows.values() for streams in row})
+    lines = [f"{describe(about)}; load {about['load']:.1f}, {rounds_of(data)} rounds, raw switch {data['raw']['median']:.2f} ns",
+             f"{'libabt, and the best other':57}" + "".join(f"{'streams: ' + str(n):40}" for n in counts).rstrip()]
+    for title, row in rows.items():
+        lines.append(f"{title:57}" + "".join(f"{row.get(n, ''):40}" for n in counts).rstrip())
+    if data["missing"]:
+        lines.append("without " + ", ".join(name for name, _ in data["missing"]) + " (--list says why)")
+    if data.get("late"):
+        lines.append(f"{len(data['late'])} measurements found no time: table.md has them")
+    if data["failed"]:
+        lines.append(f"{len(data['failed'])} measurements failed: table.md has them")
+    return "\n".join(lines) + "\n"
+
+
+def write(data, directory):
+    """Returns the names of what was written."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (directory / "table.md").write_text(table(data), encoding="utf-8")
+    made = plots.groups(data, describe(data["machine"]), directory)
+    return "table.md, result.json and plots" if made else "table.md and result.json (and no plots: matplotlib is missing)"
+
+# ---- A summary for the pages -------------------------------------------------------------------------------------
+
+SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
+           "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "xs-unsorted", "memory-blocked"]
+README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
+          "mutex-8": "mutex, 8 ULTs with a yield inside"}
+BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
+
+
 def summary(data):
     about = data["machine"]
-    lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `maint/bench`: {describe(about)}, "
+    how = "maint/bench --quick" if data["quick"] else "maint/bench"
+    lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `{how}`: {describe(about)}, "
              f"{about['date']}, load {about['load']:.1f}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
              "its best way.", "", "| work | streams | libabt | the best others |", "|---|---:|---:|---|"]
-    for own, others in contests(data):
+    for own, others in contests(data, SUMMARY):
         best = "; ".join(f"{r['peer']} {amount(r['median'], r['unit'])}" for r in others[:3])
         lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
     return "\n".join(lines) + "\n"
 
 
-def plot_summary(pyplot, data, path):
-    """How many times longer the others take than libabt; left of 1 they are faster."""
-    rows = list(contests(data))
-    pane, axis = pyplot.subplots(figsize=(8, 0.24 * len(rows) + 1.2))
-    seen = set()
-    for i, (own, others) in enumerate(reversed(rows)):
-        for r in others:
-            axis.plot(r["median"] / own["median"], i, "o", markersize=5, color=COLOURS.get(r["peer"], "#374151"),
-                      label=None if r["peer"] in seen else r["peer"])
-            seen.add(r["peer"])
-    axis.axvline(1, color=COLOURS["libabt"], linewidth=1.5)
-    axis.set_yticks(range(len(rows)))
-    axis.set_yticklabels([f"{own['title']}, {own['streams']}" for own, _ in reversed(rows)], fontsize=7)
-    axis.set_xscale("log")
-    axis.grid(axis="x", linewidth=0.3)
-    axis.tick_params(axis="x", labelsize=7)
-    axis.set_xlabel("time over libabt's (the number behind a work is that of its streams)", fontsize=7)
-    axis.set_title(describe(data["machine"]), fontsize=8)
-    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
-    pane.tight_layout()
-    pane.savefig(path, metadata={"Date": None})
-    pyplot.close(pane)
+def short_summary(data):
+    about = data["machine"]
+    cpu = " ".join(about["cpu"].split()[:2])
+    lines = [f"Medians on {cpu}, {about['cores']} cores:", "", "| work, one stream | libabt | the best other |", "|---|---:|---:|"]
+    for own, others in contests(data, README):
+        if own["streams"] == 1:
+            lines.append(f"| {README[own['work']]} | {amount(own['median'], own['unit'])} | "
+                         f"{others[0]['peer']} {amount(others[0]['median'], others[0]['unit'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def put_between(page, text):
+    """Replaces what stands between the two lines of a page."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise SystemExit(f"{page} has no place for the summary")
+    page.write_text(before + begin + "\n" + text + "\n" + end + after, encoding="utf-8")
 
 
 def publish(data, top):
-    """The summary between two lines of doc/performance.md, and its plot beside it."""
-    page = top / "doc" / "performance.md"
-    text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    if not after:
-        raise SystemExit("doc/performance.md has no place for the summary")
-    pyplot = load_pyplot()
-    plot = "\n![libabt beside its peers](performance.svg)\n" if pyplot else ""
-    page.write_text(before + BEGIN + "\n" + summary(data) + plot + "\n" + END + after, encoding="utf-8")
-    if pyplot:
-        plot_summary(pyplot, data, top / "doc" / "performance.svg")
-
-
-# ---- Plots -------------------------------------------------------------------------------------------------------
-
-COLOURS = {"sequential": "#9ca3af", "libabt": "#c2410c", "argobots": "#a16207", "pthreads": "#6b7280", "libgomp": "#1d4ed8",
-           "libgomp, active waiting": "#60a5fa", "libomp": "#047857", "libomp, active waiting": "#6ee7b7",
-           "oneTBB": "#7e22ce", "Boost.Fiber": "#be185d", "Go": "#0e7490", "rayon": "#4d7c0f", "tokio": "#854d0e"}
-
-
-def ends_of(result):
-    pair = ("batch_min", "batch_avg") if result["figure"] == "create" else ("low", "high")
-    return [result[key] for key in pair]
-
-
-def bars(axis, results, scale):
-    """One bar for each way, the best on top; a whisker from the lowest to the highest round. For creation it goes from
-    the minimum to the average per unit: the maximum, which the table has, tells of the system's interrupts."""
-    results = sorted(results, key=lambda r: -r["median"])
-    for i, r in enumerate(results):
-        value = r["median"] / scale
-        axis.barh(i, value, color=COLOURS.get(r["peer"], "#374151"), height=0.7)
-        low, high = ends_of(r)
-        axis.plot([low / scale, high / scale], [i, i], color="black", linewidth=1)
-        axis.text(max(value, high / scale), i, f" {amount(r['median'], r['unit'])}", va="center", fontsize=7)
-    axis.set_yticks(range(len(results)))
-    axis.set_yticklabels([r["name"] for r in results], fontsize=7)
-    axis.set_xscale("log")
-    axis.tick_params(axis="x", labelsize=7)
-    axis.margins(x=0.2)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-
-
-def lines_of(pyplot, axis, results, scale):
-    """Over the number of streams, with the lowest and highest rounds: the form of the papers."""
-    colours, seen, ways = pyplot.get_cmap("tab20"), [], defaultdict(list)
-    for r in results:
-        ways[r["name"]].append(r)
-    for name, points in ways.items():
-        points.sort(key=lambda r: r["streams"])
-        x = [p["streams"] for p in points]
-        y = [p["median"] / scale for p in points]
-        spread = [[(p["median"] - p["low"]) / scale for p in points], [(p["high"] - p["median"]) / scale for p in points]]
-        style = "o-" if points[0]["peer"] == "libabt" else "s--"
-        colour = colours(len(seen) % 20)
-        seen.append(name)
-        axis.errorbar(x, y, yerr=spread, fmt=style, color=colour, markersize=3, linewidth=1, capsize=2, label=name)
-    axis.set_yscale("log")
-    axis.set_xticks(sorted({r["streams"] for r in results}))
-    axis.set_xlabel("streams", fontsize=7)
-    axis.tick_params(labelsize=7)
-    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def unit_of(results):
-    """A unit in which the figures of a plot read well."""
-    least = min(r["median"] for r in results)
-    if results[0]["unit"] == "bytes":
-        return 1, "bytes"
-    return (1, "ns") if least < 2e3 else (1e3, "us") if least < 2e6 else (1e6, "ms")
-
-
-def plot_figure(pyplot, figure, results, about, directory):
-    panels = defaultdict(list)
-    for r in results:
-        panels[(r["work"], r["streams"])].append(r)
-    if len({r["streams"] for r in results}) > 2:  # on a large machine: curves
-        panels = defaultdict(list)
-        for r in results:
-            panels[(r["work"], None)].append(r)
-    if figure == "steps":
-        panels = {("steps", 1): results}
-    keys = list(panels)
-    columns = 1 if len(keys) == 1 else 2
-    rows = (len(keys) + columns - 1) // columns
-    most = max(len(panels[k]) for k in keys)
-    size = (6.5 * columns, rows * max(2.2, 0.19 * most + 0.9))
-    pane, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False)
-    for i, axis in enumerate(axes.flat):
-        if i >= len(keys):
-            axis.set_visible(False)
-            continue
-        work, streams = keys[i]
-        mine = panels[keys[i]]
-        scale, unit = unit_of(mine)
-        title = "each turned off for itself" if work == "steps" else catalogue.WORKS[work][0]
-        if streams is None:
-            lines_of(pyplot, axis, mine, scale)
-            axis.set_title(f"{title} ({unit})", fontsize=8)
-        else:
-            bars(axis, mine, scale)
-            axis.set_title(f"{title}, {streams} stream{'s' if streams > 1 else ''} ({unit})", fontsize=8)
-    pane.suptitle(f"{catalogue.FIGURES[figure]}\n{describe(about)}", fontsize=9)
-    pane.tight_layout()
-    for kind in ("png", "svg"):
-        pane.savefig(directory / f"{figure}.{kind}", dpi=130)
-    pyplot.close(pane)
-
-
-def load_pyplot():
-    try:
-        import matplotlib
-    except ImportError:
-        return None
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "libabt"
-    matplotlib.rcParams["svg.fonttype"] = "none"
-    from matplotlib import pyplot
-    return pyplot
-
-
-def plots(data, directory):
-    """Returns what could not be done, or nothing."""
-    pyplot = load_pyplot()
-    if not pyplot:
-        return "no plots: python3-matplotlib is not installed (maint/bench --install)"
-    for figure in catalogue.FIGURES:
-        mine = [r for r in data["results"] if r["figure"] == figure]
-        if mine:
-            plot_figure(pyplot, figure, mine, data["machine"], directory)
-    return None
-
-
-def write(data, directory):
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    (directory / "table.md").write_text(table(data), encoding="utf-8")
-    return plots(data, directory)
+    """The summaries between two lines of README.md and of doc/performance.md, and the plot of both beside that."""
+    plots.summary(plots.load_pyplot(), data["results"], top / "doc" / "performance.svg")
+    put_between(top / "doc" / "performance.md", summary(data) + "\n![libabt beside its peers](performance.svg)\n")
+    put_between(top / "README.md", short_summary(data))

@@ -1,0 +1,235 @@
+"""The plots: one panel a question, its axis says which side is better. A point is a median, its bar goes from the least
+of the rounds to their upper quartile. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; who
+shares a colour differs in the form of its points."""
+
+from collections import defaultdict
+
+from . import catalogue, measure
+
+ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, BLACK, GREY = (
+    "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#000000", "#8a8a8a")
+
+# runtime: colour, form. One group a colour: libabt, OpenMP, oneTBB, Rust, Go, and libraries of threads.
+LOOKS = {
+    "libabt": (VERMILLION, "D"),
+    "Argobots": (BLACK, "s"),
+    "Qthreads": (BLACK, "^"),
+    "MassiveThreads": (BLACK, "v"),
+    "Boost.Fiber": (BLACK, "o"),
+    "pthreads": (BLACK, "x"),
+    "libgomp": (BLUE, "o"),
+    "libomp": (BLUE, "s"),
+    "oneTBB": (GREEN, "o"),
+    "rayon": (PURPLE, "o"),
+    "tokio": (PURPLE, "s"),
+    "Go": (SKY, "o"),
+    measure.SEQUENTIAL: (GREY, "|"),
+}
+BETTER = "← less is better"
+
+
+def runtime(result):
+    """Without how it waits."""
+    return result["peer"].split(",")[0]
+
+
+def load_pyplot():
+    try:
+        import matplotlib
+    except ImportError:
+        return None
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "libabt", "svg.fonttype": "none", "font.family": "sans-serif",
+                                "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica"]})
+    from matplotlib import pyplot
+    return pyplot
+
+
+def duration(value, _position=None):
+    for limit, factor, name in ((1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
+        if value < limit:
+            return f"{value / factor:.3g} {name}"
+    return f"{value / 1e9:.3g} s"
+
+
+def size(value, _position=None):
+    return f"{value:.0f} B" if value < 1024 else f"{value / 1024:.3g} KiB"
+
+
+def text_of(result):
+    return (size if result["unit"] == "bytes" else duration)(result["median"])
+
+
+def draw_point(axis, result, y, markersize):
+    colour, form = LOOKS.get(runtime(result), (GREY, "o"))
+    low, high = result["low"], max(result.get("quartile", result["high"]), result["median"])
+    front = 5 if result["peer"] == "libabt" else 3
+    axis.plot([low, high], [y, y], color=colour, linewidth=1.2, zorder=front - 1)
+    axis.plot(result["median"], y, form, color=colour, markersize=markersize, markeredgewidth=1.3, zorder=front,
+              markerfacecolor=colour if result["peer"] == "libabt" else "white")
+
+
+def finish_axis(axis, unit, fontsize):
+    from matplotlib.ticker import LogLocator, NullLocator
+    base = 4 if unit == "bytes" else 10
+    axis.set_xscale("log", base=base)
+    axis.xaxis.set_major_locator(LogLocator(base, numticks=6))
+    axis.xaxis.set_major_formatter(size if unit == "bytes" else duration)
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.tick_params(axis="x", labelsize=fontsize)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="x", linewidth=0.4, color="#dddddd")
+    axis.set_axisbelow(True)
+    axis.set_xlabel(BETTER, fontsize=fontsize, loc="left")
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+
+
+# ---- For the pages: a few questions ------------------------------------------------------------------------------
+
+QUESTIONS = [
+    ("What does a switch cost?", {"yield-2": "yield, 2 ULTs", "yield-256": "yield, 256 ULTs"}),
+    ("How much memory does a unit hold?", {"memory-created": "created", "memory-blocked": "blocked"}),
+    ("What does a unit cost: create, run, join, free?", {"create-256": "256 at a time", "create-16384": "16384 at a time"}),
+    ("What does waiting for each other cost?", {"mutex-8": "mutex, 8 ULTs", "eventual": "hand-over",
+                                                "barrier-64": "barrier of 64"}),
+    ("How long does a parallel loop take?", {"for-loop": "1000 elements", "tasks-single": "1000 tasks",
+                                             "nested": "1000 x 1000"}),
+    ("What does a task in a tree cost?", {"fib": "fib", "nqueens": "N-Queens", "uts-t1": "UTS T1"}),
+]
+
+
+def best(results):
+    return min(results, key=lambda r: r["median"])
+
+
+def rows_of(results, works):
+    """For each of some works and each number of streams: a label, libabt's best way, and that of each other runtime."""
+    for work, label in works.items():
+        here = [r for r in results if r["work"] == work and r["figure"] != "steps" and r["peer"] != measure.SEQUENTIAL]
+        counts = sorted({r["streams"] for r in here if r["peer"] == "libabt"})
+        for n in counts:
+            ways = defaultdict(list)
+            for r in here:
+                if r["streams"] == n:
+                    ways[runtime(r)].append(r)
+            own = best(ways.pop("libabt"))
+            streams = f"{n} stream{'s' if n > 1 else ''}"
+            yield (label if len(counts) == 1 else f"{label}, {streams}" if n == counts[0] else streams,
+                   own, [best(mine) for mine in ways.values()])
+
+
+def draw_question(axis, title, rows):
+    for i, (_, own, others) in enumerate(rows):
+        y = len(rows) - 1 - i
+        axis.axhline(y, color="#eeeeee", linewidth=0.8, zorder=0)
+        for r in reversed(others):
+            draw_point(axis, r, y, 5.5)
+        draw_point(axis, own, y, 7)
+        axis.annotate(text_of(own), (own["median"], y), xytext=(0, 5), textcoords="offset points", ha="center",
+                      fontsize=8, color=VERMILLION, fontweight="bold")
+    axis.set_yticks(range(len(rows)))
+    axis.set_yticklabels([label for label, _, _ in reversed(rows)], fontsize=9)
+    axis.set_ylim(-0.6, len(rows) - 0.2)
+    axis.set_title(title, fontsize=10.5, loc="left", fontweight="bold")
+    finish_axis(axis, rows[0][1]["unit"], 8.5)
+
+
+def draw_legend(pane, peers):
+    from matplotlib.lines import Line2D
+    marks = [Line2D([], [], color=LOOKS[p][0], marker=LOOKS[p][1], linestyle="", markersize=7, markeredgewidth=1.3,
+                    markerfacecolor=LOOKS[p][0] if p == "libabt" else "white") for p in peers]
+    pane.legend(marks, peers, loc="lower center", bbox_to_anchor=(0.5, 0.2 / pane.get_figheight()), ncol=6, fontsize=9, frameon=False)
+
+
+def summary(pyplot, results, path):
+    """The questions in two columns, as wide as a page."""
+    panels = [(title, list(rows_of(results, works))) for title, works in QUESTIONS]
+    panels = [(title, rows) for title, rows in panels if rows]
+    lines = [panels[i:i + 2] for i in range(0, len(panels), 2)]
+    heights = [max(len(rows) for _, rows in line) + 1.5 for line in lines]
+    pane, axes = pyplot.subplots(len(lines), 2, figsize=(10, 0.36 * sum(heights) + 1.2), squeeze=False,
+                                 height_ratios=heights)
+    for axis, panel in zip(axes.flat, panels):
+        draw_question(axis, *panel)
+    for axis in axes.flat[len(panels):]:
+        axis.set_visible(False)
+    there = {runtime(r) for _, rows in panels for _, own, others in rows for r in [own, *others]}
+    draw_legend(pane, [name for name in LOOKS if name in there])
+    pane.text(0.5, 0.005, "The point is the median of the rounds; the bar goes from the least to the upper quartile. "
+              "Scales are logarithmic.", ha="center", fontsize=8.5, color="#444444")
+    pane.tight_layout(rect=(0, 0.85 / pane.get_figheight(), 1, 1), h_pad=1.6, w_pad=2)
+    pane.savefig(path, metadata={"Date": None}, dpi=100)
+    pyplot.close(pane)
+
+
+# ---- For build/bench: all ways of all works, a file for each group -------------------------------------------------
+
+
+def draw_ways(axis, results):
+    """A line for each way, the best on top."""
+    results = sorted(results, key=lambda r: -r["median"])
+    for y, r in enumerate(results):
+        draw_point(axis, r, y, 5)
+        axis.annotate(text_of(r), (max(r["median"], r.get("quartile", r["high"])), y), xytext=(6, 0), va="center",
+                      textcoords="offset points", fontsize=7)
+    axis.set_yticks(range(len(results)))
+    axis.set_yticklabels([r["name"] for r in results], fontsize=7)
+    axis.margins(x=0.25)
+    finish_axis(axis, results[0]["unit"], 7)
+
+
+def draw_curves(axis, results):
+    """Over the number of streams: the form of the papers. libabt's best way and each other's."""
+    there = {runtime(r) for r in results}
+    for peer in (p for p in LOOKS if p in there):
+        mine, (colour, form) = [r for r in results if runtime(r) == peer], LOOKS[peer]
+        counts = sorted({r["streams"] for r in mine})
+        points = [best([r for r in mine if r["streams"] == n]) for n in counts]
+        y = [r["median"] for r in points]
+        spread = [[r["median"] - r["low"] for r in points],
+                  [max(r.get("quartile", r["high"]) - r["median"], 0) for r in points]]
+        axis.errorbar(counts, y, yerr=spread, color=colour, marker=form, markersize=4, linewidth=1, capsize=2, label=peer)
+    axis.set_yscale("log")
+    axis.yaxis.set_major_formatter(size if results[0]["unit"] == "bytes" else duration)
+    axis.set_xticks(sorted({r["streams"] for r in results}))
+    axis.set_xlabel("streams", fontsize=7)
+    axis.set_ylabel(BETTER, fontsize=7)
+    axis.tick_params(labelsize=7)
+    axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def group(pyplot, figure, results, head, directory):
+    panels, curves = defaultdict(list), len({r["streams"] for r in results}) > 2
+    for r in results:
+        panels[("steps", 1) if figure == "steps" else (r["work"], None if curves else r["streams"])].append(r)
+    keys = list(panels)
+    columns = 1 if len(keys) == 1 else 2
+    rows = (len(keys) + columns - 1) // columns
+    most = max(len(panels[k]) for k in keys)
+    pane, axes = pyplot.subplots(rows, columns, figsize=(6.5 * columns, rows * max(2.2, 0.19 * most + 0.9)), squeeze=False)
+    for axis in axes.flat[len(keys):]:
+        axis.set_visible(False)
+    for axis, (work, streams) in zip(axes.flat, keys):
+        title = "each turned off for itself" if work == "steps" else catalogue.WORKS[work][0]
+        (draw_curves if streams is None else draw_ways)(axis, panels[(work, streams)])
+        if streams is not None:
+            title += f", {streams} stream{'s' if streams > 1 else ''}"
+        axis.set_title(title, fontsize=8, loc="left")
+    pane.suptitle(f"{catalogue.FIGURES[figure]}\n{head}", fontsize=9)
+    pane.tight_layout()
+    for kind in ("png", "svg"):
+        pane.savefig(directory / f"{figure}.{kind}", dpi=130)
+    pyplot.close(pane)
+
+
+def groups(data, head, directory):
+    """Whether they were made."""
+    pyplot = load_pyplot()
+    if not pyplot:
+        return False
+    for figure in catalogue.FIGURES:
+        mine = [r for r in data["results"] if r["figure"] == figure]
+        if mine:
+            group(pyplot, figure, mine, head, directory)
+    return True
