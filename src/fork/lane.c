@@ -1,5 +1,7 @@
 #include "fork/lane.h"
 
+#include "os/annotate.h"
+
 /* All slots are below it, so that the owner takes its slow ways. */
 static uintptr_t above_all(struct abti_lane *lane)
 {
@@ -45,9 +47,11 @@ void abti_lane_begin(struct abti_lane *lane, bool is_closed)
 /* The tasks before `split` become public. relaxed: the owner alone moves the split. */
 static void move_split_up(struct abti_lane *lane, uint32_t split)
 {
-    for (uint32_t i = lane->split; i < split; i++)
+    for (uint32_t i = lane->split; i < split; i++) {
         abti_store_relaxed(abti_task_state(lane->slots[i]), ABTI_TASK_RUNS); /* relaxed: the swap publishes it */
-    uint64_t part = abti_load_relaxed(&lane->public_part);                   /* relaxed: only the swap decides */
+        abti_annotate_release(lane->slots[i]);                               /* abti_fork_run_stolen acquires it */
+    }
+    uint64_t part = abti_load_relaxed(&lane->public_part); /* relaxed: only the swap decides */
     /* release: pairs with the acquire in abti_lane_steal. A thief sees the slots, the tasks and their arguments. */
     while (!abti_cas_release(&lane->public_part, &part, abti_lane_pack(abti_lane_tail(part), split)))
         ;
@@ -71,11 +75,21 @@ bool abti_lane_publish(struct abti_lane *lane, uint32_t top)
     return true;
 }
 
+/* From the split on first come all the tasks and then NULLs: in steps that double until it has passed the top. */
 uint32_t abti_lane_top(struct abti_lane *lane)
 {
-    uint32_t top = lane->split;
-    while (top < ABTI_LANE_SLOTS && lane->slots[top])
-        top++;
+    uint32_t top = lane->split, end = ABTI_LANE_SLOTS, step = 1;
+    while (top < end && lane->slots[top]) {
+        uint32_t next = top + step;
+        if (next >= end || !lane->slots[next]) {
+            end = next < end ? next : end;
+            step = 1;
+            top++;
+        } else {
+            top = next;
+            step *= 2;
+        }
+    }
     return top;
 }
 

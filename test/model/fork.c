@@ -12,6 +12,7 @@ const char *const model_subjects[] = {"src/fork/lane.c", "src/fork/lane.h", 0};
 
 enum { TASKS = 3, TRIES = 4 };
 
+bool abti_annotate_order;
 static char memory[2][ABTX_LANE_BYTES] __attribute__((aligned(ABTX_LANE_BYTES)));
 static const volatile int nobody;
 

@@ -3,6 +3,7 @@
  * Small programs, by their names: what each writes it may write, since the library orders it. The last ones are wrong.
  */
 #include <abt.h>
+#include <abt_fork.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,50 @@ static void run(void (*function)(void *))
 }
 
 /* --- What is right --- */
+
+/* Each leaf counts in a place of its own, and each task in a variable of its forker's. */
+ABTX_VOID_TASK(counts_leaves, (int, first), (int, num), (long *, sum))
+{
+    if (num == 1) {
+        *sum = ++plain[first];
+        return;
+    }
+    long left = 0, right = 0;
+    ABTX_FORK(counts_leaves, other, first + num / 2, num / 2, &right);
+    ABTX_CALL(counts_leaves, first, num / 2, &left);
+    if (num == UNITS / 2)
+        ABT_thread_yield();
+    ABTX_JOIN(counts_leaves, other);
+    *sum = left + right;
+}
+
+static void counts_parts(ptrdiff_t begin, ptrdiff_t end, void *unused)
+{
+    (void)unused;
+    for (ptrdiff_t i = begin; i < end; i++)
+        plain[i]++;
+}
+
+static void forks(void *unused)
+{
+    long sum = 0;
+    (void)unused;
+    ABTX_RUN(counts_leaves, 0, UNITS, &sum);
+    abtx_for(0, UNITS, 1, counts_parts, NULL);
+    total += (int)sum;
+}
+
+/* Streams that are idle take tasks; they need a moment for it. */
+static void does_fork(void)
+{
+    must(ABTX_fork_start(STREAMS, streams));
+    for (int i = 0; i < 50 * ROUNDS; i++) {
+        must(ABT_thread_create(pool, forks, NULL, ABT_THREAD_ATTR_NULL, &units[0]));
+        must(ABT_thread_free(&units[0]));
+        forks(NULL);
+    }
+    must(ABTX_fork_stop());
+}
 
 static void counts(void *mine)
 {
@@ -557,8 +602,9 @@ static const struct {
            {"timers", does_timers},       {"migration", does_migration},
            {"streams", does_streams},     {"stream_barrier", does_stream_barrier},
            {"exit", does_exit},           {"create_to", does_create_to},
-           {"user_pool", does_user_pool}, {"-race_one", races_on_one},
-           {"-race_two", races_on_two},   {"-stale", uses_stale}};
+           {"user_pool", does_user_pool}, {"fork", does_fork},
+           {"-race_one", races_on_one},   {"-race_two", races_on_two},
+           {"-stale", uses_stale}};
 
 static void make(void)
 {
