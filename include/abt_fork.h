@@ -74,7 +74,7 @@ struct abtx_lane {
     const volatile int *idle;        /* not 0: streams wait for tasks */
 };
 
-#define ABTX_LIKELY_(condition) __builtin_expect(!!(condition), 1)
+#define ABTX_LIKELY_(condition) (__builtin_expect(!!(condition), 1) != 0)
 
 static inline struct abtx_lane *abtx_lane_of(abtx_at here)
 {
@@ -116,61 +116,35 @@ static inline int abtx_join(abtx_at here)
 /* ---- Tasks with types -------------------------------------------------------------------------------------------- */
 
 /*
- * ABTX_TASK(type, name, (type, parameter)...) begins the definition of a task with one to six parameters, whose result
- * is not void; what follows is the body of a static function, in which these stand for statements and expressions:
+ * ABTX_TASK(type, name, (type, parameter)...) begins the definition of a task with up to eight parameters, and
+ * ABTX_VOID_TASK(name, (type, parameter)...) that of one without a result; what follows is the body of a static
+ * function, in which these stand for statements and expressions:
  *
  * ABTX_FORK(task, variable, argument...);   forks: declares a variable that stands for the task
  * ABTX_JOIN(task, variable)                 its result, when it has run
  * ABTX_CALL(task, argument...)              calls a task as a function
  *
  * ABTX_RUN(task, argument...)               calls a task from any other function
- * ABTX_TASK_DECLARE(type, name, ...);       declares a task that is defined later, for mutual recursion
+ *
+ * Tasks that fork each other are first declared, by ABTX_TASK_DECLARE(type, name, ...); or
+ * ABTX_VOID_TASK_DECLARE(name, ...); and then defined, by ABTX_TASK_DEFINE(type, name, ...) or
+ * ABTX_VOID_TASK_DEFINE(name, ...) and the body.
  */
-#define ABTX_TASK_DECLARE(type, name, ...)                                                                             \
-    struct name##_task {                                                                                               \
-        struct abtx_task task;                                                                                         \
-        type result;                                                                                                   \
-        ABTX_EACH_(ABTX_FIELD_, __VA_ARGS__)                                                                           \
-    };                                                                                                                 \
-    static type name##_body(abtx_at abtx_here, ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__));                              \
-    static inline __attribute__((unused)) void name##_set(struct name##_task *abtx_t,                                  \
-                                                          ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                    \
-    {                                                                                                                  \
-        ABTX_EACH_(ABTX_STORE_, __VA_ARGS__)                                                                           \
-    }                                                                                                                  \
-    static __attribute__((unused)) void name##_run(abtx_at abtx_here, struct abtx_task *abtx_task)                     \
-    {                                                                                                                  \
-        struct name##_task *abtx_t = (struct name##_task *)abtx_task;                                                  \
-        abtx_t->result = name##_body(abtx_here, ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                  \
-    }                                                                                                                  \
-    static inline __attribute__((unused)) type name##_join(struct name##_task *abtx_t, abtx_at abtx_here)              \
-    {                                                                                                                  \
-        if (ABTX_LIKELY_(abtx_join(abtx_here)))                                                                        \
-            return name##_body(abtx_here, ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                        \
-        return abtx_t->result;                                                                                         \
-    }                                                                                                                  \
-    static inline __attribute__((unused)) type name##_root(ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                   \
-    {                                                                                                                  \
-        struct abtx_region abtx_region;                                                                                \
-        type abtx_result = name##_body(ABTX_fork_enter(&abtx_region), ABTX_LIST_(ABTX_NAME_, __VA_ARGS__));            \
-        ABTX_fork_leave(&abtx_region);                                                                                 \
-        return abtx_result;                                                                                            \
-    }                                                                                                                  \
-    struct name##_task /* the semicolon follows */
+#define ABTX_TASK(...)                                                                                                 \
+    ABTX_TASK_DECLARE(__VA_ARGS__);                                                                                    \
+    ABTX_TASK_DEFINE(__VA_ARGS__)
+#define ABTX_TASK_DECLARE(...) ABTX_2_OR_MORE_(ABTX_TASK_DECLARE_, __VA_ARGS__)(__VA_ARGS__)
+#define ABTX_TASK_DEFINE(...) ABTX_2_OR_MORE_(ABTX_TASK_DEFINE_, __VA_ARGS__)(__VA_ARGS__)
+#define ABTX_VOID_TASK(...)                                                                                            \
+    ABTX_VOID_TASK_DECLARE(__VA_ARGS__);                                                                               \
+    ABTX_VOID_TASK_DEFINE(__VA_ARGS__)
+#define ABTX_VOID_TASK_DECLARE(...) ABTX_1_OR_MORE_(ABTX_VOID_TASK_DECLARE_, __VA_ARGS__)(__VA_ARGS__)
+#define ABTX_VOID_TASK_DEFINE(...) ABTX_TASK_DEFINE(void, __VA_ARGS__)
 
-#define ABTX_TASK(type, name, ...)                                                                                     \
-    ABTX_TASK_DECLARE(type, name, __VA_ARGS__);                                                                        \
-    static __attribute__((unused)) type name##_body(abtx_at abtx_here, ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))
-
-#define ABTX_FORK(name, variable, ...)                                                                                 \
-    struct name##_task variable;                                                                                       \
-    abtx_at variable##_at = abtx_here;                                                                                 \
-    name##_set(&variable, __VA_ARGS__);                                                                                \
-    abtx_here = abtx_fork(abtx_here, &variable.task, name##_run)
-
+#define ABTX_FORK(...) ABTX_2_OR_MORE_(ABTX_FORK_, __VA_ARGS__)(__VA_ARGS__)
 #define ABTX_JOIN(name, variable) (abtx_here = variable##_at, name##_join(&variable, variable##_at))
-#define ABTX_CALL(name, ...) name##_body(abtx_here, __VA_ARGS__)
-#define ABTX_RUN(name, ...) name##_root(__VA_ARGS__)
+#define ABTX_CALL(...) ABTX_1_OR_MORE_(ABTX_CALL_, __VA_ARGS__)(__VA_ARGS__)
+#define ABTX_RUN(...) ABTX_1_OR_MORE_(ABTX_RUN_, __VA_ARGS__)(__VA_ARGS__)
 
 /* ---- Loops, reductions and functions side by side ---------------------------------------------------------------- */
 
@@ -204,28 +178,132 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 
 #define ABTX_CAT_(a, b) ABTX_CAT2_(a, b)
 #define ABTX_CAT2_(a, b) a##b
-#define ABTX_COUNT_(...) ABTX_COUNT2_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
-#define ABTX_COUNT2_(a, b, c, d, e, f, n, ...) n
-/* f(pair) of each pair in a row, and with commas between. */
+#define ABTX_11TH_(a, b, c, d, e, f, g, h, i, j, k, ...) k
+
+/* name_1 or name_2 if there are so many arguments, and else name_MORE. */
+#define ABTX_1_OR_MORE_(name, ...)                                                                                     \
+    ABTX_CAT_(name, ABTX_11TH_(__VA_ARGS__, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, 1, 0))
+#define ABTX_2_OR_MORE_(name, ...)                                                                                     \
+    ABTX_CAT_(name, ABTX_11TH_(__VA_ARGS__, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, 2, 1, 0))
+
+/* How many pairs there are behind the first argument, which is there for the sake of none. */
+#define ABTX_COUNT_(...) ABTX_11TH_(__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+/* f(pair) of each pair, and with a comma before each. */
 #define ABTX_EACH_(f, ...) ABTX_CAT_(ABTX_EACH_, ABTX_COUNT_(__VA_ARGS__))(f, __VA_ARGS__)
-#define ABTX_EACH_1(f, a) f a
-#define ABTX_EACH_2(f, a, b) f a f b
-#define ABTX_EACH_3(f, a, b, c) f a f b f c
-#define ABTX_EACH_4(f, a, b, c, d) f a f b f c f d
-#define ABTX_EACH_5(f, a, b, c, d, e) f a f b f c f d f e
-#define ABTX_EACH_6(f, a, b, c, d, e, g) f a f b f c f d f e f g
+#define ABTX_EACH_0(f, z)
+#define ABTX_EACH_1(f, z, a) f a
+#define ABTX_EACH_2(f, z, a, b) f a f b
+#define ABTX_EACH_3(f, z, a, b, c) f a f b f c
+#define ABTX_EACH_4(f, z, a, b, c, d) f a f b f c f d
+#define ABTX_EACH_5(f, z, a, b, c, d, e) f a f b f c f d f e
+#define ABTX_EACH_6(f, z, a, b, c, d, e, g) f a f b f c f d f e f g
+#define ABTX_EACH_7(f, z, a, b, c, d, e, g, h) f a f b f c f d f e f g f h
+#define ABTX_EACH_8(f, z, a, b, c, d, e, g, h, i) f a f b f c f d f e f g f h f i
 #define ABTX_LIST_(f, ...) ABTX_CAT_(ABTX_LIST_, ABTX_COUNT_(__VA_ARGS__))(f, __VA_ARGS__)
-#define ABTX_LIST_1(f, a) f a
-#define ABTX_LIST_2(f, a, b) f a, f b
-#define ABTX_LIST_3(f, a, b, c) f a, f b, f c
-#define ABTX_LIST_4(f, a, b, c, d) f a, f b, f c, f d
-#define ABTX_LIST_5(f, a, b, c, d, e) f a, f b, f c, f d, f e
-#define ABTX_LIST_6(f, a, b, c, d, e, g) f a, f b, f c, f d, f e, f g
+#define ABTX_LIST_0(f, z)
+#define ABTX_LIST_1(f, z, a) , f a
+#define ABTX_LIST_2(f, z, a, b) , f a, f b
+#define ABTX_LIST_3(f, z, a, b, c) , f a, f b, f c
+#define ABTX_LIST_4(f, z, a, b, c, d) , f a, f b, f c, f d
+#define ABTX_LIST_5(f, z, a, b, c, d, e) , f a, f b, f c, f d, f e
+#define ABTX_LIST_6(f, z, a, b, c, d, e, g) , f a, f b, f c, f d, f e, f g
+#define ABTX_LIST_7(f, z, a, b, c, d, e, g, h) , f a, f b, f c, f d, f e, f g, f h
+#define ABTX_LIST_8(f, z, a, b, c, d, e, g, h, i) , f a, f b, f c, f d, f e, f g, f h, f i
 #define ABTX_FIELD_(type, name) type name;
 #define ABTX_PARAMETER_(type, name) type name
 #define ABTX_STORE_(type, name) abtx_t->name = name;
 #define ABTX_LOAD_(type, name) abtx_t->name
 #define ABTX_NAME_(type, name) name
+
+#define ABTX_TASK_DEFINE_2(type, name) static __attribute__((unused)) type name##_body(abtx_at abtx_here)
+#define ABTX_TASK_DEFINE_MORE(type, name, ...)                                                                                \
+    static __attribute__((unused)) type name##_body(abtx_at abtx_here ABTX_LIST_(ABTX_PARAMETER_, ~, __VA_ARGS__))
+
+#define ABTX_TASK_DECLARE_2(type, name) ABTX_VALUE_TASK_(type, name, ~)
+#define ABTX_TASK_DECLARE_MORE(type, name, ...) ABTX_VALUE_TASK_(type, name, ~, __VA_ARGS__)
+#define ABTX_VOID_TASK_DECLARE_1(name) ABTX_NO_VALUE_TASK_(name, ~)
+#define ABTX_VOID_TASK_DECLARE_MORE(name, ...) ABTX_NO_VALUE_TASK_(name, ~, __VA_ARGS__)
+
+/* What tasks with and without a result have in common. */
+#define ABTX_TASK_BEGIN_(type, name, ...)                                                                              \
+    static type name##_body(abtx_at abtx_here ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__));                               \
+    static inline __attribute__((unused)) void name##_set(                                                             \
+        struct name##_task *abtx_t ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                           \
+    {                                                                                                                  \
+        (void)abtx_t;                                                                                                  \
+        ABTX_EACH_(ABTX_STORE_, __VA_ARGS__)                                                                           \
+    }
+
+#define ABTX_VALUE_TASK_(type, name, ...)                                                                              \
+    struct name##_task {                                                                                               \
+        struct abtx_task task;                                                                                         \
+        type result;                                                                                                   \
+        ABTX_EACH_(ABTX_FIELD_, __VA_ARGS__)                                                                           \
+    };                                                                                                                 \
+    ABTX_TASK_BEGIN_(type, name, __VA_ARGS__)                                                                          \
+    static __attribute__((unused)) void name##_run(abtx_at abtx_here, struct abtx_task *abtx_task)                     \
+    {                                                                                                                  \
+        struct name##_task *abtx_t = (struct name##_task *)abtx_task;                                                  \
+        abtx_t->result = name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                   \
+    }                                                                                                                  \
+    static inline __attribute__((unused)) type name##_join(struct name##_task *abtx_t, abtx_at abtx_here)              \
+    {                                                                                                                  \
+        if (ABTX_LIKELY_(abtx_join(abtx_here)))                                                                        \
+            return name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                         \
+        return abtx_t->result;                                                                                         \
+    }                                                                                                                  \
+    static inline __attribute__((unused)) type name##_root(                                                            \
+        int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                                      \
+    {                                                                                                                  \
+        struct abtx_region abtx_region;                                                                                \
+        type abtx_result = name##_body(ABTX_fork_enter(&abtx_region) ABTX_LIST_(ABTX_NAME_, __VA_ARGS__));             \
+        ABTX_fork_leave(&abtx_region);                                                                                 \
+        (void)abtx_unused;                                                                                             \
+        return abtx_result;                                                                                            \
+    }                                                                                                                  \
+    struct name##_task /* the semicolon follows */
+
+#define ABTX_NO_VALUE_TASK_(name, ...)                                                                                 \
+    struct name##_task {                                                                                               \
+        struct abtx_task task;                                                                                         \
+        ABTX_EACH_(ABTX_FIELD_, __VA_ARGS__)                                                                           \
+    };                                                                                                                 \
+    ABTX_TASK_BEGIN_(void, name, __VA_ARGS__)                                                                          \
+    static __attribute__((unused)) void name##_run(abtx_at abtx_here, struct abtx_task *abtx_task)                     \
+    {                                                                                                                  \
+        struct name##_task *abtx_t = (struct name##_task *)abtx_task;                                                  \
+        (void)abtx_t;                                                                                                  \
+        name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                                    \
+    }                                                                                                                  \
+    static inline __attribute__((unused)) void name##_join(struct name##_task *abtx_t, abtx_at abtx_here)              \
+    {                                                                                                                  \
+        (void)abtx_t;                                                                                                  \
+        if (ABTX_LIKELY_(abtx_join(abtx_here)))                                                                        \
+            name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                                \
+    }                                                                                                                  \
+    static inline __attribute__((unused)) void name##_root(                                                            \
+        int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                                      \
+    {                                                                                                                  \
+        struct abtx_region abtx_region;                                                                                \
+        name##_body(ABTX_fork_enter(&abtx_region) ABTX_LIST_(ABTX_NAME_, __VA_ARGS__));                                \
+        ABTX_fork_leave(&abtx_region);                                                                                 \
+        (void)abtx_unused;                                                                                             \
+    }                                                                                                                  \
+    struct name##_task /* the semicolon follows */
+
+#define ABTX_FORK_2(name, variable)                                                                                    \
+    struct name##_task variable;                                                                                       \
+    abtx_at variable##_at = abtx_here;                                                                                 \
+    abtx_here = abtx_fork(abtx_here, &variable.task, name##_run)
+#define ABTX_FORK_MORE(name, variable, ...)                                                                            \
+    struct name##_task variable;                                                                                       \
+    abtx_at variable##_at = abtx_here;                                                                                 \
+    name##_set(&variable, __VA_ARGS__);                                                                                \
+    abtx_here = abtx_fork(abtx_here, &variable.task, name##_run)
+#define ABTX_CALL_1(name) name##_body(abtx_here)
+#define ABTX_CALL_MORE(name, ...) name##_body(abtx_here, __VA_ARGS__)
+#define ABTX_RUN_1(name) name##_root(0)
+#define ABTX_RUN_MORE(name, ...) name##_root(0, __VA_ARGS__)
 
 /* -- Loops -- */
 
