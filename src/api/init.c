@@ -21,12 +21,14 @@
 #include "stream/list.h"
 #include "stream/reclaim.h"
 #include "stream/sched_impl.h"
+#include "stream/source.h"
 #include "stream/xstream.h"
 #include "sync/mutex.h"
 #include "trace/probes.h"
 #include "trace/stats.h"
 #include "trace/trace.h"
 #include "unit/exceptions.h"
+#include "unit/kept.h"
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
@@ -331,6 +333,8 @@ int ABT_initialized(void)
 /* As when the library was loaded, but for the configuration: other threads may have been changing any of it. */
 static void forget_parent(void)
 {
+    abti_team_forget(abti_fork_lane(abti_es_self));
+    abti_sources_forget();
     abti_es_self = NULL;
     abti_es_list_forget();
     abti_rt_forget();
@@ -360,6 +364,7 @@ static void reset_in_child(void)
     if (!abti_rt_is_up() || (es && es->is_primary && abti_rt.num_xstreams == 1))
         return;
     abti_unit *forker = es ? es->cur : NULL;
+    const ABTX_switch_hooks *hooks = es ? es->hooks : NULL;
     forget_parent();
     if (memory_and_primary_init() != ABT_SUCCESS) {
         fprintf(stderr, "libabt: no memory to begin anew in the child of a fork: it is as before ABT_init there\n");
@@ -368,6 +373,7 @@ static void reset_in_child(void)
     }
     if (forker && !(forker->flags & ABTI_UNIT_PRIMARY))
         abti_end_with_process(abti_rt.primary->cur, forker);
+    abti_hooks_set(abti_rt.primary, hooks);
     abti_stackuse_begin();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);

@@ -37,10 +37,10 @@ static void come_back(void *arg)
         region->outer->back(region->outer->arg);
 }
 
-/* The lane of a ULT that is in a region already. */
-static struct abti_lane *present_lane(abti_es *es)
+/* A tasklet has no hooks; those that it sees, in a callback of a scheduler, are of the ULT that is about to leave. */
+struct abti_lane *abti_fork_lane(abti_es *es)
 {
-    if (!es || !es->hooks || es->hooks->leave != leave_stream)
+    if (!es || !es->hooks || es->hooks->leave != leave_stream || abti_unit_is_tasklet(es->cur))
         return NULL;
     return ((struct abtx_region *)es->hooks->arg)->lane;
 }
@@ -64,7 +64,7 @@ static void open_lane(abti_es *es, struct abtx_region *region, struct abti_lane 
 abtx_at ABTX_fork_enter(struct abtx_region *region)
 {
     abti_es *es = abti_es_self;
-    struct abti_lane *lane = present_lane(es);
+    struct abti_lane *lane = abti_fork_lane(es);
     region->lane = NULL;
     if (lane)
         return &lane->slots[abti_lane_top(lane)];
@@ -82,8 +82,9 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
 
 static ABTI_COLD void tell_unjoined(struct abti_lane *lane)
 {
-    fprintf(stderr, "libabt: a function has ended that has forked %u tasks and not joined them; see doc/fork-join.md\n",
-            abti_lane_top(lane));
+    uint32_t num = abti_lane_top(lane);
+    fprintf(stderr, "libabt: a function has ended that has forked %u task%s and not joined %s; see doc/fork-join.md\n",
+            num, num == 1 ? "" : "s", num == 1 ? "it" : "them");
 }
 
 void ABTX_fork_leave(struct abtx_region *region)

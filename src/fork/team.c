@@ -1,5 +1,6 @@
 #include "fork/team.h"
 
+#include "os/annotate.h"
 #include "os/spin.h"
 #include "os/vm.h"
 #include "stream/source.h"
@@ -85,6 +86,7 @@ struct abti_lane *abti_team_get_lane(void)
             team.free = lane->next;
         abti_spin_unlock(&team.lock);
         abti_vm_unmap(chunk, sizeof(*chunk));
+        abti_annotate_acquire(lane); /* the slots have had another owner */
         if (lane || tried)
             return lane;
         chunk = make_chunk();
@@ -93,6 +95,7 @@ struct abti_lane *abti_team_get_lane(void)
 
 void abti_team_put_lane(struct abti_lane *lane)
 {
+    abti_annotate_release(lane);
     abti_spin_lock(&team.lock);
     lane->next = team.free;
     team.free = lane;
@@ -101,11 +104,31 @@ void abti_team_put_lane(struct abti_lane *lane)
 
 void abti_team_fini(void)
 {
-    uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed, as below: nobody else is there */
-    for (uint32_t i = 0; i < num; i++)
-        abti_vm_unmap(abti_load_relaxed(&team.chunks[i]), sizeof(struct chunk));
-    abti_store_relaxed(&team.num_chunks, 0);
+    abti_spin_lock(&team.lock);
+    uint32_t num = abti_load_relaxed(&team.num_chunks), num_free = 0; /* relaxed, as below: the lock is held */
+    for (struct abti_lane *lane = team.free; lane; lane = lane->next)
+        num_free++;
+    if (num_free == num * CHUNK_LANES) {
+        for (uint32_t i = 0; i < num; i++)
+            abti_vm_unmap(abti_load_relaxed(&team.chunks[i]), sizeof(struct chunk));
+        abti_store_relaxed(&team.num_chunks, 0);
+        team.free = NULL;
+    }
+    abti_spin_unlock(&team.lock);
+}
+
+void abti_team_forget(struct abti_lane *mine)
+{
+    uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed, as below: there is one thread */
+    team.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
     team.free = NULL;
+    for (uint32_t i = 0; i < num * CHUNK_LANES; i++) {
+        struct abti_lane *lane = lane_at(abti_load_relaxed(&team.chunks[i / CHUNK_LANES]), i % CHUNK_LANES);
+        if (lane == mine)
+            continue;
+        abti_store_relaxed(&lane->in_use, false);
+        abti_store_relaxed(&lane->public_part, 0);
+    }
 }
 
 /* --- Streams --- */

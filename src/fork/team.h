@@ -21,8 +21,18 @@ void abti_team_wake(void);
 struct abti_lane *abti_team_get_lane(void);
 void abti_team_put_lane(struct abti_lane *lane);
 
-/* Frees the lanes. Nobody forks any more. */
+/* Frees the lanes, unless a thread outside of the library still has one: they are kept for the next time then. */
 void abti_team_fini(void);
+
+/*
+ * In the child of a fork: nobody has the tasks of others than the caller, who has the lane `mine`, or none if it is
+ * NULL. Which of the other lanes are his, by nested calls outside of ULTs, is not known: none is used again but those
+ * that he gives back.
+ */
+void abti_team_forget(struct abti_lane *mine);
+
+/* The lane of the ULT that runs on the stream, if it is in a region. NULL: it has none. */
+struct abti_lane *abti_fork_lane(abti_es *es);
 
 /* What a stream calls as a ULT when it has taken a task. */
 void abti_fork_run_stolen(void *task);

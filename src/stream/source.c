@@ -271,6 +271,19 @@ void abti_source_detach_all(ABTX_source source)
     abti_spin_unlock(&attaching);
 }
 
+/* relaxed: there is one thread */
+void abti_sources_forget(void)
+{
+    attaching = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_SOURCES);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
+            a->source->lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+            a->source->attachments = NULL;
+            abti_store_relaxed(&a->source->idle, 0);
+        }
+    }
+}
+
 void abti_sources_fini(abti_es *es)
 {
     abti_spin_lock(&attaching);

@@ -49,6 +49,9 @@ void abti_source_wake_one(ABTX_source source);
 /* Detaches what is attached to an ES that runs no more. */
 void abti_sources_fini(abti_es *es);
 
+/* In the child of a fork, as long as the streams of the parent are known: no source is attached to any of them. */
+void abti_sources_forget(void);
+
 /* --- For the ES, which has nothing else to run --- */
 
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched);

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <abt_fork.h>
+
 #include "emulated.h"
 #include "must.h"
 #include "sanitizers.h"
@@ -76,6 +78,22 @@ static bool works(void)
     return num == 1 && works_in(pool);
 }
 
+ABTX_VOID_TASK(set, (atomic_bool *, flag))
+{
+    (void)abtx_here;
+    atomic_store(flag, true);
+}
+
+/* Ends when another stream has run the task. */
+ABTX_VOID_TASK(wait_for_other)
+{
+    atomic_bool flag = false;
+    ABTX_FORK(set, other, &flag);
+    while (!atomic_load(&flag))
+        must(ABT_self_yield());
+    ABTX_JOIN(set, other);
+}
+
 static bool works_on_streams(void)
 {
     ABT_xstream more[NUM_STREAMS];
@@ -83,6 +101,9 @@ static bool works_on_streams(void)
 
     for (int i = 0; i < NUM_STREAMS; i++)
         must(ABT_xstream_create(ABT_SCHED_NULL, &more[i]));
+    must(ABTX_fork_start(NUM_STREAMS, more));
+    for (int i = 0; i < 10; i++)
+        ABTX_RUN(wait_for_other);
     for (int i = 0; i < NUM_STREAMS; i++) {
         ABT_pool pool;
         must(ABT_xstream_get_main_pools(more[i], 1, &pool));
@@ -244,6 +265,65 @@ static void *fork_in_thread(void *arg)
     return NULL;
 }
 
+/* A forker forks the process, when it has tasks that nobody has taken, and idle streams have asked for them. */
+ABTX_VOID_TASK(fork_amid_tasks)
+{
+    atomic_bool flag = false;
+    ABTX_FORK(set, one, &flag);
+    ABTX_FORK(set, two, &flag);
+    forked = fork();
+    if (forked == 0)
+        child_begins();
+    ABTX_JOIN(set, two);
+    ABTX_JOIN(set, one);
+    if (forked == 0)
+        end_child();
+}
+
+static void test_forker(void)
+{
+    for (int i = 0; i < 5; i++) {
+        ABTX_RUN(fork_amid_tasks);
+        await(forked, 0, "a ULT that has forked tasks forks");
+    }
+    must(ABTX_fork_start(NUM_STREAMS, streams));
+    ABTX_RUN(wait_for_other);
+    pid_t child = fork();
+    if (child == 0) {
+        child_begins();
+        end_child();
+    }
+    await(child, 0, "streams of the parent that waited for tasks are not waited for");
+    ABTX_RUN(wait_for_other);
+    must(ABTX_fork_stop());
+}
+
+static ABT_bool give_nothing(void *arg, ABTX_work *work)
+{
+    (void)arg, (void)work;
+    return ABT_FALSE;
+}
+
+static void test_sources(void)
+{
+    ABTX_source source;
+    const volatile int *idle;
+
+    must(ABTX_source_create(give_nothing, NULL, &source));
+    must(ABTX_source_get_idle(source, &idle));
+    for (int i = 0; i < NUM_STREAMS; i++)
+        must(ABTX_source_attach(source, streams[i]));
+    while (*idle < NUM_STREAMS)
+        nap_ms(1);
+    pid_t child = fork();
+    if (child == 0) {
+        child_begins();
+        _exit(*idle == 0 && ABTX_source_free(&source) == ABT_SUCCESS ? 0 : 1);
+    }
+    await(child, 0, "a source is attached to no stream in the child");
+    must(ABTX_source_free(&source));
+}
+
 static void test_external(void)
 {
     pthread_t thread;
@@ -274,6 +354,8 @@ int main(void)
     test_busy();
     test_units();
     test_external();
+    test_forker();
+    test_sources();
     for (int i = 0; i < NUM_STREAMS; i++)
         must(ABT_xstream_free(&streams[i]));
     must(ABT_finalize());

@@ -28,7 +28,7 @@ ABTX_TASK(int, is_even, (int, n))
     return ABTX_JOIN(is_odd, rest);
 }
 
-static int is_odd_body(abtx_at abtx_here, int n)
+ABTX_TASK_DEFINE(int, is_odd, (int, n))
 {
     return n == 0 ? 0 : ABTX_CALL(is_even, n - 1);
 }
@@ -43,6 +43,51 @@ ABTX_TASK(double, forks_six, (double, f))
 {
     ABTX_FORK(sum_of_six, sum, 1, 2, 3, 4L, 5.0F, &f);
     return ABTX_JOIN(sum_of_six, sum);
+}
+
+ABTX_TASK(int, seven)
+{
+    (void)abtx_here;
+    return 7;
+}
+
+ABTX_TASK(int, sum_of_eight, (int, a), (int, b), (int, c), (int, d), (int, e), (int, f), (int, g), (int, h))
+{
+    ABTX_FORK(seven, more);
+    return a + b + c + d + e + f + g + h + ABTX_CALL(seven) + ABTX_JOIN(seven, more);
+}
+
+ABTX_VOID_TASK_DECLARE(count_down, (atomic_int *, count), (int, n));
+
+ABTX_VOID_TASK(count_up, (atomic_int *, count), (int, n))
+{
+    atomic_fetch_add(count, 1);
+    if (n > 0) {
+        ABTX_FORK(count_down, down, count, n - 1);
+        ABTX_CALL(count_up, count, n - 1);
+        ABTX_JOIN(count_down, down);
+    }
+}
+
+ABTX_VOID_TASK_DEFINE(count_down, (atomic_int *, count), (int, n))
+{
+    ABTX_FORK(count_up, up, count, n);
+    ABTX_JOIN(count_up, up);
+}
+
+static atomic_int bells;
+
+ABTX_VOID_TASK(ring)
+{
+    (void)abtx_here;
+    atomic_fetch_add(&bells, 1);
+}
+
+ABTX_VOID_TASK(ring_twice)
+{
+    ABTX_FORK(ring, bell);
+    ABTX_CALL(ring);
+    ABTX_JOIN(ring, bell);
 }
 
 /* Forks more than a lane has room for, each in a frame of its own. */
@@ -60,6 +105,13 @@ static void test_tasks(const char *caller)
     is_int(ABTX_RUN(fib, 20), 6765, "%s: a tree of tasks", caller);
     ok(ABTX_RUN(is_even, 100) && !ABTX_RUN(is_even, 101), "%s: tasks that call each other", caller);
     is_int((int)ABTX_RUN(forks_six, 6.0), 21, "%s: six parameters", caller);
+    is_int(ABTX_RUN(sum_of_eight, 1, 2, 3, 4, 5, 6, 7, 8), 50, "%s: eight parameters, and none", caller);
+    atomic_int count = 0;
+    ABTX_RUN(count_up, &count, 10);
+    is_int(atomic_load(&count), (1 << 11) - 1, "%s: tasks without a result", caller);
+    atomic_store(&bells, 0);
+    ABTX_RUN(ring_twice);
+    is_int(atomic_load(&bells), 2, "%s: and without parameters", caller);
 }
 
 /* --- Loops and the rest --- */
@@ -293,6 +345,42 @@ static void test_arguments(void)
     ok_abt(ABTX_fork_stop());
 }
 
+/* A thread outside of the library does not know when that ends. */
+static atomic_int stage;
+
+static void take_part(ptrdiff_t begin, ptrdiff_t end, void *arg)
+{
+    mark(begin, end, arg);
+    if (begin == 0) {
+        atomic_store(&stage, 1);
+        for (double stop = now() + patience(); atomic_load(&stage) < 2 && now() < stop;)
+            nap_ms(0.1);
+    }
+}
+
+static void *loop_outside(void *arg)
+{
+    abtx_for(0, MANY, 10, take_part, arg);
+    return NULL;
+}
+
+static void test_end_meanwhile(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < MANY; i++)
+        atomic_store(&marks[i], 0);
+    must(ABT_init(0, NULL));
+    if (pthread_create(&thread, NULL, loop_outside, NULL) != 0)
+        bail_out("no thread");
+    wait_for(atomic_load(&stage) == 1);
+    must(ABT_finalize());
+    atomic_store(&stage, 2);
+    pthread_join(thread, NULL);
+    ok(all_marks_are(1), "a thread outside forks while the library ends");
+    test_all("after ABT_finalize");
+}
+
 int main(void)
 {
     ok_err(ABTX_fork_start(0, NULL), ABT_ERR_UNINITIALIZED);
@@ -325,5 +413,6 @@ int main(void)
     for (int i = 1; i < STREAMS; i++)
         must(ABT_xstream_free(&streams[i]));
     must(ABT_finalize());
+    test_end_meanwhile();
     return done_testing();
 }
