@@ -1,0 +1,257 @@
+"""The tables and plots of maint/bench --io."""
+
+import json
+from statistics import median
+
+from . import plots, programs, report
+
+machine = report.machine
+
+# Echoes: at least so many times the rate of who, by connections.
+ECHO_GOALS = {"Go": {1: 1.1, 16: 1.8, 256: 1.4, 4096: 1.2}, "epoll loop": {1: 1.0, 16: 1.0, 256: 1.0, 4096: 1.0}}
+NOP_GOAL = 60  # ns more than the plain ring
+READ_CPU_GOAL, READ_RATE_GOAL = 1.1, 1.0  # of the plain ring's
+IDLE_CPU_GOAL, IDLE_BYTES_GOAL = 0.05, 5 << 10  # percent: 0.0 when it is rounded
+FILES_GOAL = 1.05  # of the best other's
+
+TOLERANCE = 1.05  # a figure so near to its goal counts as met: a run's noise
+
+
+class Table:
+    """The figures of a run, by section, work and who."""
+
+    def __init__(self, data):
+        self.rows = {(r["section"], r["work"], r["who"]): r["rounds"] for r in data["results"]}
+
+    def works(self, section):
+        return list(dict.fromkeys(work for s, work, _ in self.rows if s == section))
+
+    def who(self, section, work):
+        return [who for s, w, who in self.rows if (s, w) == (section, work)]
+
+    def all(self, section, work, who, key):
+        return [figures[key] for figures in self.rows.get((section, work, who), [])]
+
+    def median(self, section, work, who, key):
+        return median(self.all(section, work, who, key))
+
+    def compare(self, section, work, this, that, key, how=lambda a, b: a / b):
+        """The median over the rounds, or nothing."""
+        pairs = list(zip(self.all(section, work, this, key), self.all(section, work, that, key)))
+        return median(how(a, b) for a, b in pairs) if pairs else None
+
+
+# ---- Goals -------------------------------------------------------------------------------------------------------
+
+
+class Goal:
+    def __init__(self, what, figure, goal, at_least=False, digits=2, unit=""):
+        self.what, self.figure, self.goal, self.at_least = what, figure, goal, at_least
+        self.digits, self.unit = digits, unit
+
+    def line(self):
+        reached = self.figure >= self.goal if self.at_least else self.figure <= self.goal
+        near = self.figure * TOLERANCE >= self.goal if self.at_least else self.figure <= self.goal * TOLERANCE
+        kind = "at least" if self.at_least else "at most"
+        mark = "" if reached else " within 5 %" if near else " MISSED"
+        return f"| {self.what} | {self.figure:.{self.digits}f}{self.unit} | {kind} {self.goal}{self.unit} |{mark} |"
+
+
+def echo_goals(table):
+    for peer, by_connections in ECHO_GOALS.items():
+        for connections, goal in by_connections.items():
+            ratio = table.compare("echo", connections, "libabtio", peer, "rate")
+            if ratio:
+                yield Goal(f"echo, {connections} connections: rate over that of {peer}", ratio, goal, at_least=True)
+
+
+def ring_goals(table):
+    for work in table.works("ring"):
+        kind, depth = work.split()
+        if kind == "nop":
+            more = table.compare("ring", work, "libabtio", "plain", "ns", lambda a, b: a - b)
+            if more is not None:
+                yield Goal(f"no-operation, depth {depth}: more than the plain ring", more, NOP_GOAL, digits=0, unit=" ns")
+            continue
+        cpu = table.compare("ring", work, "libabtio", "plain", "cpu_ns")
+        time = table.compare("ring", work, "plain", "libabtio", "ns")
+        if cpu:
+            yield Goal(f"4 KiB read, depth {depth}: CPU over the plain ring's", cpu, READ_CPU_GOAL)
+            yield Goal(f"4 KiB read, depth {depth}: rate over the plain ring's", time, READ_RATE_GOAL, at_least=True)
+
+
+def idle_goals(table):
+    for work in table.works("idle"):
+        if table.all("idle", work, "libabtio", "bytes_each"):
+            cpu = table.median("idle", work, "libabtio", "cpu_percent")
+            size = table.median("idle", work, "libabtio", "bytes_each")
+            yield Goal(f"{work} idle connections: CPU", cpu, IDLE_CPU_GOAL, unit=" %")
+            yield Goal(f"{work} idle connections: memory of each", size, IDLE_BYTES_GOAL, digits=0, unit=" B")
+
+
+def files_goals(table):
+    for cores in table.works("files"):
+        for key, what in ("wall", "time"), ("cpu", "CPU time"):
+            figures = {who: files_figure(table, cores, who, key) for who in table.who("files", cores)}
+            for who in ("io_uring", "threads"):
+                others = [figure for other, figure in figures.items() if other != who]
+                if who in figures and others:
+                    yield Goal(f"files, {cores} core{'s' if cores > 1 else ''}: {what} of ULTs by {who} over the best other",
+                               figures[who] / min(others), FILES_GOAL)
+
+
+def goals(table):
+    return [*echo_goals(table), *ring_goals(table), *idle_goals(table), *files_goals(table)]
+
+
+# ---- Tables ------------------------------------------------------------------------------------------------------
+
+
+def echo_table(table):
+    lines = ["| connections | server | echoes per second | low | high | half within | 99 % within | times Go |",
+             "|---:|---|---:|---:|---:|---:|---:|---:|"]
+    for work in table.works("echo"):
+        for who in sorted(table.who("echo", work), key=lambda who: -table.median("echo", work, who, "rate")):
+            rates = table.all("echo", work, who, "rate")
+            ratio = table.compare("echo", work, who, "Go", "rate")
+            lines.append(f"| {work} | {who} | {median(rates):,.0f} | {min(rates):,.0f} | {max(rates):,.0f} | "
+                         f"{table.median('echo', work, who, 'p50_us'):.0f} us | "
+                         f"{table.median('echo', work, who, 'p99_us'):.0f} us | {f'{ratio:.2f}' if ratio else ''} |")
+    return lines
+
+
+def ring_table(table):
+    lines = ["| operation | under way | libabtio | plain ring | libabtio's CPU | plain ring's CPU |",
+             "|---|---:|---:|---:|---:|---:|"]
+    for work in table.works("ring"):
+        kind, depth = work.split()
+        if {"libabtio", "plain"} <= set(table.who("ring", work)):
+            figures = [f"{table.median('ring', work, who, key):,.0f} ns" for key in ("ns", "cpu_ns")
+                       for who in ("libabtio", "plain")]
+            lines.append(f"| {'read of /dev/null' if kind == 'nop' else '4 KiB of a disk'} | {depth} | "
+                         f"{' | '.join(figures)} |")
+    return lines
+
+
+def idle_table(table):
+    lines = ["| connections | server | CPU | memory of each |", "|---:|---|---:|---:|"]
+    for work in table.works("idle"):
+        for who in table.who("idle", work):
+            lines.append(f"| {work} | {who} | {table.median('idle', work, who, 'cpu_percent'):.2f} % | "
+                         f"{table.median('idle', work, who, 'bytes_each'):,.0f} B |")
+    return lines
+
+
+def files_figure(table, cores, who, key):
+    if key == "cpu":
+        return median(u + s for u, s in zip(table.all("files", cores, who, "user"), table.all("files", cores, who, "system")))
+    return table.median("files", cores, who, key)
+
+
+WAYS = {"io_uring": "ULTs, io_uring", "threads": "ULTs, threads", "pthreads": "pthreads"}
+
+
+def files_table(table):
+    lines = ["| cores | writers | time | low | high | CPU time | MiB/s |", "|---:|---|---:|---:|---:|---:|---:|"]
+    for cores in table.works("files"):
+        for who in table.who("files", cores):
+            wall = table.all("files", cores, who, "wall")
+            lines.append(f"| {cores} | {WAYS[who]} | {median(wall):.2f} s | {min(wall):.2f} s | {max(wall):.2f} s | "
+                         f"{files_figure(table, cores, who, 'cpu'):.2f} s | "
+                         f"{table.median('files', cores, who, 'mib_per_second'):,.0f} |")
+    return lines
+
+
+def text(data):
+    table, about = Table(data), data["machine"]
+    rounds = max(len(r["rounds"]) for r in data["results"])
+    lines = [f"Medians of {rounds} interleaved rounds of one run of `maint/bench --io`: {report.describe(about)}, "
+             f"{about['date']}."]
+    for section, title, make in (("echo", "Echo of 64 bytes on loopback, the server on one core", echo_table),
+                                 ("ring", "Operations of one ring", ring_table),
+                                 ("idle", "Idle connections", idle_table),
+                                 ("files", f"{data['files']} files of 1 MiB: open, write past the page cache, close; "
+                                  f"{data['writers']} writers", files_table)):
+        if table.works(section):
+            lines += ["", f"**{title}**", "", *make(table)]
+    lines += ["", "**Goals**", "", "| what | figure | goal | |", "|---|---:|---:|---|",
+              *(goal.line() for goal in goals(table))]
+    lines += [f"\nNot measured: {name}: {why}" for name, why in data["missing"]]
+    lines += [f"\nFailed: {line}" for line in data["failed"]]
+    return "\n".join(lines) + "\n"
+
+
+# ---- Plots -------------------------------------------------------------------------------------------------------
+
+COLOURS = {"libabtio": "#c2410c", "epoll loop": "#6b7280", "Go": "#0e7490", "tokio": "#854d0e",
+           "io_uring": "#c2410c", "threads": "#fb923c", "pthreads": "#6b7280"}
+
+
+def plot_echo(axis, table):
+    for who in dict.fromkeys(w for work in table.works("echo") for w in table.who("echo", work)):
+        works = [work for work in table.works("echo") if who in table.who("echo", work)]
+        axis.plot(works, [table.median("echo", work, who, "rate") / 1000 for work in works],
+                  "o-" if who == "libabtio" else "s--", color=COLOURS[who], label=who, markersize=4)
+    axis.set_xscale("log", base=4)
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("connections")
+    axis.set_title("Echoes per second, in thousands", fontsize=9)
+    axis.legend(fontsize=8)
+
+
+def plot_files(axis, table):
+    place, ticks = 0, []
+    for cores in table.works("files"):
+        for who in table.who("files", cores):
+            wall = files_figure(table, cores, who, "wall")
+            axis.bar(place, wall, 0.4, color=COLOURS[who])
+            axis.bar(place + 0.4, files_figure(table, cores, who, "cpu"), 0.4, color=COLOURS[who], alpha=0.45)
+            ticks.append((place + 0.2, f"{WAYS[who]}\n{cores} core{'s' if cores > 1 else ''}"))
+            place += 1.2
+        place += 0.4
+    axis.set_xticks([x for x, _ in ticks])
+    axis.set_xticklabels([label for _, label in ticks], fontsize=7, rotation=30, ha="right")
+    axis.set_title("Files: seconds; beside it in pale the CPU time", fontsize=9)
+
+
+def plot(data, path):
+    """Whether there is a plot."""
+    pyplot, table = plots.load_pyplot(), Table(data)
+    drawn = [draw for section, draw in (("echo", plot_echo), ("files", plot_files)) if table.works(section)]
+    if not pyplot or not drawn:
+        return False
+    pane, axes = pyplot.subplots(1, len(drawn), figsize=(5 * len(drawn), 3.6), squeeze=False)
+    for draw, axis in zip(drawn, axes[0]):
+        draw(axis, table)
+        axis.grid(axis="y", linewidth=0.3)
+        axis.tick_params(labelsize=7)
+    pane.suptitle(report.describe(data["machine"]), fontsize=8)
+    pane.tight_layout()
+    pane.savefig(path, metadata={"Date": None})
+    pyplot.close(pane)
+    return True
+
+
+# ---- Ends --------------------------------------------------------------------------------------------------------
+
+BEGIN, END = "<!-- maint/bench --io --publish writes this -->\n", "<!-- end of what it writes -->\n"
+
+
+def publish(data):
+    page = programs.TOP / "doc" / "io.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    if not after:
+        raise SystemExit("doc/io.md has no place for the tables")
+    picture = "\n![Echoes and files](io.svg)\n" if plot(data, programs.TOP / "doc" / "io.svg") else ""
+    page.write_text(before + BEGIN + "\n" + text(data) + picture + "\n" + END + after, encoding="utf-8")
+
+
+def finish(data, directory, is_published):
+    (directory / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (directory / "table.md").write_text(text(data), encoding="utf-8")
+    print(text(data))
+    plot(data, directory / "io.svg")
+    if is_published:
+        publish(data)
+    print(f"table.md, result.json and io.svg are in {directory}")
