@@ -5,6 +5,7 @@ WORKS = {
     "create-256": ("create+join+free of 256 units per stream, per unit", "ns", "create", False),
     "create-16384": ("create+join+free of 16384 units per stream, per unit", "ns", "create", False),
     "revive-256": ("revive+join of 256 ULTs, per ULT", "ns", "switch", False),
+    "create-to": ("create_to+free, one at a time", "ns", "create", False),
     "yield-2": ("yield, 2 ULTs", "ns", "switch", False),
     "yield-256": ("yield, 256 ULTs", "ns", "switch", False),
     "yield-8-sites": ("yield, 8 ULTs from eight call sites", "ns", "switch", False),
@@ -15,6 +16,8 @@ WORKS = {
     "eventual": ("eventual or channel ping-pong, per hand-over", "ns", "sync", False),
     "cond": ("cond ping-pong, per hand-over", "ns", "sync", False),
     "barrier-64": ("barrier of 64, per ULT", "ns", "sync", False),
+    **{f"native-{what}-{n}{cpu}": (f"{n} native threads on a {what}{', CPU time' if cpu else ''}", "ns", "native", False)
+       for what, n in (("mutex", 2), ("mutex", 64), ("cond", 2), ("barrier", 2)) for cpu in ("", "-cpu")},
     "for-loop": ("parallel loop over 1000 elements", "ns", "loops", False),
     "tasks-single": ("1000 tasks from one creator", "ns", "loops", False),
     "tasks-parallel": ("1000 tasks from all streams", "ns", "loops", False),
@@ -31,8 +34,8 @@ WORKS = {
     "memory-blocked": ("memory of a ULT that is blocked", "bytes", "memory", False),
 }
 
-# One tree is enough when time is short.
-NOT_QUICK = {"uts-t3"}
+# When time is short, one tree is enough, and so are two threads and many on a mutex.
+NOT_QUICK = {"uts-t3"} | {work for work in WORKS if work.startswith("native-")} - {"native-mutex-2", "native-mutex-64"}
 
 # On several streams these wake units of private pools from other streams, which the contract of such pools does not
 # have. libabt allows it; Argobots may hang or crash.
@@ -45,6 +48,7 @@ FIGURES = {
     "create": "Creation, join and free (the paper's figures 2 to 7)",
     "switch": "Yield and other switches (figure 8)",
     "sync": "Synchronisation",
+    "native": "Native threads on libabt's objects and on pthread's own",
     "loops": "Loops and tasks (the comparison paper's figures 8 to 13)",
     "trees": "Trees of tasks",
     "xs": "Cross-section lookups",

@@ -14,6 +14,7 @@ SUITE = TOP / "test" / "bench" / "suite"
 PEERS = TOP / "test" / "bench" / "peers"
 RELEASE = TOP / "build" / "release"
 
+NATIVE = [SUITE.parent / "native.c", SUITE / "suite_native.c"]
 COMMON = [SUITE / "suite.c", SUITE / "kernels.c"]
 # Aligned, so that the common kernels run alike in all programs.
 FLAGS = ["-O3", "-g", "-falign-functions=64", "-Wall", "-Wextra", "-D_GNU_SOURCE", f"-I{SUITE}",
@@ -74,7 +75,7 @@ def compile_one(name, compiler, sources, flags=(), libs=(), language=()):
     if not shutil.which(compiler):
         raise Missing(f"there is no {compiler}")
     target, options = OUT / "bin" / name, OUT / "bin" / (name + ".options")
-    headers = list(SUITE.glob("*.h")) + list(PEERS.glob("*.h"))
+    headers = [*SUITE.glob("*.h"), *PEERS.glob("*.h"), *SUITE.parent.glob("*.h")]
     wanted = " ".join(map(str, [compiler, *flags, *language, *libs]))
     if newer(target, list(sources) + COMMON + headers) and options.exists() and options.read_text() == wanted:
         return target
@@ -99,7 +100,7 @@ def abt_program():
     library = RELEASE / ".libs" / "libabt.so"
     if not library.exists():
         raise Missing("build/release has no library")
-    sources = sorted(SUITE.glob("abt*.c")) + [SUITE.parent / "raw_switch.c"] + sorted(SUITE.glob("xs*.c"))
+    sources = [*sorted(SUITE.glob("abt*.c")), SUITE.parent / "raw_switch.c", *sorted(SUITE.glob("xs*.c")), *NATIVE]
     return compile_one("abt", "cc", sources, [f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"], [f"-L{library.parent}", "-labt"])
 
 
@@ -139,7 +140,7 @@ def argobots(path):
 
 
 def pthreads(_path):
-    return [Program("pthreads", [compile_one("pthreads", "cc", [PEERS / "pthreads.c"])])]
+    return [Program("pthreads", [compile_one("pthreads", "cc", [PEERS / "pthreads.c", *NATIVE])])]
 
 
 def openmp(name, compiler):

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels.h"
-#include "suite.h"
+#include "suite_native.h"
 
 enum { MAX_THREADS = 256, OPERATIONS = 2000 };
 
@@ -181,6 +181,15 @@ static void run_memory(const struct suite_work *work)
     suite_report(&samples, 1);
 }
 
+/* ---- Beside libabt's objects ---- */
+
+static void run_native(const struct suite_work *work)
+{
+    native_pthread_start((int)work->n);
+    suite_native(work, &native_pthread);
+    native_pthread_stop();
+}
+
 static const struct suite_work works[] = {
     {"create-256", "", "*", run, 256, NOTHING},
     {"create-thread", "", "1", run, 1, NOTHING},
@@ -192,6 +201,7 @@ static const struct suite_work works[] = {
     {"barrier-64", "", "*", run, 64, MEETS},
     {"for-loop", "", "*", run_for_loop, 0, NOTHING},
     {"memory-blocked", "", "1", run_memory, 0, NOTHING},
+    SUITE_NATIVE_WORKS(run_native),
 };
 
 int main(int argc, char **argv)

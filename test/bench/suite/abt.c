@@ -1,5 +1,6 @@
 /* The works of the suite on abt.h: libabt's own, or any other's that stands in the path of shared libraries. */
 #include "abt_team.h"
+#include "abt_user.h"
 
 #include <string.h>
 
@@ -16,8 +17,11 @@ int main(int argc, char **argv)
         {abt_sync_works, abt_sync_num},
         {abt_start_works, abt_start_num},
         {abt_xs_works, abt_xs_num},
+        {abt_native_works, abt_native_num},
         {abt_forked_works, abt_has_forks() ? abt_forked_num : 0},
-        {abt_xs_picked_works, abt_has_pickers() ? abt_xs_picked_num : 0},
+        {abt_create_picked_works, user_can_pick() ? abt_create_picked_num : 0},
+        {abt_switch_picked_works, user_can_pick() ? abt_switch_picked_num : 0},
+        {abt_xs_picked_works, user_can_pick() ? abt_xs_picked_num : 0},
     };
     int num = 0;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {

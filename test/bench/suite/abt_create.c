@@ -81,8 +81,23 @@ static void revived_ults(void *arg)
         ABT_thread_join(units[i]);
 }
 
-static void (*const batches[])(void *) = {ults, ults, many_ults, tasklets, revived_ults};
-enum { ULTS, UNMOVABLE, MANY, TASKLETS, REVIVED, WAYS };
+/* One at a time, which runs at once. */
+static void ults_to(void *arg)
+{
+    const struct maker *m = arg;
+    ABT_pool pool = m->pool;
+    ABT_thread_attr attr = m->attr;
+    void (*func)(void *) = m->func;
+    int num = m->num;
+    for (int i = 0; i < num; i++) {
+        ABT_thread ult;
+        ABT_thread_create_to(pool, func, arg, attr, &ult);
+        ABT_thread_free(&ult);
+    }
+}
+
+static void (*const batches[])(void *) = {ults, ults, many_ults, tasklets, revived_ults, ults_to};
+enum { ULTS, UNMOVABLE, MANY, TASKLETS, REVIVED, CREATED_TO };
 
 /* ---- A creator, one per stream ---- */
 
@@ -179,9 +194,17 @@ const struct suite_work abt_create_works[] = {
     BOTH("ULT, private pool, create_many", MANY, TEAM_PRIV),
     BOTH("ULT, private pool, not migratable", UNMOVABLE, TEAM_PRIV),
     BOTH("ULT, private pool, user's scheduler", ULTS, TEAM_USER),
+    {"create-256", "ULT, user's scheduler and pool", "1", run, 256, 16 * ULTS + TEAM_USER_POOL},
+    {"create-256", "ULT, user's scheduler and pool, older definition", "1", run, 256, 16 * ULTS + TEAM_OLD_USER_POOL},
     BOTH("tasklet, private pool", TASKLETS, TEAM_PRIV),
     BOTH("tasklet, MPMC pool", TASKLETS, TEAM_MPMC),
     BOTH("tasklet, shared pool", TASKLETS, TEAM_SHARED),
     {"revive-256", "ULT, private pool", "*", run, 256, 16 * REVIVED + TEAM_PRIV},
+    {"create-to", "private pool", "*", run, 256, 16 * CREATED_TO + TEAM_PRIV},
 };
 const int abt_create_num = sizeof(abt_create_works) / sizeof(abt_create_works[0]);
+
+const struct suite_work abt_create_picked_works[] = {
+    BOTH("ULT, private pool, user's scheduler that picks", ULTS, TEAM_PICK),
+};
+const int abt_create_picked_num = sizeof(abt_create_picked_works) / sizeof(abt_create_picked_works[0]);

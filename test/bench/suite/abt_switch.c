@@ -121,12 +121,22 @@ const struct suite_work abt_switch_works[] = {
     {"yield-2", "private pool", "1", run_yield, 2, TEAM_PRIV},
     {"yield-2", "MPMC pool", "1", run_yield, 2, TEAM_MPMC},
     {"yield-2", "user's scheduler", "1", run_yield, 2, TEAM_USER},
+    {"yield-2", "user's scheduler and pool", "1", run_yield, 2, TEAM_USER_POOL},
+    {"yield-2", "user's scheduler and pool, older definition", "1", run_yield, 2, TEAM_OLD_USER_POOL},
     {"yield-256", "private pool", "1", run_yield, 256, TEAM_PRIV},
     {"yield-256", "MPMC pool", "1", run_yield, 256, TEAM_MPMC},
     {"yield-256", "RANDWS pool", "1", run_yield, 256, TEAM_RANDWS},
     {"yield-256", "user's scheduler", "1", run_yield, 256, TEAM_USER},
+    {"yield-256", "user's scheduler and pool", "1", run_yield, 256, TEAM_USER_POOL},
+    {"yield-256", "user's scheduler and pool, older definition", "1", run_yield, 256, TEAM_OLD_USER_POOL},
     {"yield-8-sites", "private pool", "1", run_yield, 8, TEAM_PRIV},
     {"yield-to", "private pool", "1", run_pair, TEAM_PRIV, YIELD_TO},
     {"resume-suspend-to", "private pool", "1", run_pair, TEAM_PRIV, RESUME_SUSPEND_TO},
 };
 const int abt_switch_num = sizeof(abt_switch_works) / sizeof(abt_switch_works[0]);
+
+const struct suite_work abt_switch_picked_works[] = {
+    {"yield-2", "user's scheduler that picks", "1", run_yield, 2, TEAM_PICK},
+    {"yield-256", "user's scheduler that picks", "1", run_yield, 256, TEAM_PICK},
+};
+const int abt_switch_picked_num = sizeof(abt_switch_picked_works) / sizeof(abt_switch_picked_works[0]);

@@ -1,4 +1,5 @@
 #include "abt_team.h"
+#include "abt_user.h"
 
 struct team team;
 _Thread_local struct team_place team_place;
@@ -16,13 +17,22 @@ static ABT_pool make_pool(ABT_pool_kind kind, ABT_pool_access access)
     return pool;
 }
 
+static ABT_pool own_pool(enum team_layout layout)
+{
+    switch (layout) {
+    case TEAM_USER_POOL: return user_pool(USER_DEF_NEW);
+    case TEAM_OLD_USER_POOL: return user_pool(USER_DEF_OLD);
+    default: return make_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV);
+    }
+}
+
 static void make_pools(enum team_layout layout)
 {
     ABT_pool_kind kind = layout == TEAM_RANDWS ? ABT_POOL_RANDWS : ABT_POOL_FIFO;
-    bool shares = layout != TEAM_PRIV && layout != TEAM_USER;
+    bool shares = layout == TEAM_MPMC || layout == TEAM_SHARED || layout == TEAM_RANDWS;
     for (int i = 0; i < team.num; i++) {
         if (!shares)
-            team.pools[i] = make_pool(kind, ABT_POOL_ACCESS_PRIV);
+            team.pools[i] = own_pool(layout);
         else
             team.pools[i] = layout == TEAM_SHARED && i > 0 ? team.pools[0] : make_pool(kind, ABT_POOL_ACCESS_MPMC);
         team.inboxes[i] = team.pools[i];
@@ -31,44 +41,18 @@ static void make_pools(enum team_layout layout)
     }
 }
 
-/* A scheduler as a user writes it. */
-static void run_simply(ABT_sched sched)
+static bool is_users(enum team_layout layout)
 {
-    enum { TURNS = 50 }; /* between two looks at requests, as the predefined ones do it by default */
-    ABT_pool pools[2];
-    ABT_thread thread;
-    ABT_bool stop = ABT_FALSE;
-    int num;
-
-    CHECK(ABT_sched_get_num_pools(sched, &num));
-    CHECK(ABT_sched_get_pools(sched, num, 0, pools));
-    while (!stop) {
-        for (int turn = 0; turn < TURNS; turn++) {
-            ABT_pool_pop_thread(pools[0], &thread);
-            if (thread == ABT_THREAD_NULL && num > 1)
-                ABT_pool_pop_thread(pools[1], &thread);
-            if (thread == ABT_THREAD_NULL)
-                break;
-            ABT_self_schedule(thread, ABT_POOL_NULL);
-        }
-        CHECK(ABT_xstream_check_events(sched));
-        CHECK(ABT_sched_has_to_stop(sched, &stop));
-    }
+    return layout >= TEAM_USER;
 }
 
 static ABT_sched make_sched(enum team_layout layout, int num, ABT_pool *pools)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run_simply};
-    ABT_sched_config config;
     ABT_sched sched;
-    if (layout == TEAM_USER) {
-        CHECK(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-        CHECK(ABT_sched_create(&def, num, pools, config, &sched));
-        CHECK(ABT_sched_config_free(&config));
-    } else {
-        CHECK(ABT_sched_create_basic(layout == TEAM_RANDWS ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, num, pools,
-                                     ABT_SCHED_CONFIG_NULL, &sched));
-    }
+    if (is_users(layout))
+        return user_sched(layout == TEAM_PICK, num, pools);
+    CHECK(ABT_sched_create_basic(layout == TEAM_RANDWS ? ABT_SCHED_RANDWS : ABT_SCHED_DEFAULT, num, pools,
+                                 ABT_SCHED_CONFIG_NULL, &sched));
     return sched;
 }
 

@@ -25,7 +25,11 @@ enum team_layout {
     TEAM_MPMC,   /* each has its own, which all may use */
     TEAM_SHARED, /* one for all */
     TEAM_RANDWS, /* each has its own, and steals from the others */
-    TEAM_USER,   /* as TEAM_PRIV, with schedulers written by the user: nothing goes past them */
+    /* As TEAM_PRIV, with schedulers written by the user. */
+    TEAM_USER,          /* with a loop of their own: nothing goes past them */
+    TEAM_USER_POOL,     /* likewise, and the user's pools */
+    TEAM_OLD_USER_POOL, /* likewise, by the older definition */
+    TEAM_PICK,          /* with a function that picks */
 };
 
 struct team {
@@ -62,14 +66,14 @@ static inline int team_rank(void)
  * arguments stand one behind the other. */
 void team_everywhere(void (*body)(void *), void *args, size_t size);
 
-/* The works of each file. */
+/* The works of each file. The picked ones need user_can_pick(). */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
-    abt_start_works[], abt_xs_works[], abt_forked_works[], abt_xs_picked_works[];
-extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num, abt_forked_num,
-    abt_xs_picked_num;
+    abt_start_works[], abt_xs_works[], abt_native_works[], abt_forked_works[], abt_create_picked_works[],
+    abt_switch_picked_works[], abt_xs_picked_works[];
+extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num, abt_native_num,
+    abt_forked_num, abt_create_picked_num, abt_switch_picked_num, abt_xs_picked_num;
 
-/* Whether the library has more than abt.h of 1.2 has: forked tasks, and schedulers that pick. */
+/* Whether the library has more than abt.h of 1.2 has: forked tasks. */
 bool abt_has_forks(void);
-bool abt_has_pickers(void);
 
 #endif

@@ -147,11 +147,6 @@ static void run_by_energy(ABT_sched sched)
 #pragma weak ABTX_sched_def_free
 #pragma weak ABTX_sched_create
 
-bool abt_has_pickers(void)
-{
-    return ABTX_sched_def_create != NULL;
-}
-
 struct picked {
     int num;
     ABT_pool pools[SUITE_MAX_STREAMS + 1];
