@@ -1,0 +1,295 @@
+/*
+ * libabtio: input and output that suspends a work unit and not its execution stream. The calls are those of POSIX and
+ * Linux; while one of them waits, the stream of the caller runs other units.
+ *
+ * Who may call: a ULT is suspended. An external thread sleeps. A tasklet has no stack that could be left, so that its
+ * call blocks its stream. Schedulers, pollers, hooks and signal handlers may not call.
+ *
+ * Each call returns what the system call of that name returns, or -errno; errno itself is not used. Besides the errors
+ * of the system call there are these:
+ *   -ETIMEDOUT    the deadline has passed before the operation was done
+ *   -ECANCELED    abtio_cancel, abtio_op_free or abtio_finalize has ended the operation before it was done
+ *   -ENOMEM, -EAGAIN  there is no memory, or no native thread, for the operation: nothing has been done
+ *   -ENOTCONN     abtio_init has not been called
+ * An operation that has moved some bytes when it is to end returns how many. EINTR is not returned. One whose deadline
+ * has passed when it starts may be done nevertheless, if it need not wait.
+ *
+ * O_NONBLOCK of a descriptor makes no difference: the call waits. MSG_DONTWAIT and SPLICE_F_NONBLOCK do what they say.
+ *
+ * Every call `abtio_x(arguments, deadline)` has a form that does not wait, `abtio_x_nb(arguments, deadline, op)`. It
+ * starts the operation, stores its handle, and returns 0; or it returns -errno and has started nothing. abtio_op_wait
+ * tells the result. What the arguments point to, buffers, names and lists, belongs to the operation until it is done.
+ *
+ * Operations of one descriptor that are under way at the same time are done in any order.
+ */
+#ifndef ABTIO_H_INCLUDED
+#define ABTIO_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct addrinfo; /* <netdb.h> */
+struct statx;    /* <sys/stat.h> with _GNU_SOURCE */
+
+#define ABTIO_PUBLIC __attribute__((visibility("default")))
+
+/* ---- Begin and end --------------------------------------------------------------------------------------------- */
+
+/* How operations are done. */
+typedef enum abtio_backend {
+    ABTIO_BACKEND_AUTO = 0,     /* io_uring where the kernel lets us, else threads */
+    ABTIO_BACKEND_IO_URING = 1, /* a ring per execution stream */
+    ABTIO_BACKEND_THREADS = 2   /* native threads that make the system calls */
+} abtio_backend;
+
+/* What abtio_init is asked for. 0 in a field is the default. */
+typedef struct abtio_config {
+    abtio_backend backend;
+    unsigned ring_entries; /* submissions that a ring gathers at most: 8 to 4096, a power of two; default 256 */
+    unsigned max_threads;  /* native threads at most; default 1024 */
+    unsigned reserved[5];  /* 0 */
+} abtio_config;
+
+/*
+ * Begins, between ABT_init and ABT_finalize. NULL asks for all defaults. With ABTIO_BACKEND_AUTO the variable
+ * ABTIO_BACKEND (auto, io_uring or threads) chooses. Calls nest: the second and later ones only count. After fork(),
+ * the child has no libabtio until it calls this. Any thread, but not two at a time. Errors: -EINVAL (a field or the
+ * variable has no such value), -ENOTCONN (ABT_init has not been called), -ENOMEM, and what the kernel says when
+ * ABTIO_BACKEND_IO_URING was asked for and cannot be had.
+ */
+int abtio_init(const abtio_config *config) ABTIO_PUBLIC;
+
+/*
+ * Ends what the matching abtio_init has begun. The last one cancels all operations that are under way and waits for
+ * their end; their handles are still to be freed. A ULT or an external thread, when nobody begins operations any more.
+ * Waits until each stream that has done operations has looked at its events. Errors: -ENOTCONN.
+ */
+int abtio_finalize(void) ABTIO_PUBLIC;
+
+/* What abtio_info tells. */
+typedef struct abtio_info {
+    abtio_backend backend;    /* the one in use */
+    char reason[128];         /* why this one, in words */
+    unsigned num_rings;       /* streams that have a ring now */
+    unsigned num_threads;     /* native threads now */
+    int single_issuer;        /* rings have one issuer and do the kernel's work when that asks for it (Linux 6.1) */
+    uint64_t num_in_flight;   /* operations that are under way */
+    uint64_t num_ring_enters; /* system calls by which rings were entered */
+    uint64_t reserved[8];     /* 0 */
+} abtio_info;
+
+/* Any time after abtio_init. Counters are those of a moment. Errors: -ENOTCONN. */
+int abtio_get_info(abtio_info *info) ABTIO_PUBLIC;
+
+/* ---- Deadlines ------------------------------------------------------------------------------------------------- */
+
+/* A point in time: nanoseconds of CLOCK_MONOTONIC. */
+typedef int64_t abtio_deadline;
+
+/* No deadline. */
+#define ABTIO_FOREVER INT64_MAX
+
+/* The deadline so many nanoseconds from now. Any thread. */
+abtio_deadline abtio_after(int64_t nanoseconds) ABTIO_PUBLIC;
+
+/* ---- Operations ------------------------------------------------------------------------------------------------ */
+
+/* An operation that an _nb form has started. It belongs to who started it, and is freed by abtio_op_free. */
+typedef struct abtio_op abtio_op;
+
+/*
+ * Waits until the operation is done, and returns its result. Any number of units may wait for an operation, at any
+ * time before it is freed.
+ */
+ssize_t abtio_op_wait(abtio_op *op) ABTIO_PUBLIC;
+
+/* Whether the operation is done, 0 or 1; then *result, unless NULL is given, gets its result. Does not wait. */
+int abtio_op_test(abtio_op *op, ssize_t *result) ABTIO_PUBLIC;
+
+/*
+ * Waits until one of the operations is done, and returns its index; of those that are done from the start, the lowest.
+ * Null pointers in the list are skipped. Errors: -EINVAL (num < 1, or all are null), -ETIMEDOUT, -ENOMEM (a long list).
+ */
+int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * Ends an operation, which another unit may be waiting for. On return it is done, and its buffers are the caller's
+ * again. 0: it was cancelled, and its result is -ECANCELED; -EALREADY: it was done by itself, and abtio_op_wait tells
+ * the result. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so does the
+ * function of abtio_blocking. A connect that is cancelled leaves a socket of no use.
+ */
+int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
+
+/* Frees an operation, unless it is NULL, and sets *op to NULL. One that is under way is cancelled first. Nobody may be
+ * waiting for it. */
+void abtio_op_free(abtio_op **op) ABTIO_PUBLIC;
+
+/* ---- Files ----------------------------------------------------------------------------------------------------- */
+
+/* openat(2); the mode is looked at only where a file may be made. Returns a descriptor. */
+int abtio_openat(int dirfd, const char *path, int flags, mode_t mode, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* close(2). Operations of the descriptor that are under way go on; sockets are woken by abtio_shutdown. */
+int abtio_close(int fd, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* read(2) and write(2), at the descriptor's position. */
+ssize_t abtio_read(int fd, void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_write(int fd, const void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* pread(2) and pwrite(2), at an offset. -1 is the descriptor's position, which then moves. */
+ssize_t abtio_pread(int fd, void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_pwrite(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* preadv2(2) and pwritev2(2): a list of buffers, and RWF_ flags. */
+ssize_t abtio_preadv(int fd, const struct iovec *iov, int count, off_t offset, int flags,
+                     abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_pwritev(int fd, const struct iovec *iov, int count, off_t offset, int flags,
+                      abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * The same as the calls without _all, until all bytes are moved. They return fewer only at the end of the file or of
+ * the connection. Where an error comes after some bytes, the error is returned, and how many were moved is not told.
+ */
+ssize_t abtio_read_all(int fd, void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_write_all(int fd, const void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_pread_all(int fd, void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_pwrite_all(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* fsync(2), fdatasync(2), fallocate(2), ftruncate(2). */
+int abtio_fsync(int fd, abtio_deadline deadline) ABTIO_PUBLIC;
+int abtio_fdatasync(int fd, abtio_deadline deadline) ABTIO_PUBLIC;
+int abtio_fallocate(int fd, int mode, off_t offset, off_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+int abtio_ftruncate(int fd, off_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* mkostemp(3): the name's last six characters, XXXXXX, are overwritten. Returns a descriptor. */
+int abtio_mkostemp(char *name, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* unlinkat(2), renameat2(2), mkdirat(2). */
+int abtio_unlinkat(int dirfd, const char *path, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+int abtio_renameat(int olddirfd, const char *oldpath, int newdirfd, const char *newpath, unsigned flags,
+                   abtio_deadline deadline) ABTIO_PUBLIC;
+int abtio_mkdirat(int dirfd, const char *path, mode_t mode, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* statx(2). */
+int abtio_statx(int dirfd, const char *path, int flags, unsigned mask, struct statx *buf,
+                abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* splice(2); -1 as an offset is what a null pointer is there. */
+ssize_t abtio_splice(int from, off_t from_offset, int to, off_t to_offset, size_t size, unsigned flags,
+                     abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* ---- Sockets --------------------------------------------------------------------------------------------------- */
+
+/* socket(2). Returns a descriptor. */
+int abtio_socket(int domain, int type, int protocol, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* accept4(2). addr and size may be NULL; *size is read and written. Returns a descriptor. */
+int abtio_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* connect(2). When it fails, also by its deadline, the socket is of no more use and is to be closed. */
+int abtio_connect(int fd, const struct sockaddr *addr, socklen_t size, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* send(2), with MSG_NOSIGNAL always, and recv(2). */
+ssize_t abtio_send(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_recv(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* Until all bytes are moved, as for read_all. recv_all returns fewer only when the peer sends no more. */
+ssize_t abtio_send_all(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_recv_all(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* sendmsg(2), with MSG_NOSIGNAL always, and recvmsg(2). */
+ssize_t abtio_sendmsg(int fd, const struct msghdr *message, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+ssize_t abtio_recvmsg(int fd, struct msghdr *message, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* shutdown(2). */
+int abtio_shutdown(int fd, int how, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* poll(2) of one descriptor for POLLIN and the like. Returns the events that there are, never 0. */
+int abtio_poll(int fd, short events, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* ---- The rest -------------------------------------------------------------------------------------------------- */
+
+/* Waits for so many nanoseconds: 0. A negative number is 0. */
+int abtio_sleep(int64_t nanoseconds, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * getaddrinfo(3), on a native thread. 0: *result is the list, to be freed by freeaddrinfo. Greater than 0: the EAI_
+ * code with its sign turned, for gai_strerror(-code). Less: -errno. A look-up that is cancelled goes on by itself,
+ * without what the caller has given.
+ */
+int abtio_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result,
+                      abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * Runs fn(arg) on a native thread, for foreign code that blocks, and returns what it returns. It sees another thread's
+ * thread-local variables, and may not call ABT functions that need an execution stream. Once it has begun, neither a
+ * deadline nor a cancel ends it.
+ */
+ssize_t abtio_blocking(ssize_t (*fn)(void *arg), void *arg, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* ---- The forms that do not wait ------------------------------------------------------------------------------- */
+
+int abtio_openat_nb(int dirfd, const char *path, int flags, mode_t mode, abtio_deadline deadline,
+                    abtio_op **op) ABTIO_PUBLIC;
+int abtio_close_nb(int fd, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_read_nb(int fd, void *buf, size_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_write_nb(int fd, const void *buf, size_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_pread_nb(int fd, void *buf, size_t size, off_t offset, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_pwrite_nb(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline,
+                    abtio_op **op) ABTIO_PUBLIC;
+int abtio_preadv_nb(int fd, const struct iovec *iov, int count, off_t offset, int flags, abtio_deadline deadline,
+                    abtio_op **op) ABTIO_PUBLIC;
+int abtio_pwritev_nb(int fd, const struct iovec *iov, int count, off_t offset, int flags, abtio_deadline deadline,
+                     abtio_op **op) ABTIO_PUBLIC;
+int abtio_read_all_nb(int fd, void *buf, size_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_write_all_nb(int fd, const void *buf, size_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_pread_all_nb(int fd, void *buf, size_t size, off_t offset, abtio_deadline deadline,
+                       abtio_op **op) ABTIO_PUBLIC;
+int abtio_pwrite_all_nb(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline,
+                        abtio_op **op) ABTIO_PUBLIC;
+int abtio_fsync_nb(int fd, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_fdatasync_nb(int fd, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_fallocate_nb(int fd, int mode, off_t offset, off_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_ftruncate_nb(int fd, off_t size, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_mkostemp_nb(char *name, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_unlinkat_nb(int dirfd, const char *path, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_renameat_nb(int olddirfd, const char *oldpath, int newdirfd, const char *newpath, unsigned flags,
+                      abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_mkdirat_nb(int dirfd, const char *path, mode_t mode, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_statx_nb(int dirfd, const char *path, int flags, unsigned mask, struct statx *buf, abtio_deadline deadline,
+                   abtio_op **op) ABTIO_PUBLIC;
+int abtio_splice_nb(int from, off_t from_offset, int to, off_t to_offset, size_t size, unsigned flags,
+                    abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_socket_nb(int domain, int type, int protocol, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_accept_nb(int fd, struct sockaddr *addr, socklen_t *size, int flags, abtio_deadline deadline,
+                    abtio_op **op) ABTIO_PUBLIC;
+int abtio_connect_nb(int fd, const struct sockaddr *addr, socklen_t size, abtio_deadline deadline,
+                     abtio_op **op) ABTIO_PUBLIC;
+int abtio_send_nb(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_recv_nb(int fd, void *buf, size_t size, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_send_all_nb(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline,
+                      abtio_op **op) ABTIO_PUBLIC;
+int abtio_recv_all_nb(int fd, void *buf, size_t size, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_sendmsg_nb(int fd, const struct msghdr *message, int flags, abtio_deadline deadline,
+                     abtio_op **op) ABTIO_PUBLIC;
+int abtio_recvmsg_nb(int fd, struct msghdr *message, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_shutdown_nb(int fd, int how, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_poll_nb(int fd, short events, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_sleep_nb(int64_t nanoseconds, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_getaddrinfo_nb(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result,
+                         abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_blocking_nb(ssize_t (*fn)(void *arg), void *arg, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+# libabtio: input and output that suspends a unit and not its stream. It uses the public headers only.
+
+if HAVE_IO
+lib_LTLIBRARIES += libabtio.la
+include_HEADERS += addons/io/include/abtio.h
+nodist_pkgconfig_DATA += abtio.pc
+
+libabtio_la_SOURCES = \
+	addons/io/include/abtio.h \
+	addons/io/src/backend.c \
+	addons/io/src/backend.h \
+	addons/io/src/calls.c \
+	addons/io/src/calls.h \
+	addons/io/src/helpers.c \
+	addons/io/src/helpers.h \
+	addons/io/src/native.c \
+	addons/io/src/native.h \
+	addons/io/src/op.c \
+	addons/io/src/op.h \
+	addons/io/src/run.c \
+	addons/io/src/run.h \
+	addons/io/src/signals.c \
+	addons/io/src/signals.h
+libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include
+libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS)
+libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete
+libabtio_la_LIBADD = libabt.la
+
+io_tests = \
+	addons/io/test/files \
+	addons/io/test/operations \
+	addons/io/test/sockets
+
+io_test_libs = libabtio.la libabt.la
+addons_io_test_files_LDADD = $(io_test_libs)
+addons_io_test_operations_LDADD = $(io_test_libs)
+addons_io_test_sockets_LDADD = $(io_test_libs)
+endif

@@ -1,0 +1,212 @@
+/* The public calls: two forms of each, from the table. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include "backend.h"
+#include "native.h"
+#include "run.h"
+
+/* ---- Waiting --------------------------------------------------------------------------------------------------- */
+
+/* Whether the caller can leave its stream, or has none: eventuals serve it. The others are tasklets. */
+static bool may_wait(void)
+{
+    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
+    ABT_self_get_type(&type);
+    return type != ABT_UNIT_TYPE_TASK;
+}
+
+static bool is_ult(void)
+{
+    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
+    ABT_self_get_type(&type);
+    return type == ABT_UNIT_TYPE_THREAD;
+}
+
+static int is_done(void *op)
+{
+    ABT_bool done = ABT_FALSE;
+    ABT_eventual_test(op_eventual(op), NULL, &done);
+    return done == ABT_TRUE;
+}
+
+static ssize_t wait_for(abtio_op *op)
+{
+    if (may_wait())
+        ABT_eventual_wait(op_eventual(op), NULL);
+    else
+        abtioi_native_wait(is_done, op);
+    return op->result;
+}
+
+/* ---- The calls ------------------------------------------------------------------------------------------------- */
+
+/* A thread that would only sleep meanwhile makes the system call itself; deadlines are kept by others. */
+static ssize_t call(abtio_op *op)
+{
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    if (op->deadline == ABTIO_FOREVER && !is_ult())
+        return abtioi_run(op);
+    int code = abtioi_start(op);
+    return code < 0 ? code : wait_for(op);
+}
+
+static int call_nb(const abtio_op *like, abtio_op **op)
+{
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    abtio_op *made = malloc(sizeof(*made));
+    if (!made)
+        return -ENOMEM;
+    *made = *like;
+    /* The operation may be over, and looked for by others, before this returns. */
+    *op = made;
+    int code = abtioi_start(made);
+    if (code < 0) {
+        *op = NULL;
+        free(made);
+    }
+    return code;
+}
+
+#define PARAMETERS(...) __VA_ARGS__
+#define CALL(type, name, ready, nowait, parameters, ...)                                                               \
+    type abtio_##name(PARAMETERS parameters, abtio_deadline deadline)                                                  \
+    {                                                                                                                  \
+        abtio_op op = {.code = CODE_##name, .deadline = deadline, .args = {__VA_ARGS__}};                              \
+        return (type)call(&op);                                                                                        \
+    }                                                                                                                  \
+    int abtio_##name##_nb(PARAMETERS parameters, abtio_deadline deadline, abtio_op **op)                               \
+    {                                                                                                                  \
+        const abtio_op like = {.code = CODE_##name, .deadline = deadline, .args = {__VA_ARGS__}};                      \
+        return call_nb(&like, op);                                                                                     \
+    }
+ABTIO_ALL_CALLS(CALL)
+#undef CALL
+
+/* ---- Operations ------------------------------------------------------------------------------------------------ */
+
+ssize_t abtio_op_wait(abtio_op *op)
+{
+    return wait_for(op);
+}
+
+int abtio_op_test(abtio_op *op, ssize_t *result)
+{
+    if (!is_done(op))
+        return 0;
+    if (result)
+        *result = op->result;
+    return 1;
+}
+
+int abtio_cancel(abtio_op *op)
+{
+    if (is_done(op))
+        return -EALREADY;
+    abtioi_cancel(op, -ECANCELED);
+    return wait_for(op) == -ECANCELED ? 0 : -EALREADY;
+}
+
+void abtio_op_free(abtio_op **op)
+{
+    if (!*op)
+        return;
+    abtio_cancel(*op);
+    free(*op);
+    *op = NULL;
+}
+
+/* ---- Waiting for one of several -------------------------------------------------------------------------------- */
+
+struct list {
+    int num;
+    abtio_op *const *ops;
+    abtio_deadline deadline;
+};
+
+/* The lowest that is done, or -1. */
+static int find_done(const struct list *list)
+{
+    for (int i = 0; i < list->num; i++) {
+        if (list->ops[i] && is_done(list->ops[i]))
+            return i;
+    }
+    return -1;
+}
+
+static int done_or_late(void *arg)
+{
+    const struct list *list = arg;
+    return find_done(list) >= 0 || (list->deadline != ABTIO_FOREVER && abtio_after(0) >= list->deadline);
+}
+
+/* The library's clock of deadlines is the one that can be set. */
+static struct timespec on_realtime(abtio_deadline deadline)
+{
+    struct timespec time;
+    int64_t left = deadline - abtio_after(0);
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    left = (left > 0 ? left : 0) + time.tv_nsec;
+    time.tv_sec += left / 1000000000;
+    time.tv_nsec = left % 1000000000;
+    return time;
+}
+
+static int wait_any_by_eventuals(const struct list *list)
+{
+    enum { FEW = 16 };
+    ABT_eventual few[FEW], *eventuals = few;
+    int index = -1;
+
+    if (list->num > FEW)
+        eventuals = malloc((size_t)list->num * sizeof(*eventuals));
+    if (!eventuals)
+        return -ENOMEM;
+    for (int i = 0; i < list->num; i++)
+        eventuals[i] = list->ops[i] ? op_eventual(list->ops[i]) : ABT_EVENTUAL_NULL;
+    struct timespec until = on_realtime(list->deadline == ABTIO_FOREVER ? 0 : list->deadline);
+    int code = ABTX_eventual_wait_any(list->num, eventuals, &index, list->deadline == ABTIO_FOREVER ? NULL : &until);
+    if (eventuals != few)
+        free(eventuals);
+    if (code == ABT_SUCCESS)
+        return index;
+    return code == ABT_ERR_COND_TIMEDOUT ? -ETIMEDOUT : code == ABT_ERR_MEM ? -ENOMEM : -EINVAL;
+}
+
+int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
+{
+    struct list list = {num, ops, deadline};
+    int some = 0;
+
+    for (int i = 0; i < num; i++)
+        some += ops[i] != NULL;
+    if (!some)
+        return -EINVAL;
+    int index = find_done(&list);
+    if (index >= 0)
+        return index;
+    if (may_wait())
+        return wait_any_by_eventuals(&list);
+    abtioi_native_wait(done_or_late, &list);
+    index = find_done(&list);
+    return index >= 0 ? index : -ETIMEDOUT;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------ */
+
+abtio_deadline abtio_after(int64_t nanoseconds)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t time = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    if (nanoseconds <= 0)
+        return time;
+    return nanoseconds < ABTIO_FOREVER - 1 - time ? time + nanoseconds : ABTIO_FOREVER - 1;
+}

@@ -1,0 +1,27 @@
+/*
+ * Native threads that make blocking system calls for others: the whole backend "threads", and in the other one what
+ * rings cannot do. A helper is made when an operation comes and none is idle, and ends after some idle seconds.
+ */
+#ifndef ABTIO_HELPERS_H
+#define ABTIO_HELPERS_H
+
+#include "op.h"
+
+/* Called once each by abtio_init and by the end. The end cancels all operations, and waits until no helper is left. */
+int abtioi_helpers_begin(unsigned max_threads);
+void abtioi_helpers_end(void);
+
+/* Starts an operation: 0, or -EAGAIN: there is no thread for it. Any thread. */
+int abtioi_helpers_start(abtio_op *op);
+
+/* Asks for its end, with -ECANCELED or -ETIMEDOUT; the caller has seen to it that it is not freed. Any thread. */
+void abtioi_helpers_cancel(abtio_op *op, int why);
+
+unsigned abtioi_helpers_count(void);
+
+/* Around fork(); the child has no helpers, and those of the parent go on. */
+void abtioi_helpers_before_fork(void);
+void abtioi_helpers_after_fork(void);
+void abtioi_helpers_forget(void);
+
+#endif

@@ -1,0 +1,38 @@
+#include "native.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_uint delivered; /* counts what sleepers may want to look at */
+static atomic_uint sleepers;
+
+/*
+ * A sleeper counts itself, then looks; who delivers makes the result visible, then looks for sleepers. Both with
+ * seq_cst, so that one of them sees the other.
+ */
+void abtioi_native_wake(void)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* seq_cst: with abtioi_native_wait's count of sleepers */
+    /* relaxed: the fence before it orders */
+    if (atomic_load_explicit(&sleepers, memory_order_relaxed) == 0)
+        return;
+    atomic_fetch_add(&delivered, 1); /* seq_cst: with abtioi_native_wait, which reads it before it looks */
+    syscall(SYS_futex, &delivered, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+void abtioi_native_wait(int (*look)(void *arg), void *arg)
+{
+    const struct timespec most = {.tv_nsec = 10000000};
+
+    atomic_fetch_add(&sleepers, 1); /* seq_cst: with abtioi_native_wake */
+    for (;;) {
+        unsigned seen = atomic_load(&delivered); /* seq_cst: before the look, with abtioi_native_wake */
+        if (look(arg))
+            break;
+        syscall(SYS_futex, &delivered, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
+    }
+    atomic_fetch_sub(&sleepers, 1); /* seq_cst: as good as any */
+}

@@ -1,0 +1,19 @@
+/*
+ * How a tasklet waits for operations: it has no stack that could be left, and eventuals do not serve it. All such
+ * waiters sleep on one word, and whoever delivers a result wakes them all. Few programs have any.
+ */
+#ifndef ABTIO_NATIVE_H
+#define ABTIO_NATIVE_H
+
+#include "abtio.h"
+
+/* Something has been delivered. Costs a load when nobody sleeps. */
+void abtioi_native_wake(void);
+
+/*
+ * Sleeps until a look finds what it looks for. `look` is called again after each delivery, and at least every 10 ms,
+ * in case that it is the caller's own stream that has to do something.
+ */
+void abtioi_native_wait(int (*look)(void *arg), void *arg);
+
+#endif

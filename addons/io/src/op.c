@@ -1,0 +1,71 @@
+#include "op.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/uio.h>
+#include <fcntl.h>
+#include "native.h"
+
+#define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
+static const struct {
+    unsigned ready, nowait;
+} calls[NUM_CODES] = {ABTIO_ALL_CALLS(CALL)};
+#undef CALL
+
+unsigned abtioi_op_ready(const abtio_op *op)
+{
+    return calls[op->code].ready;
+}
+
+bool abtioi_op_is_late(const abtio_op *op)
+{
+    return op->deadline != ABTIO_FOREVER && abtio_after(0) >= op->deadline;
+}
+
+static bool is_all(enum code code)
+{
+    return code == CODE_read_all || code == CODE_write_all || code == CODE_pread_all || code == CODE_pwrite_all ||
+           code == CODE_send_all || code == CODE_recv_all;
+}
+
+/* Some bytes have been moved. Whether there are more. */
+static bool advance(abtio_op *op, size_t size)
+{
+    op->moved += size;
+    op->args.out = (char *)op->args.out + size;
+    op->args.size -= size;
+    if (op->args.offset != -1)
+        op->args.offset += (int64_t)size;
+    return size > 0 && op->args.size > 0;
+}
+
+enum next abtioi_op_next(abtio_op *op, ssize_t *result)
+{
+    /* relaxed: who has set it does not hand over anything else by it */
+    int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
+    if (*result == -EINTR || *result == -ECANCELED) {
+        if (!ended && abtioi_op_is_late(op))
+            ended = -ETIMEDOUT;
+        *result = ended;
+        return ended ? NEXT_DELIVER : NEXT_CALL;
+    }
+    if (*result == -EAGAIN && calls[op->code].ready && !(op->args.flags & calls[op->code].nowait)) {
+        *result = ended;
+        return ended ? NEXT_DELIVER : NEXT_POLL;
+    }
+    if (*result < 0 || !is_all(op->code))
+        return NEXT_DELIVER;
+    if (advance(op, (size_t)*result)) {
+        *result = ended;
+        return ended ? NEXT_DELIVER : NEXT_CALL;
+    }
+    *result = (ssize_t)op->moved;
+    return NEXT_DELIVER;
+}
+
+void abtioi_op_deliver(abtio_op *op, ssize_t result)
+{
+    op->result = result;
+    ABT_eventual_set(op_eventual(op), NULL, 0);
+    abtioi_native_wake();
+}

@@ -1,0 +1,88 @@
+/*
+ * One operation, from its start until its result is told. It lies in the frame of a call that waits, or on the heap for
+ * an _nb form.
+ *
+ * Who may touch it: until it is started, the caller. Then the side that does it, which is a lane (lane.h: everything on
+ * the lane's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it). Others touch only
+ * what they say to be atomic. From the moment that `done` is ready it is the caller's again, and `result` is set.
+ */
+#ifndef ABTIO_OP_H
+#define ABTIO_OP_H
+
+#include <netdb.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include "abt.h"
+#include "abtio.h"
+#include "calls.h"
+
+#define CALL(type, name, ...) CODE_##name,
+enum code { ABTIO_ALL_CALLS(CALL) NUM_CODES };
+#undef CALL
+
+struct args {
+    int fd, fd2;
+    unsigned flags, mode;
+    union {
+        void *out;
+        const void *in;
+    };
+    union {
+        void *out2;
+        const void *in2;
+        ssize_t (*fn)(void *arg);
+    };
+    size_t size;
+    union {
+        int64_t offset;
+        const struct addrinfo *hints;
+    };
+    union {
+        int64_t offset2;
+        struct addrinfo **result;
+    };
+};
+
+struct lane;
+struct helper;
+
+struct abtio_op {
+    ABT_eventual_memory done;
+    ssize_t result;
+    enum code code;
+    bool polling;     /* the descriptor is being polled, and then the call is made again */
+    atomic_int phase; /* of a lane, see lane.c; of the helpers: 0 */
+    atomic_int ended; /* -ECANCELED or -ETIMEDOUT: why it is to end; 0: nothing has asked for that */
+    abtio_deadline deadline;
+    size_t moved;          /* bytes that a call of the _all kind has moved so far */
+    struct lane *lane;     /* that does it; NULL: the helpers */
+    struct helper *helper; /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
+    struct abtio_op *next; /* in a queue of its side */
+    struct args args;
+};
+
+/* What is to be done when the system has given a result. */
+enum next {
+    NEXT_DELIVER, /* the operation is over */
+    NEXT_CALL,    /* the system call is to be made again */
+    NEXT_POLL     /* the descriptor is to be polled for abtioi_op_ready first */
+};
+
+/* Looks at what the system has answered; *result becomes the operation's result when that is over. */
+enum next abtioi_op_next(abtio_op *op, ssize_t *result);
+
+/* POLLIN or POLLOUT: what the call waits for. */
+unsigned abtioi_op_ready(const abtio_op *op);
+
+/* Whether its deadline has passed. */
+bool abtioi_op_is_late(const abtio_op *op);
+
+/* Tells the result. The operation may be gone when this returns. */
+void abtioi_op_deliver(abtio_op *op, ssize_t result);
+
+static inline ABT_eventual op_eventual(abtio_op *op)
+{
+    return ABT_EVENTUAL_MEMORY_GET_HANDLE(&op->done);
+}
+
+#endif

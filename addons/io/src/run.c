@@ -1,0 +1,172 @@
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Polls without end: 0 when there is one of the events, or -errno. */
+static int poll_for(int fd, unsigned events, short *found)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = (short)events};
+    if (poll(&poll_fd, 1, -1) < 0)
+        return -errno;
+    *found = poll_fd.revents;
+    return 0;
+}
+
+static int run_poll(const struct args *a)
+{
+    short found = 0;
+    int code = poll_for(a->fd, a->flags, &found);
+    if (code == 0)
+        code = found & POLLNVAL ? -EBADF : found;
+    return code;
+}
+
+/* One that was interrupted, or does not wait, goes on by itself, and a second call would not wait for it. */
+static int run_connect(abtio_op *op)
+{
+    short found;
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    if (!op->polling) {
+        if (connect(op->args.fd, op->args.in, (socklen_t)op->args.size) == 0)
+            return 0;
+        if (errno != EINTR && errno != EINPROGRESS)
+            return -errno;
+        op->polling = true;
+        if (errno == EINTR)
+            return -EINTR; /* the caller looks whether this is to end */
+    }
+    int code = poll_for(op->args.fd, POLLOUT, &found);
+    if (code == 0)
+        code = getsockopt(op->args.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? -errno : -error;
+    return code;
+}
+
+/* The descriptor is gone also when the call was interrupted. */
+static int run_close(int fd)
+{
+    return close(fd) == 0 || errno == EINTR ? 0 : -errno;
+}
+
+static int run_sleep(const struct args *a)
+{
+    struct timespec until = {.tv_sec = a->offset / 1000000000, .tv_nsec = a->offset % 1000000000};
+    return -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static int run_getaddrinfo(const struct args *a)
+{
+    int code = getaddrinfo(a->in, a->in2, a->hints, a->result);
+    return code == EAI_SYSTEM ? -errno : -code;
+}
+
+static ssize_t run_splice(const struct args *a)
+{
+    off_t from = a->offset2, to = a->offset;
+    return splice(a->fd2, from == -1 ? NULL : &from, a->fd, to == -1 ? NULL : &to, a->size, a->flags);
+}
+
+static ssize_t run_read(const struct args *a)
+{
+    return a->offset == -1 ? read(a->fd, a->out, a->size) : pread(a->fd, a->out, a->size, a->offset);
+}
+
+static ssize_t run_write(const struct args *a)
+{
+    return a->offset == -1 ? write(a->fd, a->in, a->size) : pwrite(a->fd, a->in, a->size, a->offset);
+}
+
+/* Those of files: the result as the C library has it, with errno. */
+static ssize_t run_file(enum code code, const struct args *a)
+{
+    int flags = (int)a->flags;
+
+    switch (code) {
+    case CODE_openat: return openat(a->fd, a->in, flags, (mode_t)a->mode);
+    case CODE_read:
+    case CODE_pread:
+    case CODE_read_all:
+    case CODE_pread_all: return run_read(a);
+    case CODE_write:
+    case CODE_pwrite:
+    case CODE_write_all:
+    case CODE_pwrite_all: return run_write(a);
+    case CODE_preadv: return preadv2(a->fd, a->in, (int)a->size, a->offset, flags);
+    case CODE_pwritev: return pwritev2(a->fd, a->in, (int)a->size, a->offset, flags);
+    case CODE_fsync: return fsync(a->fd);
+    case CODE_fdatasync: return fdatasync(a->fd);
+    case CODE_fallocate: return fallocate(a->fd, (int)a->mode, a->offset, a->offset2);
+    case CODE_ftruncate: return ftruncate(a->fd, a->offset);
+    case CODE_mkostemp: return mkostemp(a->out, flags);
+    case CODE_unlinkat: return unlinkat(a->fd, a->in, flags);
+    case CODE_renameat: return renameat2(a->fd, a->in, a->fd2, a->in2, a->flags);
+    case CODE_mkdirat: return mkdirat(a->fd, a->in, (mode_t)a->mode);
+    case CODE_statx: return statx(a->fd, a->in, flags, a->mode, a->out2);
+    default: return run_splice(a);
+    }
+}
+
+ssize_t abtioi_run_once(abtio_op *op)
+{
+    const struct args *a = &op->args;
+    int flags = (int)a->flags;
+    ssize_t result;
+
+    switch (op->code) {
+    case CODE_close: return run_close(a->fd);
+    case CODE_connect: return run_connect(op);
+    case CODE_poll: return run_poll(a);
+    case CODE_sleep: return run_sleep(a);
+    case CODE_getaddrinfo: return run_getaddrinfo(a);
+    case CODE_blocking: return a->fn(a->out);
+    case CODE_socket: result = socket(a->fd, flags, a->fd2); break;
+    case CODE_accept: result = accept4(a->fd, a->out, a->out2, flags); break;
+    case CODE_send:
+    case CODE_send_all: result = send(a->fd, a->in, a->size, flags); break;
+    case CODE_recv:
+    case CODE_recv_all: result = recv(a->fd, a->out, a->size, flags); break;
+    case CODE_sendmsg: result = sendmsg(a->fd, a->in, flags); break;
+    case CODE_recvmsg: result = recvmsg(a->fd, a->out, flags); break;
+    case CODE_shutdown: result = shutdown(a->fd, flags); break;
+    default: result = run_file(op->code, a);
+    }
+    return result < 0 ? -errno : result;
+}
+
+/* Before each call: one that is to end, or late, is not begun. */
+static int reason_to_end(abtio_op *op)
+{
+    /* relaxed: nothing else is handed over by it */
+    int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
+    if (!ended && abtioi_op_is_late(op))
+        ended = -ETIMEDOUT;
+    return ended;
+}
+
+ssize_t abtioi_run(abtio_op *op)
+{
+    for (;;) {
+        ssize_t result = reason_to_end(op);
+        if (result < 0)
+            return result;
+        if (op->code == CODE_blocking)
+            return abtioi_run_once(op); /* whatever it returns is its own */
+        result = abtioi_run_once(op);
+        enum next next = abtioi_op_next(op, &result);
+        if (next == NEXT_DELIVER)
+            return result;
+        short found;
+        if (next == NEXT_POLL) {
+            int code = poll_for(op->args.fd, abtioi_op_ready(op), &found);
+            if (code < 0 && code != -EINTR)
+                return code;
+        }
+    }
+}

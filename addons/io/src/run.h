@@ -1,0 +1,13 @@
+/* The system calls themselves, made by the thread that calls. */
+#ifndef ABTIO_RUN_H
+#define ABTIO_RUN_H
+
+#include "op.h"
+
+/* One system call of an operation: its result or -errno. */
+ssize_t abtioi_run_once(abtio_op *op);
+
+/* All of an operation, until its result is known. Does not deliver it. */
+ssize_t abtioi_run(abtio_op *op);
+
+#endif

@@ -1,0 +1,85 @@
+/* What tests of libabtio have in common: each test runs with every backend that can be had here. */
+#ifndef ABTIO_TEST_IO_H
+#define ABTIO_TEST_IO_H
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "abt.h"
+#include "abtio.h"
+#include "must.h"
+#include "tap.h"
+#include "watchdog.h"
+
+#define MS INT64_C(1000000) /* nanoseconds */
+
+static const char *backend_name = "?";
+
+/* Descriptors of the process that are open. */
+static inline int open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = -1; /* the directory's own */
+
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count - 2;
+}
+
+/* Runs a function in a ULT of the caller's stream and waits for it. */
+static inline void in_ult(void (*body)(void *), void *arg)
+{
+    ABT_xstream self;
+    ABT_pool pool;
+    ABT_thread thread;
+
+    must(ABT_self_get_xstream(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    must(ABT_thread_create(pool, body, arg, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_free(&thread));
+}
+
+/* Runs `body` once with each backend, between begin and end of both libraries; no descriptor may be left. */
+static inline void with_each_backend(void (*body)(void))
+{
+    static const struct {
+        abtio_backend backend;
+        const char *name;
+    } backends[] = {{ABTIO_BACKEND_THREADS, "threads"}, {ABTIO_BACKEND_IO_URING, "io_uring"}};
+
+    for (int i = 0; i < 2; i++) {
+        abtio_config config = {.backend = backends[i].backend};
+        backend_name = backends[i].name;
+        must(ABT_init(0, NULL));
+        int code = abtio_init(&config);
+        if (code < 0 && backends[i].backend == ABTIO_BACKEND_IO_URING) {
+            skip(1, "there is no io_uring: %s", strerror(-code));
+        } else {
+            is_int(code, 0, "abtio_init with %s", backend_name);
+            int before = open_descriptors();
+            body();
+            is_int(abtio_finalize(), 0, "%s: abtio_finalize", backend_name);
+            must(ABT_finalize());
+            ok(open_descriptors() <= before, "%s: no descriptor is left", backend_name);
+            continue;
+        }
+        must(ABT_finalize());
+    }
+}
+
+/* A connected pair of stream sockets. */
+static inline void make_pair(int fds[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+        bail_out("socketpair: %s", strerror(errno));
+}
+
+#endif

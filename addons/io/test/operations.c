@@ -1,0 +1,215 @@
+/* Operations as such: forms that do not wait, deadlines, cancels, and who may call. */
+#include <pthread.h>
+#include "io.h"
+
+static void nb(void *arg)
+{
+    int fds[2];
+    char a, b;
+    ssize_t result = 77;
+    abtio_op *ops[3] = {NULL};
+
+    (void)arg;
+    make_pair(fds);
+    is_int(abtio_recv_nb(fds[0], &a, 1, 0, ABTIO_FOREVER, &ops[1]), 0, "%s: recv_nb", backend_name);
+    is_int(abtio_recv_nb(fds[1], &b, 1, 0, ABTIO_FOREVER, &ops[2]), 0, "recv_nb");
+    is_int(abtio_op_test(ops[1], &result), 0, "it is not done");
+    is_int(result, 77, "nothing is told");
+    is_int(abtio_op_wait_any(3, ops, abtio_after(5 * MS)), -ETIMEDOUT, "none is done in time");
+    is_int(abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER), 1, "send");
+    is_int(abtio_op_wait_any(3, ops, ABTIO_FOREVER), 2, "one is done");
+    is_int(abtio_op_test(ops[2], &result), 1, "that one");
+    is_int(result, 1, "its result");
+    is_int(abtio_op_wait(ops[2]), 1, "its result again");
+    is_int(abtio_cancel(ops[2]), -EALREADY, "it cannot be cancelled");
+    is_int(abtio_cancel(ops[1]), 0, "the other can be");
+    is_int(abtio_op_wait(ops[1]), -ECANCELED, "its result");
+    is_int(abtio_cancel(ops[1]), -EALREADY, "it is done, and cannot be cancelled again");
+    is_int(abtio_op_wait_any(3, ops, ABTIO_FOREVER), 1, "the lowest of those that are done");
+    abtio_op_free(&ops[1]);
+    abtio_op_free(&ops[2]);
+    is_ptr(ops[2], NULL, "the handle is gone");
+    is_int(abtio_op_wait_any(3, ops, ABTIO_FOREVER), -EINVAL, "there is nothing to wait for");
+    is_int(abtio_recv_nb(fds[0], &a, 1, 0, ABTIO_FOREVER, &ops[0]), 0, "recv_nb");
+    abtio_op_free(&ops[0]); /* it is cancelled */
+    is_int(abtio_send(fds[1], "y", 1, 0, ABTIO_FOREVER), 1, "send after that");
+    is_int(abtio_recv(fds[0], &a, 1, MSG_DONTWAIT, ABTIO_FOREVER), 1, "nobody else has received it");
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void deadlines(void *arg)
+{
+    int fds[2];
+    char byte;
+
+    (void)arg;
+    make_pair(fds);
+    int64_t begin = abtio_after(0);
+    is_int(abtio_recv(fds[0], &byte, 1, 0, abtio_after(20 * MS)), -ETIMEDOUT, "%s: recv until a deadline",
+           backend_name);
+    ok(abtio_after(0) - begin >= 20 * MS, "not before it");
+    is_int(abtio_recv(fds[0], &byte, 1, 0, begin), -ETIMEDOUT, "a deadline that has passed");
+    is_int(abtio_poll(fds[0], POLLIN, abtio_after(MS)), -ETIMEDOUT, "poll");
+    is_int(abtio_sleep(60000 * MS, abtio_after(MS)), -ETIMEDOUT, "a sleep that is too long");
+    begin = abtio_after(0);
+    is_int(abtio_sleep(5 * MS, ABTIO_FOREVER), 0, "sleep");
+    ok(abtio_after(0) - begin >= 5 * MS, "it lasts so long");
+    is_int(abtio_sleep(-1, ABTIO_FOREVER), 0, "no sleep");
+    is_int(abtio_send(fds[1], "z", 1, 0, abtio_after(60000 * MS)), 1, "send in time");
+    is_int(abtio_recv_all(fds[0], (char[2]){0}, 2, 0, abtio_after(5 * MS)), -ETIMEDOUT, "recv_all of too little");
+    close(fds[0]);
+    close(fds[1]);
+}
+
+struct victim {
+    abtio_op *op;
+    ssize_t result;
+};
+
+static void wait_for_victim(void *arg)
+{
+    struct victim *victim = arg;
+    victim->result = abtio_op_wait(victim->op);
+}
+
+/* A cancel wakes who waits. */
+static void cancel_of_others(void *arg)
+{
+    int fds[2];
+    char byte;
+    struct victim victim = {NULL, 0};
+    ABT_xstream self;
+    ABT_pool pool;
+    ABT_thread thread;
+
+    (void)arg;
+    make_pair(fds);
+    must(ABT_self_get_xstream(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &victim.op), 0, "%s: recv_nb", backend_name);
+    must(ABT_thread_create(pool, wait_for_victim, &victim, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_yield());
+    is_int(abtio_cancel(victim.op), 0, "cancel while another waits");
+    must(ABT_thread_free(&thread));
+    is_int(victim.result, -ECANCELED, "who waited is told");
+    abtio_op_free(&victim.op);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static ssize_t foreign(void *arg)
+{
+    nap_ms(5);
+    return (ssize_t)(pthread_equal(*(pthread_t *)arg, pthread_self()) ? 1 : -EINTR);
+}
+
+/* The stream runs others meanwhile, and whatever the function returns is told. */
+static void blocking(void *arg)
+{
+    pthread_t self = pthread_self();
+    abtio_op *op;
+
+    (void)arg;
+    is_int(abtio_blocking(foreign, &self, ABTIO_FOREVER), -EINTR, "%s: blocking", backend_name);
+    is_int(abtio_blocking_nb(foreign, &self, ABTIO_FOREVER, &op), 0, "blocking_nb");
+    is_int(abtio_op_wait(op), -EINTR, "its result");
+    abtio_op_free(&op);
+}
+
+/* What any caller can do: tasklets and external threads as well. */
+static void any_caller(void *arg)
+{
+    int fds[2];
+    char byte;
+    abtio_op *op;
+
+    make_pair(fds);
+    is_int(abtio_send(fds[1], "x", 1, 0, ABTIO_FOREVER), 1, "%s, %s: send", backend_name, (const char *)arg);
+    is_int(abtio_recv(fds[0], &byte, 1, 0, ABTIO_FOREVER), 1, "recv");
+    is_int(abtio_recv(fds[0], &byte, 1, 0, abtio_after(5 * MS)), -ETIMEDOUT, "recv until a deadline");
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
+    is_int(abtio_op_wait_any(1, &op, abtio_after(5 * MS)), -ETIMEDOUT, "wait_any until a deadline");
+    is_int(abtio_send(fds[1], "y", 1, 0, ABTIO_FOREVER), 1, "send");
+    is_int(abtio_op_wait(op), 1, "wait");
+    abtio_op_free(&op);
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
+    is_int(abtio_cancel(op), 0, "cancel");
+    abtio_op_free(&op);
+    is_int(abtio_sleep(MS, ABTIO_FOREVER), 0, "sleep");
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void *external(void *arg)
+{
+    any_caller(arg);
+    return NULL;
+}
+
+static void tests(void)
+{
+    char tasklet_name[] = "tasklet", external_name[] = "external thread", ult_name[] = "ULT";
+    ABT_xstream self;
+    ABT_pool pool;
+    ABT_task task;
+    pthread_t thread;
+
+    in_ult(nb, NULL);
+    in_ult(deadlines, NULL);
+    in_ult(cancel_of_others, NULL);
+    in_ult(blocking, NULL);
+    in_ult(any_caller, ult_name);
+    must(ABT_self_get_xstream(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    must(ABT_task_create(pool, any_caller, tasklet_name, &task));
+    must(ABT_task_free(&task));
+    if (pthread_create(&thread, NULL, external, external_name))
+        bail_out("pthread_create");
+    pthread_join(thread, NULL);
+}
+
+/* Begin, end, and what is refused. */
+static void begin_and_end(void)
+{
+    abtio_config config = {.backend = ABTIO_BACKEND_THREADS}, bad = {.ring_entries = 9};
+    abtio_info info;
+    abtio_op *op;
+
+    is_int(abtio_init(NULL), -ENOTCONN, "abtio_init before ABT_init");
+    must(ABT_init(0, NULL));
+    is_int(abtio_close(-1, ABTIO_FOREVER), -ENOTCONN, "a call before abtio_init");
+    is_int(abtio_close_nb(-1, ABTIO_FOREVER, &op), -ENOTCONN, "a call before abtio_init");
+    is_int(abtio_get_info(&info), -ENOTCONN, "info before abtio_init");
+    is_int(abtio_finalize(), -ENOTCONN, "abtio_finalize before abtio_init");
+    is_int(abtio_init(&bad), -EINVAL, "9 entries");
+    bad = (abtio_config){.backend = (abtio_backend)3};
+    is_int(abtio_init(&bad), -EINVAL, "no such backend");
+    bad = (abtio_config){.reserved = {0, 1}};
+    is_int(abtio_init(&bad), -EINVAL, "a reserved field");
+    setenv("ABTIO_BACKEND", "thread", 1);
+    is_int(abtio_init(NULL), -EINVAL, "no such value of the variable");
+    is_int(abtio_init(&config), 0, "the variable is not asked");
+    setenv("ABTIO_BACKEND", "threads", 1);
+    is_int(abtio_init(NULL), 0, "abtio_init nests");
+    is_int(abtio_finalize(), 0, "abtio_finalize of the inner one");
+    is_int(abtio_get_info(&info), 0, "info");
+    is_int(info.backend, ABTIO_BACKEND_THREADS, "the backend");
+    is_str(info.reason, "asked for by abtio_config", "its reason");
+    is_int(abtio_close(-1, ABTIO_FOREVER), -EBADF, "a call");
+    is_int(abtio_finalize(), 0, "abtio_finalize of the outer one");
+    is_int(abtio_init(NULL), 0, "again, by the variable");
+    is_int(abtio_get_info(&info), 0, "info");
+    is_str(info.reason, "asked for by ABTIO_BACKEND", "its reason");
+    is_int(abtio_finalize(), 0, "abtio_finalize");
+    unsetenv("ABTIO_BACKEND");
+    must(ABT_finalize());
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    begin_and_end();
+    with_each_backend(tests);
+    return done_testing();
+}
