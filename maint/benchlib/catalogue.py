@@ -1,4 +1,6 @@
-"""The works: what each is, its figure, and what libabt's own figures may be at most."""
+"""The works: what each is, its figure, and the goals of libabt."""
+
+from typing import NamedTuple, Optional, Union
 
 # work: (title, unit, figure, long). The unit "ns" is per operation of the title; a long work is not done in each round.
 WORKS = {
@@ -57,7 +59,7 @@ FIGURES = {
     "steps": "What each optimisation buys (figures 3 to 5)",
 }
 
-# At most so many raw switches, or percent of another figure: (work, series, streams) of libabt.
+# At most so many raw switches: (work, series, streams) of libabt.
 LIMITS = {
     ("create-256", "ULT, private pool", 1): 5.3,
     ("create-256", "ULT, MPMC pool", 1): 8.5,
@@ -77,19 +79,80 @@ LIMITS = {
     ("barrier-64", "private pools", 1): 4.3,
 }
 
-# On two streams: libabt's best way is at least so many times faster than the best of a peer's.
-GOALS = [
-    ("tasks-single", "oneTBB", 2.0),
-    ("nested", "libomp", 10.0),
-    *(("mutex-8", peer, 4.0) for peer in ("Boost.Fiber", "Go")),
-    *((work, peer, 1.5) for work in ("eventual", "cond") for peer in ("Boost.Fiber", "Go")),
-    *((work, peer, 1.0) for work in ("uts-t1", "uts-t3", "nqueens") for peer in ("oneTBB", "libomp", "Go")),
+RAW = "raw switches"
+
+
+class Row(NamedTuple):
+    """A row of the table; without a series the best of all ways."""
+
+    work: str
+    series: Optional[str] = None
+    streams: int = 1
+    peer: str = "libabt"
+
+
+class Goal(NamedTuple):
+    """A row takes at most so many times as long as another, or so many raw switches or ns."""
+
+    row: Row
+    most: float
+    of: Union[str, Row]
+
+
+def beside(peer, row, most=1.0):
+    """At most so many times the peer's: the same way if that is Argobots, otherwise its best one."""
+    return Goal(row, most, Row(row.work, row.series if peer == "Argobots" else None, row.streams, peer))
+
+
+USERS_POOLS = ("user's scheduler and pool", "user's scheduler and pool, older definition")
+TASKLETS = [Row(work, f"tasklet, {pools}", 2) for work in ("for-loop", "tasks-single", "tasks-parallel", "nested")
+            for pools in ("private pools", "RANDWS pools")]
+DENSE = ("mergesort", "matmul", "strassen", "cholesky", "heat", "fft")
+
+# What tasks cost that are made by abt_fork.h.
+FORKED = [
+    Goal(Row("fib", "forked"), 0.75, RAW),
+    beside("rayon", Row("fib", "forked"), 1 / 3),
+    Goal(Row("fib", "forked", 2), 0.52, Row("fib", "forked")),
+    Goal(Row("nqueens", "forked"), 1.6, Row("nqueens", "sequential")),
+    Goal(Row("nqueens", "forked", 2), 0.52, Row("nqueens", "forked")),
+    *(beside("rayon", Row(work, "forked", n)) for work in ("for-loop", "nested") for n in (1, 2)),
+    Goal(Row("tasks-single", "forked", 1), 2000, "ns"),
+    Goal(Row("tasks-single", "forked", 2), 3000, "ns"),
+    *(Goal(Row(work, "forked"), 1.05, Row(work, "sequential")) for work in ("uts-t1", "uts-t3", *DENSE)),
+    *(beside(peer, Row(work, "forked", 2)) for work in ("uts-t1", "uts-t3", *DENSE) for peer in ("rayon", "oneTBB")),
+    Goal(Row("first-task", None, 2), 15000, "ns"),
 ]
 
-# libabt's own: what takes at most so many times as long as what: (work, series, streams) and the same.
-RELATIONS = [
-    (("create-256", "ULT, RANDWS pool", 2), ("create-256", "ULT, private pool", 2), 1.3),
-    (("fib", "ULT, RANDWS pools", 2), ("fib", "ULT, RANDWS pools", 1), 0.5),
+# Schedulers and pools of the user's, and what takes the general path.
+GENERAL = {
+    Row("yield-2", "user's scheduler"): 8,
+    Row("create-256", "ULT, private pool, user's scheduler"): 12,
+    **{Row("yield-2", series): 12 for series in USERS_POOLS},
+    **{Row("create-256", f"ULT, {series}"): 18 for series in USERS_POOLS},
+    Row("create-to", "private pool"): 6,
+    Row("yield-to", "private pool"): 5,
+}
+
+GOALS = [
+    *(Goal(Row(*row), most, RAW) for row, most in LIMITS.items()),
+    *(Goal(row, most, RAW) for row, most in GENERAL.items()),
+    *(beside("Argobots", row) for row in GENERAL),
+    Goal(Row("yield-2", "user's scheduler that picks"), 3.5, RAW),
+    # Tasklets: no slower than others', nor than ULTs.
+    *(beside("Argobots", row) for row in TASKLETS),
+    *(Goal(row, 1.0, Row(row.work, row.series.replace("tasklet", "ULT"), 2)) for row in TASKLETS),
+    beside("Argobots", Row("barrier-64", "shared pool", 2)),
+    *(beside("pthreads", Row(work, "", 2), 1.2) for work in WORKS if work.startswith("native-")),
+    *FORKED,
+    # On two streams.
+    beside("oneTBB", Row("tasks-single", None, 2), 1 / 2),
+    beside("libomp", Row("nested", None, 2), 1 / 10),
+    *(beside(peer, Row("mutex-8", None, 2), 1 / 4) for peer in ("Boost.Fiber", "Go")),
+    *(beside(peer, Row(work, None, 2), 1 / 1.5) for work in ("eventual", "cond") for peer in ("Boost.Fiber", "Go")),
+    *(beside(peer, Row(work, None, 2)) for work in ("uts-t1", "uts-t3", "nqueens") for peer in ("oneTBB", "libomp", "Go")),
+    Goal(Row("create-256", "ULT, RANDWS pool", 2), 1.3, Row("create-256", "ULT, private pool", 2)),
+    Goal(Row("fib", "ULT, RANDWS pools", 2), 0.5, Row("fib", "ULT, RANDWS pools")),
 ]
 
 # The optimisations of the paper's section 3, each turned off for itself: (what, work, series, environment). The first
