@@ -115,7 +115,7 @@ def cases_of(programs, streams, works):
         for program in programs:
             for name, series, where in program.works:
                 if name == work:
-                    counts = [1] if where == "1" else streams
+                    counts = [1] if where == "1" else [n for n in streams if where == "*" or n >= int(where)]
                     inside = series not in program.outside.get(work, ())
                     cases += [Case(program, work, series, n) for n in counts
                               if n >= program.least_streams and (inside or n == 1)]

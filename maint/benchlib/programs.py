@@ -15,6 +15,7 @@ PEERS = TOP / "test" / "bench" / "peers"
 RELEASE = TOP / "build" / "release"
 
 NATIVE = [SUITE.parent / "native.c", SUITE / "suite_native.c"]
+DENSE = sorted(SUITE.glob("dense*.c"))
 COMMON = [SUITE / "suite.c", SUITE / "kernels.c"]
 # Aligned, so that the common kernels run alike in all programs.
 FLAGS = ["-O3", "-g", "-falign-functions=64", "-Wall", "-Wextra", "-D_GNU_SOURCE", f"-I{SUITE}",
@@ -100,7 +101,8 @@ def abt_program():
     library = RELEASE / ".libs" / "libabt.so"
     if not library.exists():
         raise Missing("build/release has no library")
-    sources = [*sorted(SUITE.glob("abt*.c")), SUITE.parent / "raw_switch.c", *sorted(SUITE.glob("xs*.c")), *NATIVE]
+    sources = [*sorted(SUITE.glob("abt*.c")), SUITE.parent / "raw_switch.c", *sorted(SUITE.glob("xs*.c")), *DENSE,
+               *NATIVE]
     return compile_one("abt", "cc", sources, [f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"], [f"-L{library.parent}", "-labt"])
 
 
@@ -144,7 +146,7 @@ def pthreads(_path):
 
 
 def openmp(name, compiler):
-    program = compile_one(name, compiler, [PEERS / "openmp.c", *sorted(SUITE.glob("xs*.c"))], ["-fopenmp"])
+    program = compile_one(name, compiler, [PEERS / "openmp.c", *sorted(SUITE.glob("xs*.c")), *DENSE], ["-fopenmp"])
     places = {"OMP_MAX_ACTIVE_LEVELS": "2", "OMP_DYNAMIC": "false"}
     return [Program(name, [program], {**places, "OMP_WAIT_POLICY": "passive"}),
             Program(name + ", active waiting", [program], {**places, "OMP_WAIT_POLICY": "active"}, least_streams=2)]
@@ -159,7 +161,7 @@ def libomp(_path):
 
 
 def tbb(_path):
-    return [Program("oneTBB", [compile_one("tbb", "g++", [PEERS / "tbb.cc"], [], ["-ltbb"])])]
+    return [Program("oneTBB", [compile_one("tbb", "g++", [PEERS / "tbb.cc", *DENSE], [], ["-ltbb"])])]
 
 
 def fiber(_path):
@@ -181,9 +183,13 @@ def rust(_path, offline=True):
         raise Missing("there is no cargo")
     source, copy = PEERS / "rust", OUT / "rust"  # a copy: cargo writes a lock file beside the sources
     program = copy / "target" / "release" / "peers"
-    if not newer(program, list(source.glob("src/*.rs")) + [source / "Cargo.toml"]):
+    if not newer(program, [*source.glob("src/*.rs"), *source.glob("*.*"), *DENSE, *SUITE.glob("dense*.h")]):
         shutil.copytree(source, copy, dirs_exist_ok=True)
-        run(["cargo", "build", "--release", "--quiet", *(["--offline"] if offline else [])], cwd=copy)
+        objects = [copy / (file.stem + ".o") for file in DENSE]
+        for file, target in zip(DENSE, objects):
+            run(["cc", *FLAGS, "-fPIC", "-c", file, "-o", target])
+        run(["cargo", "build", "--release", "--quiet", *(["--offline"] if offline else [])], cwd=copy,
+            env=dict(os.environ, DENSE_OBJECTS=" ".join(map(str, objects))))
     return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
 
 

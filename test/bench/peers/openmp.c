@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dense.h"
 #include "kernels.h"
 #include "suite.h"
 #include "xs.h"
@@ -224,6 +225,44 @@ static void run_xs(const struct suite_work *work)
     xs_free();
 }
 
+/* ---- Arrays ---- */
+
+static void invoke(int num, void (*const *funcs)(void *), void *const *args)
+{
+    for (int i = 1; i < num; i++) {
+#pragma omp task firstprivate(i)
+        funcs[i](args[i]);
+    }
+    funcs[0](args[0]);
+#pragma omp taskwait
+}
+
+static void loop(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain, void (*body)(ptrdiff_t, ptrdiff_t, void *), void *arg)
+{
+#pragma omp taskloop grainsize(1)
+    for (ptrdiff_t part = 0; part < (end - begin + grain - 1) / grain; part++) {
+        ptrdiff_t first = begin + part * grain;
+        body(first, first + grain < end ? first + grain : end, arg);
+    }
+}
+
+static void do_dense(void *arg)
+{
+    static const struct dense_runtime runtime = {invoke, loop};
+    (void)arg;
+#pragma omp parallel
+#pragma omp single
+    dense_do(&runtime);
+}
+
+static void run_dense(const struct suite_work *work)
+{
+    dense_make((enum dense_work)work->n, suite_quick);
+    suite_run(do_dense, NULL, 1);
+    suite_expect(dense_errors(), 0, "the number of wrong parts");
+    dense_free();
+}
+
 static const struct suite_work works[] = {
     {"create-256", "tasks", "*", run_create, 256, 0},
     {"create-16384", "tasks", "*", run_create, 16384, 0},
@@ -235,6 +274,12 @@ static const struct suite_work works[] = {
     {"nqueens", "", "*", run_queens, 0, 0},
     {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
     {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
+    {"mergesort", "", "*", run_dense, DENSE_MERGESORT, 0},
+    {"matmul", "", "*", run_dense, DENSE_MATMUL, 0},
+    {"strassen", "", "*", run_dense, DENSE_STRASSEN, 0},
+    {"cholesky", "", "*", run_dense, DENSE_CHOLESKY, 0},
+    {"heat", "", "*", run_dense, DENSE_HEAT, 0},
+    {"fft", "", "*", run_dense, DENSE_FFT, 0},
     {"xs-unsorted", "", "*", run_xs, 0, 0},
     {"xs-presorted", "", "*", run_xs, 1, 0},
 };

@@ -1,8 +1,12 @@
 /* Threads of the operating system on the work that makes sense for them. */
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "kernels.h"
 #include "suite_native.h"
@@ -190,6 +194,48 @@ static void run_native(const struct suite_work *work)
     native_pthread_stop();
 }
 
+/* ---- A thread that sleeps for some milliseconds, and is woken by a bare system call ---- */
+
+static _Atomic(int) word; /* how often it was woken; below 0: it ends */
+static _Atomic(double) awake;
+
+static void *sleeps(void *arg)
+{
+    for (int seen = 0; seen >= 0; seen = word) {
+        while (word == seen)
+            syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+        awake = suite_now_ns();
+    }
+    return arg;
+}
+
+static void wake(int value)
+{
+    word = value;
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void run_first(const struct suite_work *work)
+{
+    struct suite_samples samples = {NULL, 0, 0};
+    double end = suite_now_ns() + 20 * suite_budget_ns;
+    pthread_t thread;
+    (void)work;
+    start(&thread, sleeps, NULL);
+    while (samples.num < 5 || suite_now_ns() < end) {
+        nanosleep(&(struct timespec){0, 3000000}, NULL);
+        awake = 0;
+        double begin = suite_now_ns();
+        wake(word + 1);
+        while (awake == 0 || suite_now_ns() < begin + 1e6)
+            ;
+        suite_add(&samples, awake - begin);
+    }
+    wake(-1);
+    pthread_join(thread, NULL);
+    suite_report(&samples, 1);
+}
+
 static const struct suite_work works[] = {
     {"create-256", "", "*", run, 256, NOTHING},
     {"create-thread", "", "1", run, 1, NOTHING},
@@ -202,6 +248,7 @@ static const struct suite_work works[] = {
     {"for-loop", "", "*", run_for_loop, 0, NOTHING},
     {"memory-blocked", "", "1", run_memory, 0, NOTHING},
     SUITE_NATIVE_WORKS(run_native),
+    {"first-task", "a bare futex", "2", run_first, 0, NOTHING},
 };
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <oneapi/tbb.h>
 
+#include "dense.h"
 #include "kernels.h"
 #include "suite.h"
 
@@ -183,6 +184,37 @@ void run_uts(const suite_work *work)
     suite_run_long(uts_batch, nullptr, static_cast<double>(kernel_uts_nodes(tree)));
 }
 
+/* ---- Arrays ---- */
+
+void invoke(int num, void (*const *funcs)(void *), void *const *args)
+{
+    tbb::task_group group;
+    for (int i = 1; i < num; i++)
+        group.run([=] { funcs[i](args[i]); });
+    funcs[0](args[0]);
+    group.wait();
+}
+
+void loop(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain, void (*body)(ptrdiff_t, ptrdiff_t, void *), void *arg)
+{
+    tbb::parallel_for(tbb::blocked_range<ptrdiff_t>(begin, end, static_cast<size_t>(grain)),
+                      [=](const tbb::blocked_range<ptrdiff_t> &r) { body(r.begin(), r.end(), arg); });
+}
+
+void do_dense(void *)
+{
+    static const dense_runtime runtime = {invoke, loop};
+    dense_do(&runtime);
+}
+
+void run_dense(const suite_work *work)
+{
+    dense_make(static_cast<enum dense_work>(work->n), suite_quick);
+    suite_run(do_dense, nullptr, 1);
+    suite_expect(dense_errors(), 0, "the number of wrong parts");
+    dense_free();
+}
+
 const suite_work works[] = {
     {"create-256", "tasks", "*", run_create, 256, 0},
     {"create-16384", "tasks", "*", run_create, 16384, 0},
@@ -194,6 +226,12 @@ const suite_work works[] = {
     {"nqueens", "", "*", run_queens, 0, 0},
     {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
     {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},
+    {"mergesort", "", "*", run_dense, DENSE_MERGESORT, 0},
+    {"matmul", "", "*", run_dense, DENSE_MATMUL, 0},
+    {"strassen", "", "*", run_dense, DENSE_STRASSEN, 0},
+    {"cholesky", "", "*", run_dense, DENSE_CHOLESKY, 0},
+    {"heat", "", "*", run_dense, DENSE_HEAT, 0},
+    {"fft", "", "*", run_dense, DENSE_FFT, 0},
 };
 
 } // namespace

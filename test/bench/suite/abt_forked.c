@@ -3,6 +3,7 @@
 
 #include <abt_fork.h>
 #include "kernels.h"
+#include "xs.h"
 
 enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, GRAIN = 250 };
 
@@ -34,7 +35,7 @@ static void measure(void *arg)
 
 static void run(void (*batch)(void *), double operations)
 {
-    struct job job = {operations > 1e6 ? suite_run_long : suite_run, batch, operations};
+    struct job job = {operations > 1e5 ? suite_run_long : suite_run, batch, operations};
     ABT_thread thread;
     team_start(TEAM_MPMC);
     CHECK(ABTX_fork_start(team.num, team.streams));
@@ -226,10 +227,45 @@ static void run_uts(const struct suite_work *work)
     run(uts_batch, (double)kernel_uts_nodes(tree));
 }
 
+/* ---- Cross-section lookups ---- */
+
+static void look_up(ptrdiff_t begin, ptrdiff_t end, void *sum, void *lookups)
+{
+    for (ptrdiff_t i = begin; i < end; i++)
+        *(unsigned long *)sum += xs_do((const struct xs_lookup *)lookups + i);
+}
+
+static void add_checksum(void *left, const void *right, void *arg)
+{
+    (void)arg;
+    *(unsigned long *)left += *(const unsigned long *)right;
+}
+
+static int sorted;
+
+static void xs_batch(void *arg)
+{
+    static const unsigned long none;
+    struct abtx_reduction how = {sizeof(none), &none, look_up, add_checksum, xs_lookups(sorted)};
+    unsigned long sum = 0;
+    (void)arg;
+    abtx_reduce(0, xs_num_lookups(), 100, &how, &sum);
+    xs_expect(sum);
+}
+
+static void run_xs(const struct suite_work *work)
+{
+    sorted = (int)work->n;
+    xs_make();
+    run(xs_batch, (double)xs_num_lookups());
+    xs_free();
+}
+
 const struct suite_work abt_forked_works[] = {
     {"for-loop", "forked", "*", run_for_loop, 1, 0},  {"tasks-single", "forked", "*", run_tasks_single, 1, 0},
     {"nested", "forked", "*", run_nested, ROWS, 0},   {"fib", "forked", "*", run_fib, 0, 0},
     {"nqueens", "forked", "*", run_queens, 0, 0},     {"uts-t1", "forked", "*", run_uts, KERNEL_T1, 0},
-    {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0},
+    {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0}, {"xs-unsorted", "forked", "*", run_xs, 0, 0},
+    {"xs-presorted", "forked", "*", run_xs, 1, 0},
 };
 const int abt_forked_num = sizeof(abt_forked_works) / sizeof(abt_forked_works[0]);

@@ -2,7 +2,8 @@
  * What the programs of the benchmark suite share, ours and the peers'. A program measures one work per invocation, so
  * that maint/bench can interleave all of them:
  *
- *   program list                         one line for each work: name, TAB, series, TAB, 1 or * (any number of streams)
+ *   program list                         one line for each work: name, TAB, series, TAB, and the number of streams: 1,
+ *                                        2 or more (2), or any (*)
  *   program run WORK SERIES STREAMS MS   measures for about MS milliseconds and prints one line of JSON
  *
  * A work is named alike in all programs and checks its answer. BENCH_QUICK=1 in the environment makes large works
@@ -26,7 +27,7 @@ struct suite_samples {
 struct suite_work {
     const char *work;
     const char *series;  /* which way of several, "" if there is one */
-    const char *streams; /* "1", or "*" for any number */
+    const char *streams; /* "1", "2" for at least so many, or "*" for any number */
     void (*run)(const struct suite_work *work);
     long n;      /* for the work's own use */
     int variant; /* likewise */

@@ -1,5 +1,6 @@
 //! rayon and tokio on the same work as the C programs; the first argument says which of them.
 
+mod dense;
 mod kernels;
 mod rayon_works;
 mod suite;

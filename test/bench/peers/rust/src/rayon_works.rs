@@ -4,6 +4,7 @@ use crate::kernels::*;
 use crate::suite::{expect, report, Run, Work};
 use rayon::prelude::*;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use std::time::{Duration, Instant};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub const WORKS: &[Work] = &[
@@ -17,6 +18,13 @@ pub const WORKS: &[Work] = &[
     ("nqueens", "*", run_queens),
     ("uts-t1", "*", |run| run_uts(run, Tree::T1)),
     ("uts-t3", "*", |run| run_uts(run, Tree::T3)),
+    ("mergesort", "*", |run| crate::dense::run(run, pool(run), 0)),
+    ("matmul", "*", |run| crate::dense::run(run, pool(run), 1)),
+    ("strassen", "*", |run| crate::dense::run(run, pool(run), 2)),
+    ("cholesky", "*", |run| crate::dense::run(run, pool(run), 3)),
+    ("heat", "*", |run| crate::dense::run(run, pool(run), 4)),
+    ("fft", "*", |run| crate::dense::run(run, pool(run), 5)),
+    ("first-task", "2", first_task),
     ("start-up", "1", start_up),
 ];
 
@@ -140,4 +148,22 @@ fn run_uts(run: &Run, tree: Tree) {
 
 fn start_up(run: &Run) {
     run.measure(1.0, || pool(run).install(|| ()));
+}
+
+/// From the spawn of a task until it runs, when the threads have slept for some milliseconds.
+fn first_task(run: &Run) {
+    pool(run).install(|| {
+        let mut figures = Vec::new();
+        let end = Instant::now() + 20 * run.budget;
+        while figures.len() < 5 || Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(3));
+            let (begin, mut start) = (Instant::now(), None);
+            rayon::scope(|scope| {
+                scope.spawn(|_| start = Some(Instant::now()));
+                while begin.elapsed() < Duration::from_millis(1) {}
+            });
+            figures.push((start.expect("a start") - begin).as_nanos() as f64);
+        }
+        report(figures);
+    });
 }
