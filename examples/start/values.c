@@ -1,0 +1,62 @@
+/*
+ * How does a unit keep values of its own? By a key, whose destructor runs when the unit is freed, or by a slot, which
+ * costs less, and which units can pass on to those that they create.
+ *
+ *   cc values.c $(pkg-config --cflags --libs argobots) -o values
+ */
+#include <abt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REQUEST = 0 }; /* the slot that this program uses */
+
+static ABT_key key;
+static int num_freed, num_right;
+
+static void destructor(void *value)
+{
+    free(value);
+    num_freed++;
+}
+
+static void helper(void *arg)
+{
+    void *request;
+    (void)arg;
+    ABTX_self_get_slot(REQUEST, &request);
+    num_right += *(int *)request == 7;
+}
+
+static void unit(void *arg)
+{
+    void *buffer = malloc(100), *found;
+    ABT_pool pool;
+    ABT_thread created;
+
+    ABT_key_set(key, buffer); /* freed by the destructor, together with this unit */
+    ABTX_self_set_slot(REQUEST, arg);
+    ABT_self_get_last_pool(&pool);
+    ABT_thread_create(pool, helper, NULL, ABT_THREAD_ATTR_NULL, &created);
+    ABT_thread_free(&created); /* this unit waits, another runs: what is its own stays */
+    ABT_key_get(key, &found);
+    num_right += found == buffer;
+}
+
+int main(int argc, char **argv)
+{
+    int request = 7;
+    ABT_pool pool;
+    ABT_thread thread;
+
+    if (ABT_init(argc, argv) != ABT_SUCCESS)
+        return 1;
+    ABT_key_create(destructor, &key);
+    ABTX_slot_set_inherited(REQUEST, ABT_TRUE);
+    ABT_self_get_last_pool(&pool);
+    ABT_thread_create(pool, unit, &request, ABT_THREAD_ATTR_NULL, &thread);
+    ABT_thread_free(&thread);
+    ABT_key_free(&key);
+    ABT_finalize();
+    printf("right %d, freed %d\n", num_right, num_freed);
+    return num_right != 2 || num_freed != 1;
+}
