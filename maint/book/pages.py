@@ -33,7 +33,7 @@ PRELUDE = """#include <abt.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 """
-BLOCK = re.compile(r"^(?:<!-- (.*?) -->\n)?```(\w*)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^(?:<!-- ([^\n]*?) -->\n)?```(\w*)\n(.*?)^```", re.M | re.S)
 KINDS = ("c", "cpp", "cmake", "sh", "console", "python", "text")
 
 
