@@ -1,16 +1,19 @@
 /*
  * Libraries of lightweight threads that users may have installed, on the same work. ULTS_H says which: it has the type
- * ult_t and ult_init(streams), ult_fini(), ult_create(&ult, func, arg), ult_join(&ult) and ult_yield().
+ * ult_t and ult_init(streams), ult_fini(), ult_create(&ult, func, arg), ult_join(&ult) and ult_yield(); ult_mutex_t and
+ * ult_mutex_init, _lock and _unlock; and ult_event_t with ult_event_init, _set, and _take, which waits until it is set
+ * and unsets it.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include ULTS_H
 #include "kernels.h"
 #include "suite.h"
 
-enum { MAX_ULTS = 16384, SWITCHES = 20000, TASKS = 1000 };
+enum { MAX_ULTS = 16384, SWITCHES = 20000, TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, BLOCKED = 10000 };
 
 static ult_t ults[MAX_ULTS];
 static long each;
@@ -44,36 +47,88 @@ static void run(const struct suite_work *work)
     ult_fini();
 }
 
-static float vector[KERNEL_SCAL_N];
+/* ---- Loops: the factor is 2 and 1/2 in turns, so that all is as before after two batches ---- */
+
+static float matrix[ROWS][COLUMNS];
 static float factor = 2;
 
-static void scal_one(void *arg)
+struct range {
+    int row, begin, end;
+    ult_t ult;
+};
+
+static void scal(void *arg)
 {
-    int i = (int)(intptr_t)arg;
-    kernel_scal(vector, i, i + 1, factor);
+    const struct range *r = arg;
+    kernel_scal(matrix[r->row], r->begin, r->end, factor);
+}
+
+/* A row in parts. */
+static void scal_parts(struct range *ranges, int row, int parts)
+{
+    for (int i = 0; i < parts; i++) {
+        ranges[i].row = row;
+        ranges[i].begin = COLUMNS * i / parts;
+        ranges[i].end = COLUMNS * (i + 1) / parts;
+        ult_create(&ranges[i].ult, scal, &ranges[i]);
+    }
+    for (int i = parts; i-- > 0;)
+        ult_join(&ranges[i].ult);
+}
+
+static void for_loop(void *arg)
+{
+    struct range ranges[SUITE_MAX_STREAMS];
+    (void)arg;
+    scal_parts(ranges, 0, suite_streams);
+    factor = 2.5F - factor;
 }
 
 static void tasks_single(void *arg)
 {
+    static struct range ranges[TASKS];
     (void)arg;
-    for (int i = 0; i < TASKS; i++)
-        ult_create(&ults[i], scal_one, (void *)(intptr_t)i);
-    for (int i = 0; i < TASKS; i++)
-        ult_join(&ults[i]);
+    scal_parts(ranges, 0, TASKS);
     factor = 2.5F - factor;
 }
 
-static void run_tasks(const struct suite_work *work)
+static void scal_rows(void *arg)
 {
-    (void)work;
-    for (int i = 0; i < KERNEL_SCAL_N; i++)
-        vector[i] = (float)(i % 7);
-    ult_init(suite_streams);
-    suite_run(tasks_single, NULL, 1);
-    ult_fini();
-    for (int i = 0; i < KERNEL_SCAL_N; i++)
-        suite_expect((long)vector[i], i % 7 * (factor == 2 ? 1 : 2), "an element");
+    const struct range *r = arg;
+    struct range inner[SUITE_MAX_STREAMS];
+    for (int row = r->begin; row < r->end; row++)
+        scal_parts(inner, row, suite_streams > 1 ? suite_streams : 2);
 }
+
+static void nested(void *arg)
+{
+    struct range outer[SUITE_MAX_STREAMS];
+    (void)arg;
+    for (int s = 0; s < suite_streams; s++) {
+        outer[s].begin = ROWS * s / suite_streams;
+        outer[s].end = ROWS * (s + 1) / suite_streams;
+        ult_create(&outer[s].ult, scal_rows, &outer[s]);
+    }
+    for (int s = 0; s < suite_streams; s++)
+        ult_join(&outer[s].ult);
+    factor = 2.5F - factor;
+}
+
+static void (*const loops[])(void *) = {for_loop, tasks_single, nested};
+enum { FOR_LOOP, TASKS_SINGLE, NESTED };
+
+static void run_loop(const struct suite_work *work)
+{
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
+    ult_init(suite_streams);
+    suite_run(loops[work->variant], NULL, 1);
+    ult_fini();
+    for (int i = 0; i < work->n * COLUMNS; i++)
+        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], i % 7 * (factor == 2 ? 1 : 2), "an element");
+}
+
+/* ---- Trees ---- */
 
 struct fib {
     int n;
@@ -112,10 +167,151 @@ static void run_fib(const struct suite_work *work)
     ult_fini();
 }
 
+static void place_queens(void *arg)
+{
+    struct kernel_board *board = arg, next[KERNEL_MAX_QUEENS];
+    ult_t mine[KERNEL_MAX_QUEENS];
+    int num = 0;
+    for (unsigned free = kernel_queens_free(board, KERNEL_QUEENS); free; free &= free - 1, num++) {
+        kernel_queens_place(board, free, KERNEL_QUEENS, &next[num]);
+        ult_create(&mine[num], place_queens, &next[num]);
+    }
+    while (num-- > 0) {
+        ult_join(&mine[num]);
+        board->solutions += next[num].solutions;
+    }
+}
+
+static void queens_batch(void *arg)
+{
+    struct kernel_board board = {0, 0, 0, 0, 0};
+    (void)arg;
+    place_queens(&board);
+    suite_expect(board.solutions, kernel_queens_solutions(KERNEL_QUEENS), "the number of solutions");
+}
+
+static void run_queens(const struct suite_work *work)
+{
+    (void)work;
+    ult_init(suite_streams);
+    suite_run(queens_batch, NULL, (double)kernel_queens_placements(KERNEL_QUEENS));
+    ult_fini();
+}
+
+/* ---- Waiting ---- */
+
+enum { PAIR = 2, LOCKERS = 8 };
+
+static ult_mutex_t mutex;
+static ult_event_t events[BLOCKED];
+static long count;
+
+static void locks(void *arg)
+{
+    (void)arg;
+    for (long n = each; n > 0; n--) {
+        ult_mutex_lock(&mutex);
+        count++;
+        ult_mutex_unlock(&mutex);
+    }
+}
+
+static void locks_and_yields(void *arg)
+{
+    (void)arg;
+    for (long n = each; n > 0; n--) {
+        ult_mutex_lock(&mutex);
+        long before = count;
+        ult_yield();
+        count = before + 1;
+        ult_mutex_unlock(&mutex);
+    }
+}
+
+/* Two ULTs take turns: the first one begins. */
+static void plays(void *arg)
+{
+    int me = arg == &events[1];
+    for (long n = each; n > 0; n--) {
+        if (me == 0)
+            ult_event_set(&events[1]);
+        ult_event_take(&events[me]);
+        count++;
+        if (me == 1)
+            ult_event_set(&events[0]);
+    }
+}
+
+static void (*const waits[])(void *) = {locks, locks_and_yields, plays};
+enum { LOCKS, LOCKS_AND_YIELDS, PLAYS };
+
+static void wait_batch(void *arg)
+{
+    const struct suite_work *work = arg;
+    count = 0;
+    for (long i = 0; i < work->n; i++)
+        ult_create(&ults[i], waits[work->variant], &events[i]);
+    for (long i = 0; i < work->n; i++)
+        ult_join(&ults[i]);
+    suite_expect(count, each * work->n, "the number of operations");
+}
+
+static void run_waits(const struct suite_work *work)
+{
+    each = SWITCHES / work->n;
+    ult_init(suite_streams);
+    ult_mutex_init(&mutex);
+    for (int i = 0; i < PAIR; i++)
+        ult_event_init(&events[i]);
+    suite_run(wait_batch, (void *)work, (double)(each * work->n));
+    ult_fini();
+}
+
+/* ---- Memory ---- */
+
+static void blocks(void *arg)
+{
+    count++; /* one stream */
+    ult_event_take(arg);
+}
+
+static void run_memory(const struct suite_work *work)
+{
+    struct suite_samples samples = {NULL, 0, 0};
+    (void)work;
+    ult_init(1);
+    for (int i = 0; i < BLOCKED; i++) {
+        ult_event_init(&events[i]);
+        memset(&ults[i], 0, sizeof(ults[i])); /* the array's own pages are there */
+    }
+    long before = suite_resident();
+    for (int i = 0; i < BLOCKED; i++)
+        ult_create(&ults[i], blocks, &events[i]);
+    while (count < BLOCKED)
+        ult_yield();
+    suite_add(&samples, (double)(suite_resident() - before) / BLOCKED);
+    suite_report(&samples, 1);
+    for (int i = 0; i < BLOCKED; i++)
+        ult_event_set(&events[i]);
+    for (int i = 0; i < BLOCKED; i++)
+        ult_join(&ults[i]);
+    ult_fini();
+}
+
 static const struct suite_work works[] = {
-    {"create-256", "", "1", run, 256, 0}, {"create-16384", "", "1", run, 16384, 0},
-    {"yield-2", "", "1", run, 2, 1},      {"yield-256", "", "1", run, 256, 1},
-    {"fib", "", "*", run_fib, 0, 0},      {"tasks-single", "", "*", run_tasks, 0, 0},
+    {"create-256", "", "1", run, 256, 0},
+    {"create-16384", "", "1", run, 16384, 0},
+    {"yield-2", "", "1", run, 2, 1},
+    {"yield-256", "", "1", run, 256, 1},
+    {"mutex", "", "1", run_waits, 1, LOCKS},
+    {"mutex-8", "", "*", run_waits, LOCKERS, LOCKS_AND_YIELDS},
+    {"eventual", "", "*", run_waits, PAIR, PLAYS},
+    {"for-loop", "", "*", run_loop, 1, FOR_LOOP},
+    {"tasks-single", "", "*", run_loop, 1, TASKS_SINGLE},
+    {"nested", "", "*", run_loop, ROWS, NESTED},
+    {"fib", "", "*", run_fib, 0, 0},
+    {"nqueens", "", "*", run_queens, 0, 0},
+    {"memory-blocked", "", "1", run_memory, 0, 0},
 };
 
 int main(int argc, char **argv)

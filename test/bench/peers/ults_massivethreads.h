@@ -49,4 +49,51 @@ static inline void ult_yield(void)
     myth_yield();
 }
 
+typedef myth_mutex_t ult_mutex_t;
+
+static inline void ult_mutex_init(ult_mutex_t *mutex)
+{
+    myth_mutex_init(mutex, NULL);
+}
+
+static inline void ult_mutex_lock(ult_mutex_t *mutex)
+{
+    myth_mutex_lock(mutex);
+}
+
+static inline void ult_mutex_unlock(ult_mutex_t *mutex)
+{
+    myth_mutex_unlock(mutex);
+}
+
+typedef struct {
+    myth_mutex_t mutex;
+    myth_cond_t cond;
+    int is_set;
+} ult_event_t;
+
+static inline void ult_event_init(ult_event_t *event)
+{
+    myth_mutex_init(&event->mutex, NULL);
+    myth_cond_init(&event->cond, NULL);
+    event->is_set = 0;
+}
+
+static inline void ult_event_set(ult_event_t *event)
+{
+    myth_mutex_lock(&event->mutex);
+    event->is_set = 1;
+    myth_cond_signal(&event->cond);
+    myth_mutex_unlock(&event->mutex);
+}
+
+static inline void ult_event_take(ult_event_t *event)
+{
+    myth_mutex_lock(&event->mutex);
+    while (!event->is_set)
+        myth_cond_wait(&event->cond, &event->mutex);
+    event->is_set = 0;
+    myth_mutex_unlock(&event->mutex);
+}
+
 #endif

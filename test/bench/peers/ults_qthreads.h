@@ -51,4 +51,39 @@ static inline void ult_yield(void)
     qthread_yield();
 }
 
+typedef aligned_t ult_mutex_t;
+
+static inline void ult_mutex_init(ult_mutex_t *mutex)
+{
+    *mutex = 0;
+    qthread_fill(mutex);
+}
+
+static inline void ult_mutex_lock(ult_mutex_t *mutex)
+{
+    qthread_lock(mutex);
+}
+
+static inline void ult_mutex_unlock(ult_mutex_t *mutex)
+{
+    qthread_unlock(mutex);
+}
+
+typedef aligned_t ult_event_t;
+
+static inline void ult_event_init(ult_event_t *event)
+{
+    qthread_empty(event);
+}
+
+static inline void ult_event_set(ult_event_t *event)
+{
+    qthread_fill(event);
+}
+
+static inline void ult_event_take(ult_event_t *event)
+{
+    qthread_readFE(NULL, event);
+}
+
 #endif
