@@ -5,6 +5,7 @@ abt_sources = \
 	src/api/affinity.c \
 	src/api/barrier.c \
 	src/api/cond.c \
+	src/api/driver.c \
 	src/api/error.c \
 	src/api/eventual.c \
 	src/api/expect.c \
@@ -62,6 +63,9 @@ abt_sources = \
 	src/fork/fork.c \
 	src/fork/lane.c \
 	src/fork/team.c \
+	src/idle/driver.c \
+	src/idle/idle.c \
+	src/idle/relook.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
@@ -123,14 +127,12 @@ abt_sources = \
 	src/stream/courtesy.c \
 	src/stream/events.c \
 	src/stream/halt.c \
-	src/stream/idle.c \
 	src/stream/list.c \
 	src/stream/main.c \
 	src/stream/native.c \
 	src/stream/park.c \
 	src/stream/helper.c \
 	src/stream/reclaim.c \
-	src/stream/relook.c \
 	src/stream/sched_basic.c \
 	src/stream/sched_basic_wait.c \
 	src/stream/sched_loop.c \

@@ -51,7 +51,7 @@ unit_tests = \
 	test/unit/stream/courtesy \
 	test/unit/stream/halt \
 	test/unit/stream/park \
-	test/unit/stream/relook \
+	test/unit/idle/relook \
 	test/unit/sync/waitq \
 	test/unit/wait/crowd \
 	test/unit/wait/sleeper \
@@ -74,6 +74,7 @@ api_tests = \
 	test/api/cond \
 	test/api/deadlock \
 	test/api/environment \
+	test/api/driver \
 	test/api/dump \
 	test/api/error \
 	test/api/eventual \
@@ -257,6 +258,7 @@ stress_tests = \
 	test/stress/blocked \
 	test/stress/checked \
 	test/stress/crowd \
+	test/stress/drivers \
 	test/stress/dumps \
 	test/stress/footprint \
 	test/stress/fork \

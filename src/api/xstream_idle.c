@@ -7,7 +7,7 @@
 #include "run/sched.h"
 #include "run/yield.h"
 #include "stream/events.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "stream/park.h"
 
 /* --- Parking --- */
@@ -143,4 +143,12 @@ int ABTX_poller_remove(ABT_xstream xstream, ABTX_poll_fn poll, void *arg)
         return abti_error(ABT_ERR_INV_XSTREAM);
     int code = abti_idle_remove_poller(xstream, poll, arg);
     return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_xstream_set_spin(ABT_xstream xstream, int64_t nanoseconds)
+{
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    abti_idle_set_spin(xstream, nanoseconds);
+    return ABT_SUCCESS;
 }

@@ -93,7 +93,7 @@ struct ABT_xstream_opaque {
     struct abti_known known;     /* of the native thread */
     pthread_t thread;            /* creator; valid for secondary ESs */
 
-    struct abti_idle *idle; /* see stream/idle.h. Constant */
+    struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     struct abti_stack
         *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */

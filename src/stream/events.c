@@ -5,7 +5,7 @@
 #include "run/sched.h"
 #include "run/told.h"
 #include "stream/halt.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "sync/timer.h"
 #include "unit/exceptions.h"
 #include "unit/ownstack.h"

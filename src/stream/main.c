@@ -8,7 +8,9 @@
 #include "run/budget.h"
 #include "run/child.h"
 #include "run/sched.h"
+#include "idle/driver.h"
 #include "stream/events.h"
+#include "idle/idle.h"
 #include "stream/native.h"
 #include "stream/xstream.h"
 #include "sync/timer.h"
@@ -108,6 +110,7 @@ void abti_main_run(abti_es *es)
     abti_tool_event_run(es, es->main_unit, NULL);
     es->main_exit = &exit;
     if (setjmp(exit) == 0) {
+        abti_drivers_serve(es);
         run_main_scheds(es);
     } else {
         /*
@@ -117,7 +120,9 @@ void abti_main_run(abti_es *es)
         abti_es_pass_wake(es, atomic_load(&es->main_sched));
         install_replacement(es); /* the new scheduler runs when the ES is revived, but nobody waits for that */
         (void)abti_timers_leave(es, true);
+        abti_idle_leave_callee(es);
     }
+    abti_drivers_end(es);
     abti_tool_event_finish(es, es->main_unit);
 }
 

@@ -5,7 +5,7 @@
 #include "run/sched.h"
 #include "unit/tool_event.h"
 #include "stream/events.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "stream/source.h"
 #include "sync/timer.h"
 
@@ -55,7 +55,9 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
 {
     bool woken;
     abti_assert(es == abti_es_self && set->num >= 0);
-    if (ABTI_UNLIKELY(es->idle->busy)) { /* a poller has done something: it may have made work */
+    if (ABTI_LIKELY(!es->idle->busy))
+        abti_idle_tell_sleep(es);
+    if (ABTI_UNLIKELY(es->idle->busy)) { /* a callee has done something: it may have made work */
         es->idle->busy = false;
         return;
     }

@@ -7,7 +7,7 @@
 #include "run/budget.h"
 #include "run/child.h"
 #include "stream/events.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"

@@ -9,6 +9,7 @@
 #include "run/yield.h"
 #include "stream/courtesy.h"
 #include "stream/events.h"
+#include "idle/idle.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"
@@ -72,11 +73,11 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: it is a glance */
     unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
-    if (!abti_runs_at_once(2) || es->sleepy)
-        enough = 0; /* no thread can bring anything meanwhile, or none will soon */
+    if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
+        enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    } else if (looks < enough && sched->kind != ABT_SCHED_BASIC_WAIT) {
+    } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
     } else if (!sched->ops->may_sleep || sched->ops->may_sleep(sched)) {

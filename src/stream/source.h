@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include "os/spin.h"
 #include "rt/self.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 
 struct ABTX_source_opaque {
     ABTX_source_fn ask; /* constant, as is arg */

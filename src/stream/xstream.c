@@ -15,8 +15,9 @@
 #include "run/join.h"
 #include "run/sched.h"
 #include "stream/affinity.h"
+#include "idle/driver.h"
 #include "stream/events.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "stream/source.h"
 #include "stream/list.h"
 #include "unit/ledger.h"
@@ -73,8 +74,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     *both = (struct es_and_idle){.es = {.idle = &both->idle}};
     abti_es *es = &both->es;
     abti_spin_init(&es->replace_lock, ABTI_RANK_REPLACE);
-    abti_spin_init(&es->idle->lock, ABTI_RANK_IDLE);
-    abti_spin_init(&es->idle->sources_lock, ABTI_RANK_ASK);
+    abti_idle_init(es->idle);
     atomic_init(&es->main_sched, sched);
     abti_budget_fill(es, sched->event_freq);
     int code = es_alloc_parts(es);
@@ -195,6 +195,8 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     abti_tool_event_create(es, es->main_unit);
     code = abti_esaffinity_of(es->rank, &cpus);
     if (code == ABT_SUCCESS)
+        code = abti_drivers_enter(es);
+    if (code == ABT_SUCCESS)
         code = start_thread(es);
     if (code != ABT_SUCCESS) {
         abti_cpuset_fini(&cpus);
@@ -213,6 +215,8 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
 static int primary_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
 {
     int code = abti_esaffinity_of(es->rank, cpus);
+    if (code == ABT_SUCCESS)
+        code = abti_drivers_enter(es);
     *stack = abti_stack_map(abti_rt.config.sched_stacksize);
     *main_ult = abti_cache_get(&es->units);
     if (code == ABT_SUCCESS && *stack && *main_ult)

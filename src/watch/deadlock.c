@@ -6,7 +6,7 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "run/sched.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "wait/guest.h"
 #include "wait/pause.h"
 #include "watch/mark.h"

@@ -6,7 +6,7 @@
 #include "os/symbol.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "stream/idle.h"
+#include "idle/idle.h"
 #include "unit/ledger.h"
 #include "watch/registry.h"
 

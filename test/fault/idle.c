@@ -94,6 +94,137 @@ static void leave_poller(void)
     begin();
 }
 
+/* --- Drivers --- */
+
+static ABTX_driver driver;
+static atomic_int started, ended, waited;
+
+static int start(void *arg, void **data)
+{
+    (void)arg;
+    (void)data;
+    count_up(&started);
+    return ABT_SUCCESS;
+}
+
+static void end_driver(void *data)
+{
+    (void)data;
+    count_up(&ended);
+}
+
+static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
+{
+    (void)data;
+    (void)about_to_sleep;
+    return ABT_FALSE;
+}
+
+static void wait_in(void *data, int fd, int64_t deadline)
+{
+    (void)data;
+    hook(&waited, fd, (double)deadline);
+}
+
+static const ABTX_driver_ops driver_ops = {start, end_driver, poll_driver, wait_in, 0};
+
+static int create_driver(void)
+{
+    return ABTX_driver_create(&driver_ops, NULL, &driver);
+}
+
+/* One that needs no descriptor of the streams, which may be refused on them meanwhile. */
+static int create_simple_driver(void)
+{
+    static const ABTX_driver_ops ops = {.start = start, .end = end_driver};
+    return ABTX_driver_create(&ops, NULL, &driver);
+}
+
+static void free_driver(void)
+{
+    must(ABTX_driver_free(&driver));
+}
+
+static void begin_driver(void)
+{
+    begin();
+    must(create_driver());
+    started = ended = waited = 0;
+}
+
+static void begin_simple_driver(void)
+{
+    begin();
+    must(create_simple_driver());
+    started = ended = 0;
+}
+
+static void end_driver_and_stream(void)
+{
+    end();
+    free_driver();
+}
+
+static int attach(void)
+{
+    return ABTX_driver_attach(driver, xstream);
+}
+
+static int attach_all(void)
+{
+    return ABTX_driver_attach_all(driver);
+}
+
+static void none_started(void)
+{
+    it_works();
+    expect(started == ended, "it has been started nowhere, or ended");
+    expect(ABTX_driver_detach(driver, xstream) == ABT_ERR_INV_ARG, "it is not attached");
+}
+
+/* A stream keeps its file descriptor, so that each time there is a new one. */
+static void driver_is_called(void)
+{
+    wait_for(waited > 0);
+    end();
+    expect(started > 0, "it was started");
+    free_driver();
+    begin_driver();
+}
+
+static void driver_is_freed(void)
+{
+    wait_for(started >= 2);
+    free_driver();
+    expect(started == ended, "each start has its end");
+    must(create_simple_driver());
+    started = ended = 0;
+}
+
+/* The driver is attached to all, and each stream that is made starts it, or is not made. */
+static void begin_everywhere(void)
+{
+    begin_simple_driver();
+    must(attach_all());
+    must(ABT_xstream_free(&xstream));
+}
+
+static int create_with_driver(void)
+{
+    return ABT_xstream_create(ABT_SCHED_NULL, &xstream);
+}
+
+static void free_with_driver(void)
+{
+    must(ABT_xstream_free(&xstream));
+}
+
+static void end_everywhere(void)
+{
+    free_driver();
+    probe_end();
+}
+
 /* --- A user-defined scheduler that parks on many pools --- */
 
 enum { MANY = 40 };
@@ -222,6 +353,12 @@ static const struct fault_case cases[] = {
     {"ABTX_xstream_set_idle_hook", FAULT_BRIEF, set_hook, no_hook, hook_is_called, begin, end},
     {"ABTX_poller_add", FAULT_BRIEF, add_poller, no_poller, remove_poller, begin, end},
     {"ABTX_poller_add, and the stream is freed", FAULT_BRIEF, add_poller, no_poller, leave_poller, begin, end},
+    {"ABTX_driver_create", 0, create_driver, NULL, free_driver, NULL, NULL},
+    {"ABTX_driver_attach", FAULT_BRIEF, attach, none_started, driver_is_called, begin_driver, end_driver_and_stream},
+    {"ABTX_driver_attach_all", FAULT_BRIEF | FAULT_HELPS, attach_all, none_started, driver_is_freed,
+     begin_simple_driver, end_driver_and_stream},
+    {"ABT_xstream_create, with a driver", FAULT_BRIEF | FAULT_HELPS, create_with_driver, NULL, free_with_driver,
+     begin_everywhere, end_everywhere},
     {"ABTX_xstream_park_on", FAULT_BRIEF, park, NULL, nothing, begin_parking, end_parking},
     {"ABTX_eventual_wait_any", FAULT_EXTERNAL, wait_any, set_and_reset, set_and_reset, begin_setter, end_setter},
 };

@@ -17,10 +17,10 @@ static int errors[MODEL_THREADS];
 #include "run/sched.c"
 #include "stream/events.c"
 #include "stream/halt.c"
-#include "stream/idle.c"
+#include "idle/idle.c"
 #include "stream/list.c"
 #include "stream/park.c"
-#include "stream/relook.c"
+#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 

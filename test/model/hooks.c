@@ -1,28 +1,30 @@
 /*
- * Idle hooks and pollers: stream/idle.c with stream/park.c, stream/events.c and wait/sleeper.c as they are. A stream
- * sleeps in a hook, and calls pollers, while other threads set another hook, add and remove pollers, and wake it. What
- * a hook or a poller uses may be freed when it has been taken away: it is written over then. No wake is lost, and
- * nobody signals a descriptor that is closed. The descriptor itself orders nothing here.
+ * Idle hooks, pollers and drivers: idle/idle.c and idle/driver.c with stream/park.c, stream/events.c and wait/sleeper.c
+ * as they are. A stream sleeps in a hook, and calls pollers, while other threads set another hook, add and remove
+ * pollers, and wake it. What a hook or a poller uses may be freed when it has been taken away: it is written over then.
+ * No wake is lost, and nobody signals a descriptor that is closed. The descriptor itself orders nothing here.
  */
 #include "units.h"
 #include <stdlib.h>
 
-static void *model_malloc(size_t size);
+static void *model_calloc(size_t num, size_t size);
 static void model_free(void *memory);
-#define malloc(size) model_malloc(size)
+#define calloc(num, size) model_calloc(num, size)
 #define free(memory) model_free(memory)
-#include "stream/idle.c"
-#undef malloc
+#include "idle/driver.c"
+#include "idle/idle.c"
+#undef calloc
 #undef free
 #include "run/sched.c"
 #include "stream/events.c"
 #include "stream/park.c"
-#include "stream/relook.c"
+#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 
 const char model_name[] = "hooks";
-const char *const model_subjects[] = {"src/stream/idle.c", "src/stream/events.c", "src/wait/sleeper.c", 0};
+const char *const model_subjects[] = {"src/idle/idle.c", "src/idle/driver.c", "src/stream/events.c",
+                                      "src/wait/sleeper.c", 0};
 
 static struct abti_idle idle;
 static struct abti_timers timers; /* there are none */
@@ -30,20 +32,20 @@ static struct ABT_sched_opaque sched;
 
 /* --- Memory that is not used again --- */
 
-enum { POLLERS = 8 };
-static struct abti_poller pollers[POLLERS];
-static _Atomic(int) num_pollers;
+enum { CALLEES = 8 };
+static struct abti_callee callees[CALLEES];
+static _Atomic(int) num_callees;
 
-static void *model_malloc(size_t size)
+static void *model_calloc(size_t num, size_t size)
 {
-    model_assert(size == sizeof pollers[0]);
-    return &pollers[atomic_fetch_add_explicit(&num_pollers, 1, memory_order_relaxed)];
+    model_assert(num * size == sizeof callees[0]);
+    return &callees[atomic_fetch_add_explicit(&num_callees, 1, memory_order_relaxed)];
 }
 
 static void model_free(void *memory)
 {
     if (memory)
-        *(struct abti_poller *)memory = (struct abti_poller){.removed = true};
+        *(struct abti_callee *)memory = (struct abti_callee){.removed = true};
 }
 
 /* --- Descriptors --- */
@@ -104,6 +106,12 @@ double abti_clock_wtime_at(uint64_t ns)
 
 /* --- A stream without pools --- */
 
+/* That of rt/self.c does what this one does with a request that is not a join. */
+void abti_es_notify(abti_es *es, unsigned requests)
+{
+    abti_es_request(es, requests);
+}
+
 static void reset(void)
 {
     model_reset();
@@ -112,7 +120,8 @@ static void reset(void)
     timers = (struct abti_timers){.next = ABTI_CLOCK_NEVER};
     model_es[0].timers = &timers;
     model_es[0].idle = &idle;
-    num_pollers = 0;
+    num_callees = 0;
+    memset(callees, 0, sizeof callees);
     num_fds = 0;
     memset(fds, 0, sizeof fds);
 }
@@ -221,7 +230,7 @@ static void woken_late(int index)
 static void with_hook(void)
 {
     with_used();
-    model_assert(make_fd(&idle) == ABT_SUCCESS);
+    model_assert(abti_idle_need_fd(&idle) == ABT_SUCCESS);
     idle.hook = hook;
     idle.hook_arg = &used[0];
     idle.settings = 1;
@@ -266,12 +275,105 @@ static void pollers_compete(int index)
         abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
 }
 
+/* --- A driver --- */
+
+int abti_yield_any(abti_es *es, ABT_pool_context context)
+{
+    (void)es, (void)context;
+    abort(); /* nobody here is a ULT that may yield */
+}
+
+static int start(void *arg, void **data)
+{
+    struct used *mine = arg;
+    model_assert(mine->there == 1);
+    mine->there = 3; /* the driver is at work. Only its stream may store this */
+    *data = mine;
+    return ABT_SUCCESS;
+}
+
+static void end(void *data)
+{
+    struct used *mine = data;
+    model_assert(mine->there == 3);
+    mine->there = 1;
+}
+
+static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
+{
+    struct used *mine = data;
+    (void)about_to_sleep;
+    model_assert(mine->there == 3);
+    atomic_fetch_add_explicit(&mine->calls, 1, memory_order_relaxed);
+    return ABT_FALSE;
+}
+
+static void wait_driver(void *data, int fd, int64_t deadline)
+{
+    struct used *mine = data;
+    (void)deadline;
+    model_assert(mine->there == 3);
+    abti_wakefd_wait(&(struct abti_wakefd){fd, fd}, -1);
+    model_assert(mine->there == 3);
+}
+
+static struct ABTX_driver_opaque driver_objects[2];
+
+static void with_drivers(void)
+{
+    with_used();
+    for (unsigned i = 0; i < 2; i++)
+        driver_objects[i] =
+            (struct ABTX_driver_opaque){.ops = {start, end, poll_driver, wait_driver, 0}, .arg = &used[i], .index = i};
+}
+
+static void attach_and_detach(int which)
+{
+    model_assert(abti_driver_attach(&driver_objects[which], &model_es[0]) == ABT_SUCCESS);
+    model_linger(60);
+    model_assert(abti_driver_detach(&driver_objects[which], &model_es[0]) == ABT_SUCCESS);
+    model_assert(used[which].there == 1);
+    used[which].there = 2;
+}
+
+static void driver_stream(void)
+{
+    run_stream();
+    abti_drivers_end(&model_es[0]);
+}
+
+/* A driver comes and goes, on a stream that may sleep, be in its wait, or end meanwhile. */
+static void driver_comes(int index)
+{
+    if (index == 0) {
+        driver_stream();
+        return;
+    }
+    if (model_choose(2))
+        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+    attach_and_detach(0);
+    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
+static void drivers_compete(int index)
+{
+    if (index == 0) {
+        driver_stream();
+        return;
+    }
+    attach_and_detach(index - 1);
+    if (index == 1)
+        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+}
+
 const struct model_program model_programs[] = {
     {"a hook is changed", 2, 3000, with_used, hook_changes, 0},
     {"two hooks are set", 3, 2000, with_used, hooks_compete, 0},
     {"a signal comes late", 2, 2000, with_hook, woken_late, 0},
     {"a poller is added", 2, 3000, with_used, poller_comes, 0},
     {"two pollers come and go", 3, 2000, with_used, pollers_compete, 0},
+    {"a driver comes and goes", 2, 3000, with_drivers, driver_comes, 0},
+    {"two drivers come and go", 3, 2000, with_drivers, drivers_compete, 0},
     {0},
 };
 
@@ -280,11 +382,12 @@ const struct model_kept model_kept[] = {
     {"abti_es_check_events", "fetch_and", "acq_rel", "a read-modify-write sees the last request, and acquires it"},
     {"abti_sched_has_to_stop", "sched->requests", "acquire", "parking.c has it"},
     {"abti_sleeper_is_woken", "load", "acquire", "a look that is late costs a call: the signal ends the hook's sleep"},
-    {"abti_sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next two"},
+    {"abti_sleeper_claim", "compare_exchange", "acq_rel", "parking.c has it, and the next three"},
+    {"abti_sleeper_cancel", "exchange", "acq_rel", "likewise"},
     {"abti_sleeper_sleep", "load", "acquire", "likewise"},
     {"abti_sleeper_sleep", "exchange", "acq_rel", "likewise"},
-    {"abti_idle_add_poller", "fetch_or", "acq_rel", "abti_es_request, which follows, is the one that pairs"},
-    {"abti_idle_remove_poller", "fetch_and", "acq_rel", "the sources say that it is of no use"},
+    {"abti_callees_update", "fetch_or", "acq_rel", "abti_es_notify, which follows, is the one that pairs"},
+    {"abti_callees_update", "fetch_and", "acq_rel", "the sources say that it is of no use"},
     {0},
 };
 

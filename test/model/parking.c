@@ -1,5 +1,5 @@
 /*
- * Park and wake: pool/parking.c with wait/sleeper.c, the shared and the private FIFO, stream/park.c and stream/idle.c
+ * Park and wake: pool/parking.c with wait/sleeper.c, the shared and the private FIFO, stream/park.c and idle/idle.c
  * as they are. A unit is pushed to a pool, or something is asked of a stream, while threads and streams go to sleep:
  * none sleeps on when there is a unit for it, which relacy calls a deadlock, and what the pusher did is seen with the
  * unit. park.pml says more of the counts, in a memory that is sequentially consistent.
@@ -16,16 +16,16 @@
 #include "pool/wish.c"
 #include "run/sched.c"
 #include "stream/events.c"
-#include "stream/idle.c"
+#include "idle/idle.c"
 #include "stream/park.c"
-#include "stream/relook.c"
+#include "idle/relook.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 
 const char model_name[] = "parking";
 const char *const model_subjects[] = {
-    "src/pool/parking.c", "src/pool/pool.h",   "src/pool/blocked.c",  "src/pool/user.c",   "src/run/sched.c",
-    "src/wait/sleeper.c", "src/stream/park.c", "src/stream/events.c", "src/stream/idle.c", 0};
+    "src/pool/parking.c", "src/pool/pool.h",   "src/pool/blocked.c",  "src/pool/user.c", "src/run/sched.c",
+    "src/wait/sleeper.c", "src/stream/park.c", "src/stream/events.c", "src/idle/idle.c", 0};
 
 static abti_pool pools[2];
 static int made[2];

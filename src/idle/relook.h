@@ -3,8 +3,8 @@
  * push of ours, and, when it has been told to stop, units blocked out of its pools that end elsewhere. For the former
  * it looks more and more seldom while there are none.
  */
-#ifndef ABTI_STREAM_RELOOK_H
-#define ABTI_STREAM_RELOOK_H
+#ifndef ABTI_IDLE_RELOOK_H
+#define ABTI_IDLE_RELOOK_H
 
 #include <stdbool.h>
 #include <stdint.h>

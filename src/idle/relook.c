@@ -1,4 +1,4 @@
-#include "stream/relook.h"
+#include "idle/relook.h"
 
 uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often)
 {

@@ -1,5 +1,5 @@
 /* How long a stream sleeps between two looks at what nobody tells it about. */
-#include "stream/relook.h"
+#include "idle/relook.h"
 #include "tap.h"
 
 /* The ES sleeps from `now` to its next look. The time then. */

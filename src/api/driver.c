@@ -1,0 +1,71 @@
+/* ABTX_driver_*: what a library does on streams beside their units. */
+#include "idle/driver.h"
+#include "api/handles.h"
+#include "idle/idle.h"
+
+int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdriver)
+{
+    if (ABTI_REFUSE(!abti_rt_is_up()))
+        return abti_error(ABT_ERR_UNINITIALIZED);
+    if (ABTI_REFUSE(!ops || !newdriver || (ops->wait && !ops->poll)))
+        return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_driver_create(ops, arg, newdriver);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_driver_free(ABTX_driver *driver)
+{
+    if (ABTI_REFUSE(!driver || !*driver))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    abti_driver_free(*driver);
+    *driver = NULL;
+    return ABT_SUCCESS;
+}
+
+static int check_driver_and_stream(ABTX_driver driver, ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(!driver))
+        return ABT_ERR_INV_ARG;
+    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
+
+int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
+{
+    int code = check_driver_and_stream(driver, xstream);
+    if (code == ABT_SUCCESS)
+        code = abti_driver_attach(driver, xstream);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_driver_attach_all(ABTX_driver driver)
+{
+    if (ABTI_REFUSE(!driver))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    int code = abti_driver_attach_all(driver);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
+{
+    int code = check_driver_and_stream(driver, xstream);
+    if (code == ABT_SUCCESS && ABTI_REFUSE(xstream != abti_es_self && abti_is_in_callee(abti_es_self)))
+        code = ABT_ERR_INV_THREAD;
+    if (code == ABT_SUCCESS)
+        code = abti_driver_detach(driver, xstream);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_driver_get_data(ABTX_driver driver, void **data)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!driver || !data))
+        return abti_error(ABT_ERR_INV_ARG);
+    *data = es->idle->data[driver->index];
+    return ABT_SUCCESS;
+}

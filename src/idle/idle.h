@@ -1,0 +1,174 @@
+/*
+ * What an ES calls beside its units: pollers and drivers, and in place of sleep the user's hook or the wait of a
+ * driver. Pollers and drivers are one list of callees. doc/waiting.md is the user's view, doc/memory-model.md proves
+ * that no wake is lost.
+ */
+#ifndef ABTI_IDLE_IDLE_H
+#define ABTI_IDLE_IDLE_H
+
+#include <abt.h>
+#include <stdbool.h>
+#include "os/spin.h"
+#include "os/wakefd.h"
+#include "rt/self.h"
+#include "idle/relook.h"
+
+/*
+ * The states of a callee. A poller is CALLEE_ON from its addition to its removal. The states of a driver's are changed
+ * under the lock, by the ES alone, so that its start, its end and its other callbacks run on one native thread:
+ *
+ *   CALLEE_COMING     attached; the ES is to call start. Another thread may take it out
+ *   CALLEE_STARTING   the ES is in start, and goes to CALLEE_ON, or takes it out if start has failed
+ *   CALLEE_ON         the ES calls it
+ *   CALLEE_ENDING     the ES is in end; it takes it out, or goes to CALLEE_COMING if it is the ES that ends
+ */
+enum abti_callee_state { CALLEE_ON, CALLEE_COMING, CALLEE_STARTING, CALLEE_ENDING };
+
+/* Whom an ES calls: a poller, or a driver. */
+struct abti_callee {
+    struct abti_callee *next;
+    ABTX_poll_fn poll; /* NULL: it is a driver's */
+    struct ABTX_driver_opaque *driver;
+    void *arg;                    /* the poller's argument, or the driver's data of this ES */
+    uint64_t period_ns;           /* an idle ES calls it so often; ABTI_CLOCK_NEVER: it sleeps as if there were none */
+    enum abti_callee_state state; /* lock */
+    bool removed;            /* lock: a poller was removed while it was being called, and is freed by the ES then; a
+                                driver is to be ended by the ES */
+    _Atomic(uint32_t) *gone; /* lock: is set when a removed driver has been ended; NULL: nobody waits */
+};
+
+/* Calls in place of sleep. `deadline_ns` is ABTI_CLOCK_NEVER for none. */
+struct abti_idle;
+typedef void (*abti_idle_wait_fn)(struct abti_idle *idle, uint64_t deadline_ns);
+
+/* This is a part of an ES. */
+struct abti_idle {
+    struct abti_spin lock;
+
+    struct abti_relook relook; /* the ES's */
+
+    /* The hook. */
+    _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Glanced at */
+    void *hook_arg;                  /* lock */
+    uint32_t settings;               /* lock: how often the hook was set */
+    _Atomic(uint32_t) in_hook;       /* the ES stores it (not 0, under the lock): it is going to call the hook of this
+                                        setting. 0: it has returned */
+    bool has_fd;                     /* lock */
+    struct abti_wakefd fd;           /* made with the first hook or wait; constant then, until the ES is freed */
+    abti_idle_wait_fn current;       /* the ES's: what it calls in its present sleep; NULL: it sleeps by itself */
+    ABTX_idle_hook_fn current_hook;  /* the ES's, as is the argument: the hook of its present sleep */
+    void *current_arg;
+    uint64_t owed; /* the ES's: wakes that it has seen and whose signals it has not yet drained */
+
+    /* The callees. ABTI_ES_REQ_POLL is set while one of them is to be called at event checks. */
+    struct abti_callee *callees;  /* lock: in order of addition */
+    struct abti_callee *cursor;   /* lock: which comes next in the present round of calls */
+    struct abti_callee *called;   /* lock: which the ES calls now. The ES alone stores it */
+    struct abti_callee *waits;    /* lock: the first driver that is on and has a wait. The ES alone stores it */
+    _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
+    _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Glanced at */
+    bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
+    bool tells_sleep;             /* the ES's: there is a driver to be told that the ES is about to sleep */
+    _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Glanced at */
+    void *data[ABTX_MAX_DRIVERS]; /* the ES's: of the drivers that are on, by their index */
+
+    /* How long the ES looks before it sleeps. */
+    _Atomic(int64_t) spin_ns; /* negative: as the library thinks fit */
+    uint64_t idle_since_ns;   /* the ES's: when it began to look, if that is so; 0: it has not */
+
+    /* The sources, see stream/source.h. */
+    struct abti_spin sources_lock;
+    _Atomic(struct abti_attachment *) sources; /* sources_lock. Glanced at */
+    bool in_vain;                              /* the ES's: it has asked in vain and run nothing since */
+};
+
+/* --- For the ES --- */
+
+/* Announces that the ES is going to sleep, as abti_sleeper_prepare; one of the other two follows. */
+void abti_idle_prepare(abti_es *es);
+
+/*
+ * Sleeps until it is woken or the deadline has passed: by itself, or in the hook, which may come back at any time. True
+ * if it was woken.
+ */
+bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns);
+
+/* Takes the announcement back. True if it was woken meanwhile. */
+bool abti_idle_cancel(abti_es *es);
+
+/* Whether there is somebody to call, whom a sleep in a pool's own pop_wait would leave out. */
+bool abti_idle_has_calls(abti_es *es);
+
+/* The same for calls of other functions than this poller. By any thread, as long as the ES is there. */
+bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll);
+
+/* Calls the callees, at an event check. Starts and ends drivers first. */
+void abti_idle_poll(abti_es *es);
+
+/* Tells the drivers that the ES is about to sleep. One that finds something sets `busy`. */
+void abti_idle_tell_sleep_slow(abti_es *es);
+
+ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
+{
+    if (ABTI_UNLIKELY(es->idle->tells_sleep))
+        abti_idle_tell_sleep_slow(es);
+}
+
+/* The ES has left a callee by a jump: that call is over. */
+void abti_idle_leave_callee(abti_es *es);
+
+/* Whether the user has said how long the ES looks for something to run before it sleeps. relaxed: it is a setting */
+ABTI_INLINE bool abti_idle_has_spin(abti_es *es)
+{
+    return abti_load_relaxed(&es->idle->spin_ns) >= 0;
+}
+
+/* Whether the ES, which has found nothing, looks on by that. `first`: it has found something the last time. */
+bool abti_idle_spins_on(abti_es *es, bool first);
+
+/* Returns until when the ES may sleep on account of the callees: `deadline_ns`, or before. */
+uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
+
+/* --- For any thread --- */
+
+/*
+ * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
+ * it. Returns an ABT code.
+ */
+int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
+
+/* Adds a poller. Returns an ABT code: INV_ARG when it is there already. */
+int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
+
+/*
+ * Removes a poller. On return it is not running any more, unless the caller is a poller of this ES. Returns an ABT
+ * code: INV_ARG when it is not there.
+ */
+int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST_CHECK;
+
+/* Sets how long the ES looks for something to run before it sleeps; negative: as the library thinks fit. */
+void abti_idle_set_spin(abti_es *es, int64_t spin_ns);
+
+/* Makes the descriptor that a hook or a wait needs, if there is none yet. Returns an ABT code. */
+int abti_idle_need_fd(struct abti_idle *idle) ABTI_MUST_CHECK;
+
+/* --- For idle/driver.c --- */
+
+/* Makes a callee that is in no list. NULL: there is no memory. */
+struct abti_callee *abti_callee_new(void);
+
+/* All of these are called with the lock held. */
+void abti_callee_add(struct abti_idle *idle, struct abti_callee *c);
+void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
+
+/* Says anew who is called when, after a change. */
+void abti_callees_update(abti_es *es);
+
+/* --- The beginning and the end --- */
+
+void abti_idle_init(struct abti_idle *idle);
+
+/* Frees what belongs to an ES that runs no more. */
+void abti_idle_fini(abti_es *es);
+
+#endif
