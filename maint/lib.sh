@@ -83,7 +83,7 @@ need_to_build() {
 
 # generate: makes configure if it is not there or older than what it is made from.
 generate() {
-    for input in configure.ac Makefile.am src/sources.mk test/tests.mk examples/examples.mk addons/*/*.mk; do
+    for input in configure.ac Makefile.am src/sources.mk test/tests.mk examples/examples.mk addons/*/*.mk addons/*/*/*.mk; do
         if [ ! -f "$TOP/Makefile.in" ] || [ ! -f "$TOP/configure" ] || [ "$TOP/$input" -nt "$TOP/Makefile.in" ]; then
             quietly "$1/autogen.log" "$TOP/autogen.sh" || return 1
             return 0
