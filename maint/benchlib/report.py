@@ -181,7 +181,7 @@ def overview(data):
     for title, row in rows.items():
         lines.append(f"{title:57}" + "".join(f"{row.get(n, ''):40}" for n in counts).rstrip())
     if data["missing"]:
-        lines.append("without " + ", ".join(name for name, _ in data["missing"]) + " (--list says why)")
+        lines.append("without " + ", ".join(name for name, _ in data["missing"]) + ": table.md says why")
     if data.get("late"):
         lines.append(f"{len(data['late'])} measurements found no time: table.md has them")
     if data["failed"]:

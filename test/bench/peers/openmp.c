@@ -227,23 +227,42 @@ static void run_xs(const struct suite_work *work)
 
 /* ---- Arrays ---- */
 
+/* A call by a pointer is behind a function: clang 14 crashes on one that stands in a task itself. */
+
+static void call(void (*const *funcs)(void *), void *const *args, int i)
+{
+    funcs[i](args[i]);
+}
+
 static void invoke(int num, void (*const *funcs)(void *), void *const *args)
 {
     for (int i = 1; i < num; i++) {
 #pragma omp task firstprivate(i)
-        funcs[i](args[i]);
+        call(funcs, args, i);
     }
-    funcs[0](args[0]);
+    call(funcs, args, 0);
 #pragma omp taskwait
+}
+
+struct loop {
+    ptrdiff_t begin, end, grain;
+    void (*body)(ptrdiff_t, ptrdiff_t, void *);
+    void *arg;
+};
+
+static void do_part(const struct loop *loop, ptrdiff_t part)
+{
+    ptrdiff_t first = loop->begin + part * loop->grain, end = first + loop->grain;
+    loop->body(first, end < loop->end ? end : loop->end, loop->arg);
 }
 
 static void loop(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain, void (*body)(ptrdiff_t, ptrdiff_t, void *), void *arg)
 {
-#pragma omp taskloop grainsize(1)
-    for (ptrdiff_t part = 0; part < (end - begin + grain - 1) / grain; part++) {
-        ptrdiff_t first = begin + part * grain;
-        body(first, first + grain < end ? first + grain : end, arg);
-    }
+    struct loop all = {begin, end, grain, body, arg};
+    ptrdiff_t parts = (end - begin + grain - 1) / grain;
+#pragma omp taskloop grainsize(1) shared(all)
+    for (ptrdiff_t part = 0; part < parts; part++)
+        do_part(&all, part);
 }
 
 static void do_dense(void *arg)
