@@ -147,12 +147,15 @@ if HAVE_CXX
 cxx_tests = \
 	test/cxx/exceptions \
 	test/cxx/fork \
+	test/cxx/fork_throw \
 	test/cxx/leaving \
 	test/cxx/plugin
 
 test_cxx_exceptions_SOURCES = test/cxx/exceptions.cc test/cxx/tap.hh
 test_cxx_fork_SOURCES = test/cxx/fork.cc test/cxx/tap.hh
 test_cxx_fork_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
+test_cxx_fork_throw_SOURCES = test/cxx/fork_throw.cc test/cxx/tap.hh
+test_cxx_fork_throw_CXXFLAGS = $(AM_CXXFLAGS) -std=gnu++17
 test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
 test_cxx_leaving_LDFLAGS = -export-dynamic
 test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
