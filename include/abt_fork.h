@@ -358,6 +358,11 @@ static inline __attribute__((unused)) void abtx_for(ptrdiff_t begin, ptrdiff_t e
     loop.grain = grain > 0 ? grain : 1;
     loop.body = body;
     loop.arg = arg;
+    if (end - begin <= loop.grain) { /* there is nothing to fork */
+        if (begin < end)
+            body(begin, end, arg);
+        return;
+    }
     abtx_for_part(ABTX_fork_enter(&region), &loop, begin, end);
     ABTX_fork_leave(&region);
 }
