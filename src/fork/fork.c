@@ -45,12 +45,45 @@ struct abti_lane *abti_fork_lane(abti_es *es)
     return ((struct abtx_region *)es->hooks->arg)->lane;
 }
 
-/* The region's tasks may be taken by others, since the ULT can wait for them. */
-static void open_lane(abti_es *es, struct abtx_region *region, struct abti_lane *lane)
+/*
+ * A lane that waits for its next owner at a stream. It stays in use: streams that wait have asked it, too, and its next
+ * owner finds that at the first fork. It is as abti_lane_begin makes it, except for what a thief has asked.
+ */
+static struct abti_lane *take_kept(abti_es *es)
 {
-    region->hooks = (ABTX_switch_hooks){leave_stream, come_back, region};
-    region->outer = es->hooks;
-    abti_hooks_set(es, &region->hooks);
+    struct abti_lane *lane = es->lane;
+    es->lane = NULL;
+    abti_assert(!lane->is_closed && lane->split == 0);
+    abti_annotate_acquire(lane);
+    return lane;
+}
+
+static void put_kept(void *lane)
+{
+    abti_store_relaxed(&((struct abti_lane *)lane)->in_use, false); /* relaxed: who has seen it true asks in vain */
+    abti_team_put_lane(lane);
+}
+
+static void keep(abti_es *es, struct abti_lane *lane)
+{
+    if (es->lane) {
+        put_kept(lane);
+        return;
+    }
+    abti_annotate_release(lane);
+    es->lane = lane;
+    es->put_lane = put_kept;
+}
+
+/* A lane for tasks that others may take, or, if it is closed, none but the caller. NULL: there is none. */
+static ABTI_COLD struct abti_lane *get_lane(bool is_closed)
+{
+    struct abti_lane *lane = abti_team_get_lane();
+    if (!lane)
+        return NULL;
+    abti_lane_begin(lane, is_closed);
+    if (is_closed)
+        return lane;
     /*
      * Somebody who waits, and has asked all lanes that were in use, may not have seen this one. seq_cst: pairs with the
      * fence in become_idle (stream/source.c): he sees it in use, or is seen here. relaxed: the fence orders it
@@ -59,6 +92,7 @@ static void open_lane(abti_es *es, struct abtx_region *region, struct abti_lane 
     abti_fence_seq_cst();
     if (abti_team_waits())
         abti_lane_ask(lane);
+    return lane;
 }
 
 abtx_at ABTX_fork_enter(struct abtx_region *region)
@@ -68,15 +102,16 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
     region->lane = NULL;
     if (lane)
         return &lane->slots[abti_lane_top(lane)];
-    lane = abti_team_get_lane();
+    bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
+    lane = may_wait && es->lane ? take_kept(es) : get_lane(!may_wait);
     if (!lane)
         return &no_lane.full;
     region->lane = lane;
-    region->hooks.arg = NULL;
-    bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
-    abti_lane_begin(lane, !may_wait);
-    if (may_wait)
-        open_lane(es, region, lane);
+    region->hooks = (ABTX_switch_hooks){leave_stream, come_back, may_wait ? region : NULL};
+    if (may_wait) {
+        region->outer = es->hooks;
+        abti_hooks_set(es, &region->hooks);
+    }
     return &lane->slots[0];
 }
 
@@ -92,15 +127,16 @@ void ABTX_fork_leave(struct abtx_region *region)
     struct abti_lane *lane = region->lane;
     if (!lane)
         return;
-    if (region->hooks.arg) {
-        abti_hooks_set(abti_es_self, region->outer);
-        abti_store_relaxed(&lane->in_use, false); /* relaxed: who has seen it true asks in vain */
-    }
-    if (ABTI_UNLIKELY(lane->slots[0] != NULL)) {
+    abti_es *es = abti_es_self;
+    bool is_open = region->hooks.arg != NULL, has_joined = lane->slots[0] == NULL;
+    if (is_open)
+        abti_hooks_set(es, region->outer);
+    if (ABTI_UNLIKELY(!has_joined))
         tell_unjoined(lane); /* and thieves may still come: it is used no more */
-        return;
-    }
-    abti_team_put_lane(lane);
+    else if (is_open)
+        keep(es, lane);
+    else
+        abti_team_put_lane(lane);
 }
 
 /* --- Fork --- */

@@ -100,6 +100,8 @@ struct ABT_xstream_opaque {
     uint32_t unwatched; /* private: ULTs that have started here since one was watched, see run/stackuse.h */
     uint64_t spared_ns; /* private: none is watched before that, where samples are to be sparing */
     const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
+    void *lane;                     /* private: kept for the next ULT that forks, see fork/fork.c; NULL: none */
+    void (*put_lane)(void *lane);   /* gives it back */
     struct abti_cache *ktables;     /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;         /* of `cur`: how many schedulers run one another down to it */

@@ -104,6 +104,8 @@ static void es_dispose(abti_es *es)
 {
     abti_es_list_leave(es);
     abti_sources_fini(es);
+    if (es->lane)
+        es->put_lane(es->lane);
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
