@@ -5,7 +5,7 @@
 #include "kernels.h"
 #include "xs.h"
 
-enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, GRAIN = 250 };
+enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
 /* A library of 1.2 has none of these: the works are not listed then. */
 #pragma weak ABTX_fork_start
@@ -50,6 +50,9 @@ static void run(void (*batch)(void *), double operations)
 static float matrix[ROWS][COLUMNS];
 static float factor = 2;
 
+/* A part for each stream, and two on one stream where a loop is in a loop, as it is for the peers. */
+static ptrdiff_t grain;
+
 static void scal_part(ptrdiff_t begin, ptrdiff_t end, void *row)
 {
     kernel_scal(row, (int)begin, (int)end, factor);
@@ -59,13 +62,13 @@ static void scal_rows(ptrdiff_t begin, ptrdiff_t end, void *arg)
 {
     (void)arg;
     for (ptrdiff_t row = begin; row < end; row++)
-        abtx_for(0, COLUMNS, GRAIN, scal_part, matrix[row]);
+        abtx_for(0, COLUMNS, grain, scal_part, matrix[row]);
 }
 
 static void for_loop(void *arg)
 {
     (void)arg;
-    abtx_for(0, COLUMNS, GRAIN, scal_part, matrix[0]);
+    abtx_for(0, COLUMNS, grain, scal_part, matrix[0]);
     factor = 2.5F - factor;
 }
 
@@ -102,6 +105,36 @@ static void tasks_single(void *arg)
     factor = 2.5F - factor;
 }
 
+ABTX_VOID_TASK(nothing)
+{
+    (void)abtx_here;
+}
+
+ABTX_VOID_TASK(fork_nothing)
+{
+    struct nothing_task tasks[TASKS];
+    abtx_at positions[TASKS];
+    for (int i = 0; i < TASKS; i++) {
+        positions[i] = abtx_here;
+        abtx_here = abtx_fork(abtx_here, &tasks[i].task, nothing_run);
+    }
+    for (int i = TASKS; i-- > 0;)
+        nothing_join(&tasks[i], positions[i]);
+}
+
+static void tasks_empty(void *arg)
+{
+    (void)arg;
+    ABTX_RUN(fork_nothing);
+}
+
+static void run_tasks_empty(const struct suite_work *work)
+{
+    (void)work;
+    setenv("ABT_THREAD_STACKSIZE", "65536", 1); /* they lie there */
+    run(tasks_empty, 1);
+}
+
 static void run_loop(const struct suite_work *work, void (*batch)(void *))
 {
     for (int i = 0; i < ROWS * COLUMNS; i++)
@@ -115,11 +148,13 @@ static void run_loop(const struct suite_work *work, void (*batch)(void *))
 
 static void run_for_loop(const struct suite_work *work)
 {
+    grain = (COLUMNS + suite_streams - 1) / suite_streams;
     run_loop(work, for_loop);
 }
 
 static void run_nested(const struct suite_work *work)
 {
+    grain = suite_streams < 2 ? COLUMNS / 2 : (COLUMNS + suite_streams - 1) / suite_streams;
     run_loop(work, nested);
 }
 
@@ -151,35 +186,47 @@ static void run_fib(const struct suite_work *work)
     run(fib_batch, (double)kernel_fib_spawns(KERNEL_FIB_N));
 }
 
-ABTX_TASK(long, place, (struct kernel_board *, board))
+static int queens;
+
+ABTX_TASK_DECLARE(long, place_first, (const struct kernel_board *, board), (unsigned, free));
+
+/* The solutions from this board on. */
+static long count_solutions(abtx_at abtx_here, const struct kernel_board *board)
 {
-    struct kernel_board next[KERNEL_MAX_QUEENS];
-    struct place_task tasks[KERNEL_MAX_QUEENS];
-    abtx_at positions[KERNEL_MAX_QUEENS];
-    long solutions = board->solutions;
-    int num = 0;
-    for (unsigned free = kernel_queens_free(board, KERNEL_QUEENS); free; free &= free - 1, num++) {
-        kernel_queens_place(board, free, KERNEL_QUEENS, &next[num]);
-        place_set(&tasks[num], &next[num]);
-        positions[num] = abtx_here;
-        abtx_here = abtx_fork(abtx_here, &tasks[num].task, place_run);
-    }
-    while (num-- > 0)
-        solutions += place_join(&tasks[num], positions[num]);
-    return solutions;
+    unsigned free = kernel_queens_free(board, queens);
+    return free ? ABTX_CALL(place_first, board, free) : board->solutions;
+}
+
+/* Those with a queen in the first free column, while others may look at the other free columns. */
+ABTX_TASK_DEFINE(long, place_first, (const struct kernel_board *, board), (unsigned, free))
+{
+    struct kernel_board next;
+    kernel_queens_place(board, free, queens, &next);
+    free &= free - 1;
+    if (!free)
+        return count_solutions(abtx_here, &next);
+    ABTX_FORK(place_first, others, board, free);
+    long solutions = count_solutions(abtx_here, &next);
+    return solutions + ABTX_JOIN(place_first, others);
+}
+
+ABTX_TASK(long, all_solutions, (const struct kernel_board *, board))
+{
+    return count_solutions(abtx_here, board);
 }
 
 static void queens_batch(void *arg)
 {
     struct kernel_board board = {0, 0, 0, 0, 0};
     (void)arg;
-    suite_expect(ABTX_RUN(place, &board), kernel_queens_solutions(KERNEL_QUEENS), "the number of solutions");
+    suite_expect(ABTX_RUN(all_solutions, &board), kernel_queens_solutions(queens), "the number of solutions");
 }
 
 static void run_queens(const struct suite_work *work)
 {
     (void)work;
-    run(queens_batch, (double)kernel_queens_placements(KERNEL_QUEENS));
+    queens = KERNEL_QUEENS;
+    run(queens_batch, (double)kernel_queens_placements(queens));
 }
 
 static enum kernel_tree tree;
@@ -262,10 +309,15 @@ static void run_xs(const struct suite_work *work)
 }
 
 const struct suite_work abt_forked_works[] = {
-    {"for-loop", "forked", "*", run_for_loop, 1, 0},  {"tasks-single", "forked", "*", run_tasks_single, 1, 0},
-    {"nested", "forked", "*", run_nested, ROWS, 0},   {"fib", "forked", "*", run_fib, 0, 0},
-    {"nqueens", "forked", "*", run_queens, 0, 0},     {"uts-t1", "forked", "*", run_uts, KERNEL_T1, 0},
-    {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0}, {"xs-unsorted", "forked", "*", run_xs, 0, 0},
+    {"for-loop", "forked", "*", run_for_loop, 1, 0},
+    {"tasks-single", "forked", "*", run_tasks_single, 1, 0},
+    {"tasks-empty", "forked", "*", run_tasks_empty, 0, 0},
+    {"nested", "forked", "*", run_nested, ROWS, 0},
+    {"fib", "forked", "*", run_fib, 0, 0},
+    {"nqueens", "forked", "*", run_queens, 0, 0},
+    {"uts-t1", "forked", "*", run_uts, KERNEL_T1, 0},
+    {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0},
+    {"xs-unsorted", "forked", "*", run_xs, 0, 0},
     {"xs-presorted", "forked", "*", run_xs, 1, 0},
 };
 const int abt_forked_num = sizeof(abt_forked_works) / sizeof(abt_forked_works[0]);

@@ -24,7 +24,11 @@ long kernel_fib_spawns(int n)
 
 void kernel_scal(float *v, int begin, int end, float a)
 {
-    for (int i = begin; i < end; i++)
+    int i = begin;
+    for (; i + 16 <= end; i += 16) /* unrolled, as rustc and clang do by themselves */
+        for (int k = 0; k < 16; k++)
+            v[i + k] *= a;
+    for (; i < end; i++)
         v[i] *= a;
 }
 

@@ -12,6 +12,7 @@ pub const WORKS: &[Work] = &[
     ("create-16384", "*", |run| create(run, 16384)),
     ("for-loop", "*", for_loop),
     ("tasks-single", "*", tasks_single),
+    ("tasks-empty", "*", tasks_empty),
     ("tasks-parallel", "*", tasks_parallel),
     ("nested", "*", nested),
     ("fib", "*", run_fib),
@@ -72,6 +73,18 @@ fn spawn_each(v: &mut [f32], f: f32) {
 
 fn tasks_single(run: &Run) {
     pool(run).install(|| run_loop(run, 1, |m| spawn_each(&mut m.rows[0], m.factor)));
+}
+
+fn tasks_empty(run: &Run) {
+    pool(run).install(|| {
+        run.measure(1.0, || {
+            rayon::scope(|scope| {
+                for _ in 0..TASKS {
+                    scope.spawn(|_| ());
+                }
+            })
+        })
+    });
 }
 
 fn tasks_parallel(run: &Run) {
