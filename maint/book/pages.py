@@ -120,7 +120,9 @@ def blocks(page, runner):
 def main(arguments):
     only_links = arguments[0] == "--links"
     directory, pages = pathlib.Path(arguments[only_links]), arguments[1 + only_links:]
-    flags = [] if only_links else subprocess.run(["pkg-config", "--cflags", "--libs", "argobots"], capture_output=True, text=True,
+    with_io = subprocess.run(["pkg-config", "--exists", "abtio"], check=False).returncode == 0
+    libraries = ["abtio", "argobots"] if with_io else ["argobots"]
+    flags = [] if only_links else subprocess.run(["pkg-config", "--cflags", "--libs", *libraries], capture_output=True, text=True,
                                                  check=True).stdout.split()
     total, failed = {"ran": 0, "not run": 0}, False
     for number, page in enumerate(map(pathlib.Path, pages)):

@@ -28,7 +28,7 @@ a.href=ROOT+page;a.textContent=name;li.append(a,' '+text);found.append(li)}}
 box.addEventListener('input',show);document.addEventListener('keydown',event=>{
 if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
 if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});"""
-FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md")
+FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md", "doc/io.md")
 
 
 def file_of(section):
