@@ -13,6 +13,7 @@ libabtio_la_SOURCES = \
 	addons/io/src/calls.h \
 	addons/io/src/helpers.c \
 	addons/io/src/helpers.h \
+	addons/io/src/lane.h \
 	addons/io/src/native.c \
 	addons/io/src/native.h \
 	addons/io/src/op.c \
@@ -21,18 +22,30 @@ libabtio_la_SOURCES = \
 	addons/io/src/run.h \
 	addons/io/src/signals.c \
 	addons/io/src/signals.h
+if HAVE_IO_URING
+libabtio_la_SOURCES += \
+	addons/io/src/lane.c \
+	addons/io/src/ring.c \
+	addons/io/src/ring.h \
+	addons/io/src/submit.c \
+	addons/io/src/submit.h
+else
+libabtio_la_SOURCES += addons/io/src/lane_none.c
+endif
 libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include
-libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS)
+libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete
 libabtio_la_LIBADD = libabt.la
 
 io_tests = \
 	addons/io/test/files \
+	addons/io/test/lanes \
 	addons/io/test/operations \
 	addons/io/test/sockets
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_files_LDADD = $(io_test_libs)
+addons_io_test_lanes_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)
 endif

@@ -6,17 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "helpers.h"
+#include "lane.h"
+
+unsigned abtioi_begins;
 
 static struct {
-    unsigned begins; /* calls of abtio_init without their abtio_finalize */
     abtio_backend backend;
     char reason[sizeof(((abtio_info *)NULL)->reason)];
 } state;
-
-bool abtioi_is_begun(void)
-{
-    return state.begins > 0;
-}
 
 /* ---- The choice ------------------------------------------------------------------------------------------------ */
 
@@ -59,22 +56,35 @@ static int choose(const abtio_config *config)
     }
     if (backend < 0)
         return backend;
-    if (backend == ABTIO_BACKEND_IO_URING)
-        return -ENOSYS;
-    state.backend = ABTIO_BACKEND_THREADS;
-    if (backend == ABTIO_BACKEND_THREADS)
-        snprintf(state.reason, sizeof(state.reason), "asked for by %s", whose);
+    int code = -ENOSYS;
+    if (backend != ABTIO_BACKEND_THREADS)
+        code =
+            abtioi_lanes_begin(config->ring_entries ? config->ring_entries : 256, state.reason, sizeof(state.reason));
     else
-        snprintf(state.reason, sizeof(state.reason), "this build has no rings");
-    return 0;
+        snprintf(state.reason, sizeof(state.reason), "asked for by %s", whose);
+    state.backend = code == 0 ? ABTIO_BACKEND_IO_URING : ABTIO_BACKEND_THREADS;
+    return backend == ABTIO_BACKEND_IO_URING ? code : 0;
 }
 
 /* ---- fork ------------------------------------------------------------------------------------------------------ */
 
+static void before(void)
+{
+    abtioi_helpers_before_fork();
+    abtioi_lanes_before_fork();
+}
+
+static void in_parent(void)
+{
+    abtioi_lanes_after_fork();
+    abtioi_helpers_after_fork();
+}
+
 static void in_child(void)
 {
     abtioi_helpers_forget();
-    state.begins = 0;
+    abtioi_lanes_forget();
+    abtioi_begins = 0;
 }
 
 static void watch_forks(void)
@@ -82,7 +92,7 @@ static void watch_forks(void)
     static bool watched;
 
     if (!watched)
-        pthread_atfork(abtioi_helpers_before_fork, abtioi_helpers_after_fork, in_child);
+        pthread_atfork(before, in_parent, in_child);
     watched = true;
 }
 
@@ -98,15 +108,18 @@ int abtio_init(const abtio_config *config)
         return -EINVAL;
     if (ABT_initialized() != ABT_SUCCESS)
         return -ENOTCONN;
-    if (state.begins == 0) {
-        int code = choose(config);
-        if (code == 0)
-            code = abtioi_helpers_begin(config->max_threads ? config->max_threads : 1024);
+    if (abtioi_begins == 0) {
+        int code = abtioi_helpers_begin(config->max_threads ? config->max_threads : 1024);
         if (code < 0)
             return code;
+        code = choose(config);
+        if (code < 0) {
+            abtioi_helpers_end();
+            return code;
+        }
         watch_forks();
     }
-    state.begins++;
+    abtioi_begins++;
     return 0;
 }
 
@@ -114,8 +127,11 @@ int abtio_finalize(void)
 {
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    if (--state.begins == 0)
-        abtioi_helpers_end();
+    if (--abtioi_begins > 0)
+        return 0;
+    if (state.backend == ABTIO_BACKEND_IO_URING)
+        abtioi_lanes_end();
+    abtioi_helpers_end();
     return 0;
 }
 
@@ -127,17 +143,72 @@ int abtio_get_info(abtio_info *info)
     info->backend = state.backend;
     memcpy(info->reason, state.reason, sizeof(info->reason));
     info->num_threads = abtioi_helpers_count();
+    struct lane_counts counts = abtioi_lanes_count();
+    info->num_rings = counts.lanes;
+    info->num_in_flight = counts.in_flight;
+    info->num_ring_enters = counts.enters;
+    info->single_issuer = counts.single_issuer;
     return 0;
 }
 
 /* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
-int abtioi_start(abtio_op *op)
+/* The lane for an operation that the caller, a ULT, starts. NULL: the helpers do it. */
+static struct lane *lane_for(enum code code)
 {
+    return state.backend == ABTIO_BACKEND_IO_URING && abtioi_lane_knows(code) ? abtioi_lane_self() : NULL;
+}
+
+static int start_elsewhere(abtio_op *op)
+{
+    atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
     return abtioi_helpers_start(op);
 }
 
-void abtioi_cancel(abtio_op *op, int why)
+int abtioi_start(abtio_op *op, bool by_ult)
 {
-    abtioi_helpers_cancel(op, why);
+    struct lane *lane = by_ult ? lane_for(op->code) : NULL;
+
+    abtioi_op_use_eventual(op);
+    if (!lane)
+        return start_elsewhere(op);
+    abtioi_lane_start(lane, op);
+    return 0;
+}
+
+ssize_t abtioi_call_by_ult(abtio_op *op)
+{
+    struct lane *lane = lane_for(op->code);
+
+    if (lane)
+        return abtioi_lane_call(lane, op);
+    abtioi_op_use_eventual(op);
+    int code = start_elsewhere(op);
+    if (code < 0)
+        return code;
+    ABT_eventual_wait(op_eventual(op), NULL);
+    return op->result;
+}
+
+/*
+ * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
+ * operation is over, or somebody else has asked for its end, or it is the helpers'.
+ */
+void abtioi_cancel(abtio_op *op)
+{
+    int phase = LANE_UNDER_WAY, none = 0;
+
+    /* relaxed: the exchange of the phase hands it over */
+    atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
+    /* acq_rel: pairs with those in lane.c */
+    if (atomic_compare_exchange_strong_explicit(&op->phase, &phase, LANE_ASKED, memory_order_acq_rel,
+                                                memory_order_acquire))
+        abtioi_lane_cancel(op);
+    else if (phase == LANE_HELPERS)
+        abtioi_helpers_cancel(op);
+}
+
+void abtioi_look(abtio_op *op)
+{
+    abtioi_lane_look(op->lane);
 }

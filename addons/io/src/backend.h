@@ -4,13 +4,24 @@
 
 #include "op.h"
 
-/* Whether abtio_init has been called. */
-bool abtioi_is_begun(void);
+/* Calls of abtio_init without their abtio_finalize. */
+extern unsigned abtioi_begins;
 
-/* Starts an operation whose fields are set: 0, or -errno: it has not been started. */
-int abtioi_start(abtio_op *op);
+static inline bool abtioi_is_begun(void)
+{
+    return abtioi_begins > 0;
+}
+
+/* Does an operation of a ULT, which waits for it. */
+ssize_t abtioi_call_by_ult(abtio_op *op);
+
+/* Starts an operation that tells its end by its eventual: 0, or -errno: it has not been started. */
+int abtioi_start(abtio_op *op, bool by_ult);
 
 /* Asks for the end of an operation that is under way or done; it stays the caller's to free. */
-void abtioi_cancel(abtio_op *op, int why);
+void abtioi_cancel(abtio_op *op);
+
+/* Looks for the result of an operation, if it is the calling stream that has to. */
+void abtioi_look(abtio_op *op);
 
 #endif

@@ -45,46 +45,56 @@ static ssize_t wait_for(abtio_op *op)
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
 /* A thread that would only sleep meanwhile makes the system call itself; deadlines are kept by others. */
+static ssize_t call_by_other(abtio_op *op)
+{
+    if (op->deadline == ABTIO_FOREVER)
+        return abtioi_run(op);
+    int code = abtioi_start(op, false);
+    return code < 0 ? code : wait_for(op);
+}
+
 static ssize_t call(abtio_op *op)
 {
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    if (op->deadline == ABTIO_FOREVER && !is_ult())
-        return abtioi_run(op);
-    int code = abtioi_start(op);
-    return code < 0 ? code : wait_for(op);
+    return is_ult() ? abtioi_call_by_ult(op) : call_by_other(op);
 }
 
-static int call_nb(const abtio_op *like, abtio_op **op)
+static int call_nb(enum code code, abtio_deadline deadline, const struct args *args, abtio_op **op)
 {
     if (!abtioi_is_begun())
         return -ENOTCONN;
     abtio_op *made = malloc(sizeof(*made));
     if (!made)
         return -ENOMEM;
-    *made = *like;
+    op_init(made, code, deadline);
+    made->args = *args;
+    made->shared = true;
     /* The operation may be over, and looked for by others, before this returns. */
     *op = made;
-    int code = abtioi_start(made);
-    if (code < 0) {
+    int error = abtioi_start(made, is_ult());
+    if (error < 0) {
         *op = NULL;
         free(made);
     }
-    return code;
+    return error;
 }
 
 #define PARAMETERS(...) __VA_ARGS__
 #define CALL(type, name, ready, nowait, parameters, ...)                                                               \
     type abtio_##name(PARAMETERS parameters, abtio_deadline deadline)                                                  \
     {                                                                                                                  \
-        abtio_op op = {.code = CODE_##name, .deadline = deadline, .args = {__VA_ARGS__}};                              \
+        abtio_op op;                                                                                                   \
+        op_init(&op, CODE_##name, deadline);                                                                           \
+        op.args = (struct args){__VA_ARGS__};                                                                          \
         return (type)call(&op);                                                                                        \
     }                                                                                                                  \
     int abtio_##name##_nb(PARAMETERS parameters, abtio_deadline deadline, abtio_op **op)                               \
     {                                                                                                                  \
-        const abtio_op like = {.code = CODE_##name, .deadline = deadline, .args = {__VA_ARGS__}};                      \
-        return call_nb(&like, op);                                                                                     \
+        const struct args args = {__VA_ARGS__};                                                                        \
+        return call_nb(CODE_##name, deadline, &args, op);                                                              \
     }
+
 ABTIO_ALL_CALLS(CALL)
 #undef CALL
 
@@ -98,6 +108,8 @@ ssize_t abtio_op_wait(abtio_op *op)
 int abtio_op_test(abtio_op *op, ssize_t *result)
 {
     if (!is_done(op))
+        abtioi_look(op);
+    if (!is_done(op))
         return 0;
     if (result)
         *result = op->result;
@@ -108,7 +120,7 @@ int abtio_cancel(abtio_op *op)
 {
     if (is_done(op))
         return -EALREADY;
-    abtioi_cancel(op, -ECANCELED);
+    abtioi_cancel(op);
     return wait_for(op) == -ECANCELED ? 0 : -EALREADY;
 }
 

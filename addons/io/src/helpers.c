@@ -231,19 +231,15 @@ int abtioi_helpers_start(abtio_op *op)
     return refuse_all(left, op) ? -EAGAIN : 0;
 }
 
-void abtioi_helpers_cancel(abtio_op *op, int why)
+void abtioi_helpers_cancel(abtio_op *op)
 {
-    int none = 0;
-
     pthread_mutex_lock(&lock);
-    /* relaxed: only the reason is handed over, and the signal comes after it */
-    atomic_compare_exchange_strong_explicit(&op->ended, &none, why, memory_order_relaxed, memory_order_relaxed);
     bool queued = !op->helper && take_out(op);
     if (op->helper)
         arm(op->helper, 1);
     pthread_mutex_unlock(&lock);
     if (queued)
-        abtioi_op_deliver(op, why);
+        abtioi_op_deliver(op, -ECANCELED);
 }
 
 int abtioi_helpers_begin(unsigned max_threads)

@@ -14,8 +14,8 @@ void abtioi_helpers_end(void);
 /* Starts an operation: 0, or -EAGAIN: there is no thread for it. Any thread. */
 int abtioi_helpers_start(abtio_op *op);
 
-/* Asks for its end, with -ECANCELED or -ETIMEDOUT; the caller has seen to it that it is not freed. Any thread. */
-void abtioi_helpers_cancel(abtio_op *op, int why);
+/* Ends an operation that `ended` is set of, if it is still under way. Any thread. */
+void abtioi_helpers_cancel(abtio_op *op);
 
 unsigned abtioi_helpers_count(void);
 

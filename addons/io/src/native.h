@@ -11,8 +11,8 @@
 void abtioi_native_wake(void);
 
 /*
- * Sleeps until a look finds what it looks for. `look` is called again after each delivery, and at least every 10 ms,
- * in case that it is the caller's own stream that has to do something.
+ * Sleeps until a look finds what it looks for. `look` is called again after each delivery, and at least every
+ * millisecond.
  */
 void abtioi_native_wait(int (*look)(void *arg), void *arg);
 

@@ -63,9 +63,21 @@ enum next abtioi_op_next(abtio_op *op, ssize_t *result)
     return NEXT_DELIVER;
 }
 
+void abtioi_op_use_eventual(abtio_op *op)
+{
+    op->told = TOLD_BY_EVENTUAL;
+    memset(&op->done, 0, sizeof(op->done)); /* as the static initialiser does */
+}
+
 void abtioi_op_deliver(abtio_op *op, ssize_t result)
 {
     op->result = result;
-    ABT_eventual_set(op_eventual(op), NULL, 0);
-    abtioi_native_wake();
+    if (op->told == TOLD_BY_EVENTUAL) {
+        ABT_eventual_set(op_eventual(op), NULL, 0);
+        abtioi_native_wake();
+        return;
+    }
+    op->finished = true;
+    if (op->told == TOLD_BY_RESUME)
+        ABT_thread_resume(op->waiter);
 }

@@ -9,9 +9,12 @@
 #ifndef ABTIO_OP_H
 #define ABTIO_OP_H
 
+#include <linux/time_types.h>
 #include <netdb.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 #include "abt.h"
 #include "abtio.h"
 #include "calls.h"
@@ -46,20 +49,42 @@ struct args {
 struct lane;
 struct helper;
 
+/* How it is told that an operation is done. */
+enum told {
+    TOLD_BY_EVENTUAL, /* `done` is set */
+    TOLD_BY_RESUME,   /* the ULT `waiter` has suspended itself */
+    TOLD_BY_FLAG      /* its caller, who is running on the lane's stream, looks at `finished` */
+};
+
 struct abtio_op {
-    ABT_eventual_memory done;
-    ssize_t result;
     enum code code;
+    enum told told;
+    bool finished;    /* not of TOLD_BY_EVENTUAL: the result is there */
     bool polling;     /* the descriptor is being polled, and then the call is made again */
-    atomic_int phase; /* of a lane, see lane.c; of the helpers: 0 */
-    atomic_int ended; /* -ECANCELED or -ETIMEDOUT: why it is to end; 0: nothing has asked for that */
+    bool over;        /* its lane knows the result, and may not tell it yet */
+    bool shared;      /* it has a handle, by which others may ask for its end */
+    atomic_int phase; /* see lane.h */
+    atomic_int ended; /* -ECANCELED: somebody has asked for its end; else 0 */
     abtio_deadline deadline;
-    size_t moved;          /* bytes that a call of the _all kind has moved so far */
+    size_t moved; /* bytes that a call of the _all kind has moved so far */
+    ssize_t result;
+    ABT_thread waiter;
     struct lane *lane;     /* that does it; NULL: the helpers */
     struct helper *helper; /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
-    struct abtio_op *next; /* in a queue of its side */
     struct args args;
+    /* From here on it is not set at first. */
+    struct abtio_op *next;         /* in a queue of its side */
+    struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */
+    ABT_eventual_memory done;
 };
+
+/* Sets all but the arguments and the eventual, which few operations need. */
+static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline)
+{
+    memset(op, 0, offsetof(abtio_op, args));
+    op->code = code;
+    op->deadline = deadline;
+}
 
 /* What is to be done when the system has given a result. */
 enum next {
@@ -76,6 +101,9 @@ unsigned abtioi_op_ready(const abtio_op *op);
 
 /* Whether its deadline has passed. */
 bool abtioi_op_is_late(const abtio_op *op);
+
+/* Makes it tell its end by its eventual. Before it is started. */
+void abtioi_op_use_eventual(abtio_op *op);
 
 /* Tells the result. The operation may be gone when this returns. */
 void abtioi_op_deliver(abtio_op *op, ssize_t result);

@@ -1,0 +1,550 @@
+#include "lane.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "helpers.h"
+#include "ring.h"
+#include "submit.h"
+
+struct lane {
+    struct ring ring;
+    ABT_xstream xstream;
+    _Atomic(uint64_t) in_flight;   /* operations whose result is not told yet; others only read it */
+    int wake_fd;                   /* that the stream's wait is watching, or -1 */
+    unsigned directly;             /* operations in a row after which their callers went on without a switch */
+    unsigned doubt;                /* operations that are not tried so: the last one was tried in vain */
+    bool ending;                   /* no operation is begun here any more */
+    _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
+    atomic_uint cancelling;        /* threads that are about to wake the stream */
+    struct lane *next, *previous;  /* all lanes, under lanes.lock */
+};
+
+/* What a completion is of, beside operations, whose address it has. */
+enum { OF_NOTHING = 1, OF_WAKE = 2 };
+
+static struct {
+    pthread_mutex_t lock;
+    struct lane *all;
+    uint64_t enters; /* of lanes that have ended */
+    ABTX_driver driver;
+    unsigned entries;
+    int single_issuer;
+    atomic_bool ending; /* all lanes end: operations are cancelled, and not handed to the helpers */
+} lanes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Of the native thread of a stream: set while it has a lane. Not to be kept over anything that may switch. */
+static __thread struct lane *self __attribute__((tls_model("initial-exec")));
+
+/* A counter that only the stream writes. */
+static void count(_Atomic(uint64_t) *counter, int change)
+{
+    /* relaxed: others want a number of some moment */
+    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + (uint64_t)change, memory_order_relaxed);
+}
+
+/* ---- Submissions ----------------------------------------------------------------------------------------------- */
+
+static void lane_reap(struct lane *lane);
+
+static void lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
+{
+    int code = abtioi_ring_enter(&lane->ring, completions, nanoseconds);
+    /*
+     * EBUSY: completions have to be read first. EAGAIN: the kernel has no memory for the moment. ETIME, EINTR: it has
+     * waited enough. What was not taken is handed over the next time.
+     */
+    (void)code;
+}
+
+/* Room for so many submissions that belong together. */
+static void make_room(struct lane *lane, unsigned num)
+{
+    while (ring_room(&lane->ring) < num) {
+        lane_enter(lane, 0, -1);
+        if (ring_room(&lane->ring) < num)
+            lane_reap(lane);
+    }
+}
+
+/* The kernel reads the time when it takes the submission; the one of the operation comes just before. */
+static void submit_deadline(struct lane *lane, abtio_op *op)
+{
+    struct io_uring_sqe *sqe = ring_next(&lane->ring);
+
+    op->time.tv_sec = op->deadline / 1000000000;
+    op->time.tv_nsec = op->deadline % 1000000000;
+    memset(sqe, 0, sizeof(*sqe));
+    sqe->opcode = IORING_OP_LINK_TIMEOUT;
+    sqe->fd = -1;
+    sqe->addr = (uintptr_t)&op->time;
+    sqe->len = 1;
+    sqe->timeout_flags = IORING_TIMEOUT_ABS;
+    sqe->user_data = OF_NOTHING;
+}
+
+static void submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
+{
+    memset(sqe, 0, sizeof(*sqe));
+    sqe->opcode = IORING_OP_POLL_ADD;
+    sqe->fd = fd;
+    sqe->poll32_events = abtioi_submit_events(events);
+}
+
+/* Its call, or a poll of its descriptor if it is polling. */
+static void submit(struct lane *lane, abtio_op *op)
+{
+    bool linked = op->deadline != ABTIO_FOREVER && op->code != CODE_sleep;
+
+    make_room(lane, 2);
+    struct io_uring_sqe *sqe = ring_next(&lane->ring);
+    if (op->polling)
+        submit_poll(sqe, op->args.fd, abtioi_op_ready(op));
+    else
+        abtioi_submit_call(sqe, op);
+    sqe->user_data = (uintptr_t)op;
+    if (linked) {
+        sqe->flags |= IOSQE_IO_LINK;
+        submit_deadline(lane, op);
+    }
+    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2)
+        lane_enter(lane, 0, -1);
+}
+
+/* Cancels an operation, or all that there are with NULL. */
+static void submit_cancel(struct lane *lane, const abtio_op *op)
+{
+    make_room(lane, 1);
+    struct io_uring_sqe *sqe = ring_next(&lane->ring);
+    memset(sqe, 0, sizeof(*sqe));
+    sqe->opcode = IORING_OP_ASYNC_CANCEL;
+    sqe->fd = -1;
+    sqe->addr = (uintptr_t)op;
+    sqe->cancel_flags = op ? 0 : IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL;
+    sqe->user_data = OF_NOTHING;
+}
+
+/* ---- Completions ----------------------------------------------------------------------------------------------- */
+
+/* Whether the phase is this one from now on, instead of LANE_UNDER_WAY. No: somebody has asked for its end. */
+static bool leave_way(abtio_op *op, int phase)
+{
+    int under_way = LANE_UNDER_WAY;
+    /* acq_rel: pairs with the exchange in abtioi_cancel, which then touches nothing but the phase */
+    return !op->shared || atomic_compare_exchange_strong_explicit(&op->phase, &under_way, phase, memory_order_acq_rel,
+                                                                  memory_order_acquire);
+}
+
+static void deliver(struct lane *lane, abtio_op *op, ssize_t result)
+{
+    count(&lane->in_flight, -1);
+    abtioi_op_deliver(op, result);
+}
+
+/* The result is known. One whose end has been asked for is kept until it is found in the list of those. */
+static void settle(struct lane *lane, abtio_op *op, ssize_t result)
+{
+    op->result = result;
+    /* relaxed: TAKEN is written by this thread */
+    if (leave_way(op, LANE_OVER) || atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_TAKEN)
+        deliver(lane, op, result);
+    else
+        op->over = true;
+}
+
+/* Hands an operation to the helpers, if nobody has asked for its end. */
+static void hand_over(struct lane *lane, abtio_op *op)
+{
+    op->polling = false;
+    if (!leave_way(op, LANE_HELPERS)) {
+        settle(lane, op, -ECANCELED);
+        return;
+    }
+    count(&lane->in_flight, -1);
+    /* release: pairs with the acquire in abtioi_cancel; one without a handle has had no exchange */
+    atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_release);
+    if (abtioi_helpers_start(op) < 0)
+        abtioi_op_deliver(op, -EAGAIN);
+}
+
+/* The system call is made again, in the ring or, when that ends, elsewhere. */
+static void again(struct lane *lane, abtio_op *op)
+{
+    if (!lane->ending)
+        submit(lane, op);
+    else if (!atomic_load_explicit(&lanes.ending, memory_order_relaxed)) /* relaxed: set before all lanes end */
+        hand_over(lane, op);
+    else
+        settle(lane, op, -ECANCELED);
+}
+
+static void complete(struct lane *lane, abtio_op *op, int answer)
+{
+    ssize_t result = abtioi_submit_result(op, answer);
+
+    if (op->polling && result >= 0) {
+        op->polling = false;
+        again(lane, op);
+        return;
+    }
+    op->polling = false;
+    /* The ring does not tell whether it goes on by itself; a thread finds out. */
+    if (op->code == CODE_connect && (result == -EAGAIN || result == -EINPROGRESS)) {
+        hand_over(lane, op);
+        return;
+    }
+    enum next next = abtioi_op_next(op, &result);
+    op->polling = next == NEXT_POLL;
+    if (next == NEXT_DELIVER)
+        settle(lane, op, result);
+    else
+        again(lane, op);
+}
+
+/* Tells the results that there are. */
+static void lane_reap(struct lane *lane)
+{
+    struct io_uring_cqe *cqe;
+
+    while ((cqe = ring_first(&lane->ring))) {
+        uint64_t of = cqe->user_data;
+        int answer = cqe->res;
+        bool more = cqe->flags & IORING_CQE_F_MORE;
+        ring_pop(&lane->ring);
+        if (of > OF_WAKE)
+            complete(lane, (abtio_op *)(uintptr_t)of, answer);
+        else if (of == OF_WAKE && !more)
+            lane->wake_fd = -1; /* it is watched no more */
+    }
+}
+
+/* ---- Cancels --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Somebody's end of an operation. The list's push releases and its taking acquires, so that the lane sees `ended`. The
+ * lane ends only when `cancelling` is zero, which is the last that a canceller touches.
+ */
+void abtioi_lane_cancel(abtio_op *op)
+{
+    struct lane *lane = op->lane;
+
+    atomic_fetch_add(&lane->cancelling, 1); /* seq_cst: before the push, after which the lane may come to its end */
+    op->next = atomic_load_explicit(&lane->to_cancel, memory_order_relaxed); /* relaxed: the exchange checks it */
+    /* release: pairs with the acquire in take_cancels */
+    while (!atomic_compare_exchange_weak_explicit(&lane->to_cancel, &op->next, op, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+    if (lane != self)
+        ABTX_xstream_wake(lane->xstream);
+    /* release: pairs with the acquire in lane_end; the lane and its stream are not touched any more */
+    atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
+}
+
+static void take_cancels(struct lane *lane)
+{
+    if (!atomic_load_explicit(&lane->to_cancel, memory_order_relaxed)) /* relaxed: a hint */
+        return;
+    /* acquire: pairs with the release in abtioi_lane_cancel */
+    abtio_op *op = atomic_exchange_explicit(&lane->to_cancel, NULL, memory_order_acquire);
+    while (op) {
+        abtio_op *next = op->next;
+        atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for this thread */
+        if (op->over)
+            deliver(lane, op, op->result);
+        else
+            submit_cancel(lane, op);
+        op = next;
+    }
+}
+
+/* ---- What a stream does with its lane -------------------------------------------------------------------------- */
+
+static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
+{
+    struct lane *lane = data;
+
+    (void)about_to_sleep;
+    lane->directly = 0;
+    take_cancels(lane);
+    if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
+        lane_enter(lane, 0, -1);
+    if (!ring_first(&lane->ring))
+        return ABT_FALSE;
+    lane_reap(lane);
+    return ABT_TRUE;
+}
+
+/* In a child of fork(), a lane of the parent. */
+static bool is_forgotten(const struct lane *lane)
+{
+    return lane->ring.fd < 0;
+}
+
+static void wait_without_ring(int fd, int64_t nanoseconds)
+{
+    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
+}
+
+/* The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. */
+static void lane_wait(void *data, int fd, int64_t deadline)
+{
+    struct lane *lane = data;
+    int64_t left = -1;
+
+    if (deadline != INT64_MAX) {
+        left = deadline - abtio_after(0);
+        left = left > 0 ? left : 0;
+    }
+    if (is_forgotten(lane)) {
+        wait_without_ring(fd, left);
+        return;
+    }
+    take_cancels(lane);
+    if (lane->wake_fd != fd) {
+        make_room(lane, 1);
+        struct io_uring_sqe *sqe = ring_next(&lane->ring);
+        submit_poll(sqe, fd, POLLIN);
+        sqe->len = IORING_POLL_ADD_MULTI;
+        sqe->user_data = OF_WAKE;
+        lane->wake_fd = fd;
+    }
+    lane_enter(lane, 1, left);
+    lane_reap(lane);
+}
+
+static void list_add(struct lane *lane)
+{
+    pthread_mutex_lock(&lanes.lock);
+    lane->next = lanes.all;
+    if (lanes.all)
+        lanes.all->previous = lane;
+    lanes.all = lane;
+    pthread_mutex_unlock(&lanes.lock);
+}
+
+static void list_remove(struct lane *lane)
+{
+    pthread_mutex_lock(&lanes.lock);
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        lanes.all = lane->next;
+    /* relaxed: this thread has written it */
+    lanes.enters += atomic_load_explicit(&lane->ring.enters, memory_order_relaxed);
+    pthread_mutex_unlock(&lanes.lock);
+}
+
+static int lane_begin(void *arg, void **data)
+{
+    struct lane *lane = calloc(1, sizeof(*lane));
+
+    (void)arg;
+    if (!lane)
+        return ABT_ERR_MEM;
+    lane->wake_fd = -1;
+    if (ABT_self_get_xstream(&lane->xstream) != ABT_SUCCESS || abtioi_ring_create(&lane->ring, lanes.entries) < 0) {
+        free(lane);
+        return ABT_ERR_SYS;
+    }
+    list_add(lane);
+    self = lane;
+    *data = lane;
+    return ABT_SUCCESS;
+}
+
+/* Takes back from the kernel what is under way. It goes on elsewhere, or is cancelled. */
+static void drain(struct lane *lane)
+{
+    enum { MS = 1000000 };
+
+    lane->ending = true;
+    submit_cancel(lane, NULL);
+    /* acquire: pairs with the release in abtioi_lane_cancel */
+    while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) || /* relaxed: this thread writes it */
+           atomic_load_explicit(&lane->cancelling, memory_order_acquire)) {
+        take_cancels(lane);
+        lane_enter(lane, 1, 10 * MS);
+        lane_reap(lane);
+    }
+    self = NULL;
+    list_remove(lane);
+    abtioi_ring_destroy(&lane->ring);
+}
+
+/* The stream ends, or libabtio. */
+static void lane_end(void *data)
+{
+    struct lane *lane = data;
+
+    if (!is_forgotten(lane))
+        drain(lane);
+    free(lane);
+}
+
+/* ---- For others ------------------------------------------------------------------------------------------------ */
+
+bool abtioi_lane_knows(enum code code)
+{
+    return abtioi_submit_knows(code);
+}
+
+static struct lane *lane_make(void)
+{
+    ABT_xstream xstream;
+
+    if (ABT_self_get_xstream(&xstream) != ABT_SUCCESS)
+        return NULL;
+    ABTX_driver_attach(lanes.driver, xstream);
+    return self;
+}
+
+struct lane *abtioi_lane_self(void)
+{
+    return self ? self : lane_make();
+}
+
+void abtioi_lane_start(struct lane *lane, abtio_op *op)
+{
+    op->lane = lane;
+    count(&lane->in_flight, 1);
+    submit(lane, op);
+}
+
+/* Whether the caller's pool has nothing that the stream could run meanwhile. */
+static bool is_alone(void)
+{
+    ABT_pool pool;
+    size_t ready = 1;
+
+    if (ABT_self_get_last_pool(&pool) == ABT_SUCCESS)
+        ABT_pool_get_size(pool, &ready);
+    return ready == 0;
+}
+
+/*
+ * With nothing else to run, the stream would enter the ring at once. The caller does that itself: an operation that is
+ * done by then costs no switch. After some in a row the stream gets its turn, which may have other pools and events.
+ */
+static bool is_done_directly(struct lane *lane, abtio_op *op)
+{
+    enum { MOST_DIRECTLY = 16, DOUBT = 15 };
+
+    if (lane->doubt > 0) {
+        lane->doubt--;
+        return false;
+    }
+    if (op->code == CODE_connect || lane->directly >= MOST_DIRECTLY || !is_alone())
+        return false;
+    op->told = TOLD_BY_FLAG;
+    lane->directly++;
+    lane_enter(lane, 0, -1);
+    lane_reap(lane);
+    if (!op->finished)
+        lane->doubt = DOUBT;
+    return op->finished;
+}
+
+ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
+{
+    abtioi_lane_start(lane, op);
+    if (is_done_directly(lane, op))
+        return op->result;
+    /*
+     * Only this stream's native thread finishes it, or hands it to the helpers, and does so when the caller has left;
+     * so the flag cannot change between this line and the suspension. Others may resume the caller by mistake.
+     */
+    ABT_self_get_thread(&op->waiter);
+    op->told = TOLD_BY_RESUME;
+    while (!op->finished)
+        ABT_self_suspend();
+    return op->result;
+}
+
+void abtioi_lane_look(struct lane *lane)
+{
+    if (lane && lane == self)
+        lane_poll(lane, ABT_FALSE);
+}
+
+/* Tries what streams will do. */
+static int lanes_try(unsigned entries, char *reason, size_t size)
+{
+    struct ring ring;
+
+    int code = abtioi_ring_create(&ring, entries);
+    if (code < 0) {
+        snprintf(reason, size, "no ring can be made: %s", strerror(-code));
+        return code;
+    }
+    const char *lacks = abtioi_ring_lacks(&ring);
+    snprintf(reason, size, "%s", lacks ? lacks : "the kernel has all that is needed");
+    lanes.single_issuer = (ring.setup & IORING_SETUP_SINGLE_ISSUER) != 0;
+    abtioi_ring_destroy(&ring);
+    return lacks ? -ENOSYS : 0;
+}
+
+int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
+{
+    static const ABTX_driver_ops ops = {.start = lane_begin, .end = lane_end, .poll = lane_poll, .wait = lane_wait};
+
+    if (lanes.driver)
+        ABTX_driver_free(&lanes.driver); /* left from before a fork() */
+    int code = lanes_try(entries, reason, size);
+    if (code < 0)
+        return code;
+    lanes.entries = entries;
+    atomic_store(&lanes.ending, false); /* seq_cst: as good as any */
+    if (ABTX_driver_create(&ops, NULL, &lanes.driver) == ABT_SUCCESS)
+        return 0;
+    snprintf(reason, size, "no driver can be made");
+    return -ENOMEM;
+}
+
+void abtioi_lanes_end(void)
+{
+    atomic_store(&lanes.ending, true); /* seq_cst: as good as any */
+    ABTX_driver_free(&lanes.driver);
+}
+
+struct lane_counts abtioi_lanes_count(void)
+{
+    pthread_mutex_lock(&lanes.lock);
+    struct lane_counts counts = {.enters = lanes.enters, .single_issuer = lanes.single_issuer};
+    for (struct lane *lane = lanes.all; lane; lane = lane->next) {
+        counts.lanes++;
+        /* relaxed: they are of some moment */
+        counts.enters += atomic_load_explicit(&lane->ring.enters, memory_order_relaxed);
+        counts.in_flight += atomic_load_explicit(&lane->in_flight, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lanes.lock);
+    return counts;
+}
+
+void abtioi_lanes_before_fork(void)
+{
+    pthread_mutex_lock(&lanes.lock);
+}
+
+void abtioi_lanes_after_fork(void)
+{
+    pthread_mutex_unlock(&lanes.lock);
+}
+
+void abtioi_lanes_forget(void)
+{
+    for (struct lane *lane = lanes.all; lane; lane = lane->next)
+        abtioi_ring_forget(&lane->ring);
+    lanes.all = NULL;
+    lanes.enters = 0;
+    self = NULL;
+    pthread_mutex_init(&lanes.lock, NULL);
+}

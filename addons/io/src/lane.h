@@ -1,0 +1,65 @@
+/*
+ * A lane: the ring of one execution stream, and the operations that its ULTs have started. A stream gets it with its
+ * first operation; it lasts until the stream ends, or libabtio. All but what is said to be for any thread is done by
+ * the stream's native thread.
+ */
+#ifndef ABTIO_LANE_H
+#define ABTIO_LANE_H
+
+#include "op.h"
+
+struct lane;
+
+/* Of all lanes together. */
+struct lane_counts {
+    unsigned lanes;
+    int single_issuer; /* what the kernel has accepted */
+    uint64_t enters, in_flight;
+};
+
+/* Makes rings of so many entries from now on, if the kernel lets us: 0, or -errno and the reason in words. */
+int abtioi_lanes_begin(unsigned entries, char *reason, size_t size);
+
+/* Cancels all operations of all lanes, and ends these. */
+void abtioi_lanes_end(void);
+
+/* Any thread. */
+struct lane_counts abtioi_lanes_count(void);
+
+/* Around fork(); the child has no lanes. */
+void abtioi_lanes_before_fork(void);
+void abtioi_lanes_after_fork(void);
+void abtioi_lanes_forget(void);
+
+/* Whether rings can do this call. */
+bool abtioi_lane_knows(enum code code);
+
+/* The lane of the calling stream, which is made if there is none. NULL: it cannot be had. Only a ULT asks. */
+struct lane *abtioi_lane_self(void);
+
+/* Starts an operation on the caller's lane. */
+void abtioi_lane_start(struct lane *lane, abtio_op *op);
+
+/* Does an operation on the caller's lane and waits for it. Afterwards the caller may be on another stream. */
+ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op);
+
+/* Looks whether something is done, if the caller is on that lane's stream. */
+void abtioi_lane_look(struct lane *lane);
+
+/* Asks for an operation's end; the phase was LANE_UNDER_WAY and is LANE_ASKED. Any thread. */
+void abtioi_lane_cancel(abtio_op *op);
+
+/*
+ * The phases of an operation. Who asks for its end moves it from UNDER_WAY to ASKED, and only one can; then it puts it
+ * into the lane's list of those. The lane tells no result of an operation that is ASKED before it has found it in that
+ * list, since it may not be freed while it is there.
+ */
+enum {
+    LANE_UNDER_WAY,
+    LANE_ASKED,
+    LANE_TAKEN,  /* it was ASKED, and the lane has found it */
+    LANE_OVER,   /* the result is told, or about to be */
+    LANE_HELPERS /* it is the helpers', from the start or since its lane has ended */
+};
+
+#endif

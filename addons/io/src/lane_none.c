@@ -1,0 +1,70 @@
+/* Where the system's headers are older than Linux 6.1, or not Linux's: there are no lanes, and the helpers do all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "lane.h"
+
+int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
+{
+    (void)entries;
+    snprintf(reason, size, "the library was built with headers older than those of Linux 6.1");
+    return -ENOSYS;
+}
+
+void abtioi_lanes_end(void)
+{
+}
+
+struct lane_counts abtioi_lanes_count(void)
+{
+    return (struct lane_counts){0};
+}
+
+void abtioi_lanes_before_fork(void)
+{
+}
+
+void abtioi_lanes_after_fork(void)
+{
+}
+
+void abtioi_lanes_forget(void)
+{
+}
+
+bool abtioi_lane_knows(enum code code)
+{
+    (void)code;
+    return false;
+}
+
+struct lane *abtioi_lane_self(void)
+{
+    return NULL;
+}
+
+/* Nobody has a lane to call these with. */
+void abtioi_lane_start(struct lane *lane, abtio_op *op)
+{
+    (void)lane;
+    (void)op;
+    abort();
+}
+
+ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
+{
+    (void)lane;
+    (void)op;
+    abort();
+}
+
+void abtioi_lane_look(struct lane *lane)
+{
+    (void)lane;
+}
+
+void abtioi_lane_cancel(abtio_op *op)
+{
+    (void)op;
+    abort();
+}

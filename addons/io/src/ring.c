@@ -1,0 +1,165 @@
+#include "ring.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FEATURES = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG | IORING_FEAT_CQE_SKIP };
+
+static int ring_setup(struct ring *ring, unsigned entries, struct io_uring_params *params)
+{
+    /* From the best to what all kernels of that interface know. */
+    static const unsigned setups[] = {
+        IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+        IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+        0,
+    };
+
+    for (unsigned i = 0; i < 3; i++) {
+        memset(params, 0, sizeof(*params));
+        params->flags = setups[i] | IORING_SETUP_CLAMP;
+        ring->fd = (int)syscall(SYS_io_uring_setup, entries, params);
+        ring->setup = setups[i];
+        if (ring->fd >= 0 || errno != EINVAL)
+            break;
+    }
+    return ring->fd < 0 ? -errno : 0;
+}
+
+static int ring_map(struct ring *ring, const struct io_uring_params *params)
+{
+    size_t sq_size = params->sq_off.array + params->sq_entries * sizeof(unsigned);
+    size_t cq_size = params->cq_off.cqes + params->cq_entries * sizeof(struct io_uring_cqe);
+
+    ring->map_size = sq_size > cq_size ? sq_size : cq_size;
+    ring->map =
+        mmap(NULL, ring->map_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_SQ_RING);
+    if (ring->map == MAP_FAILED)
+        return -errno;
+    ring->sqes_size = params->sq_entries * sizeof(struct io_uring_sqe);
+    ring->sqes =
+        mmap(NULL, ring->sqes_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_SQES);
+    if (ring->sqes != MAP_FAILED)
+        return 0;
+    int code = -errno;
+    munmap(ring->map, ring->map_size);
+    return code;
+}
+
+/* The rings lie in the map, where the kernel says. */
+static void ring_find(struct ring *ring, const struct io_uring_params *params)
+{
+    char *map = ring->map;
+    unsigned *array = (unsigned *)(map + params->sq_off.array);
+
+    ring->sq_head = (_Atomic(unsigned) *)(map + params->sq_off.head);
+    ring->sq_tail = (_Atomic(unsigned) *)(map + params->sq_off.tail);
+    ring->sq_flags = (_Atomic(unsigned) *)(map + params->sq_off.flags);
+    ring->sq_entries = params->sq_entries;
+    ring->sq_mask = params->sq_entries - 1;
+    ring->cq_head = (_Atomic(unsigned) *)(map + params->cq_off.head);
+    ring->cq_tail = (_Atomic(unsigned) *)(map + params->cq_off.tail);
+    ring->cqes = (struct io_uring_cqe *)(map + params->cq_off.cqes);
+    ring->cq_mask = params->cq_entries - 1;
+    /* Submissions are handed over in the order of their places, always. */
+    for (unsigned i = 0; i < params->sq_entries; i++)
+        array[i] = i;
+}
+
+/* A registered ring is found by the kernel without the table of descriptors. */
+static void ring_register(struct ring *ring)
+{
+    struct io_uring_rsrc_update update = {.offset = UINT32_MAX, .data = (uint64_t)ring->fd};
+
+    if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_RING_FDS, &update, 1) != 1)
+        return;
+    ring->enter_fd = (int)update.offset;
+    ring->enter_flags = IORING_ENTER_REGISTERED_RING;
+}
+
+int abtioi_ring_create(struct ring *ring, unsigned entries)
+{
+    struct io_uring_params params;
+
+    memset(ring, 0, sizeof(*ring));
+    int code = ring_setup(ring, entries, &params);
+    if (code < 0)
+        return code;
+    code = (params.features & FEATURES) == FEATURES ? ring_map(ring, &params) : -ENOSYS;
+    if (code < 0) {
+        close(ring->fd);
+        return code;
+    }
+    ring_find(ring, &params);
+    ring->enter_fd = ring->fd;
+    ring_register(ring);
+    return 0;
+}
+
+void abtioi_ring_destroy(struct ring *ring)
+{
+    munmap(ring->sqes, ring->sqes_size);
+    munmap(ring->map, ring->map_size);
+    if (ring->enter_fd != ring->fd) {
+        struct io_uring_rsrc_update update = {.offset = (unsigned)ring->enter_fd};
+        syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_RING_FDS, &update, 1);
+    }
+    close(ring->fd);
+}
+
+void abtioi_ring_forget(struct ring *ring)
+{
+    static _Atomic(unsigned) zero;
+
+    munmap(ring->sqes, ring->sqes_size);
+    munmap(ring->map, ring->map_size);
+    close(ring->fd);
+    memset(ring, 0, sizeof(*ring));
+    ring->fd = -1;
+    ring->sq_flags = ring->cq_head = ring->cq_tail = &zero;
+}
+
+const char *abtioi_ring_lacks(struct ring *ring)
+{
+    enum { MOST = 64 };
+    union {
+        struct io_uring_probe probe;
+        char room[sizeof(struct io_uring_probe) + MOST * sizeof(struct io_uring_probe_op)];
+    } answer;
+
+    memset(&answer, 0, sizeof(answer));
+    if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_PROBE, &answer, MOST) < 0)
+        return "it cannot be asked what it can do";
+    /* Operations come in order, and lanes use none that is younger than this. */
+    if (answer.probe.last_op < IORING_OP_SOCKET)
+        return "the kernel is older than Linux 5.19";
+    for (int i = IORING_OP_NOP; i <= IORING_OP_SOCKET; i++) {
+        bool used = i != IORING_OP_EPOLL_CTL; /* which may be left out */
+        if (used && !(answer.probe.ops[i].flags & IO_URING_OP_SUPPORTED))
+            return "the kernel leaves some operations out";
+    }
+    return NULL;
+}
+
+int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds)
+{
+    struct __kernel_timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    struct io_uring_getevents_arg arg = {.sigmask_sz = _NSIG / 8, .ts = nanoseconds < 0 ? 0 : (uintptr_t)&time};
+    unsigned flags = ring->enter_flags | IORING_ENTER_GETEVENTS;
+    bool waits = completions > 0;
+
+    /* release: pairs with the kernel's acquire of the tail; the submissions are written */
+    atomic_store_explicit(ring->sq_tail, ring->tail, memory_order_release);
+    /* relaxed: others want a number of some moment */
+    atomic_store_explicit(&ring->enters, atomic_load_explicit(&ring->enters, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    long taken = syscall(SYS_io_uring_enter, ring->enter_fd, ring_unsubmitted(ring), completions,
+                         waits ? flags | IORING_ENTER_EXT_ARG : flags, waits ? &arg : NULL, waits ? sizeof(arg) : 0);
+    if (taken < 0)
+        return -errno;
+    ring->submitted += (unsigned)taken;
+    return 0;
+}

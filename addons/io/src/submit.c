@@ -1,0 +1,121 @@
+#include "submit.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What most operations consist of. */
+static void fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr, size_t len, uint64_t off)
+{
+    memset(sqe, 0, sizeof(*sqe));
+    sqe->opcode = (uint8_t)opcode;
+    sqe->fd = fd;
+    sqe->addr = (uintptr_t)addr;
+    sqe->len = (unsigned)len;
+    sqe->off = off;
+}
+
+/* Moves at most so many bytes, as the system calls do. */
+static size_t clamp(size_t size)
+{
+    enum { MOST = 0x7ffff000 };
+    return size < MOST ? size : MOST;
+}
+
+bool abtioi_submit_knows(enum code code)
+{
+    return code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo && code != CODE_blocking;
+}
+
+unsigned abtioi_submit_events(unsigned events)
+{
+    static const bool swapped = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    return swapped ? events << 16 | events >> 16 : events;
+}
+
+/* Until when a sleep lasts: its end, or the deadline. The kernel reads it when the submission is handed over. */
+static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
+{
+    int64_t until = op->args.offset < op->deadline ? op->args.offset : op->deadline;
+
+    op->time.tv_sec = until / 1000000000;
+    op->time.tv_nsec = until % 1000000000;
+    fill(sqe, IORING_OP_TIMEOUT, -1, &op->time, 1, 0);
+    sqe->timeout_flags = IORING_TIMEOUT_ABS;
+}
+
+static void fill_splice(struct io_uring_sqe *sqe, const struct args *a)
+{
+    fill(sqe, IORING_OP_SPLICE, a->fd, NULL, clamp(a->size), (uint64_t)a->offset);
+    sqe->splice_fd_in = a->fd2;
+    sqe->splice_off_in = (uint64_t)a->offset2;
+    sqe->splice_flags = a->flags;
+}
+
+/* Those that move no bytes of a descriptor that is open. */
+static void fill_others(struct io_uring_sqe *sqe, abtio_op *op)
+{
+    const struct args *a = &op->args;
+
+    switch (op->code) {
+    case CODE_openat: fill(sqe, IORING_OP_OPENAT, a->fd, a->in, a->mode, 0); break;
+    case CODE_close: fill(sqe, IORING_OP_CLOSE, a->fd, NULL, 0, 0); return;
+    case CODE_fsync: fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0); return;
+    case CODE_fdatasync:
+        fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0);
+        sqe->fsync_flags = IORING_FSYNC_DATASYNC;
+        return;
+    case CODE_fallocate:
+        fill(sqe, IORING_OP_FALLOCATE, a->fd, NULL, a->mode, (uint64_t)a->offset);
+        sqe->addr = (uint64_t)a->offset2;
+        return;
+    case CODE_unlinkat: fill(sqe, IORING_OP_UNLINKAT, a->fd, a->in, 0, 0); break;
+    case CODE_renameat: fill(sqe, IORING_OP_RENAMEAT, a->fd, a->in, (unsigned)a->fd2, (uintptr_t)a->in2); break;
+    case CODE_mkdirat: fill(sqe, IORING_OP_MKDIRAT, a->fd, a->in, a->mode, 0); return;
+    case CODE_statx: fill(sqe, IORING_OP_STATX, a->fd, a->in, a->mode, (uintptr_t)a->out2); break;
+    case CODE_socket: fill(sqe, IORING_OP_SOCKET, a->fd, NULL, (unsigned)a->fd2, a->flags); return;
+    case CODE_shutdown: fill(sqe, IORING_OP_SHUTDOWN, a->fd, NULL, a->flags, 0); return;
+    case CODE_poll:
+        fill(sqe, IORING_OP_POLL_ADD, a->fd, NULL, 0, 0);
+        sqe->poll32_events = abtioi_submit_events(a->flags);
+        return;
+    case CODE_sleep: fill_sleep(sqe, op); return;
+    default: fill_splice(sqe, a); return;
+    }
+    sqe->open_flags = a->flags; /* the same word as those of the others */
+}
+
+void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
+{
+    const struct args *a = &op->args;
+    uint64_t offset = (uint64_t)a->offset;
+
+    switch (op->code) {
+    case CODE_read:
+    case CODE_read_all:
+    case CODE_pread:
+    case CODE_pread_all: fill(sqe, IORING_OP_READ, a->fd, a->in, clamp(a->size), offset); return;
+    case CODE_write:
+    case CODE_write_all:
+    case CODE_pwrite:
+    case CODE_pwrite_all: fill(sqe, IORING_OP_WRITE, a->fd, a->in, clamp(a->size), offset); return;
+    case CODE_preadv: fill(sqe, IORING_OP_READV, a->fd, a->in, a->size, offset); break;
+    case CODE_pwritev: fill(sqe, IORING_OP_WRITEV, a->fd, a->in, a->size, offset); break;
+    case CODE_send:
+    case CODE_send_all: fill(sqe, IORING_OP_SEND, a->fd, a->in, clamp(a->size), 0); break;
+    case CODE_recv:
+    case CODE_recv_all: fill(sqe, IORING_OP_RECV, a->fd, a->in, clamp(a->size), 0); break;
+    case CODE_sendmsg: fill(sqe, IORING_OP_SENDMSG, a->fd, a->in, 1, 0); break;
+    case CODE_recvmsg: fill(sqe, IORING_OP_RECVMSG, a->fd, a->in, 1, 0); break;
+    case CODE_accept: fill(sqe, IORING_OP_ACCEPT, a->fd, a->in, 0, (uintptr_t)a->in2); break;
+    case CODE_connect: fill(sqe, IORING_OP_CONNECT, a->fd, a->in, 0, a->size); return;
+    default: fill_others(sqe, op); return;
+    }
+    sqe->msg_flags = a->flags; /* the same word as rw_flags and accept_flags */
+}
+
+ssize_t abtioi_submit_result(const abtio_op *op, int result)
+{
+    if (op->code == CODE_sleep && result == -ETIME)
+        return op->args.offset <= op->deadline ? 0 : -ETIMEDOUT;
+    return result;
+}
