@@ -73,7 +73,8 @@ def finish_axis(axis, unit, fontsize):
     from matplotlib.ticker import LogLocator, NullLocator
     base = 4 if unit == "bytes" else 10
     axis.set_xscale("log", base=base)
-    axis.xaxis.set_major_locator(LogLocator(base, numticks=6))
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(base, subs=(1, 2, 5) if high < 50 * low and base == 10 else (1,), numticks=6))
     axis.xaxis.set_major_formatter(size if unit == "bytes" else duration)
     axis.xaxis.set_minor_locator(NullLocator())
     axis.tick_params(axis="x", labelsize=fontsize)
@@ -85,7 +86,7 @@ def finish_axis(axis, unit, fontsize):
         axis.spines[side].set_visible(False)
 
 
-# ---- For the pages: a few questions ------------------------------------------------------------------------------
+# ---- For the pages: a few questions, each with its works and their labels ------------------------------------------
 
 QUESTIONS = [
     ("What does a switch cost?", {"yield-2": "yield, 2 ULTs", "yield-256": "yield, 256 ULTs"}),
@@ -176,6 +177,7 @@ def draw_ways(axis, results):
     axis.set_yticks(range(len(results)))
     axis.set_yticklabels([r["name"] for r in results], fontsize=7)
     axis.margins(x=0.25)
+    axis.set_ylim(-0.7, len(results) - 0.3)
     finish_axis(axis, results[0]["unit"], 7)
 
 

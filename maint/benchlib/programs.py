@@ -23,7 +23,9 @@ FLAGS = ["-O3", "-g", "-falign-functions=64", "-Wall", "-Wextra", "-D_GNU_SOURCE
 LIBS = ["-lcrypto", "-lm", "-lpthread"]
 
 PACKAGES = ["gcc", "g++", "clang", "libomp-dev", "libtbb-dev", "libboost-fiber-dev", "libboost-context-dev",
-            "libssl-dev", "golang-go", "cargo", "python3-matplotlib", "valgrind"]
+            "libssl-dev", "golang-go", "cargo", "ca-certificates", "python3-matplotlib", "valgrind"]
+# The last crates that the compiler of Debian 12 takes: rustc 1.63.
+OLDER_CRATES = {"tokio": "1.28.2", "rayon": "1.10.0", "rayon-core": "1.12.1", "libc": "0.2.160"}
 
 
 class Missing(Exception):
@@ -178,6 +180,19 @@ def go(_path):
     return [Program("Go", [target])]
 
 
+def build_crates(directory, env, offline):
+    """The newest crates, or if this compiler does not take them, older ones."""
+    command = ["cargo", "build", "--release", "--quiet", *(["--offline"] if offline else [])]
+    try:
+        run(command, cwd=directory, env=env)
+    except Missing:
+        if offline:
+            raise
+        for crate, version in OLDER_CRATES.items():
+            run(["cargo", "update", "--quiet", "-p", crate, "--precise", version], cwd=directory)
+        run(command, cwd=directory, env=env)
+
+
 def rust(_path, offline=True):
     if not shutil.which("cargo"):
         raise Missing("there is no cargo")
@@ -188,8 +203,7 @@ def rust(_path, offline=True):
         objects = [copy / (file.stem + ".o") for file in DENSE]
         for file, target in zip(DENSE, objects):
             run(["cc", *FLAGS, "-fPIC", "-c", file, "-o", target])
-        run(["cargo", "build", "--release", "--quiet", *(["--offline"] if offline else [])], cwd=copy,
-            env=dict(os.environ, DENSE_OBJECTS=" ".join(map(str, objects))))
+        build_crates(copy, dict(os.environ, DENSE_OBJECTS=" ".join(map(str, objects))), offline)
     return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
 
 

@@ -200,7 +200,12 @@ def write(data, directory):
 # ---- A summary for the pages -------------------------------------------------------------------------------------
 
 SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
-           "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "xs-unsorted", "memory-blocked"]
+           "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "mergesort", "matmul", "fft", "xs-unsorted",
+           "xs-presorted", "memory-blocked"]
+# Ways of libabt that have a line of their own: what a scheduler of the user's costs, and what it is good for.
+WAYS = {"yield-2": ["user's scheduler that picks", "user's scheduler"],
+        "create-256": ["ULT, private pool, user's scheduler that picks", "ULT, private pool, user's scheduler"],
+        "xs-unsorted": ["tasklet, picked by energy", "tasklet, by energy"]}
 README = {"create-256": "create, join and free of 256 units, per unit", "yield-2": "yield, 2 ULTs",
           "mutex-8": "mutex, 8 ULTs with a yield inside"}
 BEGIN, END = "<!-- maint/bench --publish writes this -->\n", "<!-- end of what it writes -->\n"
@@ -215,6 +220,10 @@ def summary(data):
     for own, others in contests(data, SUMMARY):
         best = "; ".join(f"{r['peer']} {amount(r['median'], r['unit'])}" for r in others[:3])
         lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
+        for r in data["results"]:
+            if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt") and r["figure"] != "steps" \
+                    and r["series"] in WAYS.get(r["work"], []):
+                lines.append(f"| the same: {r['series']} | {r['streams']} | {amount(r['median'], r['unit'])} | |")
     return "\n".join(lines) + "\n"
 
 
