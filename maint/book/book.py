@@ -6,7 +6,8 @@ import contract
 import header
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-HEADERS = [TOP / "include/abt.h.in", TOP / "include/abt_fork.h", TOP / "include/abt_fork.hpp"]
+HEADERS = [TOP / "include/abt.h.in", TOP / "include/abt_fork.h", TOP / "include/abt_fork.hpp",
+           TOP / "addons/io/include/abtio.h"]
 NOT_COUNTED = "No count of instructions is kept for it."
 NO_ORDER = "It promises no order between threads."
 
@@ -28,7 +29,7 @@ def note(notes, name, kind):
 def examples():
     """Which words stand in which of the installed examples, the shortest first."""
     files = sorted((TOP / "examples/start").glob("*.c*"), key=lambda f: f.stat().st_size)
-    return {file.name: set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::)\w+", file.read_text())) for file in files}
+    return {file.name: set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::|ABTIO_|abtio_)\w+", file.read_text())) for file in files}
 
 
 def tests():
@@ -52,6 +53,7 @@ def describe(entry, notes, table, processors, counts):
     entry.contract.waiting = [entry.waiting] if entry.waiting else entry.contract.waiting
     entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
     entry.errors = []
+    entry.returns = contract.IO_RETURNS if entry.header == "abtio.h" and entry.result in ("int", "ssize_t") else ""
     if not entry.gives_code:
         return
     said = dict(reversed(entry.contract.errors))
@@ -65,7 +67,10 @@ def describe(entry, notes, table, processors, counts):
 def parse(path):
     text = path.read_text()
     intro, sections = ([], header.read_templates(text, "abtx")) if path.suffix == ".hpp" else header.read(text)
+    if path.name != "abt.h.in":
+        sections[0].text = intro + sections[0].text
     for section in sections:
+        section.title = ("Input and output: " if path.name == "abtio.h" else "") + section.title
         for entry in section.entries:
             entry.header = path.name.replace(".in", "")
             entry.gives_code = entry.header == "abt.h" and entry.result == "int"
@@ -94,7 +99,9 @@ def read(headers):
                 entry.text = entry.comment
                 entry.summary = contract.summary(entry.comment[0]) if entry.comment else ""
                 continue
-            entry.contract = previous = known[entry.name] = contract.read(entry, previous, known)
+            is_io = entry.header == "abtio.h"
+            entry.contract = contract.read_io(entry, known) if is_io else contract.read(entry, previous, known)
+            previous = known[entry.name] = entry.contract
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
             describe(entry, notes, table, processors, counts)
     bases = {}
@@ -102,7 +109,8 @@ def read(headers):
         for entry in section.entries:
             bases[entry.name] = entry
     for entry in bases.values():
-        entry.text = [contract.with_codes(text) for text in entry.text]
+        if entry.header == "abt.h":
+            entry.text = [contract.with_codes(text) for text in entry.text]
         if entry.contract:
             entry.contract.text, entry.contract.callers = entry.text, list(map(contract.with_codes, entry.contract.callers))
         entry.behind, at = [], entry

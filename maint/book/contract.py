@@ -203,6 +203,25 @@ def read(entry, previous, known):
     return contract
 
 
+IO_CALLERS = "ULTs and external threads. A tasklet blocks its stream. Schedulers, pollers, hooks and signal handlers may not call."
+IO_RETURNS = "What the description says, or a negative error number of those in errno.h."
+
+
+def read_io(entry, known):
+    """The contract of a function of abtio.h, whose comments say all of their errors in the description."""
+    contract = Contract()
+    contract.name, contract.text, contract.callers = entry.name, list(entry.comment), [IO_CALLERS]
+    waits = any("deadline" in parameter for parameter in entry.parameters) and not entry.name.endswith("_nb")
+    if entry.name.endswith("_nb"):
+        contract.base = entry.name[:-3]
+        contract.text = [f"Starts what {contract.base} does, and does not wait: stores a handle in *op and returns 0, or returns "
+                         "a negative error number and has started nothing. abtio_op_wait tells the result. What the arguments "
+                         "point to belongs to the operation until it is done."]
+    contract.waiting = [WAITS["Waits"] if waits or re.search(r"\bWaits\b(?! for ever)", " ".join(contract.text)) else USUAL_WAITING]
+    contract.summary = summary(contract.text[0])
+    return contract
+
+
 def told_waiting(text):
     """What the description itself says of waiting, in the words of the rules."""
     first = re.search(r"(?:^|, (?:and )?|\band )(Waits|waits|Blocks|blocks|Yields)\b", sentences(text)[0] if text else "")

@@ -1,15 +1,15 @@
 """Reads a public header: its sections, and in them what is declared, with the comment that stands before it."""
 import re
 
-NAME = r"(?:ABTX?|abtx)_\w+"
+NAME = r"(?:ABTX?|abtx|ABTIO|abtio)_\w+"
 SECTION = re.compile(r"/\* (?:----|--) (.+?) -*-+ \*/$")
 DEFINE = re.compile(rf"#\s*define ({NAME})(\([^)]*\))?[ \t]*(.*)", re.S)
 FUNCTION = re.compile(rf"^(?!typedef|extern|struct)(?:static inline )?(.*?\**)\b({NAME})\((.*)\)\s*(?:ABT\w+\s*)*;$", re.S)
 TEMPLATE = re.compile(r"^(?:/\*((?:[^*]|\*[^/])*)\*/\n)(template <[^\n]*>\s[^{;]*?\b(\w+)\(([^{]*)\))\n\{", re.M)
 # What stands after declarators, and says nothing to users.
-DECORATION = re.compile(r"\s*\b(ABT_API_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b")
+DECORATION = re.compile(r"\s*\b(ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b")
 # What users do not use by name.
-HIDDEN = re.compile(r"ABT_H_INCLUDED|ABT_API_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED|ABT_FORK_HP?P?|\w+_|abtx_lane\w*|ABTX_LANE_BYTES|"
+HIDDEN = re.compile(r"ABT(IO)?_H_INCLUDED|ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED|ABT_FORK_HP?P?|\w+_|abtx_lane\w*|ABTX_LANE_BYTES|"
                     r"abtx_is_plain")
 
 
@@ -110,8 +110,8 @@ def name_of(item):
 
 def constants(item):
     return [(match[1], (match[2] or "").strip(" ")) for match in
-            re.finditer(r"^\s*(ABTX?_\w+)\s*=\s*[^,/\n}]+,?(?:\s*/\*\s*(.*?)\s*\*/)?", item, re.M)] or \
-           [(name, "") for name in re.findall(r"(ABTX?_\w+) = \d+", item)]
+            re.finditer(rf"^\s*({NAME})\s*=\s*[^,/\n}}]+,?(?:\s*/\*\s*(.*?)\s*\*/)?", item, re.M)] or \
+           [(name, "") for name in re.findall(rf"({NAME}) = \d+", item)]
 
 
 def paragraphs(text):
@@ -187,7 +187,7 @@ def read(text):
             sections.append(Section(title[1]))
             continue
         if not sections:
-            intro += words(comment) if "How to read" in comment else []
+            intro += words(comment)
             continue
         # A comment in the middle of a paragraph, or two in a row, belongs to what follows it.
         group, said = [], words(comment)

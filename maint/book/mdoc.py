@@ -75,6 +75,8 @@ def function(entry, lines):
         lines.append(book.NOT_COUNTED)
     if entry.gives_code:
         lines += [".Sh RETURN VALUES", ".Dv ABT_SUCCESS ,", "or an error code."]
+    elif entry.returns:
+        lines += [".Sh RETURN VALUES", fill(entry.returns)]
     examples(entry, lines)
     if entry.errors:
         lines += [".Sh ERRORS", ".Bl -tag -width Er"]

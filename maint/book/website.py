@@ -72,6 +72,8 @@ def function(entry, places):
                 for work, counts in entry.cost] + ["</table>"]
     else:
         out.append(f"<p><strong>Cost.</strong> {book.NOT_COUNTED}</p>")
+    if entry.returns:
+        out.append(f"<p><strong>Returns.</strong> {entry.returns}</p>")
     if entry.errors:
         out.append("<p><strong>Errors</strong></p><table>")
         out += [f"<tr><td>{linked(code, places)}</td><td>{linked(text, places)}</td></tr>" for code, text in entry.errors]
@@ -146,7 +148,9 @@ def front(intro, sections, places, pages, version):
     body += ["</table><h2>More for users</h2><ul>"]
     body += [f'<li><a href="{pages[name][1]}">{html.escape(pages[name][0])}</a></li>' for name in FOR_USERS]
     body += ['</ul><h2>Reference</h2><ul class="names">']
-    body += [f'<li><a href="{file_of(s.title)}">{html.escape(s.title.split(": doc/")[0])}</a></li>' for s in sections]
+    files = [file_of(section.title) for section in sections]
+    body += [f'<li><a href="{file}">{html.escape(re.split(": doc/" if files.count(file) == 1 else ":", section.title)[0])}</a></li>'
+             for at, (file, section) in enumerate(zip(files, sections)) if file not in files[:at]]
     body += ["</ul>"] + [paragraph(text, places) for text in intro[2:]]
     guided = {"doc/guide/" + file for _, file, _ in rows} | set(FOR_USERS) | {"doc/guide/README.md", "examples/start/README.md"}
     body += ["<h2>For those who change the library</h2><ul>"]
