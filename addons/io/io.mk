@@ -34,8 +34,9 @@ libabtio_la_SOURCES += addons/io/src/lane_none.c
 endif
 libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include
 libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
-libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete
-libabtio_la_LIBADD = libabt.la
+libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete \
+	$(link_with_libabt)
+libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
 	addons/io/test/files \

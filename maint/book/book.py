@@ -108,7 +108,7 @@ def read(headers):
     for section in sections:
         for entry in section.entries:
             bases[entry.name] = entry
-    for entry in bases.values():
+    for entry in [entry for section in sections for entry in section.entries]:
         if entry.header == "abt.h":
             entry.text = [contract.with_codes(text) for text in entry.text]
         if entry.contract:

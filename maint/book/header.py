@@ -96,8 +96,9 @@ def name_of(item):
     if define:
         return "macro", define[1]
     if item.startswith("typedef"):
-        pointer = re.search(rf"\(\*\s*({NAME})\)\s*\(", item)
-        plain = re.search(rf"({NAME})\s*;", item)
+        bare = re.sub(r"/\*.*?\*/", "", item, flags=re.S)
+        pointer = re.match(rf"[^{{]*\(\*\s*({NAME})\)\s*\(", bare)
+        plain = re.search(rf"({NAME})\s*;\s*$", bare)
         return "type", (pointer or plain)[1]
     if item.startswith("extern ") and item.endswith(";"):
         return "variable", re.search(rf"({NAME})\s+ABT_API_PUBLIC", item)[1]
