@@ -1,7 +1,8 @@
 /*
  * External pthreads on our mutex, cond and barrier, beside pthread's own objects in the same run: wall and CPU time of
- * the same work, in interleaved rounds, and the ratio of the medians. Options: the number of rounds; a number of
- * threads, and a work by the beginning of its name, to measure nothing else.
+ * the same work, in interleaved rounds, and the ratio of the medians. Threads that are not more than the cores get one
+ * each: left to the system, two often share a core, where they never meet, and what is compared is where they were put.
+ * Options: the number of rounds; a number of threads, and a work by the beginning of its name, to measure nothing else.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -92,6 +93,7 @@ static const struct kind native = {native_lock,   native_unlock,    native_wait,
 /* What the threads of one measurement share. */
 static struct {
     const struct kind *kind;
+    void *(*body)(void *);
     int threads;
     long each; /* operations of one thread */
     long count, tokens, generation;
@@ -153,6 +155,13 @@ static void *meets(void *arg)
     return arg;
 }
 
+static void *begin(void *arg)
+{
+    if (run.threads <= bench_cpus())
+        bench_stay_on_core((int)(intptr_t)arg);
+    return run.body(arg);
+}
+
 static double cpu_ns(void)
 {
     struct rusage usage;
@@ -165,13 +174,14 @@ static void measure(const struct kind *kind, void *(*body)(void *), int threads,
 {
     pthread_t ids[MAX_THREADS];
     run.kind = kind;
+    run.body = body;
     run.threads = threads;
     run.each = total / threads;
     run.tokens = run.here = 0;
     *wall = bench_now_ns();
     *cpu = cpu_ns();
     for (int i = 0; i < threads; i++) {
-        if (pthread_create(&ids[i], NULL, body, (void *)(intptr_t)i)) {
+        if (pthread_create(&ids[i], NULL, begin, (void *)(intptr_t)i)) {
             perror("pthread_create");
             exit(1);
         }
@@ -221,6 +231,7 @@ int main(int argc, char **argv)
     only = argc > 3 ? argv[3] : "";
     if (rounds > MAX_ROUNDS)
         rounds = MAX_ROUNDS;
+    (void)bench_cpus();
     CHECK(ABT_init(argc, argv));
     CHECK(ABT_mutex_create(&abt_mutex));
     CHECK(ABT_cond_create(&abt_cond));
