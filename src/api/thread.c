@@ -275,13 +275,14 @@ static ABTI_NOINLINE int thread_create_to_general(ABT_pool pool, void (*thread_f
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
 
-/* The new unit is as simple as ABT_thread_create's quick ones, and has a stack as soon as it wants one. */
+/* The new unit is as simple as ABT_thread_create's quick ones. */
 int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                          ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr) ||
-                      !abti_cache_top(&es->stacks) || es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED)))
+                      es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED) ||
+                      !abti_may_yield_to_new(es, es->cur)))
         return thread_create_to_general(pool, thread_func, arg, attr, newthread);
     abti_unit *unit = abti_cache_get_quick(&es->units);
     abti_unit_init(unit, thread_func, arg, pool, ABTI_UNIT_NAMED);

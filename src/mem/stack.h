@@ -107,10 +107,16 @@ void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, siz
 /* Maps a stack of any size by itself. Returns NULL when there is no memory. */
 struct abti_stack *abti_stack_map(size_t size);
 
-/* Whether the stack's guard is a canary, and something has been written over it. */
+/* Whether the stack's guard is a canary, at which somebody has to look. */
+ABTI_INLINE bool abti_stack_has_canary(const struct abti_stack *stack)
+{
+    return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY);
+}
+
+/* Whether something has been written over it. */
 ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 {
-    return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY) && abti_guard_is_broken(stack->low);
+    return abti_stack_has_canary(stack) && abti_guard_is_broken(stack->low);
 }
 
 /*

@@ -209,7 +209,7 @@ int abti_run_child_last(abti_es *es, abti_unit *unit)
         return run_child_keeping(es, unit);
     if (ABTI_LIKELY(abti_is_resumable(unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_resume, child_then);
-    if (ABTI_LIKELY(abti_is_startable(unit) && abti_take_stack(es, unit)))
+    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit) && abti_take_stack_quickly(es, unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_start, child_then);
     return run_child_keeping(es, unit);
 }

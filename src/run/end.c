@@ -25,13 +25,27 @@
 
 /* --- Leaving --- */
 
-ABTI_NO_SANITIZE ABTI_NORETURN static void jump(abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE ABTI_NORETURN static ABTI_NOINLINE ABTI_COLD void jump_watched(abti_unit *to)
+{
+    abti_depart_watched(to);
+    abti_ctx_jump(to->ctx);
+}
+
+/* Small enough to stand in the function that ends a ULT. */
+ABTI_NO_SANITIZE ABTI_NORETURN ABTI_INLINE void jump(abti_unit *to)
 {
     if (abti_is_watched())
-        abti_depart_watched(to);
-    if (after)
-        abti_ctx_jump_after(to->ctx, after, arg);
+        jump_watched(to);
     abti_ctx_jump(to->ctx);
+}
+
+ABTI_NO_SANITIZE ABTI_NORETURN static void jump_after(abti_unit *to, void (*after)(void *), void *arg)
+{
+    if (!after)
+        jump(to);
+    if (abti_is_watched())
+        abti_depart_watched(to);
+    abti_ctx_jump_after(to->ctx, after, arg);
 }
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
@@ -177,11 +191,25 @@ ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after
         abti_set_running(es, next);
         if (fresh)
             restart(next);
-        jump(next, after, arg);
+        jump_after(next, after, arg);
     }
     es->handoff = next;
     es->cur = es->parent;
-    jump(es->parent, after, arg);
+    jump_after(es->parent, after, arg);
+}
+
+/* The same with nothing to do afterwards. What has only to be resumed, most often, is resumed here and now. */
+ABTI_NORETURN ABTI_INLINE void leave_default_stack(abti_es *es, abti_unit *next)
+{
+    if (ABTI_UNLIKELY(next && !abti_is_resumable(next)))
+        leave_stack(es, next, NULL, NULL);
+    if (next) {
+        abti_set_running(es, next);
+        jump(next);
+    }
+    es->handoff = NULL;
+    es->cur = es->parent;
+    jump(es->parent);
 }
 
 /*
@@ -380,7 +408,7 @@ static ABTI_HOT void end_ult(void)
     if (ABTI_UNLIKELY(abti_es_is_told(es)))
         abti_ult_exit_to(NULL);
     if (ABTI_UNLIKELY(abti_unit_runs_in_place(unit)))
-        jump(end_on_joiner_stack(es, unit), NULL, NULL);
+        jump(end_on_joiner_stack(es, unit));
     if (abti_stack_is_overrun(stack))
         abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
@@ -390,7 +418,7 @@ static ABTI_HOT void end_ult(void)
         if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);
             take_joiner(es, joiner);
-            jump(joiner, NULL, NULL);
+            jump(joiner);
         }
         abti_resume_joiner(joiner);
     }
@@ -402,7 +430,7 @@ static ABTI_HOT void end_ult(void)
         return;
     }
     abti_cache_put(&es->stacks, stack);
-    leave_stack(es, next, NULL, NULL);
+    leave_default_stack(es, next);
 }
 
 /* It is out of line for the same reason as end_watch. */
@@ -486,7 +514,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
         if (!in_place)
             abti_cache_put(&es->stacks, stack);
         abti_unit *left = take_joiner_told(es, joiner);
-        jump(joiner, left ? abti_leftover_free : NULL, left);
+        jump_after(joiner, left ? abti_leftover_free : NULL, left);
     }
     if (in_place)
         leave_stack(es, next, after_end_in_place, joiner);
@@ -515,7 +543,7 @@ void abti_exit_to_primary(abti_es *es)
     abti_unit *primary = abti_publish_end(es, es->main_unit);
     es->before = es->main_unit;
     abti_set_running(es, primary);
-    jump(primary, NULL, NULL);
+    jump(primary);
 }
 
 void abti_end_without_stack(abti_es *es, abti_unit *unit)

@@ -108,18 +108,18 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 
 /*
  * The same for a ULT whose scheduler is a user-defined one, which chooses the next unit. It goes to join_slow where it
- * needs more than a registration and a switch.
+ * needs more than a registration and a switch, so that it calls nothing itself.
  */
 static ABTI_NOINLINE int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_unit *self = es->cur, *parent = es->parent;
     if (!parent || abti_has_requests(self) || abti_switches_slowly(es) || abti_unit_is_tasklet(self) ||
-        abti_stack_is_overrun(self->stack))
+        abti_stack_has_canary(self->stack) || !abti_pool_is_owner(es, self->pool))
         return abti_join_slow(es, unit, handle);
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
-    abti_pool_count_entered(es, self->pool);
+    abti_pool_owner_entered(self->pool);
     es->cur = parent;
     /* The switch stores BLOCKED with release, which pairs with the same acquires as the store in abti_after_suspend. */
     return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);

@@ -58,6 +58,16 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
     return stack != NULL;
 }
 
+/* The same as long as there are free stacks at hand. It calls nothing. */
+ABTI_INLINE bool abti_take_stack_quickly(abti_es *es, abti_unit *unit)
+{
+    abti_assert(!abti_unit_has_started(unit) && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK)));
+    if (ABTI_UNLIKELY(!abti_cache_top(&es->stacks)))
+        return false;
+    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
+    return true;
+}
+
 /* Whether a unit that is to start soon would find a stack. False when there is no memory. */
 ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 {

@@ -253,17 +253,3 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
     abti_queue_push(&self->pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);
 }
-
-int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
-{
-    abti_assert(es->cur == self && abti_is_startable(unit) && !(unit->flags & ABTI_UNIT_OWN_STACK));
-    if (!self->pool->priv_fifo || abti_switches_slowly(es) || !abti_cache_top(&es->stacks) ||
-        abti_stack_is_overrun(self->stack))
-        return yield_to_general(es, self, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as above */
-    abti_queue_push(&self->pool->queue, self);
-    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
-    abti_set_running(es, unit);
-    /* relaxed: see abti_ult_entry */
-    return abti_ctx_start(&self->ctx, abti_stack_top(unit->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
-}

@@ -33,7 +33,26 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
 /* Puts the calling ULT back to its pool, and `next`, popped or new, runs. */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context);
 
-/* The same for a new ULT without anything of its own, for ABT_thread_create_to. There is a stack for it. */
-int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit);
+/*
+ * For ABT_thread_create_to: whether a ULT may make way for a new one by a start and no more. It is of a private pool, and
+ * there is a stack for the new one, which has nothing of its own. Whoever has a canary looks at it first.
+ */
+ABTI_INLINE bool abti_may_yield_to_new(abti_es *es, abti_unit *self)
+{
+    return self->pool->priv_fifo && abti_cache_top(&es->stacks) && !abti_switches_slowly(es) &&
+           !abti_stack_has_canary(self->stack);
+}
+
+/* It does so. As in abti_yield, it may be in its pool before it has left its stack. */
+ABTI_INLINE int abti_yield_to_new(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    abti_assert(es->cur == self && abti_is_startable(unit) && !(unit->flags & ABTI_UNIT_OWN_STACK));
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
+    abti_queue_push(&self->pool->queue, self);
+    abti_unit_set_stack(unit, abti_cache_get_quick(&es->stacks));
+    abti_set_running(es, unit);
+    /* relaxed: see abti_ult_entry */
+    return abti_ctx_start(&self->ctx, abti_stack_top(unit->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
+}
 
 #endif
