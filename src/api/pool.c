@@ -116,28 +116,32 @@ static ABT_unit handle_or_null(abti_unit *unit)
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
-/* Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that.
+/*
+ * Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that, or
+ * the handle is to be looked at.
  */
 ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
 {
-    abti_unit *head = pool->priv_fifo ? abti_load_relaxed(&pool->queue.head) : NULL; /* relaxed: see the queue */
-    if (head)
+    if (abti_is_seldom(pool) || ABTI_UNLIKELY(!pool->priv_fifo))
+        return NULL;
+    abti_unit *head = abti_load_relaxed(&pool->queue.head); /* relaxed: see the queue */
+    if (ABTI_LIKELY(head != NULL))
         abti_queue_pop_head(&pool->queue, head);
     return head;
 }
 
 static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop_thread_ex")))
+        return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop_thread_ex");
     *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
     return ABT_SUCCESS;
 }
 
 int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
     abti_unit *quick = try_pop_quickly(pool);
-    if (!quick)
+    if (ABTI_UNLIKELY(!quick))
         return pop_thread_general(pool, thread, pool_ctx);
     *thread = quick;
     return ABT_SUCCESS;
@@ -150,16 +154,16 @@ int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
 
 static ABTI_NOINLINE int pop_general(ABT_pool pool, ABT_unit *unit)
 {
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop")))
+        return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop");
     *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
 }
 
 int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
     abti_unit *quick = try_pop_quickly(pool);
-    if (!quick)
+    if (ABTI_UNLIKELY(!quick))
         return pop_general(pool, unit);
     *unit = abti_unit_own_handle(quick);
     return ABT_SUCCESS;

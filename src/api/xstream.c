@@ -336,16 +336,25 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
     return schedule(es, abti_unit_from_handle(unit), pool);
 }
 
-int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
+static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
 {
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
-        return abti_error(ABT_ERR_INV_THREAD);
+    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD_IN(thread, "ABT_self_schedule")))
+        return abti_error_in(ABT_ERR_INV_THREAD, "ABT_self_schedule");
     abti_es *es = abti_es_self;
     if (ABTI_REFUSE(!abti_is_up(es)))
-        return abti_error(ABT_ERR_UNINITIALIZED);
+        return abti_error_in(ABT_ERR_UNINITIALIZED, "ABT_self_schedule");
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
-        return abti_error(code);
+        return abti_error_in(code, "ABT_self_schedule");
+    return schedule(es, thread, pool);
+}
+
+/* The common case needs no frame. */
+int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(abti_is_seldom(thread) || !es || abti_unit_is_tasklet(es->cur)))
+        return self_schedule_checked(thread, pool);
     return schedule(es, thread, pool);
 }
 
