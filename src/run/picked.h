@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_PICKED_H
 #define ABTI_RUN_PICKED_H
 
+#include "os/annotate.h"
 #include "run/sched.h"
 
 /* The definition, behind an ABTX_sched_def. pick is required; the others are NULL where absent. */
@@ -33,8 +34,8 @@ struct abti_picked {
         call_result;                                                                                                   \
     })
 
-/* Tells of a unit that is not ready. Returns NULL. */
-abti_unit *abti_picked_refuse(abti_sched *sched, abti_unit *unit);
+/* Tells of a unit that is not ready. */
+void abti_picked_tell(abti_sched *sched, abti_unit *unit);
 
 /*
  * Picks the next unit. NULL: there is none. relaxed: the pop that has brought the unit orders its state, and a unit
@@ -44,10 +45,12 @@ ABTI_INLINE abti_unit *abti_picked_pick(abti_es *es, abti_sched *sched)
 {
     abti_assert(es == abti_es_self && sched->picked);
     ABT_thread unit = ABTI_PICKED_CALL(es, sched, sched->picked->def.pick(sched));
-    if (ABTI_UNLIKELY(unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL))
+    if (abti_is_seldom(unit) && (!unit || unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL))
         return NULL;
-    return ABTI_LIKELY(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_READY) ? unit
-                                                                                  : abti_picked_refuse(sched, unit);
+    if (ABTI_LIKELY(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_READY))
+        return unit;
+    abti_picked_tell(sched, unit);
+    return NULL;
 }
 
 #endif
