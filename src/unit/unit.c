@@ -47,15 +47,12 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
     };
 }
 
-struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
+struct abti_unit_cold *abti_unit_cold_make(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
-    uint8_t state = abti_load_acquire(&unit->cold); /* acquire: pairs with the release of READY in
-                                                       abti_unit_cold_get, below */
-    if (ABTI_LIKELY(state & ABTI_COLD_READY))
-        return cold;
+    uint8_t none = ABTI_COLD_NONE;
     /* release and acquire: of no use, as READY orders the line */
-    if (state == ABTI_COLD_NONE && abti_cas_acq_rel(&unit->cold, &state, ABTI_COLD_BUSY)) {
+    if (abti_cas_word(&unit->cold, &none, ABTI_COLD_BUSY)) {
         abti_annotate_begin_private();
         memset(cold, 0, sizeof(*cold));
         /* release: pairs with the acquires here, in abti_unit_cold_glance and in abti_unit_cold_peek */

@@ -156,26 +156,40 @@ enum { ABTI_UNIT_BLOCK = 256 * 1024, ABTI_UNIT_COLD_OFFSET = ABTI_UNIT_BLOCK / 2
  */
 void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kept);
 
-/* Returns the cold line, and makes it ready first if need be. Any thread may call this. It never fails. */
-struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit);
+/* Makes the cold line ready, unless another thread does so just now, and returns it. */
+struct abti_unit_cold *abti_unit_cold_make(abti_unit *unit);
+
+/* Returns the cold line of a unit whose line is ready, as the caller knows. */
+ABTI_INLINE struct abti_unit_cold *abti_unit_cold_known(abti_unit *unit)
+{
+    abti_assert(abti_load_relaxed(&unit->cold) & ABTI_COLD_READY);
+    return (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
+}
 
 /* Returns the cold line if it is ready, or NULL: it was never needed, or another thread is just making it ready. */
 ABTI_INLINE struct abti_unit_cold *abti_unit_cold_glance(abti_unit *unit)
 {
-    /* acquire: pairs with the release in abti_unit_cold_get */
+    /* acquire: pairs with the release in abti_unit_cold_make */
     if (abti_load_acquire(&unit->cold) & ABTI_COLD_READY)
-        return (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
+        return abti_unit_cold_known(unit);
     return NULL;
+}
+
+/* Returns the cold line, and makes it ready first if need be. Any thread may call this. It never fails. */
+ABTI_INLINE struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_make(unit);
 }
 
 /* Returns the cold line if it was ever needed, or NULL. */
 ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
 {
-    /* acquire: pairs with the release in abti_unit_cold_get */
+    /* acquire: pairs with the release in abti_unit_cold_make */
     if (ABTI_LIKELY(abti_load_acquire(&unit->cold) == 0))
         return NULL;
     struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
-    return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_get(unit);
+    return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_make(unit);
 }
 
 /* Says whether the unit must not migrate. Any thread may call this. */

@@ -25,35 +25,35 @@ static uint64_t handle_hash(ABT_unit handle)
     return abti_hash((uintptr_t)handle >> 3);
 }
 
-static struct stripe *stripe_of(ABT_unit handle)
+static struct stripe *stripe_of(uint64_t hash)
 {
-    return &stripes[handle_hash(handle) >> 58];
+    return &stripes[hash >> 58];
 }
 
-static abti_unit **bucket_of(struct stripe *s, ABT_unit handle)
+static abti_unit **bucket_of(struct stripe *s, uint64_t hash)
 {
     if (!s->table) {
         s->table = s->first;
         s->buckets = FIRST_BUCKETS;
     }
-    return &s->table[(handle_hash(handle) >> 20) & (s->buckets - 1)];
+    return &s->table[(hash >> 20) & (s->buckets - 1)];
 }
 
-/* relaxed: the unit is in no stripe while its handle changes */
+/* The handle is in the cold line. relaxed: the unit is in no stripe while its handle changes */
 static ABT_unit handle_of(abti_unit *unit)
 {
-    return abti_load_relaxed(&abti_unit_cold_get(unit)->unit);
+    return abti_load_relaxed(&abti_unit_cold_known(unit)->unit);
 }
 
 static abti_unit **next_of(abti_unit *unit)
 {
-    return &abti_unit_cold_get(unit)->unitmap_next;
+    return &abti_unit_cold_known(unit)->unitmap_next;
 }
 
-static void stripe_insert(struct stripe *s, abti_unit *unit)
+static void stripe_insert(struct stripe *s, abti_unit *unit, uint64_t hash)
 {
     abti_assert(abti_spin_is_mine(&s->lock));
-    abti_unit **bucket = bucket_of(s, handle_of(unit));
+    abti_unit **bucket = bucket_of(s, hash);
     *next_of(unit) = *bucket;
     *bucket = unit;
 }
@@ -71,7 +71,7 @@ static void stripe_grow(struct stripe *s)
     for (size_t i = 0; i < old_buckets; i++) {
         for (abti_unit *unit = old[i], *next; unit; unit = next) {
             next = *next_of(unit);
-            stripe_insert(s, unit);
+            stripe_insert(s, unit, handle_hash(handle_of(unit)));
         }
     }
     abti_annotate_begin_private();
@@ -86,11 +86,12 @@ void abti_unitmap_add(abti_unit *unit)
     abti_assert(handle);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
-    struct stripe *s = stripe_of(handle);
+    uint64_t hash = handle_hash(handle);
+    struct stripe *s = stripe_of(hash);
     abti_spin_lock(&s->lock);
     if (s->table && s->count >= s->buckets * 2)
         stripe_grow(s);
-    stripe_insert(s, unit);
+    stripe_insert(s, unit, hash);
     s->count++;
     abti_spin_unlock(&s->lock);
 }
@@ -100,9 +101,10 @@ void abti_unitmap_remove(abti_unit *unit)
     ABT_unit handle = handle_of(unit);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
-    struct stripe *s = stripe_of(handle);
+    uint64_t hash = handle_hash(handle);
+    struct stripe *s = stripe_of(hash);
     abti_spin_lock(&s->lock);
-    for (abti_unit **link = bucket_of(s, handle); *link; link = next_of(*link)) {
+    for (abti_unit **link = bucket_of(s, hash); *link; link = next_of(*link)) {
         if (*link == unit) {
             *link = *next_of(unit);
             s->count--;
@@ -114,9 +116,10 @@ void abti_unitmap_remove(abti_unit *unit)
 
 abti_unit *abti_unitmap_find(ABT_unit handle)
 {
-    struct stripe *s = stripe_of(handle);
+    uint64_t hash = handle_hash(handle);
+    struct stripe *s = stripe_of(hash);
     abti_spin_lock(&s->lock);
-    abti_unit *unit = *bucket_of(s, handle);
+    abti_unit *unit = *bucket_of(s, hash);
     while (unit && handle_of(unit) != handle)
         unit = *next_of(unit);
     abti_spin_unlock(&s->lock);
