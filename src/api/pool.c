@@ -117,8 +117,8 @@ static ABT_unit handle_or_null(abti_unit *unit)
 }
 
 /*
- * Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that, or
- * the handle is to be looked at.
+ * Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that,
+ * or the handle is to be looked at.
  */
 ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
 {
