@@ -163,31 +163,44 @@ static abti_ctx child_start(void *room, void *es, void *arg_unit)
 }
 
 /* The child has given the ES back on this native thread. */
-static int child_then(void *arg_room)
+ABTI_INLINE void child_exit(struct child_room *room)
 {
-    struct child_room *room = arg_room;
     abti_es *es = room->es;
     es->cur = es->parent;
     abti_tool_descend(es, -1);
     es->parent = room->saved_parent;
+}
+
+static int child_then(void *arg_room)
+{
+    struct child_room *room = arg_room;
+    abti_es *es = room->es;
+    child_exit(room);
     if (ABTI_UNLIKELY(es->handoff != NULL))
         (void)abti_run_child(es, es->handoff, NULL);
     return ABT_SUCCESS;
 }
 
-/* The same for one whose children may dispatch directly. */
+/* The same for one whose children may dispatch directly. A tasklet that is handed off is left to it. */
 static int dispatcher_then(void *arg_room)
 {
     struct child_room *room = arg_room;
-    abti_es_set_dsched(room->es, NULL);
-    return child_then(room);
+    abti_es *es = room->es;
+    abti_sched *dsched = es->dsched;
+    abti_es_set_dsched(es, NULL);
+    child_exit(room);
+    if (ABTI_UNLIKELY(es->handoff && !abti_unit_is_fresh_tasklet(es->handoff)))
+        es->handoff = abti_run_child(es, es->handoff, dsched);
+    return ABT_SUCCESS;
 }
 
 int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
     abti_assert(es == abti_es_self && !es->dsched && dsched && !es->handoff);
+    if (abti_switches_slowly(es))
+        return ABT_ERR_OTHER;
     bool starts = !abti_is_resumable(unit);
-    if (abti_switches_slowly(es) || (starts && !(abti_is_startable(unit) && abti_take_stack(es, unit))))
+    if (starts && !(abti_unit_is_fresh_default(unit) && abti_take_stack_quickly(es, unit)))
         return ABT_ERR_OTHER;
     abti_budget_count(es);
     abti_es_set_dsched(es, dsched);

@@ -121,19 +121,31 @@ ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
     return goes_on;
 }
 
+/* Whether nothing is to run before a unit that is pushed now. The pool is private. */
+static bool is_drained(abti_pool *pool)
+{
+    return abti_queue_is_empty(&pool->queue) && abti_queue_is_empty(&pool->inbox);
+}
+
 /*
- * Runs tasklets off a private queue, beginning with `unit`, which has been popped. Returns the first popped unit that
- * is something else, or NULL when the queue is empty or a look at events is due.
+ * Runs tasklets off a private pool, beginning with `unit`, which has been popped. A ULT that has waited for the last of
+ * them goes on at once. Returns the first popped unit that is something else, or NULL when the pool's queue is empty or
+ * a look at events is due.
  */
-ABTI_INLINE abti_unit *run_tasklets(abti_es *es, struct abti_queue *queue, abti_unit *unit)
+ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
-        if (ABTI_UNLIKELY(!run_tasklet(es, unit)))
-            return NULL;
-        unit = abti_load_relaxed(&queue->head); /* relaxed: the queue is private */
+        bool goes_on = call_tasklet(es, unit);
+        abti_unit *joiner = abti_try_end_tasklet(unit) ? NULL : abti_end_for_joiner(es, unit, pool);
+        if (joiner && goes_on && is_drained(pool)) {
+            abti_take_blocked(es, joiner);
+            return joiner;
+        }
+        if (joiner)
+            abti_resume_joiner(joiner);
+        unit = goes_on ? abti_queue_pop(&pool->queue) : NULL;
         if (ABTI_UNLIKELY(!unit))
             return NULL;
-        abti_queue_pop_head(queue, unit);
     }
     return unit;
 }
@@ -166,6 +178,16 @@ ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_un
     return unit;
 }
 
+/* Runs a unit as a child, which may pick its successors itself. Returns the tasklet that it hands off, or NULL. */
+ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit)
+{
+    if (ABTI_UNLIKELY(!sched->direct) || ABTI_UNLIKELY(abti_try_run_child(es, unit, sched) != ABT_SUCCESS))
+        return abti_run_child(es, unit, sched->direct ? sched : NULL);
+    abti_unit *handoff = es->handoff;
+    es->handoff = NULL;
+    return handoff;
+}
+
 /*
  * Runs a picked unit. A tasklet runs right here, on the stack of the scheduler's ULT `self`, and cannot switch; with it
  * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself, until
@@ -173,13 +195,11 @@ ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_un
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
-    if (sched->picked && abti_try_run_child(es, unit, sched) == ABT_SUCCESS)
-        return;
     do {
         if (abti_switches_slowly(es)) {
             /* it runs as a child, of which a tool may be told */
         } else if (sched->fast) {
-            unit = run_tasklets(es, &sched->fast->queue, unit);
+            unit = run_tasklets(es, sched->fast, unit);
         } else if (abti_unit_is_fresh_tasklet(unit) && sched->kind == ABT_SCHED_RANDWS) {
             unit = run_newest_tasklets(es, sched->pools[0], unit);
         } else if (abti_unit_is_fresh_tasklet(unit)) {
@@ -187,7 +207,7 @@ ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit 
             unit = NULL;
         }
         es->cur = self;
-        unit = unit ? abti_run_child(es, unit, sched->direct ? sched : NULL) : NULL;
+        unit = unit ? run_child(es, sched, unit) : NULL;
     } while (unit);
 }
 
