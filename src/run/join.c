@@ -88,6 +88,20 @@ static ABTI_COLD int join_slowly(abti_es *es, abti_unit *self, abti_unit *unit, 
 }
 
 /*
+ * Blocks the calling ULT, without a call, and its parent goes on, with `next` to run, or NULL. Nobody has to look at
+ * the stack that is left. The switch stores BLOCKED with release, which pairs with the same acquires as the store in
+ * abti_after_suspend.
+ */
+ABTI_INLINE int block_for_parent(abti_es *es, abti_unit *self, abti_unit *next)
+{
+    abti_unit *parent = es->parent;
+    abti_assert(es->cur == self && parent && !abti_stack_has_canary(self->stack));
+    es->handoff = next;
+    es->cur = parent;
+    return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
+}
+
+/*
  * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
  * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
  * the switch can go straight back to the API's user.
@@ -103,7 +117,10 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, abti_pick_next(es, NULL), abti_after_suspend, self);
+    abti_unit *next = abti_pick_next(es, NULL);
+    if (next && abti_unit_is_fresh_tasklet(next) && !abti_stack_has_canary(self->stack))
+        return block_for_parent(es, self, next);
+    return abti_leave_to(es, self, next, abti_after_suspend, self);
 }
 
 /*
@@ -112,17 +129,15 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
  */
 static ABTI_NOINLINE int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    abti_unit *self = es->cur, *parent = es->parent;
-    if (!parent || abti_has_requests(self) || abti_switches_slowly(es) || abti_unit_is_tasklet(self) ||
+    abti_unit *self = es->cur;
+    if (!es->parent || abti_has_requests(self) || abti_switches_slowly(es) || abti_unit_is_tasklet(self) ||
         abti_stack_has_canary(self->stack) || !abti_pool_is_owner(es, self->pool))
         return abti_join_slow(es, unit, handle);
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_pool_owner_entered(self->pool);
-    es->cur = parent;
-    /* The switch stores BLOCKED with release, which pairs with the same acquires as the store in abti_after_suspend. */
-    return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
+    return block_for_parent(es, self, NULL);
 }
 
 /*
