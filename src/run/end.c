@@ -25,17 +25,10 @@
 
 /* --- Leaving --- */
 
-ABTI_NO_SANITIZE ABTI_NORETURN static ABTI_NOINLINE ABTI_COLD void jump_watched(abti_unit *to)
-{
-    abti_depart_watched(to);
-    abti_ctx_jump(to->ctx);
-}
-
-/* Small enough to stand in the function that ends a ULT. */
 ABTI_NO_SANITIZE ABTI_NORETURN ABTI_INLINE void jump(abti_unit *to)
 {
     if (abti_is_watched())
-        jump_watched(to);
+        abti_depart_watched(to);
     abti_ctx_jump(to->ctx);
 }
 
