@@ -93,7 +93,7 @@ class Runs:
             lines.append(f"{held:3d} of {len(mine):2d}  {statistics.median(ratios):6.2f}  {max(ratios):6.2f}  "
                          f"{'MISSED' if bad else '':6}  {goal}")
         head = f"{'held':>9}  {'median':>6}  {'worst':>6}  {'':6}  of the goal"
-        end = f"{len(lines) - missed} goals hold, {missed} are missed, {absent} were not measured"
+        end = f"{len(lines) - missed} goals hold, {missed} are missed, not measured: {absent}"
         return "\n".join([head, *lines, end]), not missed
 
 
