@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-enum { ECHO_BUFFER = 4096 };
+enum { ECHO_BUFFER = 1024 };
 
 /* Ends the program when a call has failed. */
 static inline void expect(int ok, const char *what)

@@ -9,7 +9,7 @@ import (
 
 func serve(conn net.Conn) {
 	defer conn.Close()
-	buffer := make([]byte, 4096)
+	buffer := make([]byte, 1024)
 	for {
 		size, err := conn.Read(buffer)
 		if err != nil {

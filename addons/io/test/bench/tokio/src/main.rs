@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn serve(mut stream: TcpStream) -> io::Result<()> {
-    let mut buffer = [0u8; 4096];
+    let mut buffer = [0u8; 1024];
     loop {
         let size = stream.read(&mut buffer).await?;
         if size == 0 {
