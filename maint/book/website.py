@@ -1,6 +1,7 @@
 """Writes the reference and the pages of doc/ as one site of HTML, with a search that needs no server."""
 import html
 import json
+import os
 import re
 import shutil
 
@@ -142,8 +143,9 @@ def front(intro, sections, places, pages, version):
     guide = (book.TOP / "doc/guide/README.md").read_text()
     rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*?) \|$", guide, re.M)
     body = [f"<h1>libabt {version}</h1><p>Lightweight threads for people who write runtimes.</p><h2>Guide</h2><table>"]
-    body += [f'<tr><td><a href="{pages["doc/guide/" + file][1]}">{html.escape(title)}</a></td><td>{html.escape(text)}</td></tr>'
-             for title, file, text in rows if "doc/guide/" + file in pages]
+    rows = [(title, os.path.normpath("doc/guide/" + file), text) for title, file, text in rows]
+    body += [f'<tr><td><a href="{pages[file][1]}">{html.escape(title)}</a></td><td>{html.escape(text)}</td></tr>'
+             for title, file, text in rows]
     body += ['<tr><td><a href="examples/start/readme.html">Examples</a></td><td>Programs of one file, by question</td></tr>']
     body += ["</table><h2>More for users</h2><ul>"]
     body += [f'<li><a href="{pages[name][1]}">{html.escape(pages[name][0])}</a></li>' for name in FOR_USERS]
@@ -152,7 +154,7 @@ def front(intro, sections, places, pages, version):
     body += [f'<li><a href="{file}">{html.escape(re.split(": doc/" if files.count(file) == 1 else ":", section.title)[0])}</a></li>'
              for at, (file, section) in enumerate(zip(files, sections)) if file not in files[:at]]
     body += ["</ul>"] + [paragraph(text, places) for text in intro[2:]]
-    guided = {"doc/guide/" + file for _, file, _ in rows} | set(FOR_USERS) | {"doc/guide/README.md", "examples/start/README.md"}
+    guided = {file for _, file, _ in rows} | set(FOR_USERS) | {"doc/guide/README.md", "examples/start/README.md"}
     body += ["<h2>For those who change the library</h2><ul>"]
     body += [f'<li><a href="{place}">{html.escape(title)}</a></li>' for source, (title, place) in pages.items()
              if source not in guided and source != "README.md"]
