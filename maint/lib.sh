@@ -70,7 +70,9 @@ need() {
 want() {
     packages=$(missing "$@")
     [ -n "$packages" ] || return 0
-    if ! (need "$@") 2> /dev/null; then say "going on without: $packages"; fi
+    why=$(mktemp)
+    (need "$@") 2> "$why" || say "going on without: $packages($(grep -m 1 '^E: ' "$why" || echo "may not install"))"
+    rm -f "$why"
 }
 
 # need_to_build [THING:PACKAGE]...: what a build needs, and these things.
