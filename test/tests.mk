@@ -108,6 +108,7 @@ api_tests = \
 	test/api/source \
 	test/api/specific \
 	test/api/probes \
+	test/api/stack_room \
 	test/api/stack_usage \
 	test/api/stranded \
 	test/api/stats \

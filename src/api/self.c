@@ -6,6 +6,7 @@
 #include "run/end.h"
 #include "run/yield.h"
 #include "stream/main.h"
+#include "stream/native.h"
 
 /* --- The caller's switch hooks --- */
 
@@ -17,6 +18,25 @@ int ABTX_self_set_switch_hooks(const ABTX_switch_hooks *hooks)
     if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
         return abti_error(ABT_ERR_INV_THREAD);
     abti_hooks_set(es, hooks);
+    return ABT_SUCCESS;
+}
+
+/* --- The caller's stack --- */
+
+int ABTX_self_get_stack_room(size_t *room)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
+        return abti_error(ABT_ERR_INV_THREAD);
+    struct abti_stack *stack = es->cur->stack;
+    const char *here = __builtin_frame_address(0);
+    if (!stack->base)
+        abti_native_measure(stack); /* the first thread's, of which nothing had to be known yet */
+    if (here < stack->base || stack->base == stack->end)
+        return abti_error(ABT_ERR_FEATURE_NA);
+    *room = (size_t)(here - stack->base);
     return ABT_SUCCESS;
 }
 

@@ -29,6 +29,17 @@ int ABTX_self_get_slot(int slot, void **value)
     return ABT_SUCCESS;
 }
 
+int ABTX_self_get_slot_place(int slot, void *volatile **place)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(is_no_slot(slot)))
+        return abti_error(ABT_ERR_INV_ARG);
+    *place = (void *volatile *)&abti_unit_cold_get(es->cur)->slots[slot];
+    return ABT_SUCCESS;
+}
+
 int ABTX_thread_set_slot(ABT_thread thread, int slot, void *value)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))

@@ -31,6 +31,7 @@ static void own(enum caller who, void *arg)
             return;
         ok_err(ABTX_self_set_slot(0, &a), ABT_ERR_INV_XSTREAM);
         ok_err(ABTX_self_get_slot(0, &value), ABT_ERR_INV_XSTREAM);
+        ok_err(ABTX_self_get_slot_place(0, &(void *volatile *){NULL}), ABT_ERR_INV_XSTREAM);
         is_ptr(value, &a, "nothing is stored");
         return;
     }
@@ -43,6 +44,12 @@ static void own(enum caller who, void *arg)
     is_ptr(own_slot(0), &a, "slot 0 has its value");
     ok_abt(ABTX_thread_set_slot(self(), 1, &c));
     is_ptr(own_slot(1), &c, "a unit may name itself");
+    void *volatile *place = NULL;
+    ok_abt(ABTX_self_get_slot_place(1, &place));
+    ok(place && *place == &c, "a slot is read in its place");
+    if (place)
+        *place = &d;
+    is_ptr(own_slot(1), &d, "and written there");
     ok_abt(ABTX_self_set_slot(0, NULL));
     ok_abt(ABTX_self_set_slot(1, NULL));
     is_ptr(own_slot(0), NULL, "slot 0 is empty again");
@@ -52,6 +59,7 @@ static void own(enum caller who, void *arg)
     ok_err(ABTX_self_set_slot(ABTX_NUM_SLOTS, &a), ABT_ERR_INV_ARG);
     ok_err(ABTX_self_get_slot(-1, &value), ABT_ERR_INV_ARG);
     ok_err(ABTX_self_get_slot(ABTX_NUM_SLOTS, &value), ABT_ERR_INV_ARG);
+    ok_err(ABTX_self_get_slot_place(ABTX_NUM_SLOTS, &place), ABT_ERR_INV_ARG);
     is_ptr(value, &a, "nothing is stored");
 }
 
