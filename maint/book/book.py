@@ -89,7 +89,8 @@ def read(headers):
     for section in sections:
         last = []
         for entry in section.entries:
-            entry.comment = entry.comment or last  # of a type and the constants that go with it
+            if entry.kind != "function":
+                entry.comment = entry.comment or last  # of a type and the constants that go with it
             last = entry.comment
             names = set(entry.names) | {name for name, _ in entry.constants}
             entry.examples = [file for file, words in used.items() if words & names][:3]

@@ -218,7 +218,7 @@ def read_io(entry, known):
                          "a negative error number and has started nothing. abtio_op_wait tells the result. What the arguments "
                          "point to belongs to the operation until it is done."]
     contract.waiting = [WAITS["Waits"] if waits or re.search(r"\bWaits\b(?! for ever)", " ".join(contract.text)) else USUAL_WAITING]
-    contract.summary = summary(contract.text[0])
+    contract.summary = summary(contract.text[0]) if contract.text else ""
     return contract
 
 
