@@ -65,6 +65,7 @@ abt_sources = \
 	src/fork/team.c \
 	src/idle/driver.c \
 	src/idle/idle.c \
+	src/idle/leader.c \
 	src/idle/relook.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \

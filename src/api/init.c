@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "api/check.h"
 #include "fork/team.h"
+#include "idle/driver.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
 #include "os/shadow.h"
@@ -337,6 +338,7 @@ static void forget_parent(void)
     abti_sources_forget();
     abti_es_self = NULL;
     abti_es_list_forget();
+    abti_drivers_forget();
     abti_rt_forget();
     abti_tool_forget();
     abti_told_forget();

@@ -7,6 +7,7 @@
 #include "rt/rt.h"
 #include "run/yield.h"
 #include "idle/idle.h"
+#include "idle/leader.h"
 
 static ABTX_driver drivers[ABTX_MAX_DRIVERS]; /* rt.lock: by index */
 
@@ -21,22 +22,6 @@ static struct abti_callee *find_locked(struct abti_idle *idle, ABTX_driver drive
 }
 
 /* --- What the ES does --- */
-
-/* Says anew which driver the ES waits in, and whether there is one to be told of sleep. */
-static void update_own_locked(abti_es *es)
-{
-    struct abti_idle *idle = es->idle;
-    idle->waits = NULL;
-    idle->tells_sleep = false;
-    for (struct abti_callee *c = idle->callees; c; c = c->next) {
-        if (!c->driver || c->state != CALLEE_ON)
-            continue;
-        idle->tells_sleep |= c->driver->ops.poll != NULL;
-        if (c->driver->ops.wait && !idle->waits)
-            idle->waits = c;
-    }
-    abti_callees_update(es);
-}
 
 static void leave_locked(abti_es *es, struct abti_callee *c)
 {
@@ -86,7 +71,7 @@ static int start_locked(abti_es *es, struct abti_callee *c)
     c->arg = data;
     c->state = CALLEE_ON;
     idle->data[driver->index] = data;
-    update_own_locked(es);
+    abti_callees_update_own(es);
     return ABT_SUCCESS;
 }
 
@@ -97,7 +82,8 @@ static void end_locked(abti_es *es, struct abti_callee *c)
     ABTX_driver driver = c->driver;
     abti_assert(es == abti_es_self && c->state == CALLEE_ON);
     c->state = CALLEE_ENDING;
-    update_own_locked(es);
+    abti_leader_resign(es, c);
+    abti_callees_update_own(es);
     struct abti_callee *outer = enter_callback_locked(idle, c);
     if (driver->ops.end)
         driver->ops.end(c->arg);
@@ -387,6 +373,15 @@ static void detach_all(ABTX_driver driver)
         } else {
             abti_backoff(step);
         }
+    }
+}
+
+void abti_drivers_forget(void)
+{
+    /* relaxed: there is no other thread */
+    for (int i = 0; i < ABTX_MAX_DRIVERS; i++) {
+        if (drivers[i])
+            abti_store_relaxed(&drivers[i]->leader, 0);
     }
 }
 

@@ -13,6 +13,10 @@ struct ABTX_driver_opaque {
     void *arg;
     unsigned index;  /* of its data in a stream */
     bool everywhere; /* rt.lock: streams that come are to have it */
+
+    /* Of one with one leader, see idle/leader.h. */
+    _Atomic(uint32_t) leader;
+    _Atomic(uint32_t) calls; /* the leader's: of callbacks */
 };
 
 /* --- For the ES --- */
@@ -48,5 +52,8 @@ bool abti_is_in_callee(abti_es *es);
 
 /* Attaches to a new ES, which does not run yet, the drivers that all ESs are to have. Returns ABT_SUCCESS or MEM. */
 int abti_drivers_enter(abti_es *es) ABTI_MUST_CHECK;
+
+/* In the child of a fork: the streams are no more. */
+void abti_drivers_forget(void);
 
 #endif

@@ -7,12 +7,37 @@
 #include "os/clock.h"
 #include "rt/self.h"
 #include "idle/driver.h"
+#include "idle/leader.h"
+
+/* Whether another stream is the leader of the driver, as far as the ES knows. The lock is held. */
+static bool follows(const struct abti_callee *c)
+{
+    return c->driver && c->driver->ops.one_leader && !c->following.leads;
+}
+
+/*
+ * Of so many sleeps that end at once one goes to the system, which lets other threads have the processor. With all of
+ * them an ES with a poller of period 0 called it every 6 us, and 0.6 us with this, measured.
+ */
+enum { SYSTEM_EVERY = 32 };
 
 /* --- Sleeping, by itself, in the hook or in a driver's wait --- */
 
 static void call_hook(struct abti_idle *idle, uint64_t deadline_ns)
 {
     idle->current_hook(idle->current_arg, idle->fd.wait_fd, abti_clock_wtime_at(deadline_ns));
+}
+
+/* Whether the driver may be called now. */
+static bool enter_driver(struct abti_callee *c)
+{
+    return !c->driver->ops.one_leader || abti_leader_enter(abti_es_self, c);
+}
+
+static void leave_driver(struct abti_callee *c)
+{
+    if (c->driver->ops.one_leader)
+        abti_leader_leave(abti_es_self, c);
 }
 
 static void set_called(struct abti_idle *idle, struct abti_callee *c)
@@ -26,10 +51,13 @@ static void set_called(struct abti_idle *idle, struct abti_callee *c)
 static void call_wait(struct abti_idle *idle, uint64_t deadline_ns)
 {
     struct abti_callee *c = idle->waits;
+    if (!enter_driver(c))
+        return; /* it follows another stream by now */
     int64_t deadline = deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;
     set_called(idle, c);
     c->driver->ops.wait(c->arg, idle->fd.wait_fd, deadline);
     set_called(idle, NULL);
+    leave_driver(c);
 }
 
 void abti_idle_prepare(abti_es *es)
@@ -82,6 +110,8 @@ static bool end_of_hook(abti_es *es)
 bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 {
     struct abti_idle *idle = es->idle;
+    if (ABTI_LIKELY(!idle->current) && ABTI_UNLIKELY(deadline_ns == 0) && ++idle->brief_sleeps % SYSTEM_EVERY)
+        return abti_sleeper_cancel(&es->sleeper);
     if (ABTI_LIKELY(!idle->current))
         return abti_sleeper_sleep(&es->sleeper, deadline_ns);
     abti_annotate_acquire(idle); /* the thread that has set it has released that */
@@ -209,13 +239,29 @@ static void end_of_call(struct abti_idle *idle)
     abti_store_release(&idle->polls, abti_load_relaxed(&idle->polls) + 1);
 }
 
+static bool poll_poller(struct abti_idle *idle, struct abti_callee *c)
+{
+    idle->polled = true;
+    return c->poll(c->arg) != 0;
+}
+
+static bool poll_driver(struct abti_idle *idle, struct abti_callee *c, ABT_bool about_to_sleep)
+{
+    if (!enter_driver(c))
+        return false;
+    idle->polled = true;
+    ABT_bool found = c->driver->ops.poll(c->arg, about_to_sleep);
+    leave_driver(c);
+    return found != ABT_FALSE;
+}
+
 /* Calls one, with the lock held, which is released meanwhile. */
 static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool about_to_sleep)
 {
     idle->called = c;
     abti_spin_unlock(&idle->lock);
     abti_annotate_acquire(idle);
-    if (c->poll ? c->poll(c->arg) != 0 : c->driver->ops.poll(c->arg, about_to_sleep) != ABT_FALSE)
+    if (c->poll ? poll_poller(idle, c) : poll_driver(idle, c, about_to_sleep))
         idle->busy = true;
     abti_annotate_release(&idle->in_hook);
     abti_spin_lock(&idle->lock);
@@ -243,7 +289,7 @@ void abti_idle_poll(abti_es *es)
     abti_drivers_serve(es);
     abti_spin_lock(&idle->lock);
     if (!idle->called) { /* otherwise the caller is a callee that checks events: once is enough */
-        idle->busy = false;
+        idle->busy = idle->polled = false;
         call_callees(es, ABT_FALSE);
     }
     abti_spin_unlock(&idle->lock);
@@ -287,7 +333,9 @@ static void update_period(struct abti_idle *idle)
     uint64_t shortest = ABTI_CLOCK_NEVER;
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
         uint64_t period = c->period_ns;
-        if (c->driver && c->driver->ops.wait && !sleeps_in(idle, c) && period > ABTI_RELOOK_NS)
+        if (follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
+            period = ABTI_LEADER_LOOK_NS;
+        else if (c->driver && c->driver->ops.wait && !sleeps_in(idle, c) && period > ABTI_RELOOK_NS)
             period = ABTI_RELOOK_NS;
         if (polls(c) && period < shortest)
             shortest = period;
@@ -314,6 +362,23 @@ void abti_callees_update(abti_es *es)
         atomic_fetch_or(&es->requests, ABTI_ES_REQ_POLL);
     else
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_POLL);
+}
+
+void abti_callees_update_own(abti_es *es)
+{
+    struct abti_idle *idle = es->idle;
+    idle->waits = NULL;
+    idle->tells_sleep = false;
+    idle->leads = false;
+    for (struct abti_callee *c = idle->callees; c; c = c->next) {
+        if (!c->driver || c->state != CALLEE_ON)
+            continue;
+        idle->tells_sleep |= c->driver->ops.poll != NULL;
+        idle->leads |= c->following.leads;
+        if (c->driver->ops.wait && !idle->waits && !follows(c))
+            idle->waits = c;
+    }
+    abti_callees_update(es);
 }
 
 struct abti_callee *abti_callee_new(void)

@@ -24,6 +24,15 @@
  */
 enum abti_callee_state { CALLEE_ON, CALLEE_COMING, CALLEE_STARTING, CALLEE_ENDING };
 
+/* What an ES knows of a driver with one leader, see idle/leader.h. Only the ES uses it, but for `leads`: lock. */
+struct abti_following {
+    bool leads;
+    uint32_t seen_calls; /* driver->calls, as it was last seen */
+    uint64_t seen_ns;    /* since when it has been so */
+    uint64_t busy_ns;    /* since when the leader has been running something; 0: it has not, since its last callback */
+    uint64_t pause_ns;   /* the mean pause between callbacks then */
+};
+
 /* Whom an ES calls: a poller, or a driver. */
 struct abti_callee {
     struct abti_callee *next;
@@ -35,6 +44,7 @@ struct abti_callee {
     bool removed;            /* lock: a poller was removed while it was being called, and is freed by the ES then; a
                                 driver is to be ended by the ES */
     _Atomic(uint32_t) *gone; /* lock: is set when a removed driver has been ended; NULL: nobody waits */
+    struct abti_following following;
 };
 
 /* Calls in place of sleep. `deadline_ns` is ABTI_CLOCK_NEVER for none. */
@@ -68,7 +78,10 @@ struct abti_idle {
     _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
     _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Glanced at */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
+    unsigned brief_sleeps;        /* the ES's: sleeps that were to end at once */
     bool tells_sleep;             /* the ES's: there is a driver to be told that the ES is about to sleep */
+    bool polled;                  /* the ES's: somebody was called at the last event check */
+    bool leads;                   /* the ES's: it is the leader of a driver */
     _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Glanced at */
     void *data[ABTX_MAX_DRIVERS]; /* the ES's: of the drivers that are on, by their index */
 
@@ -161,8 +174,9 @@ struct abti_callee *abti_callee_new(void);
 void abti_callee_add(struct abti_idle *idle, struct abti_callee *c);
 void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
 
-/* Says anew who is called when, after a change. */
+/* Says anew who is called when, after a change; the second one, by the ES alone, also whose wait it sleeps in. */
 void abti_callees_update(abti_es *es);
+void abti_callees_update_own(abti_es *es);
 
 /* --- The beginning and the end --- */
 

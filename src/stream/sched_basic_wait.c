@@ -8,6 +8,7 @@
 #include "run/child.h"
 #include "stream/events.h"
 #include "idle/idle.h"
+#include "idle/leader.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"
@@ -65,6 +66,7 @@ static void basic_wait_run(abti_sched *sched)
         if (unit) {
             abti_es_pass_wake(es, sched);
             abti_source_set_busy(es);
+            abti_leaders_go_busy(es);
             (void)abti_run_child(es, unit, NULL);
         }
         if (!waited && !abti_budget_is_exhausted(es))

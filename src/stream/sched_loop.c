@@ -10,6 +10,7 @@
 #include "stream/courtesy.h"
 #include "stream/events.h"
 #include "idle/idle.h"
+#include "idle/leader.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"
@@ -72,7 +73,8 @@ static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sc
 static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     /* relaxed: it is a glance */
-    unsigned enough = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
+    bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
+    unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
@@ -222,6 +224,7 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     abti_budget_fill(es, sched->event_freq);
     abti_es_pass_wake(es, sched); /* what it was woken for may be another unit than this one */
     abti_source_set_busy(es);
+    abti_leaders_go_busy(es);
     if (sched->front)
         abti_pool_note_server(sched->front, es->bias);
     abti_sched *dsched = es->dsched;

@@ -43,7 +43,9 @@ static int start(void *arg, void **data)
     struct seen *seen = &l->seen[atomic_load(&l->starts) % MOST];
     if (*data != arg)
         atomic_fetch_add(&l->wrong, 1);
-    *seen = (struct seen){.thread = pthread_self(), .stream = own_xstream()};
+    seen->thread = pthread_self();
+    seen->stream = own_xstream();
+    atomic_store(&seen->ended, false);
     atomic_store(&seen->started, true);
     *data = seen;
     count_up(&l->starts);
@@ -451,6 +453,106 @@ static void test_callback_detaches(void)
     must(ABT_finalize());
 }
 
+/* --- One leader --- */
+
+static atomic_int inside;
+
+static ABT_bool look_alone(void *data, ABT_bool about_to_sleep)
+{
+    if (atomic_fetch_add(&inside, 1) != 0)
+        atomic_fetch_add(&lib.wrong, 1);
+    ABT_bool found = look_for(data, about_to_sleep);
+    atomic_fetch_sub(&inside, 1);
+    return found;
+}
+
+static void wait_alone(void *data, int fd, int64_t deadline)
+{
+    if (atomic_fetch_add(&inside, 1) != 0)
+        atomic_fetch_add(&lib.wrong, 1);
+    wait_in(data, fd, deadline);
+    atomic_fetch_sub(&inside, 1);
+}
+
+static int calls_of(const struct seen *seen)
+{
+    return atomic_load(&seen->polls) + atomic_load(&seen->tells) + atomic_load(&seen->waits);
+}
+
+/* The one of two streams that has called since the last time, in a span without a change; -1: both or none. */
+static int find_leader(void)
+{
+    int before[2], after[2];
+
+    for (int i = 0; i < 2; i++)
+        before[i] = calls_of(&lib.seen[i]);
+    nap_ms(10);
+    for (int i = 0; i < 2; i++)
+        after[i] = calls_of(&lib.seen[i]);
+    bool calls[2] = {before[0] != after[0], before[1] != after[1]};
+    return calls[0] == calls[1] ? -1 : calls[1];
+}
+
+static int num_waiting(void)
+{
+    return atomic_load(&lib.seen[0].in_wait) + atomic_load(&lib.seen[1].in_wait);
+}
+
+static void test_one_leader(void)
+{
+    static const ABTX_driver_ops ops = {start, end, look_alone, NULL, -1, ABT_TRUE};
+    struct spinner spinner = {false, false};
+    ABT_xstream streams[2];
+    ABT_thread thread;
+    int leader, other_one;
+
+    must(ABT_init(0, NULL));
+    make(&lib, &ops);
+    for (int i = 0; i < 2; i++) {
+        streams[i] = new_xstream();
+        must(ABTX_driver_attach(lib.driver, streams[i]));
+        wait_for(atomic_load(&lib.starts) == i + 1);
+    }
+    ok(soon((leader = find_leader()) >= 0), "one of two idle streams asks");
+    run_units(streams[!leader], 10);
+    ok(soon(find_leader() >= 0), "and so it is after the other one has run something");
+    wait_for((leader = find_leader()) >= 0);
+    other_one = calls_of(&lib.seen[!leader]);
+    thread = ult_in(pool_of(streams[leader]), keep_spinning, &spinner);
+    ok(soon(calls_of(&lib.seen[!leader]) > other_one + 100), "when the leader runs a long unit the other one asks");
+    atomic_store(&spinner.stop, true);
+    must(ABT_thread_free(&thread));
+    wait_for((leader = find_leader()) >= 0);
+    must(ABT_xstream_free(&streams[leader]));
+    other_one = calls_of(&lib.seen[!leader]);
+    ok(soon(calls_of(&lib.seen[!leader]) > other_one + 100), "and when it is freed");
+    must(ABT_xstream_free(&streams[!leader]));
+    unmake(&lib);
+    must(ABT_finalize());
+}
+
+static void test_one_waits(void)
+{
+    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE};
+    ABT_xstream streams[2];
+
+    must(ABT_init(0, NULL));
+    make(&lib, &ops);
+    for (int i = 0; i < 2; i++) {
+        streams[i] = new_xstream();
+        must(ABTX_driver_attach(lib.driver, streams[i]));
+        wait_for(atomic_load(&lib.starts) == i + 1);
+    }
+    ok(soon(num_waiting() == 1), "one of two idle streams waits in the driver");
+    for (int i = 0; i < 20; i++)
+        run_units(streams[i % 2], 3);
+    ok(soon(num_waiting() == 1), "whichever runs something");
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&streams[i]));
+    unmake(&lib);
+    must(ABT_finalize());
+}
+
 /* --- How long a stream looks before it sleeps --- */
 
 static void test_spin(void)
@@ -494,6 +596,10 @@ static void test_fork(void)
 {
     ABT_xstream stream;
 
+    if (UNDER_TSAN || UNDER_ASAN) {
+        skip(3, "a sanitizer's threads and locks are not there in the child of a process with several threads");
+        return;
+    }
     must(ABT_init(0, NULL));
     stream = new_xstream();
     make(&lib, &brief_ops);
@@ -531,6 +637,8 @@ int main(void)
     test_poll();
     test_wait();
     test_callback_detaches();
+    test_one_leader();
+    test_one_waits();
     test_spin();
     test_fork();
     return done_testing();

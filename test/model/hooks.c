@@ -13,6 +13,7 @@ static void model_free(void *memory);
 #define free(memory) model_free(memory)
 #include "idle/driver.c"
 #include "idle/idle.c"
+#include "idle/leader.c"
 #undef calloc
 #undef free
 #include "run/sched.c"
@@ -299,7 +300,7 @@ static void end(void *data)
     mine->there = 1;
 }
 
-static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
+static ABT_bool poll_of_driver(void *data, ABT_bool about_to_sleep)
 {
     struct used *mine = data;
     (void)about_to_sleep;
@@ -323,8 +324,8 @@ static void with_drivers(void)
 {
     with_used();
     for (unsigned i = 0; i < 2; i++)
-        driver_objects[i] =
-            (struct ABTX_driver_opaque){.ops = {start, end, poll_driver, wait_driver, 0}, .arg = &used[i], .index = i};
+        driver_objects[i] = (struct ABTX_driver_opaque){
+            .ops = {start, end, poll_of_driver, wait_driver, 0}, .arg = &used[i], .index = i};
 }
 
 static void attach_and_detach(int which)

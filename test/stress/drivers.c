@@ -7,7 +7,7 @@
 
 #include <poll.h>
 
-enum { STREAMS = 6, DRIVERS = 4, SETTERS = 3, PUSHERS = 2, MOST_DATA = 64 };
+enum { STREAMS = 6, DRIVERS = 5, SETTERS = 3, PUSHERS = 2, MOST_DATA = 64 };
 
 /* A driver's data on a stream. The stream alone writes it. */
 struct data {
@@ -21,6 +21,8 @@ struct lib {
     struct data data[MOST_DATA];
     atomic_int used[MOST_DATA];
     atomic_int starts, ends;
+    atomic_int inside;
+    pthread_t last;
     int kind;
 };
 
@@ -82,11 +84,36 @@ static void wait_in(void *arg, int fd, int64_t deadline)
     look(arg);
 }
 
+/* Those of a driver with one leader: of different streams they do not overlap. */
+static void come_alone(struct data *data, int change)
+{
+    int others = atomic_fetch_add(&data->lib->inside, change);
+    if (others != (change > 0 ? 0 : 1))
+        atomic_fetch_add(&wrong, 1);
+    data->lib->last = data->thread; /* by plain stores, which TSan looks at */
+}
+
+static ABT_bool poll_alone(void *arg, ABT_bool about_to_sleep)
+{
+    come_alone(arg, 1);
+    ABT_bool found = poll_now(arg, about_to_sleep);
+    come_alone(arg, -1);
+    return found;
+}
+
+static void wait_alone(void *arg, int fd, int64_t deadline)
+{
+    come_alone(arg, 1);
+    wait_in(arg, fd, deadline);
+    come_alone(arg, -1);
+}
+
 static const ABTX_driver_ops kinds[DRIVERS] = {
     {start, end, poll_now, wait_in, 0},
     {start, end, poll_now, NULL, 300000},
     {start, end, NULL, NULL, 0},
-    {start, end, poll_now, wait_in, 0},
+    {start, end, poll_alone, wait_alone, 0, ABT_TRUE},
+    {start, end, poll_alone, NULL, -1, ABT_TRUE},
 };
 
 static void make_driver(int i)

@@ -1,0 +1,135 @@
+#include "idle/leader.h"
+
+#include "base/assert.h"
+#include "idle/driver.h"
+#include "os/clock.h"
+#include "rt/rt.h"
+
+enum { CALLING = 1 };
+
+static uint32_t lead_of(abti_es *es)
+{
+    return (uint32_t)es->index << 1;
+}
+
+static void set_leads(abti_es *es, struct abti_callee *c, bool leads)
+{
+    if (c->following.leads == leads)
+        return;
+    abti_spin_lock(&es->idle->lock);
+    c->following.leads = leads;
+    abti_callees_update_own(es);
+    abti_spin_unlock(&es->idle->lock);
+}
+
+/* Whether the leader has been silent for so long that the ES may take its place. */
+static bool is_silent(struct abti_callee *c)
+{
+    struct abti_following *f = &c->following;
+    uint32_t calls = abti_load_relaxed(&c->driver->calls); /* relaxed: only whether it changes counts */
+    uint64_t now = abti_clock_mono_ns(), patience = ABTI_LEADER_PATIENCE_NS;
+    if (c->period_ns != ABTI_CLOCK_NEVER && 2 * c->period_ns > patience)
+        patience = 2 * c->period_ns;
+    if (f->seen_ns == 0 || calls != f->seen_calls) {
+        f->seen_calls = calls;
+        f->seen_ns = now;
+    }
+    return now - f->seen_ns >= patience;
+}
+
+/* Learns how long nobody called when the ES had something to run. */
+static void learn(struct abti_following *f)
+{
+    if (f->busy_ns == 0)
+        return;
+    f->pause_ns = (3 * f->pause_ns + (abti_clock_mono_ns() - f->busy_ns)) / 4;
+    f->busy_ns = 0;
+}
+
+bool abti_leader_enter(abti_es *es, struct abti_callee *c)
+{
+    _Atomic(uint32_t) *leader = &c->driver->leader;
+    uint32_t mine = lead_of(es);
+    uint32_t word = abti_load_relaxed(leader); /* relaxed: what follows acquires */
+    abti_assert(es == abti_es_self && word != (mine | CALLING));
+    bool may = word == 0 || word == mine || (is_silent(c) && !(word & CALLING));
+    /* acquire: pairs with the release in abti_leader_leave. What the callbacks did on other streams has happened. */
+    bool leads = may && abti_cas_acquire(leader, &word, mine | CALLING);
+    learn(&c->following); /* also if another stream has taken the lead, since the pause was long */
+    set_leads(es, c, leads);
+    return leads;
+}
+
+void abti_leader_leave(abti_es *es, struct abti_callee *c)
+{
+    abti_fetch_add_relaxed(&c->driver->calls, 1); /* relaxed: only whether it changes counts */
+    c->following.seen_ns = 0;
+    /* release: pairs with the acquire in abti_leader_enter */
+    abti_store_release(&c->driver->leader, lead_of(es));
+}
+
+/* Wakes an idle stream that has the driver, so that it looks at events and finds that there is no leader. */
+static void wake_follower(abti_es *self, ABTX_driver driver)
+{
+    bool woken = false;
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es && !woken; es = es->next) {
+        if (es == self || !abti_sleeper_is_asleep(&es->sleeper))
+            continue;
+        abti_spin_lock(&es->idle->lock);
+        for (struct abti_callee *c = es->idle->callees; c && !woken; c = c->next)
+            woken = c->driver == driver && c->state == CALLEE_ON;
+        abti_spin_unlock(&es->idle->lock);
+        if (woken)
+            abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+/* False: another stream has taken the lead already. */
+static bool give_up(abti_es *es, struct abti_callee *c)
+{
+    uint32_t mine = lead_of(es);
+    /* release: pairs with the acquire in abti_leader_enter, as that in abti_leader_leave does */
+    return abti_cas_release(&c->driver->leader, &mine, 0);
+}
+
+/* The lock of the callees is held, under which no other ES may be looked for: that one finds out by itself. */
+void abti_leader_resign(abti_es *es, struct abti_callee *c)
+{
+    c->following.leads = false;
+    if (c->driver->ops.one_leader)
+        (void)give_up(es, c);
+}
+
+/* Returns a driver that the ES leads and whose callbacks are likely to have to wait now; NULL: none. */
+static struct abti_callee *next_to_give_up(abti_es *es)
+{
+    struct abti_callee *c = es->idle->callees;
+    uint64_t now = abti_clock_mono_ns();
+    for (; c; c = c->next) {
+        struct abti_following *f = &c->following;
+        if (!f->leads || f->busy_ns != 0)
+            continue;
+        f->busy_ns = now;
+        if (f->pause_ns > ABTI_LEADER_SHORT_NS)
+            break;
+    }
+    return c;
+}
+
+void abti_leaders_go_busy_slow(abti_es *es)
+{
+    struct abti_callee *c;
+    abti_assert(es == abti_es_self);
+    do {
+        ABTX_driver driver = NULL;
+        abti_spin_lock(&es->idle->lock);
+        c = next_to_give_up(es);
+        if (c && give_up(es, c) && c->following.pause_ns > ABTI_LEADER_LONG_NS)
+            driver = c->driver;
+        abti_spin_unlock(&es->idle->lock);
+        if (driver)
+            wake_follower(es, driver);
+    } while (c);
+}

@@ -1,0 +1,54 @@
+/*
+ * Drivers with one leader: of the streams that such a driver is attached to, one at a time calls its poll and its wait,
+ * the leader; the others, its followers, sleep when they have nothing to run.
+ *
+ * driver->leader is the index of the leader, or 0, and a bit that says whether it is in a callback now:
+ *
+ *   0 -> L, calling              by a stream L at an event check
+ *   L -> L, calling -> L         by the leader, around each callback
+ *   L -> F, calling              by a follower F that has seen no callback for long: L runs a long unit
+ *   L -> 0                       by the leader, when it runs something that is likely to take long, or ends
+ *
+ * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
+ * the one before. A stream that gives up the lead wakes a follower; if it finds none, because they are all running or
+ * about to sleep, the next event check of any of them, or their look after ABTI_LEADER_LOOK_NS, finds the driver
+ * without a leader.
+ */
+#ifndef ABTI_IDLE_LEADER_H
+#define ABTI_IDLE_LEADER_H
+
+#include "idle/idle.h"
+
+enum {
+    /* An idle follower looks so often whether the leader is at work: by the figure in idle/relook.h, 0.5 % of a core.
+     */
+    ABTI_LEADER_LOOK_NS = 4000000,
+    /* So long without a callback, or twice as long as the leader may sleep, and a follower takes the lead. */
+    ABTI_LEADER_PATIENCE_NS = 1000000,
+    /* A leader that has something to run gives up the lead if its pauses between callbacks were longer than that on
+     * average when it had: a follower that looks for something to run takes it. A shorter pause costs less than
+     * callbacks and wakes that cross from one processor to another: 0.2 us for an event without, 0.3 to 0.5 with them,
+     * measured. */
+    ABTI_LEADER_SHORT_NS = 2000,
+    /* The same for waking a follower that sleeps: a wake takes some 50 us. */
+    ABTI_LEADER_LONG_NS = 100000,
+};
+
+/* Whether the ES, which may have become the leader, may call a callback of the driver now. abti_leader_leave follows.
+ */
+bool abti_leader_enter(abti_es *es, struct abti_callee *c);
+void abti_leader_leave(abti_es *es, struct abti_callee *c);
+
+/* Gives up the lead, if the ES has it. */
+void abti_leader_resign(abti_es *es, struct abti_callee *c);
+
+/* The ES is going to run something. */
+void abti_leaders_go_busy_slow(abti_es *es);
+
+ABTI_INLINE void abti_leaders_go_busy(abti_es *es)
+{
+    if (ABTI_UNLIKELY(es->idle->leads))
+        abti_leaders_go_busy_slow(es);
+}
+
+#endif
