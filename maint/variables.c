@@ -80,6 +80,7 @@ int main(void)
         if (abti_variables[i].type == ABTI_VARIABLE_NONE)
             printf(" `ABT_%s`", abti_variables[i].name);
     }
-    printf(".\n");
+    printf(".\n\nlibabtio reads one, in `abtio_init`: `ABTIO_BACKEND`, which is auto (the default), io_uring or threads; "
+           "[input and output](../io.md) tells of it.\n");
     return 0;
 }
