@@ -1,6 +1,7 @@
 // abt_fork.hpp: functions side by side, loops and reductions with lambdas, and the exceptions that they throw.
 #include <abt_fork.hpp>
 #include <functional>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -77,8 +78,31 @@ static void test_exceptions()
     ok(wrong == 0, "that of the lowest index comes out of a loop");
 }
 
+static std::atomic<long> allocations(0);
+
+void *operator new(std::size_t size)
+{
+    allocations++;
+    if (void *memory = std::malloc(size))
+        return memory;
+    throw std::bad_alloc();
+}
+
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+
+static void test_memory()
+{
+    long before = allocations, sum = 0;
+    sum += fib(12);
+    sum += abtx::reduce(0, 1000, 1, 0L, [](std::ptrdiff_t i) { return (long)i; }, std::plus<>());
+    abtx::for_each_index(0, 1000, 1, [](std::ptrdiff_t) {});
+    ok(sum == 144 + 499500 && allocations == before, "nothing is allocated");
+}
+
 static void all_tests(void *)
 {
+    test_memory();
     test_invoke();
     test_loops();
     test_exceptions();
