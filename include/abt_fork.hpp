@@ -31,8 +31,9 @@ struct none {
 namespace detail
 {
 
+/* A copy of what it refers to, if a function gives a reference. */
 template <class F> using result_of = std::conditional_t<std::is_void_v<std::invoke_result_t<F &>>, none,
-                                                        std::invoke_result_t<F &>>;
+                                                        std::decay_t<std::invoke_result_t<F &>>>;
 
 /* Runs a function once and keeps what comes of it. */
 template <class F> struct outcome {

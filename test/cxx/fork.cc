@@ -25,6 +25,8 @@ static void test_invoke()
     auto [a, b, c] = abtx::invoke([] { return std::string("one"); }, [&x] { x = 2; }, [] { return 3.0; });
     (void)b;
     ok(a == "one" && x == 2 && c == 3.0, "results of several types, and none");
+    auto [d, e] = abtx::invoke([&x]() -> int & { return x; }, [] { return 4; });
+    ok(d == 2 && e == 4, "a reference gives a copy");
     auto alone = abtx::invoke([] { return 1; });
     ok(std::get<0>(alone) == 1, "a function alone");
 }
