@@ -42,11 +42,13 @@ io_tests = \
 	addons/io/test/files \
 	addons/io/test/lanes \
 	addons/io/test/operations \
+	addons/io/test/soak \
 	addons/io/test/sockets
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_lanes_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)
+addons_io_test_soak_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)
 endif
