@@ -39,15 +39,20 @@ libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^
 libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
+	addons/io/test/faults \
 	addons/io/test/files \
 	addons/io/test/lanes \
+	addons/io/test/nomem \
 	addons/io/test/operations \
 	addons/io/test/soak \
 	addons/io/test/sockets
 
 io_test_libs = libabtio.la libabt.la
+addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_lanes_LDADD = $(io_test_libs)
+addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h
+addons_io_test_nomem_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)
 addons_io_test_soak_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)

@@ -198,11 +198,13 @@ static int make_helper(void)
     pthread_t thread;
     sigset_t all, before;
 
-    pthread_attr_init(&attr);
+    int code = pthread_attr_init(&attr);
+    if (code != 0)
+        return code;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&thread, &attr, helper_main, NULL);
+    code = pthread_create(&thread, &attr, helper_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return code;

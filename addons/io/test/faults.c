@@ -1,0 +1,346 @@
+/* What goes wrong around operations: signals, full disks, peers, closes, ends, fork, kernels that refuse. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include "child.h"
+#include "io.h"
+
+static ABT_pool own_pool(void)
+{
+    ABT_xstream self;
+    ABT_pool pool;
+
+    must(ABT_self_get_xstream(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    return pool;
+}
+
+/* ---- Signals --------------------------------------------------------------------------------------------------- */
+
+static atomic_bool storm;
+
+static void no_more(int sig)
+{
+    (void)sig;
+}
+
+static void *make_storm(void *arg)
+{
+    while (storm) {
+        pthread_kill(*(pthread_t *)arg, SIGUSR1);
+        nap_ms(0.05);
+    }
+    return NULL;
+}
+
+struct echo {
+    int fd;
+    long wrong;
+};
+
+static void echo(void *arg)
+{
+    struct echo *e = arg;
+    char buf[100];
+    ssize_t n;
+
+    while ((n = abtio_recv_all(e->fd, buf, sizeof(buf), 0, ABTIO_FOREVER)) == sizeof(buf))
+        e->wrong += abtio_send_all(e->fd, buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
+    e->wrong += n != 0;
+}
+
+/* Handlers that interrupt system calls: nobody is told EINTR. */
+static void signals(void)
+{
+    struct sigaction action = {.sa_handler = no_more};
+    pthread_t self = pthread_self(), thread;
+    ABT_thread ult;
+    int fds[2];
+    long wrong = 0;
+    char buf[100] = "";
+
+    sigaction(SIGUSR1, &action, NULL);
+    make_pair(fds);
+    struct echo e = {fds[1], 0};
+    storm = true;
+    if (pthread_create(&thread, NULL, make_storm, &self))
+        bail_out("pthread_create");
+    must(ABT_thread_create(own_pool(), echo, &e, ABT_THREAD_ATTR_NULL, &ult));
+    for (int i = 0; i < 300; i++) {
+        wrong += abtio_send_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
+        wrong += abtio_recv_all(fds[0], buf, sizeof(buf), 0, ABTIO_FOREVER) != sizeof(buf);
+        wrong += i % 50 == 0 && abtio_sleep(MS, ABTIO_FOREVER) != 0;
+    }
+    abtio_shutdown(fds[0], SHUT_WR, ABTIO_FOREVER);
+    must(ABT_thread_free(&ult));
+    storm = false;
+    pthread_join(thread, NULL);
+    is_int(wrong + e.wrong, 0, "%s: no call is interrupted by signals", backend_name);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* ---- Peers ----------------------------------------------------------------------------------------------------- */
+
+static void close_it(void *arg)
+{
+    abtio_sleep(MS, ABTIO_FOREVER);
+    is_int(abtio_close(*(int *)arg, ABTIO_FOREVER), 0, "close of a descriptor that another waits on");
+}
+
+/* The operation goes on with what the descriptor was. */
+static void close_in_flight(void)
+{
+    int fds[2], fd;
+    char byte = 0;
+    abtio_op *op;
+
+    make_pair(fds);
+    fd = fds[0];
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "%s: recv_nb", backend_name);
+    in_ult(close_it, &fd);
+    is_int(abtio_op_test(op, NULL), 0, "it goes on");
+    is_int(abtio_send(fds[1], "c", 1, 0, ABTIO_FOREVER), 1, "send");
+    is_int(abtio_op_wait(op), 1, "it receives");
+    is_int(byte, 'c', "what was sent");
+    abtio_op_free(&op);
+    close(fds[1]);
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------- */
+
+static ssize_t sleeper_result;
+
+static void sleep_long(void *arg)
+{
+    (void)arg;
+    sleeper_result = abtio_sleep(3600000 * MS, ABTIO_FOREVER);
+}
+
+static void *receive_outside(void *arg)
+{
+    char byte;
+    ssize_t n = abtio_recv(*(int *)arg, &byte, 1, 0, abtio_after(3600000 * MS));
+    return (void *)n;
+}
+
+/* abtio_finalize ends what is under way, whoever waits for it. */
+static void finalize_in_flight(abtio_backend backend)
+{
+    abtio_config config = {.backend = backend};
+    int fds[2];
+    char byte;
+    abtio_op *op;
+    pthread_t outside;
+    void *result;
+    ABT_thread thread;
+    ABT_xstream second;
+    ABT_thread on_second;
+
+    must(ABT_init(0, NULL));
+    int before = open_descriptors();
+    if (abtio_init(&config) != 0) {
+        skip(1, "there is no such backend");
+        must(ABT_finalize());
+        return;
+    }
+    make_pair(fds);
+    must(ABT_xstream_create(ABT_SCHED_NULL, &second));
+    must(ABT_thread_create_on_xstream(second, sleep_long, NULL, ABT_THREAD_ATTR_NULL, &on_second));
+    must(ABT_thread_create(own_pool(), sleep_long, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    if (pthread_create(&outside, NULL, receive_outside, &fds[0]))
+        bail_out("pthread_create");
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
+    abtio_sleep(20 * MS, ABTIO_FOREVER);
+    is_int(abtio_finalize(), 0, "abtio_finalize with operations under way");
+    pthread_join(outside, &result);
+    is_int((intptr_t)result, -ECANCELED, "an external thread is told");
+    must(ABT_thread_free(&thread));
+    must(ABT_thread_free(&on_second));
+    is_int(sleeper_result, -ECANCELED, "a ULT is told");
+    is_int(abtio_op_wait(op), -ECANCELED, "a handle tells");
+    abtio_op_free(&op);
+    close(fds[0]);
+    close(fds[1]);
+    must(ABT_xstream_join(second));
+    must(ABT_xstream_free(&second));
+    must(ABT_finalize());
+    ok(open_descriptors() <= before, "no descriptor is left");
+}
+
+/* ---- fork ------------------------------------------------------------------------------------------------------ */
+
+/* The child begins anew, while the parent's operation goes on. */
+static int child_of_fork(int fds[2])
+{
+    char byte;
+    int mine[2];
+
+    if (abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER) != -ENOTCONN || abtio_init(NULL) != 0)
+        return 1;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, mine) < 0)
+        return 2;
+    if (abtio_recv(mine[0], &byte, 1, 0, abtio_after(MS)) != -ETIMEDOUT)
+        return 3;
+    if (abtio_send(mine[1], "c", 1, 0, ABTIO_FOREVER) != 1 || abtio_recv(mine[0], &byte, 1, 0, ABTIO_FOREVER) != 1)
+        return 4;
+    return abtio_finalize() == 0 ? 0 : 5;
+}
+
+static void forks(void)
+{
+    int fds[2], status;
+    char byte = 0;
+    abtio_op *op;
+
+    make_pair(fds);
+    is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "%s: recv_nb", backend_name);
+    abtio_sleep(MS, ABTIO_FOREVER);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(child_of_fork(fds));
+    }
+    is_int(waitpid(child, &status, 0), child, "waitpid");
+    is_int(status, 0, "the child begins anew");
+    is_int(abtio_op_test(op, NULL), 0, "the parent's operation goes on");
+    is_int(abtio_send(fds[1], "p", 1, 0, ABTIO_FOREVER), 1, "send");
+    is_int(abtio_op_wait(op), 1, "it is done");
+    is_int(byte, 'p', "and has received");
+    abtio_op_free(&op);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* ---- A full disk ----------------------------------------------------------------------------------------------- */
+
+/* Mounts that only this process sees: as root, or as the root of a user namespace. */
+static bool have_own_mounts(void)
+{
+    char map[32];
+    int size = snprintf(map, sizeof(map), "0 %u 1", (unsigned)getuid());
+
+    if (unshare(CLONE_NEWNS) == 0)
+        return true;
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+        return false;
+    int fd = open("/proc/self/uid_map", O_WRONLY);
+    bool mapped = fd >= 0 && write(fd, map, (size_t)size) == size;
+    close(fd);
+    return mapped;
+}
+
+static int write_too_much(void *arg)
+{
+    static char buf[200 << 10];
+    const abtio_config *config = arg;
+
+    if (!have_own_mounts() || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", "/tmp", "tmpfs", 0, "size=128k"))
+        return 77;
+    must(ABT_init(0, NULL));
+    if (abtio_init(config) != 0)
+        return 77;
+    int fd = abtio_openat(AT_FDCWD, "/tmp/f", O_RDWR | O_CREAT, 0600, ABTIO_FOREVER);
+    ssize_t n = abtio_pwrite(fd, buf, sizeof(buf), 0, ABTIO_FOREVER);
+    if (n <= 0 || n > 128 << 10)
+        return 1; /* a plain write tells what has found room */
+    if (abtio_pwrite_all(fd, buf, sizeof(buf), 0, ABTIO_FOREVER) != -ENOSPC)
+        return 2;
+    if (abtio_fallocate(fd, 0, 0, 1 << 20, ABTIO_FOREVER) != -ENOSPC)
+        return 3;
+    if (abtio_ftruncate(fd, 0, ABTIO_FOREVER) != 0 || abtio_pwrite_all(fd, buf, 1 << 10, 0, ABTIO_FOREVER) != 1 << 10)
+        return 4;
+    abtio_close(fd, ABTIO_FOREVER);
+    must(abtio_finalize());
+    must(ABT_finalize());
+    return 0;
+}
+
+static void full_disk(void)
+{
+    for (int backend = ABTIO_BACKEND_IO_URING; backend <= ABTIO_BACKEND_THREADS; backend++) {
+        abtio_config config = {.backend = (abtio_backend)backend};
+        int code = child_run(write_too_much, &config, NULL, 0);
+        if (code == 77)
+            skip(1, "no tmpfs may be mounted, or there is no such backend");
+        else
+            is_int(code, 0, "a disk that is full, backend %d", backend);
+    }
+}
+
+/* ---- A kernel without rings ------------------------------------------------------------------------------------ */
+
+/* io_uring_setup fails with this error from now on. */
+static bool refuse_rings(unsigned error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = 4, .filter = filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int without_rings(void *arg)
+{
+    int error = *(int *)arg, fds[2];
+    abtio_config rings = {.backend = ABTIO_BACKEND_IO_URING};
+    abtio_info info;
+    char byte;
+
+    if (!refuse_rings((unsigned)error))
+        return 77;
+    must(ABT_init(0, NULL));
+    if (abtio_init(&rings) != -error)
+        return 1;
+    if (abtio_init(NULL) != 0 || abtio_get_info(&info) != 0)
+        return 2;
+    if (info.backend != ABTIO_BACKEND_THREADS || !strstr(info.reason, strerror(error)))
+        return 3;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0 || abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER) != 1 ||
+        abtio_recv(fds[1], &byte, 1, 0, ABTIO_FOREVER) != 1)
+        return 4;
+    must(abtio_finalize());
+    must(ABT_finalize());
+    return 0;
+}
+
+static void refused(void)
+{
+    int errors[] = {ENOSYS, EPERM};
+
+    for (int i = 0; i < 2; i++) {
+        int code = child_run(without_rings, &errors[i], NULL, 0);
+        if (code == 77)
+            skip(1, "the system allows no filters");
+        else
+            is_int(code, 0, "io_uring_setup gives %s", strerror(errors[i]));
+    }
+}
+
+static void tests(void)
+{
+    signals();
+    close_in_flight();
+    forks();
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    refused();
+    full_disk();
+    with_each_backend(tests);
+    finalize_in_flight(ABTIO_BACKEND_THREADS);
+    finalize_in_flight(ABTIO_BACKEND_IO_URING);
+    return done_testing();
+}

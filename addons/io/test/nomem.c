@@ -1,0 +1,88 @@
+/*
+ * The n-th request for memory, a mapping or a thread fails, for each n: the call says so, nothing is lost, and what
+ * comes later works.
+ */
+#include "../../../test/fault/fault.h"
+#include "io.h"
+
+static int run_wrong;
+
+static void use(void *arg)
+{
+    int *fds = arg;
+    char byte;
+    abtio_op *op = NULL;
+
+    ssize_t n = abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER);
+    run_wrong += n != 1 && n != -ENOMEM && n != -EAGAIN;
+    if (n == 1) {
+        n = abtio_recv(fds[1], &byte, 1, 0, ABTIO_FOREVER);
+        run_wrong += n != 1 && n != -ENOMEM && n != -EAGAIN;
+        if (n != 1 && recv(fds[1], &byte, 1, MSG_DONTWAIT) != 1)
+            run_wrong++; /* nothing has been received */
+    }
+    int code = abtio_recv_nb(fds[1], &byte, 1, 0, ABTIO_FOREVER, &op);
+    run_wrong += code != 0 && code != -ENOMEM && code != -EAGAIN;
+    run_wrong += (code == 0) != (op != NULL);
+    if (code == 0) {
+        code = abtio_cancel(op);
+        n = abtio_op_wait(op);
+        run_wrong += n != -ECANCELED && n != -EAGAIN;
+        abtio_op_free(&op);
+    }
+    code = abtio_blocking(NULL, NULL, 0); /* it is late, and asks for a thread all the same */
+    run_wrong += code != -ETIMEDOUT && code != -EAGAIN && code != -ENOMEM;
+}
+
+/* All of the library's life with the n-th request failing. Whether there was such a request. */
+static bool life(abtio_backend backend, unsigned n, enum fault_mode mode, int *refused)
+{
+    abtio_config config = {.backend = backend};
+    int fds[2];
+
+    make_pair(fds);
+    run_wrong = 0;
+    fault_arm(n, mode);
+    int code = abtio_init(&config);
+    if (code == 0)
+        use(fds);
+    bool failed = fault_disarm();
+    *refused += code != 0;
+    if (code == 0) {
+        use(fds);
+        run_wrong += abtio_finalize() != 0;
+    } else {
+        run_wrong += code != -ENOMEM && code != -EAGAIN && code != -ENOSYS;
+    }
+    close(fds[0]);
+    close(fds[1]);
+    return failed;
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    if (!fault_is_possible())
+        skip_all("requests cannot be failed here");
+    for (int backend = ABTIO_BACKEND_AUTO; backend <= ABTIO_BACKEND_THREADS; backend++) {
+        for (int mode = FAULT_ONE; mode <= FAULT_FROM; mode++) {
+            int wrong = 0, refused = 0;
+            unsigned n = 0;
+            bool failed;
+            must(ABT_init(0, NULL));
+            int before = open_descriptors();
+            do {
+                n++;
+                failed = life((abtio_backend)backend, n, (enum fault_mode)mode, &refused);
+                if (run_wrong)
+                    diag("backend %d, mode %d, request %u: %d wrong", backend, mode, n, run_wrong);
+                wrong += run_wrong;
+            } while (failed && n < 200);
+            is_int(wrong, 0, "backend %d: each of %u requests failed, and %d begins", backend, n - 1, refused);
+            ok(n > 2 && n < 200, "there were some");
+            must(ABT_finalize());
+            ok(open_descriptors() <= before, "no descriptor is left");
+        }
+    }
+    return done_testing();
+}
