@@ -359,6 +359,87 @@ static void test_as_tasklet(void)
     must(ABT_key_free(&key));
 }
 
+static ABT_mutex contended;
+static atomic_int may_unlock;
+static int suspend_code;
+
+static void *hold_for_a_while(void *arg)
+{
+    must(ABT_mutex_lock(contended));
+    atomic_store(&may_unlock, 1);
+    while (atomic_load(&may_unlock) == 1)
+        ; /* until pick is about to wait */
+    nap_ms(2);
+    must(ABT_mutex_unlock(contended));
+    return arg;
+}
+
+/* The first time the mutex is held by another thread. */
+static void wait_in_pick(void)
+{
+    suspend_code = ABT_self_suspend();
+    atomic_store(&may_unlock, 2);
+    must(ABT_mutex_lock(contended));
+    must(ABT_mutex_unlock(contended));
+}
+
+static void test_waits(void)
+{
+    struct plan plan = {.also = wait_in_pick};
+    pthread_t holder;
+
+    plan_pools(&plan, 2, ABT_POOL_ACCESS_PRIV);
+    must(ABT_mutex_create(&contended));
+    pthread_create(&holder, NULL, hold_for_a_while, NULL);
+    while (atomic_load(&may_unlock) == 0)
+        nap_ms(1);
+    run_on(&plan, make_sched(&plan, true), make_units);
+    pthread_join(holder, NULL);
+    must(ABT_mutex_free(&contended));
+    is_str(order, "absabtcc", "a pick that waits for a mutex holds up its stream, and no more");
+    is_int(suspend_code, ABT_ERR_INV_THREAD, "it cannot be suspended");
+}
+
+/* It pops from a pool that is not the scheduler's. */
+static ABT_pool foreign;
+
+static ABT_thread pick_foreign(ABT_sched sched)
+{
+    ABT_thread thread;
+
+    (void)sched;
+    must(ABT_pool_pop_thread(foreign, &thread));
+    return thread;
+}
+
+static void test_foreign_units(void)
+{
+    struct plan plan = {0};
+    ABTX_sched_def def;
+    ABT_sched sched;
+    ABT_xstream es;
+    ABT_thread ult;
+
+    plan_pools(&plan, 1, ABT_POOL_ACCESS_MPMC);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &foreign));
+    must(ABTX_sched_def_create(pick_foreign, &def));
+    must(ABTX_sched_create(def, 1, plan.pools, ABT_SCHED_CONFIG_NULL, &sched));
+    must(ABTX_sched_def_free(&def));
+    atomic_store(&at, 0);
+    memset(order, 0, sizeof(order));
+    must(ABT_xstream_create(sched, &es));
+    must(ABT_thread_create(foreign, note_twice, "f", ABT_THREAD_ATTR_NULL, &ult));
+    for (ABT_thread_state state = ABT_THREAD_STATE_READY; state != ABT_THREAD_STATE_TERMINATED;) {
+        must(ABTX_xstream_wake(es)); /* it does not sleep on that pool */
+        must(ABT_thread_get_state(ult, &state));
+    }
+    must(ABT_thread_free(&ult));
+    must(ABT_xstream_free(&es));
+    must(ABT_sched_free(&sched));
+    must(ABT_pool_free(&foreign));
+    is_str(order, "ff", "a unit of a pool that is not the scheduler's runs, and goes back to that pool");
+}
+
 static struct plan bad_plan = {.bad_left = 20};
 
 static void return_self(void *arg)
@@ -420,6 +501,8 @@ int main(void)
     test_sleep();
     test_stacked();
     test_as_tasklet();
+    test_waits();
+    test_foreign_units();
     test_main_sched();
     must(ABT_finalize());
     return done_testing();
