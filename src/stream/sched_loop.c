@@ -130,24 +130,39 @@ static bool is_drained(abti_pool *pool)
 }
 
 /*
- * Runs tasklets off a private pool, beginning with `unit`, which has been popped. A ULT that has waited for the last of
- * them goes on at once. Returns the first popped unit that is something else, or NULL when the pool's queue is empty or
- * a look at events is due.
+ * Ends a tasklet of a private pool that somebody waits for, or that nobody will. Returns the ULT that goes on at once,
+ * since it has waited and nothing stands in the pool before it, or NULL. `goes_on`: no look at events is due.
+ */
+static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool, abti_unit *unit, bool goes_on)
+{
+    abti_unit *joiner = abti_end_for_joiner(es, unit, pool);
+    if (joiner && goes_on && is_drained(pool)) {
+        abti_take_blocked(es, joiner);
+        return joiner;
+    }
+    if (joiner)
+        abti_resume_joiner(joiner);
+    return NULL;
+}
+
+/*
+ * Runs tasklets off a private pool, beginning with `unit`, which has been popped. Returns a ULT that is to run next: the
+ * first that was popped, or who has waited for the last tasklet. NULL: the pool's queue is empty, or a look at events is
+ * due.
  */
 ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
     while (ABTI_LIKELY(abti_unit_is_fresh_tasklet(unit))) {
         bool goes_on = call_tasklet(es, unit);
-        abti_unit *joiner = abti_try_end_tasklet(unit) ? NULL : abti_end_for_joiner(es, unit, pool);
-        if (joiner && goes_on && is_drained(pool)) {
-            abti_take_blocked(es, joiner);
+        abti_unit *joiner = NULL;
+        if (ABTI_UNLIKELY(!abti_try_end_tasklet(unit)))
+            joiner = end_awaited_tasklet(es, pool, unit, goes_on);
+        if (ABTI_UNLIKELY(joiner || !goes_on))
             return joiner;
-        }
-        if (joiner)
-            abti_resume_joiner(joiner);
-        unit = goes_on ? abti_queue_pop(&pool->queue) : NULL;
+        unit = abti_load_relaxed(&pool->queue.head); /* relaxed: the queue is private */
         if (ABTI_UNLIKELY(!unit))
             return NULL;
+        abti_queue_pop_head(&pool->queue, unit);
     }
     return unit;
 }

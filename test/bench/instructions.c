@@ -95,6 +95,22 @@ static void tasklet(long times)
     }
 }
 
+static void tasklet_alone(long times)
+{
+    for (long n = times; n > 0; n--) {
+        check(ABT_task_create(pool, nothing, NULL, &units[0]));
+        check(ABT_task_free(&units[0]));
+    }
+}
+
+static void create_to(long times)
+{
+    for (long n = times; n > 0; n--) {
+        check(ABT_thread_create_to(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &units[0]));
+        check(ABT_thread_free(&units[0]));
+    }
+}
+
 static void yields(void *arg)
 {
     for (long n = *(long *)arg; n > 0; n--)
@@ -253,6 +269,8 @@ static const struct {
     {"create_many+free_many", many, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"revive+join", revive_join, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"tasklet create+run+free", tasklet, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"tasklet create+run+free, one at a time", tasklet_alone, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"create_to+free", create_to, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"yield", yield, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false, NULL},
     {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true, NULL},
