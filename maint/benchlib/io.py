@@ -42,7 +42,8 @@ def options(arguments):
     parser.add_argument("--directory", metavar="DIRECTORY", default=str(OUT), help="where files are written")
     parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
     parser.add_argument("--publish", action="store_true", help="also puts tables and plots into doc/io.md")
-    parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, write the reports of this result")
+    parser.add_argument("--from", dest="sources", metavar="JSON", action="append",
+                        help="measure nothing, write the reports of this result, or of several with other sections each")
     given = parser.parse_args(arguments)
     given.only = given.only.split(",")
     for section in given.only:
@@ -195,6 +196,16 @@ def idle(found, name, connections, cpus):
                     "bytes_each": (server.memory() - before) / connections}
 
 
+def without_io_uring(found, missing, cpus):
+    """Takes out what needs io_uring where the kernel, or a container, refuses it."""
+    try:
+        output_of([found["ring, plain"], "nop", 1, 1], cpus)
+    except (KeyError, RuntimeError):
+        for name in ("client", "ring, plain"):
+            if found.pop(name, None):
+                missing.append((name, "io_uring is refused here"))
+
+
 # ---- Cases -------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +244,7 @@ class Case:
 
 
 def servers_in(found):
-    return [name for name in found if name.startswith("echo, ")]
+    return [name for name in found if name.startswith("echo, ") and "client" in found]
 
 
 def who_is(name):
@@ -272,7 +283,7 @@ def files_cases(found, given, cpus):
         return []
     cases = []
     for cores in (1, 2) if len(cpus) > 1 else (1,):
-        for way in ("io_uring", "threads", "pthreads"):
+        for way in (*(["io_uring"] if "ring, plain" in found else []), "threads", "pthreads"):
             command = [found["files"], way, given.files, 1024, cores, WRITERS, given.directory]
             cases.append(Case("files", cores, way, lambda c=command, n=cores: output_of(c, cpus[:n], 300)))
     return cases
@@ -291,9 +302,8 @@ def run_rounds(cases, given):
 
 def main(arguments):
     given = options(arguments)
-    if given.source:
-        with open(given.source, encoding="utf-8") as file:
-            io_report.finish(json.load(file), OUT, given.publish)
+    if given.sources:
+        io_report.finish(io_report.merged(given.sources), OUT, given.publish)
         return 0
     if given.build:
         programs.RELEASE = programs.Path(given.build).resolve()
@@ -303,13 +313,16 @@ def main(arguments):
         given.idle = min(given.idle, hard - 100)
     found, missing = build_all(not given.smoke)
     cpus = sorted(os.sched_getaffinity(0))[:2]
+    without_io_uring(found, missing, cpus)
     about = io_report.machine()
     cases = [case for section in given.only
              for case in globals()[section + "_cases"](found, given, cpus)]
     run_rounds(cases, given)
     failed = [case for case in cases if case.error]
     ours = [case for case in failed if case.who in ("libabtio", "io_uring", "threads")]
-    lacking = [name for name, _ in missing if "libabtio" in name or name in ("client", "files")]
+    lacking = [name for name, _ in missing if "libabtio" in name or name == "files"]
+    for name, why in missing:
+        print(f"without {name}: {why}", file=sys.stderr)
     if given.smoke:
         print(f"bench --io: {len(cases)} measurements, {len(failed)} failed")
     else:

@@ -194,7 +194,10 @@ def plot_echo(axis, table):
                   "o-" if who == "libabtio" else "s--", color=COLOURS[who], label=who, markersize=4)
     axis.set_xscale("log", base=4)
     axis.set_ylim(bottom=0)
-    axis.set_xlabel("connections")
+    axis.set_xticks(table.works("echo"))
+    axis.set_xticklabels(table.works("echo"))
+    axis.minorticks_off()
+    axis.set_xlabel("connections", fontsize=8)
     axis.set_title("Echoes per second, in thousands", fontsize=9)
     axis.legend(fontsize=8)
 
@@ -240,11 +243,26 @@ BEGIN, END = "<!-- maint/bench --io --publish writes this -->\n", "<!-- end of w
 def publish(data):
     page = programs.TOP / "doc" / "io.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    if not after:
+    _, mark, after = rest.partition(END)
+    if not mark:
         raise SystemExit("doc/io.md has no place for the tables")
     picture = "\n![Echoes and files](io.svg)\n" if plot(data, programs.TOP / "doc" / "io.svg") else ""
     page.write_text(before + BEGIN + "\n" + text(data) + picture + "\n" + END + after, encoding="utf-8")
+
+
+def merged(paths):
+    """One result of several, all of the same machine."""
+    whole = None
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        if not whole:
+            whole = data
+            continue
+        whole["results"] += data["results"]
+        whole["failed"] += data["failed"]
+        whole.update(files=max(whole["files"], data["files"]))
+    return whole
 
 
 def finish(data, directory, is_published):
