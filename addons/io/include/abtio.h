@@ -123,8 +123,8 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) AB
 /*
  * Ends an operation, which another unit may be waiting for. On return it is done, and its buffers are the caller's
  * again. 0: it was cancelled, and its result is -ECANCELED; -EALREADY: it was done by itself, and abtio_op_wait tells
- * the result. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so do
- * abtio_getaddrinfo and the function of abtio_blocking. What a stream has started it also ends, when it looks at
+ * the result. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so does
+ * the function of abtio_blocking. What a stream has started it also ends, when it looks at
  * events: a unit that computes there for long holds the cancel up. A connect that is cancelled leaves a socket of no
  * use.
  */
@@ -224,8 +224,8 @@ int abtio_sleep(int64_t nanoseconds, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
  * getaddrinfo(3), on a native thread. 0: *result is the list, to be freed by freeaddrinfo. Greater than 0: the EAI_
- * code with its sign turned, for gai_strerror(-code). Less: -errno. Once it has begun, neither a deadline nor a cancel
- * ends it.
+ * code with its sign turned, for gai_strerror(-code). Less: -errno. A look-up that is cancelled or late goes on by
+ * itself, without what the caller has given. A handle's deadline is kept while somebody is in abtio_op_wait.
  */
 int abtio_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result,
                       abtio_deadline deadline) ABTIO_PUBLIC;

@@ -176,18 +176,13 @@ int abtioi_start(abtio_op *op, bool by_ult)
     return 0;
 }
 
-ssize_t abtioi_call_by_ult(abtio_op *op)
+bool abtioi_call_in_lane(abtio_op *op, ssize_t *result)
 {
     struct lane *lane = lane_for(op->code);
 
     if (lane)
-        return abtioi_lane_call(lane, op);
-    abtioi_op_use_eventual(op);
-    int code = start_elsewhere(op);
-    if (code < 0)
-        return code;
-    ABT_eventual_wait(op_eventual(op), NULL);
-    return op->result;
+        *result = abtioi_lane_call(lane, op);
+    return lane != NULL;
 }
 
 /*

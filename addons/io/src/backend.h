@@ -12,8 +12,8 @@ static inline bool abtioi_is_begun(void)
     return abtioi_begins > 0;
 }
 
-/* Does an operation of a ULT, which waits for it. */
-ssize_t abtioi_call_by_ult(abtio_op *op);
+/* Does an operation of a ULT, which waits for it, if its stream can: else false. */
+bool abtioi_call_in_lane(abtio_op *op, ssize_t *result);
 
 /* Starts an operation that tells its end by its eventual: 0, or -errno: it has not been started. */
 int abtioi_start(abtio_op *op, bool by_ult);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "backend.h"
+#include "helpers.h"
 #include "native.h"
 #include "run.h"
 
@@ -35,6 +36,11 @@ static int is_done(void *op)
 
 static ssize_t wait_for(abtio_op *op)
 {
+    /* The thread that looks names up cannot keep its deadline. */
+    bool leaves = op->code == CODE_getaddrinfo && op->deadline != ABTIO_FOREVER;
+
+    if (leaves && abtio_op_wait_any(1, &op, op->deadline) == -ETIMEDOUT)
+        abtioi_helpers_leave(op, -ETIMEDOUT);
     if (may_wait())
         ABT_eventual_wait(op_eventual(op), NULL);
     else
@@ -44,20 +50,20 @@ static ssize_t wait_for(abtio_op *op)
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-/* A thread that would only sleep meanwhile makes the system call itself; deadlines are kept by others. */
-static ssize_t call_by_other(abtio_op *op)
-{
-    if (op->deadline == ABTIO_FOREVER)
-        return abtioi_run(op);
-    int code = abtioi_start(op, false);
-    return code < 0 ? code : wait_for(op);
-}
-
 static ssize_t call(abtio_op *op)
 {
+    ssize_t result;
+
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    return is_ult() ? abtioi_call_by_ult(op) : call_by_other(op);
+    if (is_ult()) {
+        if (abtioi_call_in_lane(op, &result))
+            return result;
+    } else if (op->deadline == ABTIO_FOREVER) {
+        return abtioi_run(op); /* a thread that would only sleep meanwhile makes the system call itself */
+    }
+    int code = abtioi_start(op, false);
+    return code < 0 ? code : wait_for(op);
 }
 
 static int call_nb(enum code code, abtio_deadline deadline, const struct args *args, abtio_op **op)

@@ -105,6 +105,53 @@ static abtio_op *next_op(void)
     return op;
 }
 
+/* A look-up of names cannot be interrupted. So it has copies of all, which whoever ends the operation leaves to it. */
+struct lookup {
+    char *node, *service;
+    struct addrinfo hints, *list;
+    const struct addrinfo *given;
+};
+
+static bool copy(const char *from, char **to)
+{
+    *to = from ? strdup(from) : NULL;
+    return !from || *to;
+}
+
+/* The lock is held, and released meanwhile. */
+static void serve_lookup(struct helper *helper, abtio_op *op)
+{
+    struct lookup lookup = {.given = op->args.hints};
+    struct addrinfo **result = op->args.result;
+
+    if (lookup.given) {
+        lookup.hints = *lookup.given;
+        lookup.given = &lookup.hints;
+    }
+    bool copied = copy(op->args.in, &lookup.node) & copy(op->args.in2, &lookup.service);
+    ssize_t code = abtioi_run_reason(op);
+    helper->op = op;
+    op->helper = helper;
+    pthread_mutex_unlock(&lock);
+    if (code == 0)
+        code = copied ? abtioi_run_lookup(lookup.node, lookup.service, lookup.given, &lookup.list) : -ENOMEM;
+    pthread_mutex_lock(&lock);
+    bool left = helper->op != op;
+    if (!left) {
+        op->helper = NULL;
+        *result = lookup.list;
+    }
+    helper->op = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!left)
+        abtioi_op_deliver(op, code);
+    else if (lookup.list)
+        freeaddrinfo(lookup.list);
+    free(lookup.node);
+    free(lookup.service);
+    pthread_mutex_lock(&lock);
+}
+
 /* The lock is held, and released meanwhile. */
 static void serve(struct helper *helper, abtio_op *op)
 {
@@ -180,8 +227,12 @@ static void *helper_main(void *unused)
     bool able = make_timer(&self);
     pthread_mutex_lock(&lock);
     list_add(&self);
-    while (able && (op = next_op()))
-        serve(&self, op);
+    while (able && (op = next_op())) {
+        if (op->code == CODE_getaddrinfo)
+            serve_lookup(&self, op);
+        else
+            serve(&self, op);
+    }
     list_remove(&self);
     if (able)
         timer_delete(self.timer);
@@ -233,8 +284,24 @@ int abtioi_helpers_start(abtio_op *op)
     return refuse_all(left, op) ? -EAGAIN : 0;
 }
 
+void abtioi_helpers_leave(abtio_op *op, int why)
+{
+    pthread_mutex_lock(&lock);
+    bool ends = op->helper || take_out(op);
+    if (op->helper)
+        op->helper->op = NULL;
+    op->helper = NULL;
+    pthread_mutex_unlock(&lock);
+    if (ends)
+        abtioi_op_deliver(op, why);
+}
+
 void abtioi_helpers_cancel(abtio_op *op)
 {
+    if (op->code == CODE_getaddrinfo) {
+        abtioi_helpers_leave(op, -ECANCELED);
+        return;
+    }
     pthread_mutex_lock(&lock);
     bool queued = !op->helper && take_out(op);
     if (op->helper)
@@ -260,7 +327,7 @@ static unsigned hurry(void)
     if (op)
         take_out(op);
     for (struct helper *helper = helpers.all; helper && !op; helper = helper->next) {
-        if (!helper->op)
+        if (!helper->op || helper->op->code == CODE_getaddrinfo)
             continue;
         atomic_store_explicit(&helper->op->ended, -ECANCELED, memory_order_relaxed); /* relaxed: see cancel */
         arm(helper, 1);

@@ -17,6 +17,9 @@ int abtioi_helpers_start(abtio_op *op);
 /* Ends an operation that `ended` is set of, if it is still under way. Any thread. */
 void abtioi_helpers_cancel(abtio_op *op);
 
+/* Ends a look-up of names that a helper is at, which goes on without it. Any thread. */
+void abtioi_helpers_leave(abtio_op *op, int why);
+
 unsigned abtioi_helpers_count(void);
 
 /* Around fork(); the child has no helpers, and those of the parent go on. */

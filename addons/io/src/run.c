@@ -61,9 +61,9 @@ static int run_sleep(const struct args *a)
     return -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static int run_getaddrinfo(const struct args *a)
+int abtioi_run_lookup(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list)
 {
-    int code = getaddrinfo(a->in, a->in2, a->hints, a->result);
+    int code = getaddrinfo(node, service, hints, list);
     return code == EAI_SYSTEM ? -errno : -code;
 }
 
@@ -124,7 +124,7 @@ ssize_t abtioi_run_once(abtio_op *op)
     case CODE_connect: return run_connect(op);
     case CODE_poll: return run_poll(a);
     case CODE_sleep: return run_sleep(a);
-    case CODE_getaddrinfo: return run_getaddrinfo(a);
+    case CODE_getaddrinfo: return abtioi_run_lookup(a->in, a->in2, a->hints, a->result);
     case CODE_blocking: return a->fn(a->out);
     case CODE_socket: result = socket(a->fd, flags, a->fd2); break;
     case CODE_accept: result = accept4(a->fd, a->out, a->out2, flags); break;
@@ -141,7 +141,7 @@ ssize_t abtioi_run_once(abtio_op *op)
 }
 
 /* Before each call: one that is to end, or late, is not begun. */
-static int reason_to_end(abtio_op *op)
+int abtioi_run_reason(abtio_op *op)
 {
     /* relaxed: nothing else is handed over by it */
     int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
@@ -153,7 +153,7 @@ static int reason_to_end(abtio_op *op)
 ssize_t abtioi_run(abtio_op *op)
 {
     for (;;) {
-        ssize_t result = reason_to_end(op);
+        ssize_t result = abtioi_run_reason(op);
         if (result < 0)
             return result;
         if (op->code == CODE_blocking)

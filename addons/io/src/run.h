@@ -7,6 +7,12 @@
 /* One system call of an operation: its result or -errno. */
 ssize_t abtioi_run_once(abtio_op *op);
 
+/* 0, or why it is not to be begun: -ECANCELED or -ETIMEDOUT. */
+int abtioi_run_reason(abtio_op *op);
+
+/* getaddrinfo, with the result that the call has. */
+int abtioi_run_lookup(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list);
+
 /* All of an operation, until its result is known. Does not deliver it. */
 ssize_t abtioi_run(abtio_op *op);
 

@@ -117,6 +117,44 @@ static void blocking(void *arg)
     abtio_op_free(&op);
 }
 
+/* A look-up that takes long: the program's own, which the library finds before that of the C library. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list)
+{
+    (void)hints;
+    nap_ms(200);
+    if (strcmp(node, "slow") || strcmp(service, "http"))
+        return EAI_FAIL;
+    *list = calloc(1, sizeof(**list));
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    free(list);
+}
+
+static void lookups(void *arg)
+{
+    char node[] = "slow", service[] = "http";
+    struct addrinfo *list = NULL;
+    abtio_op *op;
+
+    (void)arg;
+    is_int(abtio_getaddrinfo(node, service, NULL, &list, ABTIO_FOREVER), 0, "%s: a slow look-up", backend_name);
+    ok(list != NULL, "its result");
+    freeaddrinfo(list);
+    list = NULL;
+    is_int(abtio_getaddrinfo(node, service, NULL, &list, abtio_after(5 * MS)), -ETIMEDOUT, "one with a deadline");
+    is_int(abtio_getaddrinfo_nb(node, service, NULL, &list, ABTIO_FOREVER, &op), 0, "one with a handle");
+    abtio_sleep(5 * MS, ABTIO_FOREVER);
+    is_int(abtio_cancel(op), 0, "it can be cancelled");
+    is_ptr(list, NULL, "nothing is told");
+    abtio_op_free(&op);
+    memset(node, 'x', 4); /* it is the caller's again */
+    abtio_sleep(250 * MS, ABTIO_FOREVER);
+    is_ptr(list, NULL, "what comes too late is thrown away");
+}
+
 /* What any caller can do: tasklets and external threads as well. */
 static void any_caller(void *arg)
 {
@@ -159,6 +197,7 @@ static void tests(void)
     in_ult(deadlines, NULL);
     in_ult(cancel_of_others, NULL);
     in_ult(blocking, NULL);
+    in_ult(lookups, NULL);
     in_ult(any_caller, ult_name);
     must(ABT_self_get_xstream(&self));
     must(ABT_xstream_get_main_pools(self, 1, &pool));
