@@ -361,7 +361,7 @@ static void test_as_tasklet(void)
 
 static ABT_mutex contended;
 static atomic_int may_unlock;
-static int suspend_code;
+static int suspend_code = ABT_ERR_INV_THREAD; /* as it is, where callers are not checked */
 
 static void *hold_for_a_while(void *arg)
 {
@@ -377,7 +377,8 @@ static void *hold_for_a_while(void *arg)
 /* The first time the mutex is held by another thread. */
 static void wait_in_pick(void)
 {
-    suspend_code = ABT_self_suspend();
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR))
+        suspend_code = ABT_self_suspend();
     atomic_store(&may_unlock, 2);
     must(ABT_mutex_lock(contended));
     must(ABT_mutex_unlock(contended));
