@@ -164,16 +164,16 @@ def files_table(table):
 
 def text(data):
     table, about = Table(data), data["machine"]
-    rounds = max(len(r["rounds"]) for r in data["results"])
-    lines = [f"Medians of {rounds} interleaved rounds of one run of `maint/bench --io`: {report.describe(about)}, "
-             f"{about['date']}."]
+    lines = [f"By `maint/bench --io`, on {report.describe(about)}, {about['date']}. Figures are medians of interleaved "
+             "rounds."]
     for section, title, make in (("echo", "Echo of 64 bytes on loopback, the server on one core", echo_table),
                                  ("ring", "Operations of one ring", ring_table),
                                  ("idle", "Idle connections", idle_table),
                                  ("files", f"{data['files']} files of 1 MiB: open, write past the page cache, close; "
                                   f"{data['writers']} writers", files_table)):
         if table.works(section):
-            lines += ["", f"**{title}**", "", *make(table)]
+            rounds = max(len(r["rounds"]) for r in data["results"] if r["section"] == section)
+            lines += ["", f"**{title}** ({rounds} round{'s' if rounds > 1 else ''})", "", *make(table)]
     lines += ["", "**Goals**", "", "| what | figure | goal | |", "|---|---:|---:|---|",
               *(goal.line() for goal in goals(table))]
     lines += [f"\nNot measured: {name}: {why}" for name, why in data["missing"]]
