@@ -93,6 +93,18 @@ generate() {
     done
 }
 
+# top_from DIR: the top of the tree, as configure takes it in DIR: relative if its name has blanks, which configure
+# refuses in an absolute name.
+top_from() {
+    local rest=${1#"$TOP"/} up=..
+    case $TOP in
+    *[[:space:]]*) [ "$rest" != "$1" ] || { echo "$TOP"; return; } ;;
+    *) echo "$TOP"; return ;;
+    esac
+    while [ "${rest#*/}" != "$rest" ]; do rest=${rest#*/} up=../$up; done
+    echo "$up"
+}
+
 # build DIR TARGETS [VARIABLE=value | --option]...: an up-to-date build of some targets, separated by blanks, in DIR.
 build() {
     local dir=$1 targets=$2 target
@@ -100,7 +112,7 @@ build() {
     mkdir -p "$dir" || return 1
     generate "$dir" || return 1
     if [ ! -f "$dir/Makefile" ] || [ "$(cat "$dir/options" 2> /dev/null)" != "$*" ]; then
-        (cd "$dir" && quietly configure.log "$TOP/configure" "$@") || return 1
+        (cd "$dir" && quietly configure.log "$(top_from "$dir")/configure" "$@") || return 1
         printf '%s\n' "$*" > "$dir/options"
     fi
     # One after another: "all" is a make of its own, which must not run beside the others.
