@@ -104,9 +104,9 @@ static void wait_in(void *data, int fd, int64_t deadline)
     atomic_store(&seen->in_wait, false);
 }
 
-static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, 0};
-static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, 0};
-static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, 0};
+static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, 0, ABT_FALSE};
+static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, 0, ABT_FALSE};
+static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, 0, ABT_FALSE};
 
 static void make(struct lib *l, const ABTX_driver_ops *ops)
 {
