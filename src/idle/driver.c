@@ -13,7 +13,7 @@ static ABTX_driver drivers[ABTX_MAX_DRIVERS]; /* rt.lock: by index */
 
 /* Returns NULL if it is not attached. The lock of the ES's callees is held, as in all functions below named *_locked.
  */
-static struct abti_callee *find_locked(struct abti_idle *idle, ABTX_driver driver)
+static struct abti_callee *callee_of_locked(struct abti_idle *idle, ABTX_driver driver)
 {
     struct abti_callee *c = idle->callees;
     while (c && c->driver != driver)
@@ -52,7 +52,7 @@ static void leave_callback_locked(struct abti_idle *idle, struct abti_callee *ou
 }
 
 /* Returns what start has returned. When that is an error the driver is not attached any more. */
-static int start_locked(abti_es *es, struct abti_callee *c)
+static int start_driver_locked(abti_es *es, struct abti_callee *c)
 {
     struct abti_idle *idle = es->idle;
     ABTX_driver driver = c->driver;
@@ -76,7 +76,7 @@ static int start_locked(abti_es *es, struct abti_callee *c)
 }
 
 /* Leaves the driver CALLEE_COMING, as before its start. */
-static void end_locked(abti_es *es, struct abti_callee *c)
+static void end_driver_locked(abti_es *es, struct abti_callee *c)
 {
     struct abti_idle *idle = es->idle;
     ABTX_driver driver = c->driver;
@@ -108,9 +108,9 @@ static void serve(abti_es *es)
     abti_spin_lock(&idle->lock);
     while (!idle->called && (c = next_change_locked(idle)) != NULL) {
         if (c->state == CALLEE_COMING) {
-            (void)start_locked(es, c);
+            (void)start_driver_locked(es, c);
         } else {
-            end_locked(es, c);
+            end_driver_locked(es, c);
             leave_locked(es, c);
         }
     }
@@ -135,7 +135,7 @@ void abti_drivers_end(abti_es *es)
             last = c->driver && c->state == CALLEE_ON ? c : last;
         if (!last)
             break;
-        end_locked(es, last);
+        end_driver_locked(es, last);
         if (last->removed)
             leave_locked(es, last);
     }
@@ -159,7 +159,7 @@ static void add_locked(abti_es *es, struct abti_callee *c, ABTX_driver driver)
 /* Adds *new, and takes it; or starts what has been added before and waits for its own ES, the caller. */
 static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **new)
 {
-    struct abti_callee *c = find_locked(es->idle, driver);
+    struct abti_callee *c = callee_of_locked(es->idle, driver);
     bool is_mine = es == abti_es_self;
     if (c && !(is_mine && c->state == CALLEE_COMING))
         return ABT_ERR_INV_ARG;
@@ -168,7 +168,7 @@ static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **n
         *new = NULL;
         add_locked(es, c, driver);
     }
-    return is_mine ? start_locked(es, c) : ABT_SUCCESS;
+    return is_mine ? start_driver_locked(es, c) : ABT_SUCCESS;
 }
 
 int abti_driver_attach(ABTX_driver driver, abti_es *es)
@@ -202,7 +202,7 @@ static bool add_to_one(ABTX_driver driver, struct abti_callee **new)
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !added; es = es->next) {
         abti_spin_lock(&es->idle->lock);
-        added = !find_locked(es->idle, driver);
+        added = !callee_of_locked(es->idle, driver);
         if (added)
             add_locked(es, *new, driver);
         abti_spin_unlock(&es->idle->lock);
@@ -248,7 +248,7 @@ static ABTX_driver add_missing(abti_es *es, struct abti_callee **new)
     abti_spin_lock(&abti_rt.lock);
     abti_spin_lock(&es->idle->lock);
     for (int i = 0; i < ABTX_MAX_DRIVERS && !missing; i++) {
-        if (drivers[i] && drivers[i]->everywhere && !find_locked(es->idle, drivers[i]))
+        if (drivers[i] && drivers[i]->everywhere && !callee_of_locked(es->idle, drivers[i]))
             missing = drivers[i];
     }
     if (missing && new) {
@@ -306,7 +306,7 @@ static bool detach_locked(abti_es *es, struct abti_callee *c, _Atomic(uint32_t) 
         return false;
     }
     if (is_mine && c->state == CALLEE_ON && !idle->called) {
-        end_locked(es, c);
+        end_driver_locked(es, c);
         leave_locked(es, c);
         return false;
     }
@@ -321,7 +321,7 @@ int abti_driver_detach(ABTX_driver driver, abti_es *es)
     _Atomic(uint32_t) gone = 0;
     bool waits = false;
     abti_spin_lock(&es->idle->lock);
-    struct abti_callee *c = find_locked(es->idle, driver);
+    struct abti_callee *c = callee_of_locked(es->idle, driver);
     bool is_there = c && !c->removed;
     if (is_there)
         waits = detach_locked(es, c, &gone);
@@ -338,14 +338,14 @@ int abti_driver_detach(ABTX_driver driver, abti_es *es)
  * Detaches it from an ES that is not the caller, or does nothing if somebody else is about to. Returns an ES that has
  * had it; NULL: none has. *waits: *gone will tell when it is done.
  */
-static abti_es *detach_one(ABTX_driver driver, _Atomic(uint32_t) *gone, bool *waits)
+static abti_es *detach_from_one(ABTX_driver driver, _Atomic(uint32_t) *gone, bool *waits)
 {
     struct abti_callee *c = NULL;
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = abti_rt.xstreams;
     for (; es; es = es->next) {
         abti_spin_lock(&es->idle->lock);
-        c = find_locked(es->idle, driver);
+        c = callee_of_locked(es->idle, driver);
         *waits = c && !c->removed && es != abti_es_self && detach_locked(es, c, gone);
         abti_spin_unlock(&es->idle->lock);
         if (c)
@@ -362,7 +362,7 @@ static void detach_all(ABTX_driver driver)
     for (unsigned step = 0;; step++) {
         _Atomic(uint32_t) gone = 0;
         bool waits = false;
-        abti_es *es = detach_one(driver, &gone, &waits);
+        abti_es *es = detach_from_one(driver, &gone, &waits);
         if (!es)
             return;
         if (waits) {

@@ -225,7 +225,7 @@ static bool sleeps_in(struct abti_idle *idle, const struct abti_callee *c)
 
 static bool polls(const struct abti_callee *c)
 {
-    return c->state == CALLEE_ON && (c->poll || c->driver->ops.poll);
+    return c->state == CALLEE_ON && (!c->driver || c->driver->ops.poll);
 }
 
 /* The call of a callee is over. The lock is held. Frees a poller that has been removed meanwhile. */

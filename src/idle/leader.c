@@ -38,7 +38,7 @@ static bool is_silent(struct abti_callee *c)
 }
 
 /* Learns how long nobody called when the ES had something to run. */
-static void learn(struct abti_following *f)
+static void learn_pauses(struct abti_following *f)
 {
     if (f->busy_ns == 0)
         return;
@@ -55,7 +55,7 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
     bool may = word == 0 || word == mine || (is_silent(c) && !(word & CALLING));
     /* acquire: pairs with the release in abti_leader_leave. What the callbacks did on other streams has happened. */
     bool leads = may && abti_cas_acquire(leader, &word, mine | CALLING);
-    learn(&c->following); /* also if another stream has taken the lead, since the pause was long */
+    learn_pauses(&c->following); /* also if another stream has taken the lead, since the pause was long */
     set_leads(es, c, leads);
     return leads;
 }
