@@ -8,7 +8,7 @@
 #include "helpers.h"
 #include "lane.h"
 
-unsigned abtioi_begins;
+atomic_uint abtioi_begins;
 
 static struct {
     abtio_backend backend;

@@ -5,11 +5,12 @@
 #include "op.h"
 
 /* Calls of abtio_init without their abtio_finalize. */
-extern unsigned abtioi_begins;
+extern atomic_uint abtioi_begins;
 
 static inline bool abtioi_is_begun(void)
 {
-    return abtioi_begins > 0;
+    /* relaxed: a thread that may call knows by other means that the library has begun */
+    return atomic_load_explicit(&abtioi_begins, memory_order_relaxed) > 0;
 }
 
 /* Does an operation of a ULT, which waits for it, if its stream can: else false. */

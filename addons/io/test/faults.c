@@ -100,6 +100,10 @@ static void close_in_flight(void)
     char byte = 0;
     abtio_op *op;
 
+    if (UNDER_TSAN) {
+        skip(1, "the sanitizer calls a close beside a read a race");
+        return;
+    }
     make_pair(fds);
     fd = fds[0];
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "%s: recv_nb", backend_name);
@@ -114,12 +118,9 @@ static void close_in_flight(void)
 
 /* ---- The end --------------------------------------------------------------------------------------------------- */
 
-static ssize_t sleeper_result;
-
 static void sleep_long(void *arg)
 {
-    (void)arg;
-    sleeper_result = abtio_sleep(3600000 * MS, ABTIO_FOREVER);
+    *(ssize_t *)arg = abtio_sleep(3600000 * MS, ABTIO_FOREVER);
 }
 
 static void *receive_outside(void *arg)
@@ -141,6 +142,7 @@ static void finalize_in_flight(abtio_backend backend)
     ABT_thread thread;
     ABT_xstream second;
     ABT_thread on_second;
+    ssize_t slept = 1, slept_on_second = 1;
 
     must(ABT_init(0, NULL));
     int before = open_descriptors();
@@ -151,8 +153,8 @@ static void finalize_in_flight(abtio_backend backend)
     }
     make_pair(fds);
     must(ABT_xstream_create(ABT_SCHED_NULL, &second));
-    must(ABT_thread_create_on_xstream(second, sleep_long, NULL, ABT_THREAD_ATTR_NULL, &on_second));
-    must(ABT_thread_create(own_pool(), sleep_long, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_create_on_xstream(second, sleep_long, &slept_on_second, ABT_THREAD_ATTR_NULL, &on_second));
+    must(ABT_thread_create(own_pool(), sleep_long, &slept, ABT_THREAD_ATTR_NULL, &thread));
     if (pthread_create(&outside, NULL, receive_outside, &fds[0]))
         bail_out("pthread_create");
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
@@ -162,7 +164,8 @@ static void finalize_in_flight(abtio_backend backend)
     is_int((intptr_t)result, -ECANCELED, "an external thread is told");
     must(ABT_thread_free(&thread));
     must(ABT_thread_free(&on_second));
-    is_int(sleeper_result, -ECANCELED, "a ULT is told");
+    is_int(slept, -ECANCELED, "a ULT is told");
+    is_int(slept_on_second, -ECANCELED, "one of another stream, too");
     is_int(abtio_op_wait(op), -ECANCELED, "a handle tells");
     abtio_op_free(&op);
     close(fds[0]);
