@@ -312,7 +312,7 @@ bench_programs = \
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
-test_bench_external_SOURCES = test/bench/external.c $(bench_common)
+test_bench_external_SOURCES = test/bench/external.c test/bench/native.c test/bench/native.h $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_instructions_SOURCES = test/bench/instructions.c
 test_bench_memory_SOURCES = test/bench/memory.c $(bench_common)

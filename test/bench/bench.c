@@ -19,28 +19,6 @@ void bench_stay_on_one_core(void)
     sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* The CPUs that the process may use, asked before anything is bound. */
-static cpu_set_t usable;
-static int num_usable;
-
-int bench_cpus(void)
-{
-    if (num_usable == 0 && sched_getaffinity(0, sizeof(usable), &usable) == 0)
-        num_usable = CPU_COUNT(&usable);
-    return num_usable;
-}
-
-void bench_stay_on_core(int n)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &usable) && n-- == 0)
-            CPU_SET(cpu, &one);
-    }
-    sched_setaffinity(0, sizeof(one), &one);
-}
-
 double bench_raw_switch(int n)
 {
     return raw_switch_ns(n);

@@ -28,12 +28,6 @@ double bench_now_ns(void);
 /* The calling thread, and those it makes, stay on one core. */
 void bench_stay_on_one_core(void);
 
-/* How many cores the process may use. Called first by a thread that may use them all. */
-int bench_cpus(void);
-
-/* The calling thread stays on the n-th of these cores, from 0. */
-void bench_stay_on_core(int n);
-
 /* For the table's first line: one raw switch. */
 double bench_raw_switch(int n);
 
