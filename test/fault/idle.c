@@ -126,7 +126,7 @@ static void wait_in(void *data, int fd, int64_t deadline)
     hook(&waited, fd, (double)deadline);
 }
 
-static const ABTX_driver_ops driver_ops = {start, end_driver, poll_driver, wait_in, 0};
+static const ABTX_driver_ops driver_ops = {.start = start, .end = end_driver, .poll = poll_driver, .wait = wait_in};
 
 static int create_driver(void)
 {
