@@ -109,10 +109,8 @@ static void wait_alone(void *arg, int fd, int64_t deadline)
 }
 
 static const ABTX_driver_ops kinds[DRIVERS] = {
-    {start, end, poll_now, wait_in, 0},
-    {start, end, poll_now, NULL, 300000},
-    {start, end, NULL, NULL, 0},
-    {start, end, poll_alone, wait_alone, 0, ABT_TRUE},
+    {start, end, poll_now, wait_in, 0, ABT_FALSE}, {start, end, poll_now, NULL, 300000, ABT_FALSE},
+    {start, end, NULL, NULL, 0, ABT_FALSE},        {start, end, poll_alone, wait_alone, 0, ABT_TRUE},
     {start, end, poll_alone, NULL, -1, ABT_TRUE},
 };
 
