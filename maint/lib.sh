@@ -44,6 +44,29 @@ missing() {
     done | sort -u | tr '\n' ' '
 }
 
+# package_names COLUMN PACKAGE...: what packages of Debian are called elsewhere, by a column of maint/packages/names.
+package_names() {
+    local column=$1
+    shift
+    printf '%s\n' "$@" | awk -v column="$column" 'FNR == NR { name[$1] = $column; next }
+        { print $1 in name ? name[$1] : $1 }' "$TOP/maint/packages/names" - | sort -u | tr '\n' ' '
+}
+
+# install_lines PACKAGE...: the line for each package manager that is there; Debian's if there is none.
+install_lines() {
+    local column=2 line lines=
+    for line in "dnf install" "zypper install" "apk add" "pacman -S"; do
+        command -v "${line%% *}" > /dev/null && lines="$lines    sudo $line $(package_names $column "$@")
+"
+        column=$((column + 1))
+    done
+    if [ -z "$lines" ] || command -v apt-get > /dev/null; then
+        lines="    sudo apt-get install -y $*
+$lines"
+    fi
+    printf '%s' "$lines"
+}
+
 # need THING:PACKAGE...: installs what is missing, or says how and ends the script.
 need() {
     packages=$(missing "$@")
@@ -57,12 +80,8 @@ need() {
         fi
     fi
     say "This needs software that is not installed. Please run:" >&2
-    say "    sudo apt-get install -y $packages" >&2
-    for manager in "dnf install" "zypper install" "apk add" "pacman -S"; do
-        command -v "${manager%% *}" > /dev/null || continue
-        say "or what the same is called here:" >&2
-        say "    sudo $manager $packages" >&2
-    done
+    # shellcheck disable=SC2086
+    install_lines $packages >&2
     exit 1
 }
 
