@@ -292,7 +292,11 @@ static void wait_without_ring(int fd, int64_t nanoseconds)
     ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
 }
 
-/* The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. */
+/*
+ * The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. The next
+ * call of lane_poll tells the results. Here the stream still counts as asleep, and a unit that becomes ready would wake
+ * it by two more system calls.
+ */
 static void lane_wait(void *data, int fd, int64_t deadline)
 {
     struct lane *lane = data;
@@ -316,7 +320,6 @@ static void lane_wait(void *data, int fd, int64_t deadline)
         lane->wake_fd = fd;
     }
     lane_enter(lane, 1, left);
-    lane_reap(lane);
 }
 
 static void list_add(struct lane *lane)
