@@ -96,6 +96,16 @@ static void submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
     sqe->poll32_events = abtioi_submit_events(events);
 }
 
+/*
+ * Whether the system call is little beside what the kernel has to do: such a one is handed over at once, since a device
+ * would idle until the units that are ready have had their turns. The limit is the common size of a device's request.
+ */
+static bool is_large(const struct io_uring_sqe *sqe)
+{
+    enum { LARGE = 128 * 1024 };
+    return (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE) && sqe->len >= LARGE;
+}
+
 /* Its call, or a poll of its descriptor if it is polling. */
 static void submit(struct lane *lane, abtio_op *op)
 {
@@ -112,7 +122,7 @@ static void submit(struct lane *lane, abtio_op *op)
         sqe->flags |= IOSQE_IO_LINK;
         submit_deadline(lane, op);
     }
-    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2)
+    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || is_large(sqe))
         lane_enter(lane, 0, -1);
 }
 
