@@ -80,6 +80,18 @@ static void ring_register(struct ring *ring)
     ring->enter_flags = IORING_ENTER_REGISTERED_RING;
 }
 
+/*
+ * What has to wait for a file system, like a write that makes a file longer, is done by threads of the kernel. It makes
+ * four for each CPU at most, where a disk does more at a time.
+ */
+static void ring_set_workers(struct ring *ring)
+{
+    enum { WORKERS = 64 };
+    unsigned most[2] = {WORKERS, 0}; /* 0: of those for sockets and pipes as many as before */
+
+    syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, most, 2); /* it goes without, too */
+}
+
 int abtioi_ring_create(struct ring *ring, unsigned entries)
 {
     struct io_uring_params params;
@@ -96,6 +108,7 @@ int abtioi_ring_create(struct ring *ring, unsigned entries)
     ring_find(ring, &params);
     ring->enter_fd = ring->fd;
     ring_register(ring);
+    ring_set_workers(ring);
     return 0;
 }
 
