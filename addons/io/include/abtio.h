@@ -14,7 +14,8 @@
  * An operation that has moved some bytes when it is to end returns how many. EINTR is not returned. One whose deadline
  * has passed when it starts may be done nevertheless, if it need not wait.
  *
- * O_NONBLOCK of a descriptor makes no difference: the call waits. MSG_DONTWAIT and SPLICE_F_NONBLOCK do what they say.
+ * O_NONBLOCK of a descriptor makes no difference: the call waits; only splice gives -EAGAIN then. MSG_DONTWAIT and
+ * SPLICE_F_NONBLOCK do what they say.
  *
  * Every call `abtio_x(arguments, deadline)` has a form that does not wait, `abtio_x_nb(arguments, deadline, op)`. It
  * starts the operation, stores its handle, and returns 0; or it returns -errno and has started nothing. abtio_op_wait
