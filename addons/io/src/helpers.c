@@ -128,7 +128,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
         lookup.hints = *lookup.given;
         lookup.given = &lookup.hints;
     }
-    bool copied = copy(op->args.in, &lookup.node) & copy(op->args.in2, &lookup.service);
+    bool copied = copy(op->args.in, &lookup.node) && copy(op->args.in2, &lookup.service);
     ssize_t code = abtioi_run_reason(op);
     helper->op = op;
     op->helper = helper;
