@@ -54,7 +54,8 @@ ABTX_TASK(int, seven)
 ABTX_TASK(int, sum_of_eight, (int, a), (int, b), (int, c), (int, d), (int, e), (int, f), (int, g), (int, h))
 {
     ABTX_FORK(seven, more);
-    return a + b + c + d + e + f + g + h + ABTX_CALL(seven) + ABTX_JOIN(seven, more);
+    int called = ABTX_CALL(seven);
+    return a + b + c + d + e + f + g + h + called + ABTX_JOIN(seven, more);
 }
 
 ABTX_VOID_TASK_DECLARE(count_down, (atomic_int *, count), (int, n));
