@@ -24,16 +24,9 @@ int ABTX_driver_free(ABTX_driver *driver)
     return ABT_SUCCESS;
 }
 
-static int check_driver_and_stream(ABTX_driver driver, ABT_xstream xstream)
-{
-    if (ABTI_REFUSE(!driver))
-        return ABT_ERR_INV_ARG;
-    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
-}
-
 int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = check_driver_and_stream(driver, xstream);
+    int code = abti_check_callee_and_xstream(driver, xstream);
     if (code == ABT_SUCCESS)
         code = abti_driver_attach(driver, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -51,7 +44,7 @@ int ABTX_driver_attach_all(ABTX_driver driver)
 
 int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = check_driver_and_stream(driver, xstream);
+    int code = abti_check_callee_and_xstream(driver, xstream);
     if (code == ABT_SUCCESS && ABTI_REFUSE(xstream != abti_es_self && abti_is_in_callee(abti_es_self)))
         code = ABT_ERR_INV_THREAD;
     if (code == ABT_SUCCESS)

@@ -115,4 +115,12 @@ ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, v
 /* Revives a terminated unit into a pool, without pushing it. Returns an ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
+/* What is attached to streams, a driver or a source, and a stream: ABT_SUCCESS if both are there. */
+ABTI_INLINE int abti_check_callee_and_xstream(const void *callee, ABT_xstream xstream)
+{
+    if (ABTI_REFUSE(!callee))
+        return ABT_ERR_INV_ARG;
+    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
+
 #endif

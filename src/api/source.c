@@ -31,16 +31,9 @@ int ABTX_source_free(ABTX_source *source)
     return ABT_SUCCESS;
 }
 
-static int check_source_and_stream(ABTX_source source, ABT_xstream xstream)
-{
-    if (ABTI_REFUSE(!source))
-        return ABT_ERR_INV_ARG;
-    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
-}
-
 int ABTX_source_attach(ABTX_source source, ABT_xstream xstream)
 {
-    int code = check_source_and_stream(source, xstream);
+    int code = abti_check_callee_and_xstream(source, xstream);
     if (code == ABT_SUCCESS)
         code = abti_source_attach(source, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -48,7 +41,7 @@ int ABTX_source_attach(ABTX_source source, ABT_xstream xstream)
 
 int ABTX_source_detach(ABTX_source source, ABT_xstream xstream)
 {
-    int code = check_source_and_stream(source, xstream);
+    int code = abti_check_callee_and_xstream(source, xstream);
     if (code == ABT_SUCCESS)
         code = abti_source_detach(source, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
