@@ -27,6 +27,13 @@
 #define UNDER_TSAN 0
 #endif
 
+/*
+ * The child of a process with several threads can be used. Not under a sanitizer: its allocator has locks of its own,
+ * and the child waits for ever when another thread held one of them. (The C library's malloc frees them in the child.)
+ * TSan does not follow the fibers into a child.
+ */
+#define FORKS_WITH_THREADS (!UNDER_ASAN && !UNDER_TSAN)
+
 /* --enable-debug=delays */
 #define UNDER_DELAYS ABTI_BUILD_DELAYS
 

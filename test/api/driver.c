@@ -597,7 +597,7 @@ static void test_fork(void)
 {
     ABT_xstream stream;
 
-    if (UNDER_TSAN || UNDER_ASAN) {
+    if (!FORKS_WITH_THREADS) {
         skip(3, "a sanitizer's threads and locks are not there in the child of a process with several threads");
         return;
     }
