@@ -57,6 +57,12 @@ start_examples = examples/start/Makefile examples/start/README.md examples/start
 	examples/start/readers.c examples/start/rounds.c examples/start/scheduler.c examples/start/server.c \
 	examples/start/stacks.c examples/start/state.c examples/start/timeout.c examples/start/values.c
 
+# Each function in use, for its page in the reference: installed and looked at in the same way.
+reference_examples = examples/reference/Makefile examples/reference/README.md examples/reference/barrier.c \
+	examples/reference/cond.c examples/reference/config.c examples/reference/errors.c examples/reference/eventual.c \
+	examples/reference/future.c examples/reference/keys.c examples/reference/mutex.c examples/reference/timer.c \
+	examples/reference/xstream_barrier.c
+
 examples: $(example_programs)
 
 .PHONY: examples

@@ -26,10 +26,26 @@ def note(notes, name, kind):
     return next((text for pattern, what, text in notes if what == kind and re.fullmatch(pattern, name)), None)
 
 
+def example_files():
+    """The installed examples: those by question, and those of the reference; of each the shortest first."""
+    return [file for folder in ("start", "reference")
+            for file in sorted((TOP / "examples" / folder).glob("*.c*"), key=lambda file: (file.stat().st_size, file.name))]
+
+
 def examples():
-    """Which words stand in which of the installed examples, the shortest first."""
-    files = sorted((TOP / "examples/start").glob("*.c*"), key=lambda f: f.stat().st_size)
-    return {file.name: set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::|ABTIO_|abtio_)\w+", file.read_text())) for file in files}
+    """Which words stand in the code of which example, with its place below examples/."""
+    return {str(file.relative_to(TOP / "examples")):
+            set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::|ABTIO_|abtio_)\w+", re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.S)))
+            for file in example_files()}
+
+
+def examples_of(names, family, used):
+    """Those that use one of the names: at most two by question, then those of the reference that show most of its family."""
+    files = [file for file, words in used.items() if words & names]
+    by_question = [file for file in files if file.startswith("start/")][:2]
+    rest = [file for file in files if file.startswith("reference/")]
+    rest.sort(key=lambda file: -sum(word.startswith(family) for word in used[file]))
+    return (by_question + rest)[:3]
 
 
 def tests():
@@ -93,7 +109,7 @@ def read(headers):
                 entry.comment = entry.comment or last  # of a type and the constants that go with it
             last = entry.comment
             names = set(entry.names) | {name for name, _ in entry.constants}
-            entry.examples = [file for file, words in used.items() if words & names][:3]
+            entry.examples = examples_of(names, "_".join(entry.name.split("_")[:2]), used)
             entry.test = tested.get(entry.name) if not entry.examples else None
             if entry.kind != "function":
                 entry.contract = None

@@ -104,7 +104,7 @@ def link_code(text, places, root):
         name = re.match(rf"{header.NAME}", match[1])
         if name and name[0] in places:
             return f'<code><a href="{root}{places[name[0]]}">{match[1]}</a></code>'
-        example = re.fullmatch(r"examples/start/(\w+\.c\w*)", match[1])
+        example = re.fullmatch(r"examples/((?:start|reference)/\w+\.c\w*)", match[1])
         return f'<code><a href="{root}examples/{example[1]}.html">{match[1]}</a></code>' if example else match[0]
 
     return re.sub(r"(?<!<pre>)(?<!\">)<code>([^<\n]+)</code>", target, text)
@@ -113,8 +113,9 @@ def link_code(text, places, root):
 def write_pages(directory, index, places):
     """The pages of doc/, of doc/guide/ and the examples. Returns {source: (title, place)}."""
     found = {}
+    names = ("examples/start/README.md", "examples/reference/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")
     for file in sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md")) + \
-            [book.TOP / name for name in ("examples/start/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")]:
+            [book.TOP / name for name in names]:
         text, source = file.read_text(), str(file.relative_to(book.TOP))
         target = directory / file.relative_to(book.TOP).with_suffix(".html")
         target = target.with_name(target.name.lower())
@@ -130,11 +131,12 @@ def write_pages(directory, index, places):
                   for heading in re.findall(r"^## (.*)", text, re.M)]
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
-    for file in sorted((book.TOP / "examples/start").glob("*.c*")):
-        body = f"<h1>{file.name}</h1><pre><code>{linked(file.read_text(), {n: '../' + p for n, p in places.items()})}</code></pre>"
-        shutil.copy(file, directory / "examples/start")
-        (directory / "examples" / (file.name + ".html")).write_text(page(file.name, body, "../"))
-        index.append(("example " + file.name, "", f"examples/{file.name}.html"))
+    for file in book.example_files():
+        body = f"<h1>{file.name}</h1><pre><code>{linked(file.read_text(), {n: '../../' + p for n, p in places.items()})}</code></pre>"
+        place = directory / file.relative_to(book.TOP)
+        shutil.copy(file, place)
+        place.with_name(file.name + ".html").write_text(page(file.name, body, "../../"))
+        index.append(("example " + file.name, "", f"{file.relative_to(book.TOP)}.html"))
     return found
 
 
@@ -146,7 +148,9 @@ def front(intro, sections, places, pages, version):
     rows = [(title, os.path.normpath("doc/guide/" + file), text) for title, file, text in rows]
     body += [f'<tr><td><a href="{pages[file][1]}">{html.escape(title)}</a></td><td>{html.escape(text)}</td></tr>'
              for title, file, text in rows]
-    body += ['<tr><td><a href="examples/start/readme.html">Examples</a></td><td>Programs of one file, by question</td></tr>']
+    body += ['<tr><td><a href="examples/start/readme.html">Examples</a></td><td>Programs of one file, by question</td></tr>',
+             '<tr><td><a href="examples/reference/readme.html">Examples of the reference</a></td>'
+             '<td>Each function in a program that shows its point</td></tr>']
     body += ["</table><h2>More for users</h2><ul>"]
     body += [f'<li><a href="{pages[name][1]}">{html.escape(pages[name][0])}</a></li>' for name in FOR_USERS]
     body += ['</ul><h2>Reference</h2><ul class="names">']
@@ -155,6 +159,7 @@ def front(intro, sections, places, pages, version):
              for at, (file, section) in enumerate(zip(files, sections)) if file not in files[:at]]
     body += ["</ul>"] + [paragraph(text, places) for text in intro[2:]]
     guided = {file for _, file, _ in rows} | set(FOR_USERS) | {"doc/guide/README.md", "examples/start/README.md"}
+    guided.add("examples/reference/README.md")
     body += ["<h2>For those who change the library</h2><ul>"]
     body += [f'<li><a href="{place}">{html.escape(title)}</a></li>' for source, (title, place) in pages.items()
              if source not in guided and source != "README.md"]
