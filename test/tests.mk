@@ -240,6 +240,7 @@ regress_tests = \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/odd_deadlines \
+	test/regress/pick_watched \
 	test/regress/pop_threads_tail \
 	test/regress/key_destructor_stack \
 	test/regress/private_resume \

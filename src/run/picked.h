@@ -38,8 +38,8 @@ struct abti_picked {
 void abti_picked_tell(abti_sched *sched, abti_unit *unit);
 
 /*
- * Picks the next unit. NULL: there is none. relaxed: the pop that has brought the unit orders its state, and a unit
- * that others run is an error of the user's.
+ * Picks the next unit. NULL: there is none. relaxed: the pop that has brought the unit orders its state, which may have
+ * a mark, and a unit that others run is an error of the user's.
  */
 ABTI_INLINE abti_unit *abti_picked_pick(abti_es *es, abti_sched *sched)
 {
@@ -47,7 +47,7 @@ ABTI_INLINE abti_unit *abti_picked_pick(abti_es *es, abti_sched *sched)
     ABT_thread unit = ABTI_PICKED_CALL(es, sched, sched->picked->def.pick(sched));
     if (abti_is_seldom(unit) && (!unit || unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL))
         return NULL;
-    if (ABTI_LIKELY(abti_load_relaxed(&unit->state) == ABT_THREAD_STATE_READY))
+    if (ABTI_LIKELY((abti_load_relaxed(&unit->state) & ABTI_STATE_MASK) == ABT_THREAD_STATE_READY))
         return unit;
     abti_picked_tell(sched, unit);
     return NULL;
