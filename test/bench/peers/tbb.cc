@@ -110,14 +110,22 @@ long fib(int n)
     return a + b;
 }
 
-void fib_batch(void *)
+void fib_batch(void *arg)
 {
-    suite_expect(fib(KERNEL_FIB_N), kernel_fib(KERNEL_FIB_N), "fib");
+    int n = *static_cast<const int *>(arg);
+    suite_expect(fib(n), kernel_fib(n), "fib");
 }
 
 void run_fib(const suite_work *)
 {
-    suite_run(fib_batch, nullptr, static_cast<double>(kernel_fib_spawns(KERNEL_FIB_N)));
+    int n = KERNEL_FIB_N;
+    suite_run(fib_batch, &n, static_cast<double>(kernel_fib_spawns(n)));
+}
+
+void run_large_fib(const suite_work *)
+{
+    int n = KERNEL_LARGE_FIB_N;
+    suite_run_long(fib_batch, &n, static_cast<double>(kernel_fib_spawns(n)));
 }
 
 void place_queens(kernel_board *board, int queens)
@@ -223,6 +231,7 @@ const suite_work works[] = {
     {"tasks-parallel", "", "*", run_loop, 1, 2},
     {"nested", "", "*", run_loop, ROWS, 3},
     {"fib", "", "*", run_fib, 0, 0},
+    {"fib-large", "", "*", run_large_fib, 0, 0},
     {"nqueens", "", "*", run_queens, 0, 0},
     {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},
     {"uts-t3", "", "*", run_uts, KERNEL_T3, 0},

@@ -5,6 +5,7 @@
 #include "kernels.h"
 #include "xs.h"
 
+enum { SMALL, LARGE }; /* trees */
 enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
 /* A library of 1.2 has none of these: the works are not listed then. */
@@ -174,16 +175,18 @@ ABTX_TASK(long, fib, (int, n))
     return ABTX_JOIN(fib, one) + two;
 }
 
+static int fib_n;
+
 static void fib_batch(void *arg)
 {
     (void)arg;
-    suite_expect(ABTX_RUN(fib, KERNEL_FIB_N), kernel_fib(KERNEL_FIB_N), "fib");
+    suite_expect(ABTX_RUN(fib, fib_n), kernel_fib(fib_n), "fib");
 }
 
 static void run_fib(const struct suite_work *work)
 {
-    (void)work;
-    run(fib_batch, (double)kernel_fib_spawns(KERNEL_FIB_N));
+    fib_n = work->variant == LARGE ? KERNEL_LARGE_FIB_N : KERNEL_FIB_N;
+    run(fib_batch, (double)kernel_fib_spawns(fib_n));
 }
 
 static int queens;
@@ -231,40 +234,55 @@ static void run_queens(const struct suite_work *work)
 
 static enum kernel_tree tree;
 
-static void add(void *left, const void *right, void *arg)
+struct children_task {
+    struct abtx_task task;
+    const struct kernel_node *parent;
+    int first;
+    long nodes;
+};
+
+static long count_children(abtx_at here, const struct kernel_node *parent, int first);
+
+static void run_children(abtx_at here, struct abtx_task *task)
 {
-    (void)arg;
-    *(long *)left += *(const long *)right;
+    struct children_task *t = (struct children_task *)task;
+    t->nodes = count_children(here, t->parent, t->first);
 }
 
-static void count_children(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg);
-
-static void count_node(struct kernel_node *node, long *sum)
+/* The child and all below it. */
+static long count_child(abtx_at here, const struct kernel_node *parent, int number)
 {
-    static const long none;
-    struct abtx_reduction how = {sizeof(long), &none, count_children, add, node};
-    ++*sum;
-    if (node->num_children > 0)
-        abtx_reduce(0, node->num_children, 1, &how, sum);
+    struct kernel_node child;
+    kernel_uts_child(tree, parent, number, &child);
+    return 1 + (child.num_children > 0 ? count_children(here, &child, 0) : 0);
 }
 
-static void count_children(ptrdiff_t begin, ptrdiff_t end, void *sum, void *arg)
+/*
+ * The children from `first` on and all below them. While one is counted, others may take those behind it: the oldest
+ * task is the largest part. So it is not with a loop in a loop, of which the inner one is split.
+ */
+static long count_children(abtx_at here, const struct kernel_node *parent, int first)
 {
-    for (ptrdiff_t i = begin; i < end; i++) {
-        struct kernel_node child;
-        kernel_uts_child(tree, arg, (int)i, &child);
-        count_node(&child, sum);
+    struct children_task others;
+    long nodes = 0;
+    others.parent = parent;
+    for (int i = first; i + 1 < parent->num_children; i++) {
+        others.first = i + 1;
+        nodes += count_child(abtx_fork(here, &others.task, run_children), parent, i);
+        if (!abtx_join(here))
+            return nodes + others.nodes;
     }
+    return nodes + count_child(here, parent, parent->num_children - 1);
 }
 
 static void uts_batch(void *arg)
 {
     struct kernel_node root;
-    long nodes = 0;
+    struct abtx_region region;
     (void)arg;
     kernel_uts_root(tree, &root);
-    count_node(&root, &nodes);
-    suite_expect(nodes, kernel_uts_nodes(tree), "the number of nodes");
+    suite_expect(1 + count_children(ABTX_fork_enter(&region), &root, 0), kernel_uts_nodes(tree), "the number of nodes");
+    ABTX_fork_leave(&region);
 }
 
 static void run_uts(const struct suite_work *work)
@@ -313,7 +331,8 @@ const struct suite_work abt_forked_works[] = {
     {"tasks-single", "forked", "*", run_tasks_single, 1, 0},
     {"tasks-empty", "forked", "*", run_tasks_empty, 0, 0},
     {"nested", "forked", "*", run_nested, ROWS, 0},
-    {"fib", "forked", "*", run_fib, 0, 0},
+    {"fib", "forked", "*", run_fib, 0, SMALL},
+    {"fib-large", "forked", "*", run_fib, 0, LARGE},
     {"nqueens", "forked", "*", run_queens, 0, 0},
     {"uts-t1", "forked", "*", run_uts, KERNEL_T1, 0},
     {"uts-t3", "forked", "*", run_uts, KERNEL_T3, 0},

@@ -11,6 +11,9 @@ extern "C" {
 /* ---- Fibonacci numbers: fib(n) spawns kernel_fib_spawns(n) tasks if each call but a leaf spawns one ---- */
 
 #define KERNEL_FIB_N (suite_quick ? 20 : 24)
+/* A tree that takes long enough to show the rate at which several streams go on, rather than how they find each other.
+ * It is for those whose spawns take no more than some tens of nanoseconds. */
+#define KERNEL_LARGE_FIB_N (suite_quick ? 24 : 38)
 long kernel_fib(int n);
 long kernel_fib_spawns(int n);
 
@@ -21,7 +24,7 @@ void kernel_scal(float *v, int begin, int end, float a);
 
 /* ---- N-Queens ---- */
 
-#define KERNEL_QUEENS (suite_quick ? 8 : 10)
+#define KERNEL_QUEENS (suite_quick ? 8 : 12)
 #define KERNEL_MAX_QUEENS 16
 
 /* A board with queens in the first rows. A bit of the masks is a column of the next row that is under attack. */

@@ -250,7 +250,7 @@ func placeQueens(queens int, row int, columns, left, right uint32) int {
 }
 
 func runQueens() {
-	queens, solutions, placements := 10, 724, 35538.0
+	queens, solutions, placements := 12, 14200, 856188.0
 	if quick {
 		queens, solutions, placements = 8, 92, 2056.0
 	}

@@ -41,12 +41,21 @@ pub fn fib_job(run: &Run) -> (u32, usize, f64) {
     }
 }
 
+/// The same of a tree that takes long enough to show the rate, rather than the start.
+pub fn large_fib_job(run: &Run) -> (u32, usize, f64) {
+    if run.quick {
+        (24, 46368, 75024.0)
+    } else {
+        (38, 39088169, 63245985.0)
+    }
+}
+
 /// Queens, solutions, placements.
 pub fn queens_job(run: &Run) -> (u32, usize, f64) {
     if run.quick {
         (8, 92, 2056.0)
     } else {
-        (10, 724, 35538.0)
+        (12, 14200, 856188.0)
     }
 }
 

@@ -15,7 +15,8 @@ pub const WORKS: &[Work] = &[
     ("tasks-empty", "*", tasks_empty),
     ("tasks-parallel", "*", tasks_parallel),
     ("nested", "*", nested),
-    ("fib", "*", run_fib),
+    ("fib", "*", |run| run_fib(run, fib_job(run))),
+    ("fib-large", "*", |run| run_fib(run, large_fib_job(run))),
     ("nqueens", "*", run_queens),
     ("uts-t1", "*", |run| run_uts(run, Tree::T1)),
     ("uts-t3", "*", |run| run_uts(run, Tree::T3)),
@@ -115,8 +116,7 @@ fn fib(n: u32) -> usize {
     a + b
 }
 
-fn run_fib(run: &Run) {
-    let (n, answer, spawns) = fib_job(run);
+fn run_fib(run: &Run, (n, answer, spawns): (u32, usize, f64)) {
     pool(run).install(|| run.measure(spawns, || expect(fib(n), answer, "fib")));
 }
 

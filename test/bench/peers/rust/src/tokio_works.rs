@@ -180,7 +180,7 @@ fn place(board: Board, queens: u32) -> Pin<Box<dyn Future<Output = usize> + Send
 
 fn run_queens(run: &Run) {
     let ((queens, solutions, placements), runtime) = (queens_job(run), runtime(run));
-    run.measure(placements, || expect(go(&runtime, place(EMPTY, queens)), solutions, "the number of solutions"));
+    run.measure_long(placements, || expect(go(&runtime, place(EMPTY, queens)), solutions, "the number of solutions"));
 }
 
 struct Search {
