@@ -304,6 +304,7 @@ test_api_trace_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \
 	test/bench/basic \
+	test/bench/costs/costs \
 	test/bench/external \
 	test/bench/idle \
 	test/bench/instructions \
@@ -313,6 +314,10 @@ bench_programs = \
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
+test_bench_costs_costs_SOURCES = test/bench/costs/costs.c test/bench/costs/costs.h test/bench/costs/io.c \
+	test/bench/costs/pool.c test/bench/costs/rest.c test/bench/costs/self.c test/bench/costs/stream.c test/bench/costs/sync.c \
+	test/bench/costs/unit.c
+test_bench_costs_costs_LDADD = libabtio.la $(LDADD)
 test_bench_external_SOURCES = test/bench/external.c test/bench/native.c test/bench/native.h $(bench_common)
 test_bench_idle_SOURCES = test/bench/idle.c $(bench_common)
 test_bench_instructions_SOURCES = test/bench/instructions.c

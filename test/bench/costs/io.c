@@ -1,0 +1,72 @@
+/* What libabtio does without the system: operations that are done. */
+#include "costs.h"
+
+#include <abtio.h>
+
+static abtio_op *ops[TIMES];
+static abtio_deadline deadline;
+static abtio_info info;
+
+#define must_io(call) must((call) >= 0 ? ABT_SUCCESS : ABT_ERR_OTHER)
+
+static void make_done(void)
+{
+    must_io(abtio_init(NULL));
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_sleep_nb(0, ABTIO_FOREVER, &ops[i]));
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_op_wait(ops[i]));
+}
+
+static void free_done(void)
+{
+    for (int i = 0; i < TIMES; i++)
+        abtio_op_free(&ops[i]);
+    must_io(abtio_finalize());
+}
+
+static void op_test(int i)
+{
+    must_io(abtio_op_test(ops[i], NULL));
+}
+
+static void op_wait(int i)
+{
+    must_io(abtio_op_wait(ops[i]));
+}
+
+static void op_wait_any(int i)
+{
+    must_io(abtio_op_wait_any(1, &ops[i], ABTIO_FOREVER));
+}
+
+/* It comes too late. */
+static void op_cancel(int i)
+{
+    must_io(-abtio_cancel(ops[i]));
+}
+
+static void op_free(int i)
+{
+    abtio_op_free(&ops[i]);
+}
+
+static void get_info(int i)
+{
+    (void)i;
+    must_io(abtio_get_info(&info));
+}
+
+static void after(int i)
+{
+    (void)i;
+    deadline = abtio_after(1000);
+}
+
+COST_ROW(op_test, "abtio_op_test", "it is done", make_done, op_test, free_done, 1, IN_ULT, NULL);
+COST_ROW(op_wait, "abtio_op_wait", "it is done", make_done, op_wait, free_done, 1, IN_ULT, NULL);
+COST_ROW(op_wait_any, "abtio_op_wait_any", "the only one is done", make_done, op_wait_any, free_done, 1, IN_ULT, NULL);
+COST_ROW(op_cancel, "abtio_cancel", "it is done", make_done, op_cancel, free_done, 1, IN_ULT, NULL);
+COST_ROW(op_free, "abtio_op_free", "it is done", make_done, op_free, free_done, 1, IN_ULT, NULL);
+COST_ROW(get_info, "abtio_get_info", "no stream has a ring", make_done, get_info, free_done, 1, IN_ULT, NULL);
+COST_ROW(after, "abtio_after", "without what the clock takes", NULL, after, NULL, 1, IN_ULT, NULL);
