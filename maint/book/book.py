@@ -8,7 +8,6 @@ import header
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADERS = [TOP / "include/abt.h.in", TOP / "include/abt_fork.h", TOP / "include/abt_fork.hpp",
            TOP / "addons/io/include/abtio.h"]
-NOT_COUNTED = "No count of instructions is kept for it."
 NO_ORDER = "It promises no order between threads."
 
 
@@ -20,6 +19,15 @@ def costs():
     lines = (TOP / "maint/instructions.tsv").read_text().splitlines()
     processors = next(line.split("\t")[1:] for line in lines if line.startswith("# work"))
     return processors, {row[0]: row[1:] for row in rows(TOP / "maint/instructions.tsv")}
+
+
+def figures():
+    """{function: what one call takes in each case that is counted}, in words; numbers of two digits."""
+    found = {}
+    for name, count, case in rows(TOP / "maint/costs.tsv"):
+        digits = max(len(count) - 2, 0)
+        found.setdefault(name, []).append(f"About {round(int(count), -digits):,} instructions on x86-64: {case}.")
+    return found
 
 
 def note(notes, name, kind):
@@ -62,12 +70,13 @@ def code_errors():
     return found
 
 
-def describe(entry, notes, table, processors, counts):
+def describe(entry, notes, table, processors, counts, counted):
     """What the page of a function says below its description."""
-    for what, usual in (("order", NO_ORDER), ("cost", ""), ("waiting", "")):
+    for what, usual in (("order", NO_ORDER), ("cost", ""), ("waiting", ""), ("dominant", "")):
         setattr(entry, what, note(notes, entry.name, what) or usual)
     entry.contract.waiting = [entry.waiting] if entry.waiting else entry.contract.waiting
     entry.cost = [(work, dict(zip(processors, counts[work]))) for work in entry.cost.split("; ") if work]
+    entry.costs = counted.get(entry.name, []) + ([entry.dominant] if entry.dominant else [])
     entry.errors = []
     entry.returns = contract.IO_RETURNS if entry.header == "abtio.h" and entry.result in ("int", "ssize_t") else ""
     if not entry.gives_code:
@@ -99,7 +108,7 @@ def read(headers):
     for path in headers:
         more, found = parse(pathlib.Path(path))
         intro, sections = intro or more, sections + found
-    processors, counts = costs()
+    (processors, counts), counted = costs(), figures()
     notes, used, table, tested = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors(), tests()
     known, previous = {}, None
     for section in sections:
@@ -120,7 +129,7 @@ def read(headers):
             entry.contract = contract.read_io(entry, known) if is_io else contract.read(entry, previous, known)
             previous = known[entry.name] = entry.contract
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
-            describe(entry, notes, table, processors, counts)
+            describe(entry, notes, table, processors, counts, counted)
     bases = {}
     for section in sections:
         for entry in section.entries:

@@ -66,13 +66,11 @@ def function(entry, lines):
     lines += [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
     if entry.contract.waiting:
         lines += [".Ss Waiting"] + [fill(text) for text in entry.contract.waiting]
-    lines += [".Ss Memory order", fill(entry.order), ".Ss Cost"]
+    lines += [".Ss Memory order", fill(entry.order), ".Ss Cost"] + [fill(text) for text in entry.costs]
     if entry.cost:
-        lines += ["Instructions of one operation in a release build:", ".Bl -column -offset indent "
+        lines += [".Pp", "Instructions of one operation in a release build:", ".Bl -column -offset indent "
                   '"create+join+free, not migratable" "x86_64" "aarch64"', ".It operation Ta x86_64 Ta aarch64"]
         lines += [f".It {work} Ta {counts['x86_64']} Ta {counts['aarch64']}" for work, counts in entry.cost] + [".El"]
-    else:
-        lines.append(book.NOT_COUNTED)
     if entry.gives_code:
         lines += [".Sh RETURN VALUES", ".Dv ABT_SUCCESS ,", "or an error code."]
     elif entry.returns:

@@ -64,15 +64,13 @@ def function(entry, places):
     for base in entry.behind:
         out += [f"<p>Of {linked(base.name, places)}: {linked(text, places)}</p>" for text in base.text]
     rows = [("Callers", " ".join(entry.contract.callers)), ("Waiting", " ".join(entry.contract.waiting)),
-            ("Memory order", entry.order)]
+            ("Memory order", entry.order), ("Cost", " ".join(entry.costs))]
     out += [f"<p><strong>{what}.</strong> {linked(text, places)}</p>" for what, text in rows if text]
     if entry.cost:
-        out.append("<p><strong>Cost</strong>, in instructions of one operation in a release build:</p><table>")
+        out.append("<p>Instructions of one operation in a release build:</p><table>")
         out.append("<tr><th>operation</th>" + "".join(f"<th>{cpu}</th>" for cpu in entry.cost[0][1]) + "</tr>")
         out += [f"<tr><td>{html.escape(work)}</td>" + "".join(f"<td>{n}</td>" for n in counts.values()) + "</tr>"
                 for work, counts in entry.cost] + ["</table>"]
-    else:
-        out.append(f"<p><strong>Cost.</strong> {book.NOT_COUNTED}</p>")
     if entry.returns:
         out.append(f"<p><strong>Returns.</strong> {entry.returns}</p>")
     if entry.errors:
