@@ -17,7 +17,8 @@ struct lane {
     _Atomic(uint64_t) in_flight;   /* operations whose result is not told yet; others only read it */
     int wake_fd;                   /* that the stream's wait is watching, or -1 */
     unsigned directly;             /* operations in a row after which their callers went on without a switch */
-    unsigned doubt;                /* operations that are not tried so: the last one was tried in vain */
+    unsigned doubt[2];             /* operations that are not tried so: the last one was tried in vain; see kind_of */
+    bool idle_soon;                /* who has submitted last has left the stream with nothing to run, it seems */
     bool ending;                   /* no operation is begun here any more */
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
@@ -274,12 +275,10 @@ static void take_cancels(struct lane *lane)
 
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
 
-static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
+static ABT_bool lane_look(struct lane *lane)
 {
-    struct lane *lane = data;
-
-    (void)about_to_sleep;
     lane->directly = 0;
+    lane->idle_soon = false;
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
         lane_enter(lane, 0, -1);
@@ -287,6 +286,21 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
         return ABT_FALSE;
     lane_reap(lane);
     return ABT_TRUE;
+}
+
+/*
+ * When the stream is likely to come to lane_wait now, one system call there hands over what there is and waits. If it
+ * does not come there, because something is ready after all or it goes on looking, the next poll does not leave it.
+ */
+static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
+{
+    struct lane *lane = data;
+
+    if (lane->idle_soon && !about_to_sleep && !ring_wants_enter(&lane->ring) && !ring_first(&lane->ring)) {
+        lane->idle_soon = false;
+        return ABT_FALSE;
+    }
+    return lane_look(lane);
 }
 
 /* In a child of fork(), a lane of the parent. */
@@ -428,6 +442,7 @@ struct lane *abtioi_lane_self(void)
 void abtioi_lane_start(struct lane *lane, abtio_op *op)
 {
     op->lane = lane;
+    lane->idle_soon = false;
     count(&lane->in_flight, 1);
     submit(lane, op);
 }
@@ -443,6 +458,12 @@ static bool is_alone(void)
     return ready == 0;
 }
 
+/* What waits for a peer seldom succeeds at once, and the rest mostly does. */
+static int kind_of(const abtio_op *op)
+{
+    return abtioi_op_ready(op) == POLLIN;
+}
+
 /*
  * With nothing else to run, the stream would enter the ring at once. The caller does that itself: an operation that is
  * done by then costs no switch. After some in a row the stream gets its turn, which may have other pools and events.
@@ -450,27 +471,31 @@ static bool is_alone(void)
 static bool is_done_directly(struct lane *lane, abtio_op *op)
 {
     enum { MOST_DIRECTLY = 16, DOUBT = 15 };
+    unsigned *doubt = &lane->doubt[kind_of(op)];
 
-    if (lane->doubt > 0) {
-        lane->doubt--;
+    if (*doubt > 0) {
+        --*doubt;
         return false;
     }
-    if (op->code == CODE_connect || lane->directly >= MOST_DIRECTLY || !is_alone())
+    if (op->code == CODE_connect || lane->directly >= MOST_DIRECTLY)
         return false;
     op->told = TOLD_BY_FLAG;
     lane->directly++;
     lane_enter(lane, 0, -1);
     lane_reap(lane);
     if (!op->finished)
-        lane->doubt = DOUBT;
+        *doubt = DOUBT;
     return op->finished;
 }
 
 ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
 {
+    bool alone = is_alone();
+
     abtioi_lane_start(lane, op);
-    if (is_done_directly(lane, op))
+    if (alone && is_done_directly(lane, op))
         return op->result;
+    lane->idle_soon = alone;
     /*
      * Only this stream's native thread finishes it, or hands it to the helpers, and does so when the caller has left;
      * so the flag cannot change between this line and the suspension. Others may resume the caller by mistake.
@@ -485,7 +510,7 @@ ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
 void abtioi_lane_look(struct lane *lane)
 {
     if (lane && lane == self)
-        lane_poll(lane, ABT_FALSE);
+        lane_look(lane);
 }
 
 /* Tries what streams will do. */
