@@ -24,6 +24,7 @@ libabtio_la_SOURCES = \
 	addons/io/src/signals.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
+	addons/io/src/drained.h \
 	addons/io/src/lane.c \
 	addons/io/src/ring.c \
 	addons/io/src/ring.h \

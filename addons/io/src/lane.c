@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "drained.h"
 #include "helpers.h"
 #include "ring.h"
 #include "submit.h"
@@ -14,10 +15,11 @@
 struct lane {
     struct ring ring;
     ABT_xstream xstream;
-    _Atomic(uint64_t) in_flight;   /* operations whose result is not told yet; others only read it */
-    int wake_fd;                   /* that the stream's wait is watching, or -1 */
-    unsigned directly;             /* operations in a row after which their callers went on without a switch */
-    unsigned doubt[2];             /* operations that are not tried so: the last one was tried in vain; see kind_of */
+    _Atomic(uint64_t) in_flight; /* operations whose result is not told yet; others only read it */
+    int wake_fd;                 /* that the stream's wait is watching, or -1 */
+    unsigned directly;           /* operations in a row after which their callers went on without a switch */
+    unsigned doubt[2];           /* operations that are not tried so: the last one was tried in vain; see kind_of */
+    struct drained drained;
     bool idle_soon;                /* who has submitted last has left the stream with nothing to run, it seems */
     bool ending;                   /* no operation is begun here any more */
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
@@ -73,40 +75,6 @@ static void make_room(struct lane *lane, unsigned num)
     }
 }
 
-/* The kernel reads the time when it takes the submission; the one of the operation comes just before. */
-static void submit_deadline(struct lane *lane, abtio_op *op)
-{
-    struct io_uring_sqe *sqe = ring_next(&lane->ring);
-
-    op->time.tv_sec = op->deadline / 1000000000;
-    op->time.tv_nsec = op->deadline % 1000000000;
-    memset(sqe, 0, sizeof(*sqe));
-    sqe->opcode = IORING_OP_LINK_TIMEOUT;
-    sqe->fd = -1;
-    sqe->addr = (uintptr_t)&op->time;
-    sqe->len = 1;
-    sqe->timeout_flags = IORING_TIMEOUT_ABS;
-    sqe->user_data = OF_NOTHING;
-}
-
-static void submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
-{
-    memset(sqe, 0, sizeof(*sqe));
-    sqe->opcode = IORING_OP_POLL_ADD;
-    sqe->fd = fd;
-    sqe->poll32_events = abtioi_submit_events(events);
-}
-
-/*
- * Whether the system call is little beside what the kernel has to do: such a one is handed over at once, since a device
- * would idle until the units that are ready have had their turns. The limit is the common size of a device's request.
- */
-static bool is_large(const struct io_uring_sqe *sqe)
-{
-    enum { LARGE = 128 * 1024 };
-    return (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE) && sqe->len >= LARGE;
-}
-
 /* Its call, or a poll of its descriptor if it is polling. */
 static void submit(struct lane *lane, abtio_op *op)
 {
@@ -115,15 +83,19 @@ static void submit(struct lane *lane, abtio_op *op)
     make_room(lane, 2);
     struct io_uring_sqe *sqe = ring_next(&lane->ring);
     if (op->polling)
-        submit_poll(sqe, op->args.fd, abtioi_op_ready(op));
+        abtioi_submit_poll(sqe, op->args.fd, abtioi_op_ready(op));
     else
         abtioi_submit_call(sqe, op);
     sqe->user_data = (uintptr_t)op;
+    if (!op->polling && op->code == CODE_recv && drained_knows(&lane->drained, op->args.fd))
+        abtioi_submit_poll_first(sqe);
     if (linked) {
+        struct io_uring_sqe *timeout = ring_next(&lane->ring);
         sqe->flags |= IOSQE_IO_LINK;
-        submit_deadline(lane, op);
+        abtioi_submit_deadline(timeout, op);
+        timeout->user_data = OF_NOTHING;
     }
-    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || is_large(sqe))
+    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || abtioi_submit_is_large(sqe))
         lane_enter(lane, 0, -1);
 }
 
@@ -132,11 +104,7 @@ static void submit_cancel(struct lane *lane, const abtio_op *op)
 {
     make_room(lane, 1);
     struct io_uring_sqe *sqe = ring_next(&lane->ring);
-    memset(sqe, 0, sizeof(*sqe));
-    sqe->opcode = IORING_OP_ASYNC_CANCEL;
-    sqe->fd = -1;
-    sqe->addr = (uintptr_t)op;
-    sqe->cancel_flags = op ? 0 : IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL;
+    abtioi_submit_cancel(sqe, op);
     sqe->user_data = OF_NOTHING;
 }
 
@@ -194,10 +162,12 @@ static void again(struct lane *lane, abtio_op *op)
         settle(lane, op, -ECANCELED);
 }
 
-static void complete(struct lane *lane, abtio_op *op, int answer)
+static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags)
 {
     ssize_t result = abtioi_submit_result(op, answer);
 
+    if (op->code == CODE_recv && !op->polling && answer > 0)
+        drained_set(&lane->drained, op->args.fd, !(flags & IORING_CQE_F_SOCK_NONEMPTY));
     if (op->polling && result >= 0) {
         op->polling = false;
         again(lane, op);
@@ -225,11 +195,11 @@ static void lane_reap(struct lane *lane)
     while ((cqe = ring_first(&lane->ring))) {
         uint64_t of = cqe->user_data;
         int answer = cqe->res;
-        bool more = cqe->flags & IORING_CQE_F_MORE;
+        unsigned flags = cqe->flags;
         ring_pop(&lane->ring);
         if (of > OF_WAKE)
-            complete(lane, (abtio_op *)(uintptr_t)of, answer);
-        else if (of == OF_WAKE && !more)
+            complete(lane, (abtio_op *)(uintptr_t)of, answer, flags);
+        else if (of == OF_WAKE && !(flags & IORING_CQE_F_MORE))
             lane->wake_fd = -1; /* it is watched no more */
     }
 }
@@ -338,7 +308,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     if (lane->wake_fd != fd) {
         make_room(lane, 1);
         struct io_uring_sqe *sqe = ring_next(&lane->ring);
-        submit_poll(sqe, fd, POLLIN);
+        abtioi_submit_poll(sqe, fd, POLLIN);
         sqe->len = IORING_POLL_ADD_MULTI;
         sqe->user_data = OF_WAKE;
         lane->wake_fd = fd;

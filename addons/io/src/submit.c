@@ -14,6 +14,13 @@ static void fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr,
     sqe->off = off;
 }
 
+/* Events of poll, as a submission has them: on big-endian machines with the halves of the word changed over. */
+static unsigned poll_events(unsigned events)
+{
+    static const bool swapped = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    return swapped ? events << 16 | events >> 16 : events;
+}
+
 /* Moves at most so many bytes, as the system calls do. */
 static size_t clamp(size_t size)
 {
@@ -24,12 +31,6 @@ static size_t clamp(size_t size)
 bool abtioi_submit_knows(enum code code)
 {
     return code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo && code != CODE_blocking;
-}
-
-unsigned abtioi_submit_events(unsigned events)
-{
-    static const bool swapped = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    return swapped ? events << 16 | events >> 16 : events;
 }
 
 /* Until when a sleep lasts: its end, or the deadline. The kernel reads it when the submission is handed over. */
@@ -74,10 +75,7 @@ static void fill_others(struct io_uring_sqe *sqe, abtio_op *op)
     case CODE_statx: fill(sqe, IORING_OP_STATX, a->fd, a->in, a->mode, (uintptr_t)a->out2); break;
     case CODE_socket: fill(sqe, IORING_OP_SOCKET, a->fd, NULL, (unsigned)a->fd2, a->flags); return;
     case CODE_shutdown: fill(sqe, IORING_OP_SHUTDOWN, a->fd, NULL, a->flags, 0); return;
-    case CODE_poll:
-        fill(sqe, IORING_OP_POLL_ADD, a->fd, NULL, 0, 0);
-        sqe->poll32_events = abtioi_submit_events(a->flags);
-        return;
+    case CODE_poll: abtioi_submit_poll(sqe, a->fd, a->flags); return;
     case CODE_sleep: fill_sleep(sqe, op); return;
     default: fill_splice(sqe, a); return;
     }
@@ -111,6 +109,39 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
     default: fill_others(sqe, op); return;
     }
     sqe->msg_flags = a->flags; /* the same word as rw_flags and accept_flags */
+}
+
+/* The kernel reads the time when it takes the submission. */
+void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op)
+{
+    op->time.tv_sec = op->deadline / 1000000000;
+    op->time.tv_nsec = op->deadline % 1000000000;
+    fill(sqe, IORING_OP_LINK_TIMEOUT, -1, &op->time, 1, 0);
+    sqe->timeout_flags = IORING_TIMEOUT_ABS;
+}
+
+void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
+{
+    fill(sqe, IORING_OP_POLL_ADD, fd, NULL, 0, 0);
+    sqe->poll32_events = poll_events(events);
+}
+
+void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
+{
+    fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
+    sqe->cancel_flags = op ? 0 : IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL;
+}
+
+void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
+{
+    if (sqe->msg_flags == 0 && sqe->len > 0)
+        sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
+}
+
+bool abtioi_submit_is_large(const struct io_uring_sqe *sqe)
+{
+    enum { LARGE = 128 * 1024 };
+    return (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE) && sqe->len >= LARGE;
 }
 
 ssize_t abtioi_submit_result(const abtio_op *op, int result)

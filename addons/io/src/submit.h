@@ -11,8 +11,23 @@ bool abtioi_submit_knows(enum code code);
 /* Fills in all but user_data. */
 void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op);
 
-/* Events of poll, as a submission has them: on big-endian machines with the halves of the word changed over. */
-unsigned abtioi_submit_events(unsigned events);
+/* Its deadline, which comes just after it in the ring. Fills in all but user_data, as do the next two. */
+void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op);
+
+/* A poll of a descriptor for POLLIN and the like. */
+void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events);
+
+/* The end of an operation, or of all that there are with NULL. */
+void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op);
+
+/* A receive is not tried before there is something: a plain one, that is, which would wait until then anyway. */
+void abtioi_submit_poll_first(struct io_uring_sqe *sqe);
+
+/*
+ * Whether the system call is little beside what the kernel has to do: such a one is handed over at once, since a device
+ * would idle until the units that are ready have had their turns. The limit is the common size of a device's request.
+ */
+bool abtioi_submit_is_large(const struct io_uring_sqe *sqe);
 
 /* The result of the system call, made of the ring's. */
 ssize_t abtioi_submit_result(const abtio_op *op, int result);
