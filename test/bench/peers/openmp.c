@@ -88,11 +88,9 @@ static void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, 
 
 static void run_loop(const struct suite_work *work)
 {
-    for (int i = 0; i < ROWS * COLUMNS; i++)
-        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
+    kernel_fill(matrix[0], ROWS * COLUMNS);
     suite_run(loops[work->variant], NULL, 1);
-    for (int i = 0; i < work->n * COLUMNS; i++)
-        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], i % 7 * (factor == 2 ? 1 : 2), "an element");
+    kernel_expect_scaled(matrix[0], (int)work->n * COLUMNS, factor);
 }
 
 /* ---- Trees ---- */

@@ -152,11 +152,9 @@ static void for_loop(void *arg)
 static void run_for_loop(const struct suite_work *work)
 {
     (void)work;
-    for (int i = 0; i < KERNEL_SCAL_N; i++)
-        vector[i] = (float)(i % 7);
+    kernel_fill(vector, KERNEL_SCAL_N);
     suite_run(for_loop, NULL, 1);
-    for (int i = 0; i < KERNEL_SCAL_N; i++)
-        suite_expect((long)vector[i], i % 7 * (factor == 2 ? 1 : 2), "an element");
+    kernel_expect_scaled(vector, KERNEL_SCAL_N, factor);
 }
 
 /* ---- Memory of a thread that waits ---- */

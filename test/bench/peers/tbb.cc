@@ -89,11 +89,9 @@ void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested}
 
 void run_loop(const suite_work *work)
 {
-    for (int i = 0; i < ROWS * COLUMNS; i++)
-        matrix[i / COLUMNS][i % COLUMNS] = static_cast<float>(i % 7);
+    kernel_fill(matrix[0], ROWS * COLUMNS);
     suite_run(loops[work->variant], nullptr, 1);
-    for (long i = 0; i < work->n * COLUMNS; i++)
-        suite_expect(static_cast<long>(matrix[i / COLUMNS][i % COLUMNS]), i % 7 * (factor == 2 ? 1 : 2), "an element");
+    kernel_expect_scaled(matrix[0], static_cast<int>(work->n) * COLUMNS, factor);
 }
 
 /* ---- Trees ---- */

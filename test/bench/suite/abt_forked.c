@@ -138,13 +138,10 @@ static void run_tasks_empty(const struct suite_work *work)
 
 static void run_loop(const struct suite_work *work, void (*batch)(void *))
 {
-    for (int i = 0; i < ROWS * COLUMNS; i++)
-        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
+    kernel_fill(matrix[0], ROWS * COLUMNS);
     factor = 2;
     run(batch, 1);
-    float scale = factor == 2 ? 1 : 2;
-    for (int i = 0; i < work->n * COLUMNS; i++)
-        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], (long)(scale * (float)(i % 7)), "an element");
+    kernel_expect_scaled(matrix[0], (int)work->n * COLUMNS, factor);
 }
 
 static void run_for_loop(const struct suite_work *work)

@@ -51,19 +51,6 @@ static void turn_factor(void)
     factor = 2.5F - factor;
 }
 
-static void fill_matrix(void)
-{
-    for (int i = 0; i < ROWS * COLUMNS; i++)
-        matrix[i / COLUMNS][i % COLUMNS] = (float)(i % 7);
-}
-
-static void check_matrix(int rows)
-{
-    float scale = factor == 2 ? 1 : 2;
-    for (int i = 0; i < rows * COLUMNS; i++)
-        suite_expect((long)matrix[i / COLUMNS][i % COLUMNS], (long)(scale * (float)(i % 7)), "an element");
-}
-
 /* A part of the loop for each stream. */
 static void for_loop(void *arg)
 {
@@ -188,9 +175,9 @@ static void run_loops(const struct suite_work *work, void (*batch)(void *))
     layout = (enum team_layout)(work->variant & LAYOUT);
     use_tasklets = work->variant & TASKLETS;
     team_start(layout);
-    fill_matrix();
+    kernel_fill(matrix[0], ROWS * COLUMNS);
     suite_run(work->variant & SEQUENTIAL ? sequential : batch, (void *)work, 1);
-    check_matrix((int)work->n);
+    kernel_expect_scaled(matrix[0], (int)work->n * COLUMNS, factor);
     team_stop();
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
+#include "suite.h"
 
 long kernel_fib(int n)
 {
@@ -30,6 +31,18 @@ void kernel_scal(float *v, int begin, int end, float a)
             v[i + k] *= a;
     for (; i < end; i++)
         v[i] *= a;
+}
+
+void kernel_fill(float *v, int num)
+{
+    for (int i = 0; i < num; i++)
+        v[i] = (float)(i % 7);
+}
+
+void kernel_expect_scaled(const float *v, int num, float next)
+{
+    for (int i = 0; i < num; i++)
+        suite_expect((long)v[i], i % 7 * (next == 2 ? 1 : 2), "an element");
 }
 
 unsigned kernel_queens_free(const struct kernel_board *board, int queens)

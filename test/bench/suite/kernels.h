@@ -22,6 +22,10 @@ long kernel_fib_spawns(int n);
 #define KERNEL_SCAL_N 1000
 void kernel_scal(float *v, int begin, int end, float a);
 
+/* The numbers that it works on, with 2 and 1/2 in turns; whether they are what comes out of it if `next` is next. */
+void kernel_fill(float *v, int num);
+void kernel_expect_scaled(const float *v, int num, float next);
+
 /* ---- N-Queens ---- */
 
 #define KERNEL_QUEENS (suite_quick ? 8 : 12)
