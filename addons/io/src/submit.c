@@ -134,7 +134,7 @@ void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 
 void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
 {
-    if (sqe->msg_flags == 0 && sqe->len > 0)
+    if (sqe->msg_flags == 0)
         sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
 }
 
