@@ -215,9 +215,11 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 #define ABTX_LOAD_(type, name) abtx_t->name
 #define ABTX_NAME_(type, name) name
 
-#define ABTX_TASK_DEFINE_2(type, name) static __attribute__((unused)) type name##_body(abtx_at abtx_here)
+/* A task need not fork. */
+#define ABTX_UNUSED_ __attribute__((unused))
+#define ABTX_TASK_DEFINE_2(type, name) static ABTX_UNUSED_ type name##_body(abtx_at abtx_here ABTX_UNUSED_)
 #define ABTX_TASK_DEFINE_MORE(type, name, ...)                                                                                \
-    static __attribute__((unused)) type name##_body(abtx_at abtx_here ABTX_LIST_(ABTX_PARAMETER_, ~, __VA_ARGS__))
+    static ABTX_UNUSED_ type name##_body(abtx_at abtx_here ABTX_UNUSED_ ABTX_LIST_(ABTX_PARAMETER_, ~, __VA_ARGS__))
 
 #define ABTX_TASK_DECLARE_2(type, name) ABTX_VALUE_TASK_(type, name, ~)
 #define ABTX_TASK_DECLARE_MORE(type, name, ...) ABTX_VALUE_TASK_(type, name, ~, __VA_ARGS__)
