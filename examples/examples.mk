@@ -63,17 +63,18 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/cond.c examples/reference/config.c examples/reference/deadlock.c examples/reference/driver.c \
 	examples/reference/dump.c examples/reference/errors.c examples/reference/eventual.c \
 	examples/reference/fork_by_hand.c examples/reference/fork_cpp.cpp examples/reference/fork_invoke.c \
-	examples/reference/future.c examples/reference/generator.c examples/reference/handoff.c \
-	examples/reference/info.c examples/reference/io_blocking.c examples/reference/io_directories.c \
-	examples/reference/io_files.c examples/reference/io_files_nb.c examples/reference/io_operations.c \
-	examples/reference/io_sockets.c examples/reference/io_sockets_nb.c examples/reference/keys.c \
-	examples/reference/migration.c examples/reference/mutex.c examples/reference/older_names.c \
-	examples/reference/park.c examples/reference/pollers.c examples/reference/pool.c examples/reference/pool_many.c \
-	examples/reference/pool_old.c examples/reference/pool_user.c examples/reference/sched.c \
-	examples/reference/sched_config.c examples/reference/sched_events.c examples/reference/self.c \
-	examples/reference/slots.c examples/reference/source.c examples/reference/stack_use.c \
-	examples/reference/streams.c examples/reference/switch_hooks.c examples/reference/tasklets.c \
-	examples/reference/timer.c examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \
+	examples/reference/fork_mutual.c examples/reference/future.c examples/reference/generator.c \
+	examples/reference/handoff.c examples/reference/info.c examples/reference/io_blocking.c \
+	examples/reference/io_directories.c examples/reference/io_files.c examples/reference/io_files_nb.c \
+	examples/reference/io_operations.c examples/reference/io_sockets.c examples/reference/io_sockets_nb.c \
+	examples/reference/keys.c examples/reference/migration.c examples/reference/mutex.c \
+	examples/reference/older_names.c examples/reference/park.c examples/reference/pollers.c \
+	examples/reference/pool.c examples/reference/pool_many.c examples/reference/pool_old.c \
+	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \
+	examples/reference/sched_events.c examples/reference/self.c examples/reference/slots.c \
+	examples/reference/source.c examples/reference/stack_use.c examples/reference/streams.c \
+	examples/reference/switch_hooks.c examples/reference/tasklets.c examples/reference/timer.c \
+	examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \
 	examples/reference/xstream_barrier.c
 
 examples: $(example_programs)

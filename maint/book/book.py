@@ -41,10 +41,20 @@ def example_files():
 
 
 def examples():
-    """Which words stand in the code of which example, with its place below examples/."""
-    return {str(file.relative_to(TOP / "examples")):
-            set(re.findall(r"\b(?:ABTX?_|abtx_|abtx::|ABTIO_|abtio_)\w+", re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.S)))
-            for file in example_files()}
+    """Which names stand in the code of which example, with its place below examples/; those that are called also with "("."""
+    used = {}
+    for file in example_files():
+        code = re.sub(r'/\*.*?\*/|"[^"\n]*"', "", file.read_text(), flags=re.S)
+        names = re.findall(r"\b((?:ABTX?_|abtx_|abtx::|ABTIO_|abtio_)\w+)(\(?)", code)
+        used[str(file.relative_to(TOP / "examples"))] = {name + call for name, call in names} | {name for name, _ in names}
+    return used
+
+
+def callable_names(entry):
+    """Functions, and the macros that are called like them."""
+    if entry.kind in ("function", "template"):
+        return entry.names
+    return re.findall(rf"^# *define ({header.NAME})(?:\(| ABTX?_[a-z])", entry.code, re.M)
 
 
 def examples_of(names, family, used):
@@ -52,13 +62,8 @@ def examples_of(names, family, used):
     files = [file for file, words in used.items() if words & names]
     by_question = [file for file in files if file.startswith("start/")][:2]
     rest = [file for file in files if file.startswith("reference/")]
-    rest.sort(key=lambda file: -sum(word.startswith(family) for word in used[file]))
+    rest.sort(key=lambda file: -sum(word.startswith(family) and word.endswith("(") for word in used[file]))
     return (by_question + rest)[:3]
-
-
-def tests():
-    """The test program that looks at each function: an example for what no other one uses."""
-    return {row[0]: f"{row[1]}.c" for row in rows(TOP / "maint/abi/effects.tsv")}
 
 
 def code_errors():
@@ -109,7 +114,7 @@ def read(headers):
         more, found = parse(pathlib.Path(path))
         intro, sections = intro or more, sections + found
     (processors, counts), counted = costs(), figures()
-    notes, used, table, tested = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors(), tests()
+    notes, used, table = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors()
     known, previous = {}, None
     for section in sections:
         last = []
@@ -119,7 +124,6 @@ def read(headers):
             last = entry.comment
             names = set(entry.names) | {name for name, _ in entry.constants}
             entry.examples = examples_of(names, "_".join(entry.name.split("_")[:2]), used)
-            entry.test = tested.get(entry.name) if not entry.examples else None
             if entry.kind != "function":
                 entry.contract = None
                 entry.text = entry.comment

@@ -53,8 +53,6 @@ def examples(entry, lines):
     if entry.examples:
         lines += [".Sh EXAMPLES", "These of the programs that are installed with the library use it:"]
         lines += [f".Pa examples/{name}" + (" ," if name != entry.examples[-1] else " .") for name in entry.examples]
-    elif entry.test:
-        lines += [".Sh EXAMPLES", "The test", f".Pa {entry.test}", "in the source shows it in use."]
 
 
 def function(entry, lines):

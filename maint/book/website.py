@@ -91,8 +91,6 @@ def entry_html(entry, places):
     if entry.examples:
         links = ", ".join(f'<a href="examples/{name}.html">{name}</a>' for name in entry.examples)
         out.append(f"<p><strong>Examples</strong>: {links}</p>")
-    elif entry.test:
-        out.append(f"<p><strong>Example</strong>: the test <code>{entry.test}</code> in the source</p>")
     return out
 
 
