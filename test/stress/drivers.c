@@ -6,8 +6,9 @@
 #include "stress.h"
 
 #include <poll.h>
+#include "streams.h"
 
-enum { STREAMS = 6, DRIVERS = 5, SETTERS = 3, PUSHERS = 2, MOST_DATA = 64 };
+enum { DRIVERS = 5, SETTERS = 3, PUSHERS = 2, MOST_DATA = 64 };
 
 /* A driver's data on a stream. The stream alone writes it. */
 struct data {
@@ -28,9 +29,6 @@ struct lib {
 
 static struct lib libs[DRIVERS];
 static pthread_rwlock_t lib_locks[DRIVERS]; /* who uses the handle */
-static ABT_pool own_pools[STREAMS], shared_pool;
-static ABT_xstream streams[STREAMS];
-static pthread_mutex_t stream_locks[STREAMS]; /* likewise */
 static atomic_int pushed, ran, wrong, calls;
 static atomic_bool stop;
 
@@ -231,19 +229,11 @@ int main(void)
     double seconds = tap_seconds(2);
 
     stress_begin();
-    must(ABT_init(0, NULL));
-    struct rng rng = rng_make(0);
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared_pool));
+    streams_begin(make_stream);
     for (int i = 0; i < DRIVERS; i++) {
         libs[i].kind = i;
         pthread_rwlock_init(&lib_locks[i], NULL);
         make_driver(i);
-    }
-    for (int i = 0; i < STREAMS; i++) {
-        pthread_mutex_init(&stream_locks[i], NULL);
-        must(ABT_pool_create_basic(i % 2 ? ABT_POOL_RANDWS : ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE,
-                                   &own_pools[i]));
-        streams[i] = make_stream(i, &rng);
     }
     for (int i = 0; i < PUSHERS + SETTERS; i++)
         pthread_create(&threads[i], NULL, i < PUSHERS ? push : set, (void *)(uintptr_t)(i + 1));
@@ -257,12 +247,7 @@ int main(void)
     for (int i = 0; i < 60000 && atomic_load(&ran) < atomic_load(&pushed); i++)
         ABT_self_yield(), nap_us(1000);
     is_int(atomic_load(&ran), atomic_load(&pushed), "every unit has run, without any help");
-    for (int i = 0; i < STREAMS; i++)
-        must(ABT_xstream_free(&streams[i]));
-    for (int i = 0; i < STREAMS; i++)
-        must(ABT_pool_free(&own_pools[i]));
-    must(ABT_pool_free(&shared_pool));
-    must(ABT_finalize());
+    streams_end();
     for (int i = 0; i < DRIVERS; i++) {
         is_int(atomic_load(&libs[i].ends), atomic_load(&libs[i].starts), "driver %d: each start has one end", i);
         diag("%d starts", atomic_load(&libs[i].starts));

@@ -7,8 +7,9 @@
 
 #include <math.h>
 #include <poll.h>
+#include "streams.h"
 
-enum { STREAMS = 6, PUSHERS = 2, SETTERS = 2 };
+enum { PUSHERS = 2, SETTERS = 2 };
 
 /* What a setter owns: poisoned while it is not set, so that a late call is noticed. */
 struct gadget {
@@ -16,9 +17,6 @@ struct gadget {
     atomic_int calls;
 };
 
-static ABT_pool own_pools[STREAMS], shared_pool;
-static ABT_xstream streams[STREAMS];
-static pthread_mutex_t stream_locks[STREAMS]; /* who uses a stream's handle */
 static atomic_int pushed, ran, wrong, hook_calls, poll_calls;
 static atomic_bool stop;
 
@@ -166,15 +164,7 @@ int main(void)
     double seconds = tap_seconds(2);
 
     stress_begin();
-    must(ABT_init(0, NULL));
-    struct rng rng = rng_make(0);
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared_pool));
-    for (int i = 0; i < STREAMS; i++) {
-        pthread_mutex_init(&stream_locks[i], NULL);
-        must(ABT_pool_create_basic(i % 2 ? ABT_POOL_RANDWS : ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE,
-                                   &own_pools[i]));
-        streams[i] = make_stream(i, &rng);
-    }
+    streams_begin(make_stream);
     for (int i = 0; i < PUSHERS + SETTERS; i++)
         pthread_create(&threads[i], NULL, i < PUSHERS ? push : set, (void *)(uintptr_t)(i + 1));
     for (double end = now() + seconds; now() < end;)
@@ -188,11 +178,6 @@ int main(void)
     is_int(atomic_load(&wrong), 0, "no hook or poller was called when it was not set");
     diag("%d units, %d calls of hooks, %d of pollers", atomic_load(&ran), atomic_load(&hook_calls),
          atomic_load(&poll_calls));
-    for (int i = 0; i < STREAMS; i++) {
-        must(ABT_xstream_free(&streams[i]));
-        must(ABT_pool_free(&own_pools[i]));
-    }
-    must(ABT_pool_free(&shared_pool));
-    must(ABT_finalize());
+    streams_end();
     return done_testing();
 }
