@@ -1,9 +1,11 @@
 #include "stream/native.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <unistd.h>
 #include "arch/cpu.h"
+#include "base/round.h"
 #include "os/annotate.h"
+#include "os/vm.h"
 #include "rt/rt.h"
 
 /*
@@ -126,4 +128,17 @@ void abti_native_measure(struct abti_stack *stack)
     stack->size = (size_t)(stack->end - stack->base);
     if (has_room && !abti_guard_needs_page()) /* with a guard page by name each unit has a guard of its own */
         abti_stack_set_in_place_limit(stack, abti_rt.config.thread_stacksize);
+}
+
+int abti_native_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr))
+        return ABT_ERR_MEM;
+    size_t size = abti_round_up(abti_rt.config.sched_stacksize, abti_vm_page_size());
+    /* A size that the system finds too small leaves its default, which is not. */
+    (void)pthread_attr_setstacksize(&attr, size);
+    int err = pthread_create(thread, &attr, run, arg);
+    pthread_attr_destroy(&attr);
+    return err == 0 ? ABT_SUCCESS : err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
 }

@@ -5,6 +5,7 @@
 #ifndef ABTI_STREAM_NATIVE_H
 #define ABTI_STREAM_NATIVE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include "mem/stack.h"
 
@@ -20,6 +21,12 @@ void abti_native_describe(struct abti_stack *stack, size_t size);
  * found the room.
  */
 void abti_native_describe_primary(struct abti_stack *stack);
+
+/*
+ * Starts a native thread that is to carry a stream, with a stack of the size that the configuration says. Returns
+ * ABT_SUCCESS, MEM or SYS.
+ */
+int abti_native_start(pthread_t *thread, void *(*run)(void *), void *arg) ABTI_MUST_CHECK;
 
 /* Finds the room, on the same native thread, once. This takes some ten microseconds, which ABT_init need not spend. */
 void abti_native_measure(struct abti_stack *stack);

@@ -1,6 +1,5 @@
 #include "stream/xstream.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include "base/round.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
-#include "os/vm.h"
 #include "rt/rt.h"
 #include "run/budget.h"
 #include "run/end.h"
@@ -135,7 +133,7 @@ static void *es_thread(void *arg)
     abti_es *es = arg;
     abti_es_self = es;
     abti_known_self = &es->known;
-    abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as start_thread has asked for */
+    abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as abti_native_start has asked for */
     /*
      * Of native threads' stacks valgrind knows only the first one's. A switch from a unit's stack to this one is no
      * huge return.
@@ -173,19 +171,6 @@ static void *es_thread(void *arg)
     return NULL;
 }
 
-static int start_thread(abti_es *es)
-{
-    pthread_attr_t attr;
-    if (pthread_attr_init(&attr))
-        return ABT_ERR_MEM;
-    size_t size = abti_round_up(abti_rt.config.sched_stacksize, abti_vm_page_size());
-    /* A size that the system finds too small leaves its default, which is not. */
-    (void)pthread_attr_setstacksize(&attr, size);
-    int err = pthread_create(&es->thread, &attr, es_thread, es);
-    pthread_attr_destroy(&attr);
-    return err == 0 ? ABT_SUCCESS : err == ENOMEM ? ABT_ERR_MEM : ABT_ERR_SYS;
-}
-
 int abti_es_create(abti_sched *sched, int rank, abti_es **out)
 {
     abti_es *es;
@@ -199,7 +184,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     if (code == ABT_SUCCESS)
         code = abti_drivers_enter(es);
     if (code == ABT_SUCCESS)
-        code = start_thread(es);
+        code = abti_native_start(&es->thread, es_thread, es);
     if (code != ABT_SUCCESS) {
         abti_cpuset_fini(&cpus);
         atomic_store(&sched->es, NULL);    /* seq_cst: pairs with the load in abti_sched_request */
