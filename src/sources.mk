@@ -63,6 +63,7 @@ abt_sources = \
 	src/fork/fork.c \
 	src/fork/lane.c \
 	src/fork/team.c \
+	src/carrier/native.c \
 	src/idle/driver.c \
 	src/idle/idle.c \
 	src/idle/leader.c \
@@ -130,7 +131,6 @@ abt_sources = \
 	src/stream/halt.c \
 	src/stream/list.c \
 	src/stream/main.c \
-	src/stream/native.c \
 	src/stream/park.c \
 	src/stream/helper.c \
 	src/stream/reclaim.c \

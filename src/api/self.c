@@ -6,7 +6,7 @@
 #include "run/end.h"
 #include "run/yield.h"
 #include "stream/main.h"
-#include "stream/native.h"
+#include "carrier/native.h"
 
 /* --- The caller's switch hooks --- */
 

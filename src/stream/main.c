@@ -11,7 +11,7 @@
 #include "idle/driver.h"
 #include "stream/events.h"
 #include "idle/idle.h"
-#include "stream/native.h"
+#include "carrier/native.h"
 #include "stream/xstream.h"
 #include "sync/timer.h"
 

@@ -20,7 +20,7 @@
 #include "stream/list.h"
 #include "unit/ledger.h"
 #include "stream/main.h"
-#include "stream/native.h"
+#include "carrier/native.h"
 #include "sync/timer.h"
 #include "unit/ownstack.h"
 #include "wait/cpus.h"

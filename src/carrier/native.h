@@ -2,8 +2,8 @@
  * The stacks of native threads, on which main schedulers and the primary ULT run: where they lie, and whether units may
  * run in place there.
  */
-#ifndef ABTI_STREAM_NATIVE_H
-#define ABTI_STREAM_NATIVE_H
+#ifndef ABTI_CARRIER_NATIVE_H
+#define ABTI_CARRIER_NATIVE_H
 
 #include <pthread.h>
 #include <stddef.h>

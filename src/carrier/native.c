@@ -1,4 +1,4 @@
-#include "stream/native.h"
+#include "carrier/native.h"
 
 #include <errno.h>
 #include <unistd.h>
