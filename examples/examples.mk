@@ -49,8 +49,8 @@ examples_demo_SOURCES = examples/demo.c $(team)
 examples_demo_LDFLAGS = $(example_ldflags)
 
 # One file each, for users: installed with a makefile of their own, and compiled by maint/check-examples as they say.
-start_examples = examples/start/Makefile examples/start/README.md examples/start/again.c examples/start/channel.c \
-	examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/fork_fib.c \
+start_examples = examples/start/Makefile examples/start/README.md examples/start/again.c examples/start/blocking.c \
+	examples/start/channel.c examples/start/dataflow.c examples/start/dynamic.c examples/start/fib.c examples/start/fork_fib.c \
 	examples/start/fork_queens.c examples/start/fork_sort.c examples/start/from_pthread.c \
 	examples/start/hello.c examples/start/lifo.c examples/start/nested.c examples/start/offload.c \
 	examples/start/picks.c examples/start/priorities.c examples/start/profiler.c examples/start/queue.c \

@@ -4,6 +4,7 @@ abt_sources = \
 	src/arch/ucontext.c \
 	src/api/affinity.c \
 	src/api/barrier.c \
+	src/api/blocking.c \
 	src/api/cond.c \
 	src/api/driver.c \
 	src/api/error.c \
@@ -63,6 +64,8 @@ abt_sources = \
 	src/fork/fork.c \
 	src/fork/lane.c \
 	src/fork/team.c \
+	src/carrier/blocking.c \
+	src/carrier/carrier.c \
 	src/carrier/native.c \
 	src/idle/driver.c \
 	src/idle/idle.c \

@@ -71,6 +71,7 @@ test_api_thread_row_LDADD = $(LDADD) -lm
 api_tests = \
 	test/api/affinity \
 	test/api/barrier \
+	test/api/blocking \
 	test/api/cond \
 	test/api/deadlock \
 	test/api/environment \
@@ -261,6 +262,7 @@ test_regress_fault_unloaded_LDADD =
 stress_tests = \
 	test/stress/bias \
 	test/stress/blocked \
+	test/stress/blocking \
 	test/stress/checked \
 	test/stress/crowd \
 	test/stress/drivers \

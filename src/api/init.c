@@ -18,6 +18,8 @@
 #include "run/stackuse.h"
 #include "run/told.h"
 #include "stream/affinity.h"
+#include "carrier/blocking.h"
+#include "carrier/carrier.h"
 #include "stream/halt.h"
 #include "stream/list.h"
 #include "stream/reclaim.h"
@@ -353,9 +355,9 @@ static void forget_parent(void)
 }
 
 /*
- * The child of a fork has one thread, this one. With one stream all goes on as it was. The units of other streams, and
- * whatever they held, are gone: the library begins anew, with this thread as the primary ES and what it runs as the
- * primary ULT.
+ * The child of a fork has one thread, this one. With one stream, none of whose units is in a blocking region, all goes
+ * on as it was. The units of other streams, and whatever they held, are gone: the library begins anew, with this thread
+ * as the primary ES and what it runs as the primary ULT.
  */
 static void reset_in_child(void)
 {
@@ -363,9 +365,13 @@ static void reset_in_child(void)
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     abti_symbol_forget();
     abti_dumpsignal_forget();
-    if (!abti_rt_is_up() || (es && es->is_primary && abti_rt.num_xstreams == 1))
+    if (!abti_rt_is_up())
         return;
-    abti_unit *forker = es ? es->cur : NULL;
+    if (es && es->is_primary && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
+        abti_crew_forget(es);
+        return;
+    }
+    abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;
     const ABTX_switch_hooks *hooks = es ? es->hooks : NULL;
     forget_parent();
     if (memory_and_primary_init() != ABT_SUCCESS) {

@@ -117,12 +117,31 @@ static void serve(abti_es *es)
     abti_spin_unlock(&idle->lock);
 }
 
+/*
+ * A driver is started and ended on the ES's own native thread only. No ES leaves that while it has drivers; one that
+ * comes meanwhile is started when the ES is back. relaxed: the ES itself stores it.
+ */
+static bool is_away(abti_es *es)
+{
+    return abti_load_relaxed(&es->is_away);
+}
+
 void abti_drivers_serve(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     /* relaxed: the thread that asks for a change asks for a look then, after which it is seen */
-    if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)))
+    if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)) && !is_away(es))
         serve(es);
+}
+
+bool abti_drivers_any(abti_es *es)
+{
+    abti_spin_lock(&es->idle->lock);
+    struct abti_callee *c = es->idle->callees;
+    while (c && !c->driver)
+        c = c->next;
+    abti_spin_unlock(&es->idle->lock);
+    return c != NULL;
 }
 
 void abti_drivers_end(abti_es *es)
@@ -163,6 +182,8 @@ static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **n
     bool is_mine = es == abti_es_self;
     if (c && !(is_mine && c->state == CALLEE_COMING))
         return ABT_ERR_INV_ARG;
+    if (is_mine && is_away(es))
+        return ABT_ERR_INV_XSTREAM;
     if (!c) {
         c = *new;
         *new = NULL;

@@ -27,6 +27,9 @@ void abti_drivers_serve(abti_es *es);
 /* Ends all drivers, the last one first. Those that stay attached are started again if the ES is revived. */
 void abti_drivers_end(abti_es *es);
 
+/* Whether there are any, which belong to the ES's own native thread. */
+bool abti_drivers_any(abti_es *es);
+
 /* --- For any thread --- */
 
 /* Returns ABT_SUCCESS, or MEM: there are too many, or there is no memory. */
@@ -37,7 +40,7 @@ void abti_driver_free(ABTX_driver driver);
 
 /*
  * Attaches it. If the caller is the ES, start has returned, and its code is returned. Returns an ABT code: INV_ARG when
- * it is attached there already.
+ * it is attached there already; INV_XSTREAM when the caller is the ES and away.
  */
 int abti_driver_attach(ABTX_driver driver, abti_es *es) ABTI_MUST_CHECK;
 

@@ -19,11 +19,12 @@ enum {
     ABTI_ES_REQ_JOIN = 1,
     ABTI_ES_REQ_CANCEL = 2,
     ABTI_ES_REQ_HALT = 4,
-    ABTI_ES_REQ_LOOK = 8,    /* the ES does not sleep before it has looked at everything again */
-    ABTI_ES_REQ_POLL = 16,   /* not a request: there are pollers to be called */
-    ABTI_ES_REQ_STACKS = 32, /* others want its free stacks */
-    ABTI_ES_REQ_TELL = 64,   /* somebody listens to events from now on, or nobody does */
-    ABTI_ES_REQ_SEEN = 128,  /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
+    ABTI_ES_REQ_LOOK = 8,     /* the ES does not sleep before it has looked at everything again */
+    ABTI_ES_REQ_POLL = 16,    /* not a request: there are pollers to be called */
+    ABTI_ES_REQ_STACKS = 32,  /* others want its free stacks */
+    ABTI_ES_REQ_TELL = 64,    /* somebody listens to events from now on, or nobody does */
+    ABTI_ES_REQ_RETURN = 256, /* units want to come back, see carrier/blocking.h */
+    ABTI_ES_REQ_SEEN = 128,   /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
 };
 
 /* What the native thread of an ES is told to do once its main scheduler has ended. */
@@ -102,6 +103,8 @@ struct ABT_xstream_opaque {
     const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
     void *lane;                     /* private: kept for the next ULT that forks, see fork/fork.c; NULL: none */
     void (*put_lane)(void *lane);   /* gives it back */
+    struct abti_crew *crew;         /* private, see carrier/carrier.h; NULL: no unit has been in a blocking region */
+    _Atomic(bool) is_away;          /* another native thread than its own is the ES, see carrier/carrier.h */
     struct abti_cache *ktables;     /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;         /* of `cur`: how many schedulers run one another down to it */

@@ -4,6 +4,7 @@
 #include "pool/blocked.h"
 #include "run/sched.h"
 #include "run/told.h"
+#include "carrier/blocking.h"
 #include "stream/halt.h"
 #include "idle/idle.h"
 #include "sync/timer.h"
@@ -65,6 +66,8 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         atomic_fetch_and(&es->requests, ~(requests & (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_SEEN)));
     if (requests & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
+    if (requests & ABTI_ES_REQ_RETURN)
+        abti_blocking_serve(es);
 }
 
 /*

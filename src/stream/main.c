@@ -9,6 +9,7 @@
 #include "run/child.h"
 #include "run/sched.h"
 #include "idle/driver.h"
+#include "carrier/blocking.h"
 #include "stream/events.h"
 #include "idle/idle.h"
 #include "carrier/native.h"
@@ -72,6 +73,25 @@ static bool may_finish(abti_es *es)
     return !es->is_primary || abti_load_acquire(&es->main_unit->join) != 0;
 }
 
+/* False: no unit is in a blocking region. */
+static bool await_region(abti_es *es, abti_sched *sched)
+{
+    if (!abti_blocking_sleep(es))
+        return false;
+    abti_es_check_events(es, sched);
+    return true;
+}
+
+/* The ES does not end while units of its are in blocking regions, and it ends on its own native thread. */
+static void await_regions(abti_es *es)
+{
+    /* seq_cst: of no use; the ES itself stores es->main_sched */
+    while (await_region(es, atomic_load(&es->main_sched)))
+        ;
+    /* relaxed: the ES itself stores it */
+    abti_assert(!abti_load_relaxed(&es->is_away));
+}
+
 static void run_main_scheds(abti_es *es)
 {
     /*
@@ -92,6 +112,10 @@ static void run_main_scheds(abti_es *es)
          */
         bool finished = abti_load_acquire(&sched->requests) & ABTI_SCHED_REQ_FINISH && may_finish(es) &&
                         !abti_sched_has_work(sched);
+        if (cancelled)
+            await_regions(es);
+        else if (finished && await_region(es, sched))
+            continue;
         if ((cancelled || finished) && abti_timers_leave(es, cancelled))
             break;
     }
@@ -119,8 +143,9 @@ void abti_main_run(abti_es *es)
          */
         abti_es_pass_wake(es, atomic_load(&es->main_sched));
         install_replacement(es); /* the new scheduler runs when the ES is revived, but nobody waits for that */
-        (void)abti_timers_leave(es, true);
         abti_idle_leave_callee(es);
+        await_regions(es);
+        (void)abti_timers_leave(es, true);
     }
     abti_drivers_end(es);
     abti_tool_event_finish(es, es->main_unit);

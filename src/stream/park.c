@@ -48,7 +48,7 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
     unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
     return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
            (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
-           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL);
+           asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN);
 }
 
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)

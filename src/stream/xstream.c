@@ -13,6 +13,7 @@
 #include "run/join.h"
 #include "run/sched.h"
 #include "stream/affinity.h"
+#include "carrier/carrier.h"
 #include "idle/driver.h"
 #include "stream/events.h"
 #include "idle/idle.h"
@@ -100,6 +101,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 
 static void es_dispose(abti_es *es)
 {
+    abti_crew_fini(es);
     abti_es_list_leave(es);
     abti_sources_fini(es);
     if (es->lane)

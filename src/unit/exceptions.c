@@ -47,6 +47,11 @@ static void look_for_runtime(abti_es *es, bool later)
     es->counts_libraries = es->in_hand == &no_library_yet;
 }
 
+void abti_exceptions_move(abti_es *es)
+{
+    find_globals(es);
+}
+
 static bool is_forked; /* the next ES is that of the child of a fork */
 
 void abti_exceptions_forget(void)

@@ -36,6 +36,9 @@ void abti_exceptions_watch(abti_es *es);
 /* By the native thread that is to be the ES, which has run no unit. */
 void abti_exceptions_enter(abti_es *es);
 
+/* By a native thread that is the ES from now on, in place of another one. */
+void abti_exceptions_move(abti_es *es);
+
 /* In the child of a fork, before its ES enters. */
 void abti_exceptions_forget(void);
 

@@ -83,6 +83,8 @@ static enum abti_capture ask_thread(abti_unit *unit)
         abti_store_release(&capture.phase, ASKED);
         if (es == abti_es_self)
             answer = ABTI_CAPTURE_SELF;
+        else if (abti_load_relaxed(&es->is_away)) /* relaxed: a glance */
+            answer = ABTI_CAPTURE_DEAF;           /* which thread carries it is not known here */
         else if (pthread_sigqueue(es->thread, SIGURG, (union sigval){.sival_ptr = &numbers[number]}) == 0)
             answer = ABTI_CAPTURED;
     }

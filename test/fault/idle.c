@@ -397,9 +397,57 @@ static void test_no_requests(void)
     must(ABT_finalize());
 }
 
+/* --- Blocking regions --- */
+
+/* One that finds no memory, or no thread, is a region without a hand-over. */
+static void region(void)
+{
+    must(ABTX_blocking_begin());
+    must(ABTX_blocking_end());
+}
+
+static void yield_and_region(void *arg)
+{
+    (void)arg;
+    must(ABT_self_yield()); /* it has a stack now */
+    region();
+}
+
+static bool regions_work(unsigned n, enum fault_mode mode)
+{
+    ABT_thread thread;
+
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(own_pool(), yield_and_region, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_self_yield());
+    fault_arm(n, mode);
+    must(ABT_thread_join(thread));
+    region();
+    bool failed = fault_disarm();
+    must(ABT_thread_free(&thread));
+    region();
+    must(ABT_finalize());
+    return failed;
+}
+
+static void test_regions(void)
+{
+    unsigned n[2];
+
+    (void)regions_work(0, FAULT_ONE);
+    struct fault_live before = fault_live();
+    for (enum fault_mode mode = FAULT_ONE; mode <= FAULT_FROM; mode++) {
+        for (n[mode] = 1; regions_work(n[mode], mode); n[mode]++)
+            ;
+    }
+    ok(n[FAULT_ONE] > 3 && n[FAULT_FROM] > 3, "regions work whatever fails of %u requests", n[FAULT_FROM] - 1);
+    ok(fault_same(before, fault_live()), "and nothing is lost");
+}
+
 int main(void)
 {
     fault_begin();
+    test_regions();
     fault_run_all(cases);
     test_no_requests();
     return done_testing();

@@ -1,0 +1,184 @@
+#include "carrier/blocking.h"
+
+#include <errno.h>
+#include "base/assert.h"
+#include "idle/driver.h"
+#include "pool/blocked.h"
+#include "run/block.h"
+#include "run/child.h"
+#include "run/sched.h"
+#include "carrier/carrier.h"
+#include "carrier/native.h"
+#include "sync/timer.h"
+#include "unit/kept.h"
+
+/* The region of the native thread. */
+static _Thread_local struct {
+    bool inside;
+    abti_es *es;                  /* the stream waits in it; NULL: it does not */
+    struct abti_carrier *carrier; /* the thread's, which has handed its stream over; NULL: it has not */
+} region;
+
+/* --- The ULT --- */
+
+/*
+ * Drivers may have made what belongs to the native thread. A unit with no parent is a main scheduler, and one in a
+ * callee of the stream's is called by a scheduler: there is nobody to go on.
+ */
+static bool may_hand_over(abti_es *es)
+{
+    return es->parent && !abti_unit_is_tasklet(es->cur) && !abti_is_in_callee(es) && !abti_drivers_any(es);
+}
+
+static void hand_over(abti_es *es, struct abti_carrier *to)
+{
+    abti_unit *self = es->cur;
+    struct abti_carrier *from = es->crew->now;
+    abti_assert(!es->handoff && !from->unit);
+    if (es->is_primary && from == &es->crew->home)
+        abti_native_measure(&es->native); /* before another thread runs its main scheduler for the first time */
+    from->unit = self;
+    from->hooks = es->hooks;
+    if (from->hooks)
+        abti_hooks_leave(es);
+    abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_OTHER, NULL);
+    abti_pool_count_entered(es, self->pool);
+    abti_wait_for(self, NULL);
+    self->ctx = NULL; /* it is nowhere for tools to look at */
+    /* release: pairs with the acquire in abti_unit_state, after which the context is looked at */
+    abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
+    es->crew->num_away++;
+    es->cur = es->parent;
+    region.carrier = from;
+    abti_carrier_give(from, to);
+}
+
+int abti_blocking_begin(void)
+{
+    abti_es *es = abti_es_self;
+    if (region.inside)
+        return ABT_ERR_INV_THREAD;
+    region.inside = true;
+    region.es = NULL;
+    region.carrier = NULL;
+    struct abti_carrier *spare = es && may_hand_over(es) ? abti_carrier_spare(es) : NULL;
+    if (spare) {
+        hand_over(es, spare);
+    } else {
+        region.es = es;
+        abti_es_self = NULL;
+    }
+    return ABT_SUCCESS;
+}
+
+static void region_come_back(struct abti_carrier *c)
+{
+    abti_es *es = c->es;
+    struct abti_crew *crew = es->crew;
+    abti_tool_event_resume(c->unit);
+    abti_spin_lock(&crew->lock);
+    c->next = NULL;
+    *crew->return_tail = c;
+    crew->return_tail = &c->next;
+    abti_spin_unlock(&crew->lock);
+    abti_es_notify(es, ABTI_ES_REQ_RETURN);
+    abti_carrier_return(c);
+    abti_assert(es->cur && !c->unit);
+    abti_tool_event_run(es, es->cur, NULL);
+    if (c->hooks)
+        abti_hooks_back(c->hooks);
+}
+
+int abti_blocking_end(void)
+{
+    int saved_errno = errno; /* of the call for which the region was */
+    if (!region.inside)
+        return ABT_ERR_INV_THREAD;
+    region.inside = false;
+    if (region.carrier)
+        region_come_back(region.carrier);
+    else if (region.es)
+        abti_es_self = region.es;
+    errno = saved_errno;
+    return ABT_SUCCESS;
+}
+
+/* --- The stream --- */
+
+static struct abti_carrier *take_returning(abti_es *es)
+{
+    struct abti_crew *crew = es->crew;
+    /* seq_cst: pairs with abti_es_notify; the look at the list comes after this */
+    atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_RETURN);
+    abti_spin_lock(&crew->lock);
+    struct abti_carrier *first = crew->returning;
+    crew->returning = NULL;
+    crew->return_tail = &crew->returning;
+    abti_spin_unlock(&crew->lock);
+    return first;
+}
+
+/* Runs the unit of a carrier as a child of the calling ULT, on the carrier's thread, until the unit leaves the stream.
+ */
+static void run_returned(abti_es *es, struct abti_carrier *c)
+{
+    abti_unit *self = es->cur, *unit = c->unit, *saved_parent = es->parent;
+    abti_sched *saved_dsched = es->dsched;
+    c->unit = NULL;
+    es->crew->num_away--;
+    abti_pool_count_left(es, unit->pool);
+    es->parent = self;
+    abti_tool_descend(es, 1);
+    abti_es_set_dsched(es, NULL);
+    abti_budget_count(es);
+    abti_set_running(es, unit);
+    abti_carrier_switch(es, self, c);
+    es->cur = self;
+    abti_tool_descend(es, -1);
+    es->parent = saved_parent;
+    abti_es_set_dsched(es, saved_dsched);
+    if (es->handoff)
+        (void)abti_run_child(es, es->handoff, NULL);
+}
+
+void abti_blocking_serve(abti_es *es)
+{
+    abti_assert(es == abti_es_self);
+    if (abti_unit_is_tasklet(es->cur) || abti_is_in_callee(es))
+        return; /* it cannot give the stream away, and will be asked again */
+    struct abti_crew *crew = es->crew;
+    for (struct abti_carrier *c = take_returning(es), *next; c; c = next) {
+        next = c->next; /* the unit may soon return from another region */
+        run_returned(es, c);
+    }
+    if (crew->now != &crew->home && !crew->home.unit)
+        abti_carrier_switch(es, es->cur, &crew->home);
+}
+
+bool abti_blocking_sleep(abti_es *es)
+{
+    enum { ASKED = ABTI_ES_REQ_RETURN | ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL };
+    if (!es->crew || es->crew->num_away == 0)
+        return false;
+    abti_sleeper_prepare(&es->sleeper);
+    if (atomic_load(&es->requests) & ASKED) /* seq_cst: pairs with abti_es_notify */
+        (void)abti_sleeper_cancel(&es->sleeper);
+    else
+        (void)abti_sleeper_sleep(&es->sleeper, abti_timer_next(es));
+    return true;
+}
+
+/* --- The child of a fork --- */
+
+bool abti_blocking_is_used(abti_es *es)
+{
+    return es->crew && (es->crew->num_away > 0 || es->crew->now != &es->crew->home);
+}
+
+abti_unit *abti_blocking_forget(void)
+{
+    abti_unit *unit = region.carrier ? region.carrier->unit : region.es ? region.es->cur : NULL;
+    region.es = NULL;
+    region.carrier = NULL;
+    return unit;
+}
