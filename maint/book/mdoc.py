@@ -51,7 +51,7 @@ def see_also(entry, sections):
 
 def examples(entry, lines):
     if entry.examples:
-        lines += [".Sh EXAMPLES", "These of the programs that are installed with the library use it:"]
+        lines += [".Sh EXAMPLES", "These programs, installed with the documentation of libabt, use it:"]
         lines += [f".Pa examples/{name}" + (" ," if name != entry.examples[-1] else " .") for name in entry.examples]
 
 
