@@ -306,13 +306,15 @@ test_api_trace_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \
 	test/bench/basic \
-	test/bench/costs/costs \
 	test/bench/external \
 	test/bench/idle \
 	test/bench/instructions \
 	test/bench/memory \
 	test/bench/sync \
 	test/bench/timers
+if HAVE_IO
+bench_programs += test/bench/costs/costs
+endif
 
 bench_common = test/bench/bench.c test/bench/bench.h test/bench/raw_switch.c test/bench/raw_switch.h
 test_bench_basic_SOURCES = test/bench/basic.c $(bench_common)
