@@ -123,11 +123,28 @@ static void sleep_long(void *arg)
     *(ssize_t *)arg = abtio_sleep(3600000 * MS, ABTIO_FOREVER);
 }
 
+static atomic_bool outside_receives;
+
 static void *receive_outside(void *arg)
 {
     char byte;
-    ssize_t n = abtio_recv(*(int *)arg, &byte, 1, 0, abtio_after(3600000 * MS));
+    abtio_op *op;
+    ssize_t n = abtio_recv_nb(*(int *)arg, &byte, 1, 0, abtio_after(3600000 * MS), &op);
+
+    outside_receives = true;
+    if (n == 0) {
+        n = abtio_op_wait(op);
+        abtio_op_free(&op);
+    }
     return (void *)n;
+}
+
+/* A ULT that is blocked has started its operation. */
+static bool is_blocked(ABT_thread thread)
+{
+    ABT_thread_state state;
+    must(ABT_thread_get_state(thread, &state));
+    return state == ABT_THREAD_STATE_BLOCKED;
 }
 
 /* abtio_finalize ends what is under way, whoever waits for it. */
@@ -152,13 +169,15 @@ static void finalize_in_flight(abtio_backend backend)
         return;
     }
     make_pair(fds);
+    outside_receives = false;
     must(ABT_xstream_create(ABT_SCHED_NULL, &second));
     must(ABT_thread_create_on_xstream(second, sleep_long, &slept_on_second, ABT_THREAD_ATTR_NULL, &on_second));
     must(ABT_thread_create(own_pool(), sleep_long, &slept, ABT_THREAD_ATTR_NULL, &thread));
     if (pthread_create(&outside, NULL, receive_outside, &fds[0]))
         bail_out("pthread_create");
     is_int(abtio_recv_nb(fds[0], &byte, 1, 0, ABTIO_FOREVER, &op), 0, "recv_nb");
-    abtio_sleep(20 * MS, ABTIO_FOREVER);
+    while (!outside_receives || !is_blocked(thread) || !is_blocked(on_second))
+        abtio_sleep(MS, ABTIO_FOREVER);
     is_int(abtio_finalize(), 0, "abtio_finalize with operations under way");
     pthread_join(outside, &result);
     is_int((intptr_t)result, -ECANCELED, "an external thread is told");
