@@ -11,6 +11,9 @@
  *   -ECANCELED    abtio_cancel, abtio_op_free or abtio_finalize has ended the operation before it was done
  *   -ENOMEM, -EAGAIN  there is no memory, or no native thread, for the operation: nothing has been done
  *   -ENOTCONN     abtio_init has not been called
+ *   -EIO          the system has taken io_uring away, by a filter for instance, while the operation was under way in a
+ *                 ring: how much of it was done is not known, and a read may still write to the buffer. Operations
+ *                 that come later, on that stream, are done by native threads.
  * An operation that has moved some bytes when it is to end returns how many. EINTR is not returned. One whose deadline
  * has passed when it starts may be done nevertheless, if it need not wait.
  *

@@ -9,6 +9,7 @@
 #include <time.h>
 #include "drained.h"
 #include "helpers.h"
+#include "native.h"
 #include "ring.h"
 #include "submit.h"
 
@@ -21,6 +22,8 @@ struct lane {
     unsigned doubt[2];           /* operations that are not tried so: the last one was tried in vain; see kind_of */
     struct drained drained;
     bool idle_soon;                /* who has submitted last has left the stream with nothing to run, it seems */
+    abtio_op *all;                 /* those in flight */
+    bool refused;                  /* the kernel lets us enter the ring no more */
     bool ending;                   /* no operation is begun here any more */
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
@@ -57,22 +60,19 @@ static void lane_reap(struct lane *lane);
 
 static void lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
 {
-    int code = abtioi_ring_enter(&lane->ring, completions, nanoseconds);
-    /*
-     * EBUSY: completions have to be read first. EAGAIN: the kernel has no memory for the moment. ETIME, EINTR: it has
-     * waited enough. What was not taken is handed over the next time.
-     */
-    (void)code;
+    if (!lane->refused)
+        lane->refused = abtioi_ring_enter(&lane->ring, completions, nanoseconds) < 0;
 }
 
-/* Room for so many submissions that belong together. */
-static void make_room(struct lane *lane, unsigned num)
+/* Room for so many submissions that belong together. False: the kernel takes none any more. */
+static bool make_room(struct lane *lane, unsigned num)
 {
-    while (ring_room(&lane->ring) < num) {
+    while (!lane->refused && ring_room(&lane->ring) < num) {
         lane_enter(lane, 0, -1);
         if (ring_room(&lane->ring) < num)
             lane_reap(lane);
     }
+    return !lane->refused;
 }
 
 /* Its call, or a poll of its descriptor if it is polling. */
@@ -80,7 +80,9 @@ static void submit(struct lane *lane, abtio_op *op)
 {
     bool linked = op->deadline != ABTIO_FOREVER && op->code != CODE_sleep;
 
-    make_room(lane, 2);
+    op->kept = !make_room(lane, 2);
+    if (op->kept)
+        return;
     struct io_uring_sqe *sqe = ring_next(&lane->ring);
     if (op->polling)
         abtioi_submit_poll(sqe, op->args.fd, abtioi_op_ready(op));
@@ -102,7 +104,8 @@ static void submit(struct lane *lane, abtio_op *op)
 /* Cancels an operation, or all that there are with NULL. */
 static void submit_cancel(struct lane *lane, const abtio_op *op)
 {
-    make_room(lane, 1);
+    if (!make_room(lane, 1))
+        return;
     struct io_uring_sqe *sqe = ring_next(&lane->ring);
     abtioi_submit_cancel(sqe, op);
     sqe->user_data = OF_NOTHING;
@@ -119,9 +122,27 @@ static bool leave_way(abtio_op *op, int phase)
                                                                   memory_order_acquire);
 }
 
-static void deliver(struct lane *lane, abtio_op *op, ssize_t result)
+static void come(struct lane *lane, abtio_op *op)
+{
+    count(&lane->in_flight, 1);
+    op->later = lane->all;
+    op->link = &lane->all;
+    if (lane->all)
+        lane->all->link = &op->later;
+    lane->all = op;
+}
+
+static void leave(struct lane *lane, abtio_op *op)
 {
     count(&lane->in_flight, -1);
+    *op->link = op->later;
+    if (op->later)
+        op->later->link = op->link;
+}
+
+static void deliver(struct lane *lane, abtio_op *op, ssize_t result)
+{
+    leave(lane, op);
     abtioi_op_deliver(op, result);
 }
 
@@ -144,11 +165,20 @@ static void hand_over(struct lane *lane, abtio_op *op)
         settle(lane, op, -ECANCELED);
         return;
     }
-    count(&lane->in_flight, -1);
+    leave(lane, op);
     /* release: pairs with the acquire in abtioi_cancel; one without a handle has had no exchange */
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_release);
     if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
+}
+
+/* The ring does not make the system call. */
+static void go_elsewhere(struct lane *lane, abtio_op *op)
+{
+    if (!atomic_load_explicit(&lanes.ending, memory_order_relaxed)) /* relaxed: set before all lanes end */
+        hand_over(lane, op);
+    else
+        settle(lane, op, -ECANCELED);
 }
 
 /* The system call is made again, in the ring or, when that ends, elsewhere. */
@@ -156,10 +186,8 @@ static void again(struct lane *lane, abtio_op *op)
 {
     if (!lane->ending)
         submit(lane, op);
-    else if (!atomic_load_explicit(&lanes.ending, memory_order_relaxed)) /* relaxed: set before all lanes end */
-        hand_over(lane, op);
     else
-        settle(lane, op, -ECANCELED);
+        go_elsewhere(lane, op);
 }
 
 static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags)
@@ -243,17 +271,52 @@ static void take_cancels(struct lane *lane)
     }
 }
 
+/* ---- A ring that may not be entered any more ------------------------------------------------------------------- */
+
+static bool is_forgotten(const struct lane *lane)
+{
+    return lane->ring.fd < 0;
+}
+
+/*
+ * What the kernel has not been told of goes on elsewhere. What it has taken ends with its ring, and how far that was
+ * done is not known. Not inside of a call that still looks at op->finished: helpers would tell it in another thread.
+ */
+static void give_ring_up(struct lane *lane)
+{
+    lane_reap(lane);
+    for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
+        uint64_t of = lane->ring.sqes[at & lane->ring.sq_mask].user_data;
+        if (of > OF_WAKE)
+            ((abtio_op *)(uintptr_t)of)->kept = true;
+    }
+    abtioi_ring_abandon(&lane->ring);
+    for (abtio_op *op = lane->all, *next; op; op = next) {
+        next = op->later;
+        if (op->over)
+            continue;
+        if (op->kept)
+            go_elsewhere(lane, op);
+        else
+            settle(lane, op, -EIO);
+    }
+}
+
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
 
 static ABT_bool lane_look(struct lane *lane)
 {
+    bool gives_up = lane->refused && !is_forgotten(lane);
+
+    if (gives_up)
+        give_ring_up(lane);
     lane->directly = 0;
     lane->idle_soon = false;
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
         lane_enter(lane, 0, -1);
     if (!ring_first(&lane->ring))
-        return ABT_FALSE;
+        return gives_up ? ABT_TRUE : ABT_FALSE;
     lane_reap(lane);
     return ABT_TRUE;
 }
@@ -273,19 +336,6 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
     return lane_look(lane);
 }
 
-/* In a child of fork(), a lane of the parent. */
-static bool is_forgotten(const struct lane *lane)
-{
-    return lane->ring.fd < 0;
-}
-
-static void wait_without_ring(int fd, int64_t nanoseconds)
-{
-    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-    ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
-}
-
 /*
  * The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. The next
  * call of lane_poll tells the results. Here the stream still counts as asleep, and a unit that becomes ready would wake
@@ -301,12 +351,11 @@ static void lane_wait(void *data, int fd, int64_t deadline)
         left = left > 0 ? left : 0;
     }
     if (is_forgotten(lane)) {
-        wait_without_ring(fd, left);
+        abtioi_native_wait_fd(fd, left);
         return;
     }
     take_cancels(lane);
-    if (lane->wake_fd != fd) {
-        make_room(lane, 1);
+    if (lane->wake_fd != fd && make_room(lane, 1)) {
         struct io_uring_sqe *sqe = ring_next(&lane->ring);
         abtioi_submit_poll(sqe, fd, POLLIN);
         sqe->len = IORING_POLL_ADD_MULTI;
@@ -371,10 +420,13 @@ static void drain(struct lane *lane)
         take_cancels(lane);
         lane_enter(lane, 1, 10 * MS);
         lane_reap(lane);
+        if (lane->refused && !is_forgotten(lane))
+            give_ring_up(lane);
     }
     self = NULL;
     list_remove(lane);
-    abtioi_ring_destroy(&lane->ring);
+    if (!is_forgotten(lane))
+        abtioi_ring_destroy(&lane->ring);
 }
 
 /* The stream ends, or libabtio. */
@@ -382,7 +434,7 @@ static void lane_end(void *data)
 {
     struct lane *lane = data;
 
-    if (!is_forgotten(lane))
+    if (lane->refused || !is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
         drain(lane);
     free(lane);
 }
@@ -406,14 +458,15 @@ static struct lane *lane_make(void)
 
 struct lane *abtioi_lane_self(void)
 {
-    return self ? self : lane_make();
+    struct lane *lane = self ? self : lane_make();
+    return lane && !lane->refused ? lane : NULL;
 }
 
 void abtioi_lane_start(struct lane *lane, abtio_op *op)
 {
     op->lane = lane;
     lane->idle_soon = false;
-    count(&lane->in_flight, 1);
+    come(lane, op);
     submit(lane, op);
 }
 
@@ -483,30 +536,13 @@ void abtioi_lane_look(struct lane *lane)
         lane_look(lane);
 }
 
-/* Tries what streams will do. */
-static int lanes_try(unsigned entries, char *reason, size_t size)
-{
-    struct ring ring;
-
-    int code = abtioi_ring_create(&ring, entries);
-    if (code < 0) {
-        snprintf(reason, size, "no ring can be made: %s", strerror(-code));
-        return code;
-    }
-    const char *lacks = abtioi_ring_lacks(&ring);
-    snprintf(reason, size, "%s", lacks ? lacks : "the kernel has all that is needed");
-    lanes.single_issuer = (ring.setup & IORING_SETUP_SINGLE_ISSUER) != 0;
-    abtioi_ring_destroy(&ring);
-    return lacks ? -ENOSYS : 0;
-}
-
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
 {
     static const ABTX_driver_ops ops = {.start = lane_begin, .end = lane_end, .poll = lane_poll, .wait = lane_wait};
 
     if (lanes.driver)
         ABTX_driver_free(&lanes.driver); /* left from before a fork() */
-    int code = lanes_try(entries, reason, size);
+    int code = abtioi_ring_try(entries, &lanes.single_issuer, reason, size);
     if (code < 0)
         return code;
     lanes.entries = entries;

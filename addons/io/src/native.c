@@ -1,6 +1,7 @@
 #include "native.h"
 
 #include <linux/futex.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,4 +35,11 @@ void abtioi_native_wait(int (*look)(void *arg), void *arg)
         syscall(SYS_futex, &delivered, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
     }
     atomic_fetch_sub(&sleepers, 1); /* seq_cst: as good as any */
+}
+
+void abtioi_native_wait_fd(int fd, int64_t nanoseconds)
+{
+    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
 }

@@ -16,4 +16,7 @@ void abtioi_native_wake(void);
  */
 void abtioi_native_wait(int (*look)(void *arg), void *arg);
 
+/* Sleeps until the descriptor is readable, or so many nanoseconds; negative: for ever. Of any thread; may end early. */
+void abtioi_native_wait_fd(int fd, int64_t nanoseconds);
+
 #endif

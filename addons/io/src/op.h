@@ -62,6 +62,7 @@ struct abtio_op {
     bool finished;    /* not of TOLD_BY_EVENTUAL: the result is there */
     bool polling;     /* the descriptor is being polled, and then the call is made again */
     bool over;        /* its lane knows the result, and may not tell it yet */
+    bool kept;        /* its lane could not submit it */
     bool shared;      /* it has a handle, by which others may ask for its end */
     atomic_int phase; /* see lane.h */
     atomic_int ended; /* -ECANCELED: somebody has asked for its end; else 0 */
@@ -69,8 +70,9 @@ struct abtio_op {
     size_t moved; /* bytes that a call of the _all kind has moved so far */
     ssize_t result;
     ABT_thread waiter;
-    struct lane *lane;     /* that does it; NULL: the helpers */
-    struct helper *helper; /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
+    struct lane *lane;              /* that does it; NULL: the helpers */
+    struct abtio_op *later, **link; /* in its lane's list of all, and what leads to it there */
+    struct helper *helper;          /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
     struct args args;
     /* From here on it is not set at first. */
     struct abtio_op *next;         /* in a queue of its side */

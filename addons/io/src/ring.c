@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -112,14 +113,19 @@ int abtioi_ring_create(struct ring *ring, unsigned entries)
     return 0;
 }
 
+static void ring_unregister(const struct ring *ring)
+{
+    struct io_uring_rsrc_update update = {.offset = (unsigned)ring->enter_fd};
+
+    if (ring->enter_fd != ring->fd)
+        syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_RING_FDS, &update, 1);
+}
+
 void abtioi_ring_destroy(struct ring *ring)
 {
     munmap(ring->sqes, ring->sqes_size);
     munmap(ring->map, ring->map_size);
-    if (ring->enter_fd != ring->fd) {
-        struct io_uring_rsrc_update update = {.offset = (unsigned)ring->enter_fd};
-        syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_RING_FDS, &update, 1);
-    }
+    ring_unregister(ring);
     close(ring->fd);
 }
 
@@ -135,7 +141,14 @@ void abtioi_ring_forget(struct ring *ring)
     ring->sq_flags = ring->cq_head = ring->cq_tail = &zero;
 }
 
-const char *abtioi_ring_lacks(struct ring *ring)
+void abtioi_ring_abandon(struct ring *ring)
+{
+    ring_unregister(ring);
+    abtioi_ring_forget(ring);
+}
+
+/* Whether the kernel has all the operations that lanes use: NULL, or what it lacks, in words. */
+static const char *ring_lacks(struct ring *ring)
 {
     enum { MOST = 64 };
     union {
@@ -157,6 +170,32 @@ const char *abtioi_ring_lacks(struct ring *ring)
     return NULL;
 }
 
+int abtioi_ring_try(unsigned entries, int *single_issuer, char *reason, size_t size)
+{
+    struct ring ring;
+
+    int code = abtioi_ring_create(&ring, entries);
+    if (code < 0) {
+        snprintf(reason, size, "no ring can be made: %s", strerror(-code));
+        return code;
+    }
+    const char *lacks = ring_lacks(&ring);
+    snprintf(reason, size, "%s", lacks ? lacks : "the kernel has all that is needed");
+    *single_issuer = (ring.setup & IORING_SETUP_SINGLE_ISSUER) != 0;
+    abtioi_ring_destroy(&ring);
+    return lacks ? -ENOSYS : 0;
+}
+
+/*
+ * EBUSY: completions have to be read first. EAGAIN, ENOMEM: the kernel has no memory for the moment. EBADR: it had none
+ * for a completion. ETIME, EINTR: it has waited enough. What was not taken is handed over the next time. Anything else
+ * is there to stay: the program has got a filter since.
+ */
+static bool is_passing(int error)
+{
+    return error == EBUSY || error == EAGAIN || error == ENOMEM || error == EBADR || error == ETIME || error == EINTR;
+}
+
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds)
 {
     struct __kernel_timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -172,7 +211,7 @@ int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanosecon
     long taken = syscall(SYS_io_uring_enter, ring->enter_fd, ring_unsubmitted(ring), completions,
                          waits ? flags | IORING_ENTER_EXT_ARG : flags, waits ? &arg : NULL, waits ? sizeof(arg) : 0);
     if (taken < 0)
-        return -errno;
+        return is_passing(errno) ? 0 : -errno;
     ring->submitted += (unsigned)taken;
     return 0;
 }

@@ -40,14 +40,17 @@ void abtioi_ring_destroy(struct ring *ring);
 /* In a child of fork(): lets go of the parent's ring, and looks like one in which nothing ever happens. fd is -1. */
 void abtioi_ring_forget(struct ring *ring);
 
-/*
- * Whether the kernel has all the operations that lanes use: NULL, or what it lacks, in words.
+/* Tries to make a ring, and asks what it can do: 0, or -errno and the reason in words. Says whether it has one issuer.
  */
-const char *abtioi_ring_lacks(struct ring *ring);
+int abtioi_ring_try(unsigned entries, int *single_issuer, char *reason, size_t size);
+
+/* The same for one whose operations end with it. By the thread that has made it. */
+void abtioi_ring_abandon(struct ring *ring);
 
 /*
  * Hands over all submissions, waits for so many completions, but only until a time from now (negative: for ever), and
- * lets the kernel do what it has put off for this thread: 0 or -errno, among them -ETIME, -EINTR, -EBUSY and -EAGAIN.
+ * lets the kernel do what it has put off for this thread: 0, also if it has not done all of that for the moment, or
+ * -errno: the ring may not be entered any more.
  */
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds);
 

@@ -303,16 +303,17 @@ static void full_disk(void)
 
 /* ---- A kernel without rings ------------------------------------------------------------------------------------ */
 
-/* io_uring_setup fails with this error from now on. */
-static bool refuse_rings(unsigned error)
+/* These system calls, of which the numbers follow each other, fail with this error from now on in this thread. */
+static bool refuse(unsigned first, unsigned last, unsigned error)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, last, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {.len = 4, .filter = filter};
+    struct sock_fprog program = {.len = 5, .filter = filter};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
@@ -323,7 +324,7 @@ static int without_rings(void *arg)
     abtio_info info;
     char byte;
 
-    if (!refuse_rings((unsigned)error))
+    if (!refuse(SYS_io_uring_setup, SYS_io_uring_setup, (unsigned)error))
         return 77;
     must(ABT_init(0, NULL));
     if (abtio_init(&rings) != -error)
@@ -353,6 +354,82 @@ static void refused(void)
     }
 }
 
+/* ---- A kernel that takes rings away ---------------------------------------------------------------------------- */
+
+static int taken_fds[2], later_fds[2];
+static ssize_t taken_result = 1, later_result = -1;
+
+static void receive_taken(void *arg)
+{
+    char byte;
+
+    (void)arg;
+    taken_result = abtio_recv(taken_fds[0], &byte, 1, 0, ABTIO_FOREVER);
+}
+
+static void receive_later(void *arg)
+{
+    char byte;
+
+    (void)arg;
+    later_result = abtio_recv(later_fds[0], &byte, 1, 0, ABTIO_FOREVER);
+}
+
+/* What the ring has taken ends with an error, and the rest goes on without it. */
+static int ring_taken_away(void *arg)
+{
+    const unsigned *last = arg;
+    abtio_config rings = {.backend = ABTIO_BACKEND_IO_URING};
+    ABT_thread taken, later;
+    abtio_op *op, *queued;
+    char byte;
+
+    must(ABT_init(0, NULL));
+    if (abtio_init(&rings) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, taken_fds) < 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, later_fds) < 0)
+        return 77;
+    must(ABT_thread_create(own_pool(), receive_taken, NULL, ABT_THREAD_ATTR_NULL, &taken));
+    if (abtio_recv_nb(taken_fds[1], &byte, 1, 0, ABTIO_FOREVER, &op) != 0 ||
+        abtio_sleep(10 * MS, ABTIO_FOREVER) != 0 || /* the stream sleeps in its ring */
+        abtio_recv_nb(later_fds[1], &byte, 1, 0, ABTIO_FOREVER, &queued) != 0)
+        return 1;
+    if (!refuse(SYS_io_uring_enter, *last, EPERM))
+        return 77;
+    must(ABT_thread_create(own_pool(), receive_later, NULL, ABT_THREAD_ATTR_NULL, &later));
+    must(ABT_thread_free(&taken));
+    if (taken_result != -EIO || abtio_op_wait(op) != -EIO || abtio_cancel(op) != -EALREADY)
+        return 2;
+    if (abtio_send(later_fds[1], "x", 1, 0, ABTIO_FOREVER) != 1)
+        return 3;
+    must(ABT_thread_free(&later));
+    if (later_result != 1 || abtio_op_test(queued, NULL) || abtio_cancel(queued) != 0)
+        return 4;
+    if (abtio_recv(later_fds[0], &byte, 1, 0, abtio_after(MS)) != -ETIMEDOUT)
+        return 5;
+    abtio_op_free(&op);
+    abtio_op_free(&queued);
+    must(abtio_finalize());
+    must(ABT_finalize());
+    return 0;
+}
+
+static void taken_away(void)
+{
+    static const struct {
+        unsigned last;
+        const char *name;
+    } filters[] = {{SYS_io_uring_enter, "io_uring_enter"}, {SYS_io_uring_register, "all but io_uring_setup"}};
+
+    for (int i = 0; i < 2; i++) {
+        unsigned last = filters[i].last;
+        int code = child_run(ring_taken_away, &last, NULL, 0);
+        if (code == 77)
+            skip(1, "there are no rings, or no filters");
+        else
+            is_int(code, 0, "a filter that comes later forbids %s", filters[i].name);
+    }
+}
+
 static void tests(void)
 {
     signals();
@@ -364,6 +441,7 @@ int main(void)
 {
     watchdog_begin(0);
     refused();
+    taken_away();
     full_disk();
     with_each_backend(tests);
     finalize_in_flight(ABTIO_BACKEND_THREADS);
