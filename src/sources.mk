@@ -93,6 +93,7 @@ abt_sources = \
 	src/os/wakefd.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
+	src/pool/leftover.c \
 	src/pool/make.c \
 	src/pool/member.c \
 	src/pool/parking.c \
@@ -100,6 +101,7 @@ abt_sources = \
 	src/pool/queue.c \
 	src/pool/randws.c \
 	src/pool/ring.c \
+	src/pool/shortage.c \
 	src/pool/slot.c \
 	src/pool/thief.c \
 	src/pool/thief_policy.c \
@@ -118,12 +120,10 @@ abt_sources = \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
-	src/run/leftover.c \
 	src/run/migrate.c \
 	src/run/picked.c \
 	src/run/row.c \
 	src/run/sched.c \
-	src/pool/shortage.c \
 	src/run/stackuse.c \
 	src/run/switch.c \
 	src/run/told.c \

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 #include "base/assert.h"
-#include "run/leftover.h"
+#include "pool/leftover.h"
 #include "run/migrate.h"
 #include "run/sched.h"
 #include "pool/shortage.h"

@@ -16,9 +16,9 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
+#include "pool/leftover.h"
 #include "rt/rt.h"
 #include "run/block.h"
-#include "run/leftover.h"
 #include "run/row.h"
 #include "run/sched.h"
 #include "run/stackuse.h"

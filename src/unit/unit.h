@@ -34,7 +34,7 @@ enum {
 enum {
     ABTI_REQ_CANCEL = 1,
     ABTI_REQ_MIGRATE = 2,
-    ABTI_REQ_FREE = 4, /* a unit that it waited for is left to it, see run/leftover.h. Served only when taken for
+    ABTI_REQ_FREE = 4, /* a unit that it waited for is left to it, see pool/leftover.h. Served only when taken for
                           running */
 };
 
@@ -50,7 +50,7 @@ enum {
     ABTI_JOIN_DONE = 1,
     ABTI_JOIN_EXTERNAL = 2,
     ABTI_JOIN_FREE = 4,     /* the joiner is in ABT_thread_free: the ending unit frees itself on its behalf, unless
-                               run/leftover.h says otherwise */
+                               pool/leftover.h says otherwise */
     ABTI_JOIN_IN_PLACE = 8, /* the unit runs on the rest of the joiner's stack */
     ABTI_JOIN_TAGS = 15,
 };
@@ -127,7 +127,7 @@ struct abti_unit_cold {
     _Atomic(uint64_t) id;               /* id + 1, given at the first query */
     union {
         _Atomic(abti_pool *) migrate_to; /* target of the pending migration request */
-        ABT_thread *handle;              /* in run/leftover, of a terminated unit: the joiner's handle, which is to
+        ABT_thread *handle;              /* in pool/leftover, of a terminated unit: the joiner's handle, which is to
                                             be nulled */
     };
     union {

@@ -3,8 +3,8 @@
  * ABT_thread_free. But destructors of keys, and the free_unit of a user-defined pool, are the user's functions: they
  * run on the joiner's stack, and when they ask for the running unit, the answer is the joiner.
  */
-#ifndef ABTI_RUN_LEFTOVER_H
-#define ABTI_RUN_LEFTOVER_H
+#ifndef ABTI_POOL_LEFTOVER_H
+#define ABTI_POOL_LEFTOVER_H
 
 #include "rt/types.h"
 

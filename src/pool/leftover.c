@@ -1,4 +1,4 @@
-#include "run/leftover.h"
+#include "pool/leftover.h"
 
 #include "os/annotate.h"
 #include "pool/member.h"
