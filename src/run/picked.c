@@ -3,11 +3,25 @@
 #include <stdio.h>
 
 /* The unit runs, is blocked or has ended: it cannot be the next one. Told once for each scheduler. */
-ABTI_COLD void abti_picked_tell(abti_sched *sched, abti_unit *unit)
+static void tell(abti_sched *sched, abti_unit *unit)
 {
     if (sched->picked->has_told)
         return;
     sched->picked->has_told = true;
     fprintf(stderr, "libabt: the pick function of scheduler %d has returned the unit %p, which is not ready\n",
             sched->id, (void *)unit);
+}
+
+/*
+ * relaxed: the pop that has brought the unit orders its state, which may have a mark, and a unit that others run is an
+ * error of the user's.
+ */
+ABTI_COLD abti_unit *abti_picked_look(abti_sched *sched, ABT_thread unit)
+{
+    if (!unit || unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL)
+        return NULL;
+    if ((abti_load_relaxed(&unit->state) & ABTI_STATE_MASK) == ABT_THREAD_STATE_READY)
+        return unit;
+    tell(sched, unit);
+    return NULL;
 }

@@ -34,23 +34,33 @@ struct abti_picked {
         call_result;                                                                                                   \
     })
 
-/* Tells of a unit that is not ready. */
-void abti_picked_tell(abti_sched *sched, abti_unit *unit);
-
 /*
- * Picks the next unit. NULL: there is none. relaxed: the pop that has brought the unit orders its state, which may have
- * a mark, and a unit that others run is an error of the user's.
+ * Calls the scheduler's pick while `self` is the running unit. Of the unit that this returns, and owns, nothing is
+ * known yet.
  */
+ABTI_INLINE ABT_thread abti_picked_call(abti_es *es, abti_unit *self, abti_sched *sched)
+{
+    abti_assert(es == abti_es_self && es->cur == self && sched->picked);
+    es->cur = &sched->picked->unit;
+    ABT_thread unit = sched->picked->def.pick(sched);
+    es->cur = self;
+    return unit;
+}
+
+/* Whether that is a unit, and one that is ready. False is also for one that has to be looked at more closely. */
+ABTI_INLINE bool abti_picked_is_ready(ABT_thread unit)
+{
+    return !abti_is_seldom(unit) && ABTI_LIKELY(!abti_cpu_is_set(&unit->state));
+}
+
+/* Looks at what is not simply ready. Returns the unit, or NULL: it is none, or is not ready, of which this tells. */
+abti_unit *abti_picked_look(abti_sched *sched, ABT_thread unit);
+
+/* Picks the next unit. NULL: there is none. */
 ABTI_INLINE abti_unit *abti_picked_pick(abti_es *es, abti_sched *sched)
 {
-    abti_assert(es == abti_es_self && sched->picked);
-    ABT_thread unit = ABTI_PICKED_CALL(es, sched, sched->picked->def.pick(sched));
-    if (abti_is_seldom(unit) && (!unit || unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL))
-        return NULL;
-    if (ABTI_LIKELY((abti_load_relaxed(&unit->state) & ABTI_STATE_MASK) == ABT_THREAD_STATE_READY))
-        return unit;
-    abti_picked_tell(sched, unit);
-    return NULL;
+    ABT_thread unit = abti_picked_call(es, es->cur, sched);
+    return ABTI_LIKELY(abti_picked_is_ready(unit)) ? unit : abti_picked_look(sched, unit);
 }
 
 #endif

@@ -184,30 +184,53 @@ static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
     return yield_by_pick(es, self, context);
 }
 
-/*
- * The scheduler picks by a function of the user's. A unit of a private pool is in there when that is called, as
- * yield_to_parent says, and may be what it returns. One of another pool goes to the pool when it has left its stack. A
- * tasklet is the function itself, see run/picked.h. relaxed: queries may see the state late.
- */
-static ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
+/* What the user's function has picked for a ULT that yields is more than a unit that has only to be resumed. */
+static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread picked)
 {
-    abti_sched *sched = es->dsched;
-    if (!self->pool->priv_fifo)
-        return yield_to_parent(es, self, context);
-    if (abti_unit_is_tasklet(self) || abti_has_requests(self) || abti_switches_slowly(es) ||
-        (!abti_budget_take(es) && !abti_renew_budget(es, sched)))
-        return yield_slow(es, self, context);
+    abti_unit *next = abti_picked_is_ready(picked) ? picked : abti_picked_look(es->dsched, picked);
+    if (next != self)
+        return abti_leave(es, self, next, NULL, NULL);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_RUNNING); /* relaxed: queries may see it late */
+    return ABT_SUCCESS;
+}
+
+/*
+ * The user's function picks for a ULT of a private pool, which is in there when that is called, as yield_to_parent
+ * says, and may be what it returns. relaxed: queries may see the state late.
+ */
+ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self)
+{
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&self->pool->queue, self);
-    abti_unit *next = abti_picked_pick(es, sched);
-    if (ABTI_UNLIKELY(next == self)) {
-        abti_store_relaxed(&self->state, ABT_THREAD_STATE_RUNNING);
-        return ABT_SUCCESS;
-    }
-    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_stack_is_overrun(self->stack)))
-        return abti_leave_to(es, self, next, NULL, NULL);
+    ABT_thread next = abti_picked_call(es, self, es->dsched);
+    if (ABTI_UNLIKELY(next == self || !abti_picked_is_ready(next) || !abti_is_resumable(next) ||
+                      abti_stack_has_canary(self->stack)))
+        return leave_picked(es, self, next);
     abti_set_running(es, next);
     return abti_ctx_switch(&self->ctx, next->ctx);
+}
+
+/* A tasklet is the user's function itself, see run/picked.h. */
+ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
+{
+    return !abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switches_slowly(es);
+}
+
+/* A unit of a pool that is not private goes there when it has left its stack. */
+static ABTI_NOINLINE int yield_picked_seldom(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (!self->pool->priv_fifo)
+        return yield_to_parent(es, self, context);
+    if (!may_yield_and_pick(es, self) || !abti_renew_budget(es, es->dsched))
+        return yield_slow(es, self, context);
+    return yield_and_pick(es, self);
+}
+
+static ABTI_HOT ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    if (ABTI_UNLIKELY(!self->pool->priv_fifo || !may_yield_and_pick(es, self) || !abti_budget_take(es)))
+        return yield_picked_seldom(es, self, context);
+    return yield_and_pick(es, self);
 }
 
 int abti_yield_any(abti_es *es, ABT_pool_context context)
