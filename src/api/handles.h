@@ -22,7 +22,8 @@ ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
 
 /* Null, or stale while misuse is looked for. */
 #define ABTI_XSTREAM_IS_BAD(h) ABTI_IS_BAD(h, ABT_XSTREAM_NULL, ABTI_HANDLE_XSTREAM)
-#define ABTI_SCHED_IS_BAD(h) ABTI_IS_BAD(h, ABT_SCHED_NULL, ABTI_HANDLE_SCHED)
+#define ABTI_SCHED_IS_BAD(h) ABTI_SCHED_IS_BAD_IN(h, __func__)
+#define ABTI_SCHED_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_SCHED_NULL, ABTI_HANDLE_SCHED, function)
 #define ABTI_POOL_IS_BAD(h) ABTI_POOL_IS_BAD_IN(h, __func__)
 #define ABTI_POOL_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_POOL_NULL, ABTI_HANDLE_POOL, function)
 #define ABTI_KEY_IS_BAD(h) ABTI_IS_BAD(h, ABT_KEY_NULL, ABTI_HANDLE_KEY)

@@ -96,10 +96,19 @@ int ABT_pool_set_data(ABT_pool pool, void *data)
     return ABT_SUCCESS;
 }
 
+static ABTI_NOINLINE int pool_data_seldom(ABT_pool pool, void **data)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_get_data")))
+        return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_get_data");
+    *data = pool->data;
+    return ABT_SUCCESS;
+}
+
+/* The functions of a user-defined pool call this for each unit, so that it has no frame. */
 int ABT_pool_get_data(ABT_pool pool, void **data)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    if (abti_is_seldom(pool))
+        return pool_data_seldom(pool, data);
     *data = pool->data;
     return ABT_SUCCESS;
 }
