@@ -78,7 +78,8 @@ def compile_one(name, compiler, sources, flags=(), libs=()):
     if not shutil.which(compiler):
         raise Missing(f"there is no {compiler}")
     target, options = OUT / "bin" / name, OUT / "bin" / (name + ".options")
-    headers = [*SUITE.glob("*.h"), *PEERS.glob("*.h"), *SUITE.parent.glob("*.h")]
+    headers = [*SUITE.glob("*.h"), *PEERS.glob("*.h"), *SUITE.parent.glob("*.h"),
+               *(h for f in flags if f.startswith("-I") for h in Path(f[2:]).glob("*.h"))]
     wanted = " ".join(map(str, [compiler, *flags, *libs]))
     if newer(target, list(sources) + COMMON + headers) and options.exists() and options.read_text() == wanted:
         return target
