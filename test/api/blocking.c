@@ -474,15 +474,13 @@ int main(void)
     nowhere = fopen("/dev/null", "w");
     if (!nowhere)
         bail_out("there is no /dev/null");
-    ok_abt(ABTX_blocking_begin());
-    ok_abt(ABTX_blocking_end());
     must(ABT_init(0, NULL));
+    call_as_each(test_caller, NULL);
     test_others(own_pool(), 1);
     test_others(own_pool(), 4);
     on_secondary(1);
     on_secondary(5);
     by_primary();
-    call_as_each(test_caller, NULL);
     wakes_from_region();
     for (int i = 0; i < 4; i++)
         ends_with_region(i & 1, i & 2);
@@ -493,6 +491,8 @@ int main(void)
     must(ABT_finalize());
     finalize_with_region();
     finalize_with_region();
+    ok_abt(ABTX_blocking_begin());
+    ok_abt(ABTX_blocking_end());
     fclose(nowhere);
     return done_testing();
 }
