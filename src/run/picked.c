@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 /* The unit runs, is blocked or has ended: it cannot be the next one. Told once for each scheduler. */
-static void tell(abti_sched *sched, abti_unit *unit)
+static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 {
     if (sched->picked->has_told)
         return;
@@ -22,6 +22,6 @@ ABTI_COLD abti_unit *abti_picked_look(abti_sched *sched, ABT_thread unit)
         return NULL;
     if ((abti_load_relaxed(&unit->state) & ABTI_STATE_MASK) == ABT_THREAD_STATE_READY)
         return unit;
-    tell(sched, unit);
+    tell_of_misuse(sched, unit);
     return NULL;
 }
