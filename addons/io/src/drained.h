@@ -1,7 +1,7 @@
 /*
  * What a lane remembers of sockets: whether the last receive has left nothing. Then the kernel need not try the next
- * one before it waits, which saves a tenth of the CPU time of an echo. Only a hint, since a descriptor may be another
- * socket's by now, and somebody else may receive from it: the kernel looks whether there is something in any case.
+ * one in vain before it waits. Only a hint, since a descriptor may be another socket's by now, and somebody else may
+ * receive from it: the kernel looks whether there is something in any case.
  */
 #ifndef ABTIO_DRAINED_H
 #define ABTIO_DRAINED_H
