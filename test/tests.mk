@@ -227,6 +227,7 @@ regress_tests = \
 	test/regress/denied_calls \
 	test/regress/deep_main \
 	test/regress/dump_again \
+	test/regress/exit_in_poller \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
 	test/regress/extremes \
