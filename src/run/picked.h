@@ -24,10 +24,10 @@ struct abti_picked {
     bool has_told;
 };
 
-/* Calls one of the functions, which leaves the ES as it is: a tasklet cannot switch. */
-#define ABTI_PICKED_CALL(es, sched, call)                                                                              \
+/* Calls one of the functions while `self` is the running unit. It leaves the ES as it is: a tasklet cannot switch. */
+#define ABTI_PICKED_CALL(es, self, sched, call)                                                                        \
     ({                                                                                                                 \
-        abti_unit *call_cur = (es)->cur;                                                                               \
+        abti_unit *call_cur = (self);                                                                                  \
         (es)->cur = &(sched)->picked->unit;                                                                            \
         __auto_type call_result = (call);                                                                              \
         (es)->cur = call_cur;                                                                                          \
@@ -41,10 +41,7 @@ struct abti_picked {
 ABTI_INLINE ABT_thread abti_picked_call(abti_es *es, abti_unit *self, abti_sched *sched)
 {
     abti_assert(es == abti_es_self && es->cur == self && sched->picked);
-    es->cur = &sched->picked->unit;
-    ABT_thread unit = sched->picked->def.pick(sched);
-    es->cur = self;
-    return unit;
+    return ABTI_PICKED_CALL(es, self, sched, sched->picked->def.pick(sched));
 }
 
 /* Whether that is a unit, and one that is ready. False is also for one that has to be looked at more closely. */

@@ -21,13 +21,13 @@ static abti_unit *picked_pick(abti_sched *sched, abti_unit *self)
 static bool picked_may_sleep(abti_sched *sched)
 {
     ABTX_sched_before_sleep_fn before_sleep = sched->picked->def.before_sleep;
-    return !before_sleep || ABTI_PICKED_CALL(abti_es_self, sched, before_sleep(sched)) != ABT_FALSE;
+    return !before_sleep || ABTI_PICKED_CALL(abti_es_self, abti_es_self->cur, sched, before_sleep(sched)) != ABT_FALSE;
 }
 
 static void picked_look(abti_sched *sched)
 {
     ABTX_sched_on_event_fn on_event = sched->picked->def.on_event;
-    (void)ABTI_PICKED_CALL(abti_es_self, sched, (on_event(sched), 0));
+    (void)ABTI_PICKED_CALL(abti_es_self, abti_es_self->cur, sched, (on_event(sched), 0));
 }
 
 static void picked_run(abti_sched *sched)
