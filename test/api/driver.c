@@ -84,8 +84,10 @@ static ABT_bool look_for(void *data, ABT_bool about_to_sleep)
     look(seen);
     count_up(about_to_sleep ? &seen->tells : &seen->polls);
     if (atomic_exchange(&l->detaches, false)) {
-        l->codes[0] = ABTX_driver_free(&l->driver);
-        l->codes[1] = ABTX_driver_attach_all(l->driver);
+        if (!is_left_out(false)) {
+            l->codes[0] = ABTX_driver_free(&l->driver);
+            l->codes[1] = ABTX_driver_attach_all(l->driver);
+        }
         l->codes[2] = ABTX_driver_detach(l->driver, seen->stream);
         atomic_fetch_add(&l->wrong, atomic_load(&seen->ended));
     }
@@ -133,19 +135,39 @@ static void get_data(enum caller who, void *arg)
     is_ptr(data, who == EXTERNAL ? (void *)&data : NULL, "there is none where it is not attached");
 }
 
-static void test_arguments(void)
+/* What a build without checks does not refuse. */
+static void refuse_arguments(ABTX_driver driver, ABT_xstream self)
 {
     static const ABTX_driver_ops only_wait = {.wait = wait_in};
-    ABTX_driver none = NULL, driver, many[ABTX_MAX_DRIVERS];
-    ABT_xstream self;
+    ABTX_driver none = NULL;
     void *data;
 
-    ok_err(ABTX_driver_create(&all_ops, NULL, &driver), ABT_ERR_UNINITIALIZED);
+    if (is_left_out(false))
+        return;
+    ok_err(ABTX_driver_create(NULL, NULL, &none), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_create(&all_ops, NULL, NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_create(&only_wait, NULL, &none), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_attach(none, self), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_attach(driver, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_driver_attach_all(none), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_detach(none, self), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_detach(driver, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_driver_get_data(none, &data), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_get_data(driver, NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_free(&none), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_free(NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_xstream_set_spin(ABT_XSTREAM_NULL, 0), ABT_ERR_INV_XSTREAM);
+}
+
+static void test_arguments(void)
+{
+    ABTX_driver driver, many[ABTX_MAX_DRIVERS];
+    ABT_xstream self;
+
+    if (!is_left_out(false))
+        ok_err(ABTX_driver_create(&all_ops, NULL, &driver), ABT_ERR_UNINITIALIZED);
     must(ABT_init(0, NULL));
     self = own_xstream();
-    ok_err(ABTX_driver_create(NULL, NULL, &driver), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_create(&all_ops, NULL, NULL), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_create(&only_wait, NULL, &driver), ABT_ERR_INV_ARG);
     for (int i = 0; i < ABTX_MAX_DRIVERS; i++)
         must(ABTX_driver_create(&all_ops, NULL, &many[i]));
     ok_err(ABTX_driver_create(&all_ops, NULL, &driver), ABT_ERR_MEM);
@@ -153,21 +175,12 @@ static void test_arguments(void)
     ok(!many[3], "one that is freed is NULL");
     ok_abt(ABTX_driver_create(&(ABTX_driver_ops){.start = NULL}, NULL, &driver));
     call_as_each(get_data, driver);
-    ok_err(ABTX_driver_attach(none, self), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_attach(driver, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
-    ok_err(ABTX_driver_attach_all(none), ABT_ERR_INV_ARG);
+    refuse_arguments(driver, self);
     ok_err(ABTX_driver_detach(driver, self), ABT_ERR_INV_ARG);
     ok_abt(ABTX_driver_attach(driver, self));
     ok_err(ABTX_driver_attach(driver, self), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_detach(none, self), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_detach(driver, ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
     ok_abt(ABTX_driver_detach(driver, self));
-    ok_err(ABTX_driver_get_data(none, &data), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_get_data(driver, NULL), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_free(&none), ABT_ERR_INV_ARG);
-    ok_err(ABTX_driver_free(NULL), ABT_ERR_INV_ARG);
     ok_abt(ABTX_driver_free(&driver));
-    ok_err(ABTX_xstream_set_spin(ABT_XSTREAM_NULL, 0), ABT_ERR_INV_XSTREAM);
     for (int i = 0; i < ABTX_MAX_DRIVERS; i++)
         if (many[i])
             must(ABTX_driver_free(&many[i]));
@@ -446,8 +459,10 @@ static void test_callback_detaches(void)
     atomic_store(&lib.detaches, true);
     must(ABTX_xstream_wake(stream));
     ok(soon(atomic_load(&lib.ends) == 1), "a callback detaches its own driver");
-    is_int(lib.codes[0], ABT_ERR_INV_THREAD, "it may not free it");
-    is_int(lib.codes[1], ABT_ERR_INV_THREAD, "nor attach it to all");
+    if (!is_left_out(false)) {
+        is_int(lib.codes[0], ABT_ERR_INV_THREAD, "it may not free it");
+        is_int(lib.codes[1], ABT_ERR_INV_THREAD, "nor attach it to all");
+    }
     is_int(lib.codes[2], ABT_SUCCESS, "but detach");
     unmake(&lib);
     must(ABT_xstream_free(&stream));
