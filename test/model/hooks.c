@@ -4,139 +4,17 @@
  * pollers, and wake it. What a hook or a poller uses may be freed when it has been taken away: it is written over then.
  * No wake is lost, and nobody signals a descriptor that is closed. The descriptor itself orders nothing here.
  */
-#include "units.h"
-#include <stdlib.h>
-
-static void *model_calloc(size_t num, size_t size);
-static void model_free(void *memory);
-#define calloc(num, size) model_calloc(num, size)
-#define free(memory) model_free(memory)
-#include "idle/driver.c"
-#include "idle/idle.c"
-#include "idle/leader.c"
-#undef calloc
-#undef free
-#include "run/sched.c"
-#include "stream/events.c"
-#include "stream/park.c"
-#include "idle/relook.c"
-#include "wait/sleeper.c"
-#include "wait/word.c"
+#include "idle.h"
 
 const char model_name[] = "hooks";
 const char *const model_subjects[] = {"src/idle/idle.c", "src/idle/driver.c", "src/stream/events.c",
                                       "src/wait/sleeper.c", 0};
 
-static struct abti_idle idle;
-static struct abti_timers timers; /* there are none */
-static struct ABT_sched_opaque sched;
-
-/* --- Memory that is not used again --- */
-
-enum { CALLEES = 8 };
-static struct abti_callee callees[CALLEES];
-static _Atomic(int) num_callees;
-
-static void *model_calloc(size_t num, size_t size)
-{
-    model_assert(num * size == sizeof callees[0]);
-    return &callees[atomic_fetch_add_explicit(&num_callees, 1, memory_order_relaxed)];
-}
-
-static void model_free(void *memory)
-{
-    if (memory)
-        *(struct abti_callee *)memory = (struct abti_callee){.removed = true};
-}
-
-/* --- Descriptors --- */
-
-enum { FDS = 4 };
-static struct {
-    _Atomic(uint32_t) signals;
-    _Atomic(uint32_t) is_open;
-} fds[FDS];
-static _Atomic(int) num_fds;
-
-int abti_wakefd_open(struct abti_wakefd *w)
-{
-    int fd = atomic_fetch_add_explicit(&num_fds, 1, memory_order_relaxed);
-    *w = (struct abti_wakefd){fd, fd};
-    atomic_store_explicit(&fds[fd].is_open, 1, memory_order_relaxed);
-    return 0;
-}
-
-/* A read-modify-write, which sees the last value. */
-static bool is_open(int fd)
-{
-    return atomic_fetch_or_explicit(&fds[fd].is_open, 0, memory_order_relaxed);
-}
-
-void abti_wakefd_close(struct abti_wakefd *w)
-{
-    model_assert(is_open(w->signal_fd));
-    atomic_store_explicit(&fds[w->signal_fd].is_open, 0, memory_order_relaxed);
-}
-
-void abti_wakefd_signal(int fd)
-{
-    model_linger(10);
-    model_assert(is_open(fd));
-    atomic_fetch_add_explicit(&fds[fd].signals, 1, memory_order_relaxed);
-    abti_futex_wake_all((uint32_t *)&fds[fd].signals);
-}
-
-uint64_t abti_wakefd_drain(struct abti_wakefd *w)
-{
-    return atomic_exchange_explicit(&fds[w->wait_fd].signals, 0, memory_order_relaxed);
-}
-
-void abti_wakefd_wait(struct abti_wakefd *w, int milliseconds)
-{
-    _Atomic(uint32_t) *mine = &fds[w->wait_fd].signals;
-    (void)milliseconds;
-    while (atomic_load_explicit(mine, memory_order_relaxed) == 0)
-        abti_futex_wait((uint32_t *)mine, 0, ABTI_CLOCK_NEVER);
-}
-
-double abti_clock_wtime_at(uint64_t ns)
-{
-    (void)ns;
-    return 0.0;
-}
-
-/* --- A stream without pools --- */
-
-/* That of rt/self.c does what this one does with a request that is not a join. */
-void abti_es_notify(abti_es *es, unsigned requests)
-{
-    abti_es_request(es, requests);
-}
-
-static void reset(void)
-{
-    model_reset();
-    idle = (struct abti_idle){.period_ns = ABTI_CLOCK_NEVER};
-    sched = (struct ABT_sched_opaque){.es = &model_es[0], .use = ABTI_SCHED_MAIN};
-    timers = (struct abti_timers){.next = ABTI_CLOCK_NEVER};
-    model_es[0].timers = &timers;
-    model_es[0].idle = &idle;
-    num_callees = 0;
-    memset(callees, 0, sizeof callees);
-    num_fds = 0;
-    memset(fds, 0, sizeof fds);
-}
-
 static void run_stream(void)
 {
     abti_es *es = model_enter(0);
-    struct abti_park_set none = {0, NULL, NULL};
-    for (;;) {
-        abti_es_check_events(es, &sched);
-        if (abti_sched_has_to_stop(&sched))
-            break;
-        abti_es_park_on(es, &sched, &none, ABTI_CLOCK_NEVER);
-    }
+    while (run_once(es))
+        ;
 }
 
 /* What a hook or a poller uses. */
@@ -199,7 +77,7 @@ static void hook_changes(int index)
     model_linger(60);
     set_hook(NULL, NULL);
     used[1].there = 2;
-    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+    stop(0);
 }
 
 /* Two set hooks. Each may find that of the other one. */
@@ -213,7 +91,7 @@ static void hooks_compete(int index)
     model_linger(30);
     abti_es_request(&model_es[0], ABTI_ES_REQ_LOOK);
     if (index == 1)
-        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+        stop(0);
 }
 
 /* A wake's signal comes late: the stream ends, and closes its descriptor, when none is owed any more. */
@@ -224,17 +102,17 @@ static void woken_late(int index)
         abti_idle_fini(&model_es[0]);
     } else {
         model_linger(30);
-        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+        stop(0);
     }
 }
 
 static void with_hook(void)
 {
     with_used();
-    model_assert(abti_idle_need_fd(&idle) == ABT_SUCCESS);
-    idle.hook = hook;
-    idle.hook_arg = &used[0];
-    idle.settings = 1;
+    model_assert(abti_idle_need_fd(&idles[0]) == ABT_SUCCESS);
+    idles[0].hook = hook;
+    idles[0].hook_arg = &used[0];
+    idles[0].settings = 1;
 }
 
 static void add(int which)
@@ -259,7 +137,7 @@ static void poller_comes(int index)
     while (atomic_load_explicit(&used[0].calls, memory_order_relaxed) == 0)
         model_give_way();
     take_away(0);
-    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+    stop(0);
 }
 
 static void pollers_compete(int index)
@@ -273,16 +151,10 @@ static void pollers_compete(int index)
     model_linger(30);
     take_away(index - 1);
     if (index == 1)
-        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+        stop(0);
 }
 
 /* --- A driver --- */
-
-int abti_yield_any(abti_es *es, ABT_pool_context context)
-{
-    (void)es, (void)context;
-    abort(); /* nobody here is a ULT that may yield */
-}
 
 static int start(void *arg, void **data)
 {
@@ -351,9 +223,9 @@ static void driver_comes(int index)
         return;
     }
     if (model_choose(2))
-        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+        stop(0);
     attach_and_detach(0);
-    abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+    stop(0);
 }
 
 static void drivers_compete(int index)
@@ -364,7 +236,7 @@ static void drivers_compete(int index)
     }
     attach_and_detach(index - 1);
     if (index == 1)
-        abti_sched_request(&sched, ABTI_SCHED_REQ_EXIT);
+        stop(0);
 }
 
 const struct model_program model_programs[] = {
