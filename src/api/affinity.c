@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
+#include "carrier/carrier.h"
 #include "stream/affinity.h"
 
 static int code_of(int err)
@@ -13,7 +14,10 @@ static int code_of(int err)
 static int bind_to(abti_es *es, const int *cpus, size_t num)
 {
     int code = code_of(abti_affinity_set(es->thread, cpus, num));
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_carriers_rebind(es);
+    return code;
 }
 
 int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)

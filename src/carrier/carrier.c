@@ -1,8 +1,10 @@
 #include "carrier/carrier.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include "base/assert.h"
 #include "base/round.h"
+#include "os/affinity.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "os/fault.h"
@@ -14,6 +16,35 @@
 #include "wait/word.h"
 
 enum { TURN_NONE, TURN_GIVEN, TURN_ENDING };
+
+/* --- CPUs --- */
+
+/*
+ * Who rebinds counts, and then looks whether the stream is away; a carrier says that it is away, and then looks at the
+ * count. So one of the two sees the other, and a carrier that has missed the count is asked.
+ */
+void abti_carriers_rebind(abti_es *es)
+{
+    /* seq_cst: pairs with the load in abti_carrier_follow. What the CPUs are the system orders */
+    atomic_fetch_add(&es->bindings, 1);
+    if (atomic_load(&es->is_away)) /* seq_cst: pairs with the store in begin_to_carry */
+        abti_es_notify(es, ABTI_ES_REQ_RETURN);
+}
+
+/* Without memory for the set it stays where it is, and tries again the next time. */
+void abti_carrier_follow(abti_es *es)
+{
+    struct abti_carrier *c = es->crew->now;
+    struct abti_cpuset cpus;
+    uint32_t bindings = atomic_load(&es->bindings); /* seq_cst: pairs with the addition in abti_carriers_rebind */
+    if (ABTI_LIKELY(c->bindings == bindings) || c == &es->crew->home)
+        return;
+    if (abti_affinity_get(es->thread, &cpus) != 0)
+        return;
+    if (abti_affinity_set(pthread_self(), cpus.cpus, cpus.num) != -ENOMEM)
+        c->bindings = bindings;
+    abti_cpuset_fini(&cpus);
+}
 
 /* --- Turns --- */
 
@@ -38,10 +69,11 @@ static void begin_to_carry(struct abti_carrier *c)
 {
     abti_es *es = c->es;
     es->crew->now = c;
-    abti_store_relaxed(&es->is_away, c != &es->crew->home); /* relaxed: who is not the stream glances at it */
+    atomic_store(&es->is_away, c != &es->crew->home); /* seq_cst: pairs with the load in abti_carriers_rebind */
     abti_known_self = &es->known;
     abti_es_self = es;
     abti_exceptions_move(es);
+    abti_carrier_follow(es);
 }
 
 void abti_carrier_give(struct abti_carrier *from, struct abti_carrier *to)
@@ -160,14 +192,21 @@ static void free_spare(struct abti_carrier *c)
     free(c);
 }
 
-/* It is bound to the CPUs of the calling thread, by the system. */
+/*
+ * It is bound to the CPUs of the calling thread, by the system. If that is the stream's own, or is bound anew
+ * meanwhile, it is bound once more when it begins to carry.
+ */
 static struct abti_carrier *make_spare(abti_es *es)
 {
     struct abti_carrier *c = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*c), ABTI_CACHE_LINE));
     if (!c)
         return NULL;
     bool guarded = abti_guard_room() > 0;
-    *c = (struct abti_carrier){.es = es, .fault_stack = guarded ? abti_fault_stack_map() : NULL};
+    *c = (struct abti_carrier){
+        .es = es,
+        .fault_stack = guarded ? abti_fault_stack_map() : NULL,
+        .bindings = es->crew->now->bindings,
+    };
     if ((guarded && !c->fault_stack) || abti_native_start(&c->thread, spare_main, c) != ABT_SUCCESS) {
         free_spare(c);
         return NULL;

@@ -26,6 +26,7 @@ struct abti_carrier {
     struct abti_stack stack; /* describes a spare thread's own stack */
     pthread_t thread;        /* of a spare one. Constant */
     void *fault_stack;       /* of a spare one, as in an ES. Constant */
+    uint32_t bindings;       /* the thread's: es->bindings, as it was when a spare one was bound last */
     struct abti_known known; /* of the thread while it carries nothing */
 
     abti_unit *unit;                /* the stream's: has the thread for itself; NULL: none has */
@@ -58,6 +59,15 @@ void abti_carrier_return(struct abti_carrier *c);
  * has a unit, the unit goes on, and otherwise es->cur. Returns when self is switched to, on whatever thread that is.
  */
 void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to);
+
+/*
+ * The stream's own native thread has been bound to other CPUs, by any thread, and the spare ones are to follow: the one
+ * that carries the stream when that looks at events next, the others before they carry it.
+ */
+void abti_carriers_rebind(abti_es *es);
+
+/* Binds the calling thread, which carries the stream, to the CPUs of the stream's own thread, if that is asked. */
+void abti_carrier_follow(abti_es *es);
 
 /* Ends the spare threads of a stream that runs no more, and frees all carriers. */
 void abti_crew_fini(abti_es *es);

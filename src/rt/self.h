@@ -105,6 +105,7 @@ struct ABT_xstream_opaque {
     void (*put_lane)(void *lane);   /* gives it back */
     struct abti_crew *crew;         /* private, see carrier/carrier.h; NULL: no unit has been in a blocking region */
     _Atomic(bool) is_away;          /* another native thread than its own is the ES, see carrier/carrier.h */
+    _Atomic(uint32_t) bindings;     /* how often its own native thread was bound to CPUs, see carrier/carrier.h */
     struct abti_cache *ktables;     /* private: blocks of unit/key.c; NULL: none was needed yet */
     /* Private to the ES's native thread, kept for rt/tool.h only. */
     int depth;         /* of `cur`: how many schedulers run one another down to it */

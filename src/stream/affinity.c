@@ -1,6 +1,7 @@
 #include "stream/affinity.h"
 
 #include <errno.h>
+#include "carrier/carrier.h"
 #include "rt/rt.h"
 
 /* Only ABT_init and ABT_finalize write this. */
@@ -42,8 +43,10 @@ int abti_esaffinity_of(int rank, struct abti_cpuset *cpus)
 
 void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus)
 {
-    if (cpus->num > 0)
+    if (cpus->num > 0) {
         (void)!abti_affinity_set(es->thread, cpus->cpus, cpus->num);
+        abti_carriers_rebind(es);
+    }
     abti_cpuset_fini(cpus);
 }
 

@@ -250,12 +250,78 @@ static void test_restricted(const struct cpus *all)
     bind_native(all->ids, all->num);
 }
 
+/* --- Spare native threads --- */
+
+struct region {
+    atomic_bool inside, may_end;
+};
+
+static void be_in_region(void *arg)
+{
+    struct region *r = arg;
+
+    must(ABTX_blocking_begin());
+    atomic_store(&r->inside, true);
+    while (!atomic_load(&r->may_end))
+        nap_ms(0.1);
+    must(ABTX_blocking_end());
+}
+
+static void note_cpus(void *arg)
+{
+    *(struct cpus *)arg = native_cpus();
+}
+
+/* Whether units of the stream run on these CPUs only. */
+static bool runs_on(ABT_xstream xstream, const struct cpus *cpus)
+{
+    struct cpus found;
+    ABT_thread thread;
+
+    must(ABT_thread_create(pool_of(xstream), note_cpus, &found, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_free(&thread));
+    return same(&found, cpus);
+}
+
+/* A stream is bound anew while a spare thread carries it, or after that: the spare thread follows. */
+static void test_spare(const struct cpus *all)
+{
+    struct cpus one = {.num = 1, .ids = {all->ids[all->num - 1]}};
+    ABT_xstream xstream = new_xstream();
+
+    must(ABT_xstream_set_affinity(xstream, all->num, (int *)all->ids));
+    for (int i = 0; i < 2; i++) {
+        const struct cpus *before = i == 0 ? all : &one, *after = i == 0 ? &one : all;
+        struct region r = {false, false};
+        ABT_thread thread;
+        must(ABT_thread_create(pool_of(xstream), be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
+        wait_for(atomic_load(&r.inside));
+        ok(runs_on(xstream, before), "a spare thread has the CPUs of the stream");
+        must(ABT_xstream_set_affinity(xstream, after->num, (int *)after->ids));
+        ok(soon(runs_on(xstream, after)), "it follows when the stream is bound anew meanwhile");
+        atomic_store(&r.may_end, true);
+        must(ABT_thread_free(&thread));
+        ok(runs_on(xstream, after), "so does the stream's own thread");
+    }
+    must(ABT_xstream_set_cpubind(xstream, one.ids[0]));
+    struct region r = {false, false};
+    ABT_thread thread;
+    must(ABT_thread_create(pool_of(xstream), be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
+    wait_for(atomic_load(&r.inside));
+    ok(runs_on(xstream, &one),
+       "a spare thread that was idle when the stream was bound has followed before it runs a unit");
+    atomic_store(&r.may_end, true);
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&xstream));
+}
+
 static void test_on(const struct cpus *all)
 {
     test_round_robin(all);
     must(ABT_init(0, NULL));
     test_errors(own_xstream());
     call_as_each(test_set, (void *)all);
+    test_spare(all);
     must(ABT_finalize());
     test_list("0", all, 0, 0);
     test_list("1,0", all, 1, 0);
