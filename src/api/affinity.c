@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "api/handles.h"
-#include "carrier/carrier.h"
 #include "stream/affinity.h"
 
 static int code_of(int err)
@@ -13,11 +12,8 @@ static int code_of(int err)
 /* A set that the system does not accept is an error of the system. */
 static int bind_to(abti_es *es, const int *cpus, size_t num)
 {
-    int code = code_of(abti_affinity_set(es->thread, cpus, num));
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_carriers_rebind(es);
-    return code;
+    int code = code_of(abti_esaffinity_set(es, cpus, num));
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid)

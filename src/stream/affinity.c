@@ -41,12 +41,18 @@ int abti_esaffinity_of(int rank, struct abti_cpuset *cpus)
     return abti_affinity_entry(&entry, &allowed, cpus) == 0 ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
+int abti_esaffinity_set(abti_es *es, const int *cpus, size_t num)
+{
+    int err = abti_affinity_set(es->thread, cpus, num);
+    if (err == 0)
+        abti_carriers_rebind(es);
+    return err;
+}
+
 void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus)
 {
-    if (cpus->num > 0) {
-        (void)!abti_affinity_set(es->thread, cpus->cpus, cpus->num);
-        abti_carriers_rebind(es);
-    }
+    if (cpus->num > 0)
+        (void)!abti_esaffinity_set(es, cpus->cpus, cpus->num);
     abti_cpuset_fini(cpus);
 }
 

@@ -25,7 +25,13 @@ void abti_esaffinity_fini(void);
  */
 int abti_esaffinity_of(int rank, struct abti_cpuset *cpus) ABTI_MUST_CHECK;
 
-/* Binds the ES, whose native thread exists, to the set, and ends the set. */
+/*
+ * Binds the ES, whose native thread exists, to these CPUs, and has its spare threads follow. Returns what
+ * abti_affinity_set does; nothing has changed if that is an error.
+ */
+int abti_esaffinity_set(abti_es *es, const int *cpus, size_t num) ABTI_MUST_CHECK;
+
+/* Does that with the set, as far as the system lets it, and ends the set. */
 void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus);
 
 /* Returns the CPUs that were noted. It is called only while config.affinity is set. */
