@@ -12,7 +12,7 @@ const char *const model_subjects[] = {"src/idle/leader.c", 0};
 
 /* --- The ring --- */
 
-enum { EVENT = 0x10000, MOST_EVENTS = 2, LONG_NS = 3 * ABTI_LEADER_PATIENCE_NS };
+enum { EVENT = 0x10000, LONG_NS = 3 * ABTI_LEADER_PATIENCE_NS };
 
 static struct {
     _Atomic(uint32_t) come, served;
@@ -117,13 +117,14 @@ static void await_served(uint32_t events)
 
 /* --- Programs --- */
 
-static void one_leads(int index)
+/* Both streams run until the third thread has seen all events served, one by one. */
+static void serve_all(int index, unsigned units, uint32_t events)
 {
     if (index < STREAMS) {
-        run_stream(index, 0);
+        run_stream(index, units);
         return;
     }
-    for (uint32_t i = 1; i <= MOST_EVENTS; i++) {
+    for (uint32_t i = 1; i <= events; i++) {
         model_linger(60);
         event_comes();
         await_served(i);
@@ -132,17 +133,14 @@ static void one_leads(int index)
     stop(1);
 }
 
+static void one_leads(int index)
+{
+    serve_all(index, 0, 2);
+}
+
 static void leader_is_busy(int index)
 {
-    if (index < STREAMS) {
-        run_stream(index, 2);
-        return;
-    }
-    model_linger(60);
-    event_comes();
-    await_served(1);
-    stop(0);
-    stop(1);
+    serve_all(index, 2, 1);
 }
 
 /* The one that ends may be the leader, asleep or in a call, and the other one takes over. */
