@@ -267,6 +267,23 @@ static void be_in_region(void *arg)
     must(ABTX_blocking_end());
 }
 
+/* A unit of the stream is in a region, so that a spare thread carries the stream. */
+static ABT_thread enter_region(ABT_xstream xstream, struct region *r)
+{
+    ABT_thread thread;
+
+    *r = (struct region){false, false};
+    must(ABT_thread_create(pool_of(xstream), be_in_region, r, ABT_THREAD_ATTR_NULL, &thread));
+    wait_for(atomic_load(&r->inside));
+    return thread;
+}
+
+static void leave_region(struct region *r, ABT_thread thread)
+{
+    atomic_store(&r->may_end, true);
+    must(ABT_thread_free(&thread));
+}
+
 static void note_cpus(void *arg)
 {
     *(struct cpus *)arg = native_cpus();
@@ -288,30 +305,24 @@ static void test_spare(const struct cpus *all)
 {
     struct cpus one = {.num = 1, .ids = {all->ids[all->num - 1]}};
     ABT_xstream xstream = new_xstream();
+    struct region r;
+    ABT_thread thread;
 
     must(ABT_xstream_set_affinity(xstream, all->num, (int *)all->ids));
     for (int i = 0; i < 2; i++) {
         const struct cpus *before = i == 0 ? all : &one, *after = i == 0 ? &one : all;
-        struct region r = {false, false};
-        ABT_thread thread;
-        must(ABT_thread_create(pool_of(xstream), be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
-        wait_for(atomic_load(&r.inside));
+        thread = enter_region(xstream, &r);
         ok(runs_on(xstream, before), "a spare thread has the CPUs of the stream");
         must(ABT_xstream_set_affinity(xstream, after->num, (int *)after->ids));
         ok(soon(runs_on(xstream, after)), "it follows when the stream is bound anew meanwhile");
-        atomic_store(&r.may_end, true);
-        must(ABT_thread_free(&thread));
+        leave_region(&r, thread);
         ok(runs_on(xstream, after), "so does the stream's own thread");
     }
     must(ABT_xstream_set_cpubind(xstream, one.ids[0]));
-    struct region r = {false, false};
-    ABT_thread thread;
-    must(ABT_thread_create(pool_of(xstream), be_in_region, &r, ABT_THREAD_ATTR_NULL, &thread));
-    wait_for(atomic_load(&r.inside));
+    thread = enter_region(xstream, &r);
     ok(runs_on(xstream, &one),
        "a spare thread that was idle when the stream was bound has followed before it runs a unit");
-    atomic_store(&r.may_end, true);
-    must(ABT_thread_free(&thread));
+    leave_region(&r, thread);
     must(ABT_xstream_free(&xstream));
 }
 
