@@ -176,12 +176,12 @@ int abtioi_start(abtio_op *op, bool by_ult)
     return 0;
 }
 
-bool abtioi_call_in_lane(abtio_op *op, ssize_t *result)
+bool abtioi_start_call(abtio_op *op)
 {
     struct lane *lane = lane_for(op->code);
 
     if (lane)
-        *result = abtioi_lane_call(lane, op);
+        abtioi_lane_start_call(lane, op);
     return lane != NULL;
 }
 

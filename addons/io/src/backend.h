@@ -13,8 +13,11 @@ static inline bool abtioi_is_begun(void)
     return atomic_load_explicit(&abtioi_begins, memory_order_relaxed) > 0;
 }
 
-/* Does an operation of a ULT, which waits for it, if its stream can: else false. */
-bool abtioi_call_in_lane(abtio_op *op, ssize_t *result);
+/*
+ * Starts an operation of a ULT if its stream can do it: else false. The caller then suspends itself until op->finished
+ * is set, which it may be already.
+ */
+bool abtioi_start_call(abtio_op *op);
 
 /* Starts an operation that tells its end by its eventual: 0, or -errno: it has not been started. */
 int abtioi_start(abtio_op *op, bool by_ult);

@@ -48,22 +48,37 @@ static ssize_t wait_for(abtio_op *op)
     return op->result;
 }
 
+/*
+ * Of a ULT whose operation its lane does, just after the start. Only the stream's native thread finishes it, or hands
+ * it to the helpers, and does so when the caller has left; so the flag cannot change between a look and the suspension.
+ * Others may resume the caller by mistake.
+ */
+static ssize_t wait_suspended(const abtio_op *op)
+{
+    while (!op->finished)
+        ABT_self_suspend();
+    return op->result;
+}
+
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
+
+/* Of one that no lane does. Not inlined: the frame would be on the stacks of all who wait. */
+static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
+{
+    if (!ult && op->deadline == ABTIO_FOREVER)
+        return abtioi_run(op); /* a thread that would only sleep meanwhile makes the system call itself */
+    int code = abtioi_start(op, false);
+    return code < 0 ? code : wait_for(op);
+}
 
 static ssize_t call(abtio_op *op)
 {
-    ssize_t result;
-
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    if (is_ult()) {
-        if (abtioi_call_in_lane(op, &result))
-            return result;
-    } else if (op->deadline == ABTIO_FOREVER) {
-        return abtioi_run(op); /* a thread that would only sleep meanwhile makes the system call itself */
-    }
-    int code = abtioi_start(op, false);
-    return code < 0 ? code : wait_for(op);
+    bool ult = is_ult();
+    if (ult && abtioi_start_call(op))
+        return wait_suspended(op);
+    return call_elsewhere(op, ult);
 }
 
 static int call_nb(enum code code, abtio_deadline deadline, const struct args *args, abtio_op **op)

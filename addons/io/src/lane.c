@@ -511,23 +511,16 @@ static bool is_done_directly(struct lane *lane, abtio_op *op)
     return op->finished;
 }
 
-ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
+void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     bool alone = is_alone();
 
     abtioi_lane_start(lane, op);
     if (alone && is_done_directly(lane, op))
-        return op->result;
+        return;
     lane->idle_soon = alone;
-    /*
-     * Only this stream's native thread finishes it, or hands it to the helpers, and does so when the caller has left;
-     * so the flag cannot change between this line and the suspension. Others may resume the caller by mistake.
-     */
     ABT_self_get_thread(&op->waiter);
-    op->told = TOLD_BY_RESUME;
-    while (!op->finished)
-        ABT_self_suspend();
-    return op->result;
+    op->told = TOLD_BY_RESUME; /* in time: nothing finishes it before the caller has left */
 }
 
 void abtioi_lane_look(struct lane *lane)

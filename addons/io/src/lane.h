@@ -40,8 +40,11 @@ struct lane *abtioi_lane_self(void);
 /* Starts an operation on the caller's lane. */
 void abtioi_lane_start(struct lane *lane, abtio_op *op);
 
-/* Does an operation on the caller's lane and waits for it. Afterwards the caller may be on another stream. */
-ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op);
+/*
+ * Starts an operation on the lane of the caller, who then suspends himself until op->finished is set, which it may be
+ * already. He does not wait in here: the frames that stay on the stack of a ULT are in no cache when it goes on.
+ */
+void abtioi_lane_start_call(struct lane *lane, abtio_op *op);
 
 /* Looks whether something is done, if the caller is on that lane's stream. */
 void abtioi_lane_look(struct lane *lane);

@@ -51,7 +51,7 @@ void abtioi_lane_start(struct lane *lane, abtio_op *op)
     abort();
 }
 
-ssize_t abtioi_lane_call(struct lane *lane, abtio_op *op)
+void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     (void)lane;
     (void)op;
