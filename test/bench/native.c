@@ -128,12 +128,12 @@ static void meets(int me)
 
 static void (*const bodies[])(int me) = {locks, signals, broadcasts, meets};
 
-static void stay_on_core(int n)
+void native_stay_on_core(int n, const cpu_set_t *cores)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &run.cores) && n-- == 0)
+        if (CPU_ISSET(cpu, cores) && n-- == 0)
             CPU_SET(cpu, &one);
     }
     pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
@@ -143,7 +143,7 @@ static void *begin(void *arg)
 {
     int me = (int)(intptr_t)arg;
     if (run.threads <= CPU_COUNT(&run.cores))
-        stay_on_core(me);
+        native_stay_on_core(me, &run.cores);
     bodies[run.work](me);
     return NULL;
 }

@@ -5,6 +5,11 @@
 #ifndef ABT_TEST_BENCH_NATIVE_H
 #define ABT_TEST_BENCH_NATIVE_H
 
+#include <sched.h>
+
+/* Binds the calling thread to the n-th of these cores. */
+void native_stay_on_core(int n, const cpu_set_t *cores);
+
 /* One kind of objects. */
 struct native_kind {
     void (*lock)(void), (*unlock)(void);

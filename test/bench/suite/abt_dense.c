@@ -2,7 +2,6 @@
 #include "abt_team.h"
 
 #include <abt_fork.h>
-#include <time.h>
 #include "dense.h"
 
 #pragma weak ABTX_fork_start
@@ -72,12 +71,10 @@ ABTX_TASK(double, note_time)
 /* A task that the forker leaves to others: from its fork until it runs, when they have slept for some milliseconds. */
 ABTX_TASK(double, first_task)
 {
-    struct timespec pause = {0, 3000000};
-    nanosleep(&pause, NULL);
+    suite_sleep(3000000);
     double begin = suite_now_ns();
     ABTX_FORK(note_time, other);
-    while (suite_now_ns() < begin + 1e6)
-        ;
+    suite_compute(1000000);
     return ABTX_JOIN(note_time, other) - begin;
 }
 

@@ -1,42 +1,14 @@
 /* Mutex, condition variable, eventual and barrier, on one stream and on two. */
 #include "abt_team.h"
 
-enum { MAX_ULTS = 64, OPERATIONS = 20000 };
+enum { ULTS = TEAM_MAX_DEALT, OPERATIONS = 20000 };
 
 static ABT_mutex mutex;
 static ABT_cond cond;
 static ABT_barrier barrier;
 static ABT_eventual ping, pong;
 static int turn, num_ults;
-static long each, count;
-
-/* The ULTs of one stream, in its own pool: every one of the team's number, beginning with that of the stream. */
-struct share {
-    int first;
-    void (*func)(void *);
-};
-
-static void run_share(void *arg)
-{
-    const struct share *share = arg;
-    ABT_thread ults[MAX_ULTS];
-    int num = 0;
-    for (int i = share->first; i < num_ults; i += team.num) {
-        CHECK(ABT_thread_create(team.pools[share->first], share->func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL,
-                                &ults[num++]));
-    }
-    while (num > 0)
-        CHECK(ABT_thread_free(&ults[--num]));
-}
-
-/* All ULTs of a batch do `each` operations; they are dealt out to the streams. */
-static void run_ults(void (*func)(void *))
-{
-    struct share shares[SUITE_MAX_STREAMS];
-    for (int s = 0; s < team.num; s++)
-        shares[s] = (struct share){s, func};
-    team_everywhere(run_share, shares, sizeof(shares[0]));
-}
+static long each, count; /* operations of one ULT, and of all */
 
 static void locks(void *arg)
 {
@@ -105,7 +77,7 @@ static void batch(void *arg)
     const struct suite_work *work = arg;
     count = 0;
     turn = 0;
-    run_ults(bodies[work->variant & BODY]);
+    team_deal_out(num_ults, bodies[work->variant & BODY]);
     suite_expect(count, each * num_ults, "the number of operations");
 }
 
@@ -136,6 +108,6 @@ static void run(const struct suite_work *work)
 
 const struct suite_work abt_sync_works[] = {
     {"mutex", "", "1", run, 1, LOCKS}, WORK("mutex-8", "*", 8, LOCKS_AND_YIELDS), WORK("eventual", "*", 2, PLAYS),
-    WORK("cond", "*", 2, TAKES_TURNS), WORK("barrier-64", "*", MAX_ULTS, MEETS),
+    WORK("cond", "*", 2, TAKES_TURNS), WORK("barrier-64", "*", ULTS, MEETS),
 };
 const int abt_sync_num = sizeof(abt_sync_works) / sizeof(abt_sync_works[0]);

@@ -118,3 +118,29 @@ void team_everywhere(void (*body)(void *), void *args, size_t size)
     while (num > 0)
         CHECK(ABT_thread_free(&ults[--num]));
 }
+
+struct share {
+    int first, num;
+    void (*func)(void *);
+};
+
+static void run_share(void *arg)
+{
+    const struct share *share = arg;
+    ABT_thread ults[TEAM_MAX_DEALT];
+    int num = 0;
+    for (int i = share->first; i < share->num; i += team.num) {
+        CHECK(ABT_thread_create(team.pools[share->first], share->func, (void *)(intptr_t)i, ABT_THREAD_ATTR_NULL,
+                                &ults[num++]));
+    }
+    while (num > 0)
+        CHECK(ABT_thread_free(&ults[--num]));
+}
+
+void team_deal_out(int num, void (*func)(void *))
+{
+    struct share shares[SUITE_MAX_STREAMS];
+    for (int s = 0; s < team.num; s++)
+        shares[s] = (struct share){s, num, func};
+    team_everywhere(run_share, shares, sizeof(shares[0]));
+}

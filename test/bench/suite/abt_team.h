@@ -66,6 +66,10 @@ static inline int team_rank(void)
  * arguments stand one behind the other. */
 void team_everywhere(void (*body)(void *), void *args, size_t size);
 
+/* Runs func(0), func(1) to func(num - 1) as ULTs, each stream every one of the team's number, in its own pool. */
+enum { TEAM_MAX_DEALT = 64 };
+void team_deal_out(int num, void (*func)(void *));
+
 /* The works of each file. The picked ones need user_can_pick(). */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
     abt_start_works[], abt_xs_works[], abt_native_works[], abt_forked_works[], abt_dense_works[],

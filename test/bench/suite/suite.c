@@ -19,6 +19,18 @@ double suite_now_ns(void)
     return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
+void suite_sleep(long ns)
+{
+    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
+}
+
+void suite_compute(long ns)
+{
+    double end = suite_now_ns() + (double)ns;
+    while (suite_now_ns() < end)
+        ;
+}
+
 void suite_expect(long got, long expected, const char *what)
 {
     if (got == expected)

@@ -40,6 +40,10 @@ extern int suite_quick;
 
 double suite_now_ns(void);
 
+/* For so many nanoseconds. */
+void suite_sleep(long ns);
+void suite_compute(long ns);
+
 /* Ends the program: a wrong answer must not become a figure. */
 void suite_expect(long got, long expected, const char *what);
 
