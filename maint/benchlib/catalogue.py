@@ -36,7 +36,14 @@ WORKS = {
     "cholesky": ("Cholesky's factors of 384 x 384, in blocks", "ns", "dense", False),
     "heat": ("20 steps of heat in 512 x 512 points", "ns", "dense", False),
     "fft": ("Fourier's transform of 65536 numbers", "ns", "dense", False),
-    "first-task": ("a task for a stream that sleeps, until it runs", "ns", "first", False),
+    "first-task": ("a task for a stream that sleeps, until it runs", "ns", "wait", False),
+    "blocks-10us": ("a ULT sleeps for 10 us: until another one runs", "ns", "wait", False),
+    "blocks-100us": ("a ULT sleeps for 100 us: until another one runs", "ns", "wait", False),
+    "blocks-1ms": ("a ULT sleeps for 1 ms: until another one runs", "ns", "wait", False),
+    "computes-1ms": ("a ULT computes for 1 ms: until another one runs", "ns", "wait", False),
+    "events-each": ("one leader: an event, 1 ULT a stream waits", "ns", "wait", False),
+    "events-16": ("one leader: an event, 16 ULTs a stream wait", "ns", "wait", False),
+    "events-apart": ("the same, and 500 ns of computing after each", "ns", "wait", False),
     "xs-unsorted": ("cross-section lookups, random order, per lookup", "ns", "xs", True),
     "xs-presorted": ("cross-section lookups, presorted, per lookup", "ns", "xs", True),
     "start-up": ("start-up and end of the runtime", "ns", "start", False),
@@ -46,7 +53,10 @@ WORKS = {
 }
 
 # When time is short, one tree is enough, and so are two threads and many on a mutex.
-NOT_QUICK = {"uts-t3", "fib-large"} | {work for work in WORKS if work.startswith("native-")} - {"native-mutex-2", "native-mutex-64"}
+NOT_QUICK = {"uts-t3", "fib-large", "blocks-10us", "blocks-1ms"} | {work for work in WORKS if work.startswith("native-")} - {"native-mutex-2", "native-mutex-64"}
+
+# Works without peers, which compare two ways of libabt: the one that the title speaks of, and the other.
+CHOICES = {work: ("one leader", "each looks") for work in WORKS if work.startswith("events-")}
 
 # On several streams these wake units of private pools from other streams, which the contract of such pools does not
 # have. libabt allows it; Argobots may hang or crash.
@@ -63,7 +73,7 @@ FIGURES = {
     "loops": "Loops and tasks (the comparison paper's figures 8 to 13)",
     "trees": "Trees of tasks",
     "dense": "Arrays: works that are cut into parts of some microseconds",
-    "first": "Waking for the first task",
+    "wait": "Waking and waiting: for the first task, beside a ULT that blocks, for events",
     "xs": "Cross-section lookups",
     "start": "Start-up",
     "memory": "Memory",
@@ -135,6 +145,12 @@ FORKED = [
     Goal(Row("first-task", None, 2), 15000, "ns"),
 ]
 
+# Blocking regions. Where the CPU of the other thread sleeps, to wake that is most of it.
+WAITING = [
+    *(Goal(Row(f"blocks-{time}", None, 2), 10000, "ns") for time in ("10us", "100us", "1ms")),
+    beside("pthreads", Row("computes-1ms", None, 2), 1.3),
+]
+
 # Schedulers and pools of the user's, and what takes the general path.
 GENERAL = {
     Row("yield-2", "user's scheduler"): 8,
@@ -156,6 +172,7 @@ GOALS = [
     beside("Argobots", Row("barrier-64", "shared pool", 2)),
     *(beside("pthreads", Row(work, "", 2), 1.2) for work in WORKS if work.startswith("native-")),
     *FORKED,
+    *WAITING,
     # On two streams.
     beside("oneTBB", Row("tasks-single", None, 2), 1 / 2),
     beside("libomp", Row("nested", None, 2), 1 / 10),

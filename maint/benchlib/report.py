@@ -159,12 +159,24 @@ def best_of(results, wanted):
     return min(mine, key=lambda r: r["median"]) if mine else None
 
 
+def choice(results, ways):
+    """The same for two ways of libabt."""
+    mine, other = (next((r for r in results if (r["peer"], r["series"]) == ("libabt", way)), None) for way in ways)
+    return mine, [other] if other else []
+
+
+def rival(result):
+    """Who it is, or of libabt itself which way."""
+    return result["series"] if result["peer"] == "libabt" else result["peer"]
+
+
 def contests(data, works):
-    """For each of these works and each number of streams: the results of contest()."""
+    """For each of these works and each number of streams: the results of contest(), or of choice()."""
     for work in works:
         here = [r for r in data["results"] if r["work"] == work and r["figure"] != "steps"]
         for streams in sorted({r["streams"] for r in here}):
-            own, others = contest([r for r in here if r["streams"] == streams])
+            both = [r for r in here if r["streams"] == streams]
+            own, others = choice(both, catalogue.CHOICES[work]) if work in catalogue.CHOICES else contest(both)
             if own and others:
                 yield own, others
 
@@ -174,7 +186,7 @@ def overview(data):
     for own, others in contests(data, catalogue.WORKS):
         first = others[0]
         rows.setdefault(own["title"], {})[own["streams"]] = (
-            f"{amount(own['median'], own['unit']):>8}  {first['peer']} {amount(first['median'], first['unit'])}")
+            f"{amount(own['median'], own['unit']):>8}  {rival(first)} {amount(first['median'], first['unit'])}")
     counts = sorted({streams for row in rows.values() for streams in row})
     lines = [f"{describe(about)}; load {about['load']:.1f}, {rounds_of(data)} rounds, raw switch {data['raw']['median']:.2f} ns",
              f"{'libabt, and the best other':57}" + "".join(f"{'streams: ' + str(n):40}" for n in counts).rstrip()]
@@ -201,7 +213,7 @@ def write(data, directory):
 
 SUMMARY = ["create-256", "create-16384", "yield-2", "yield-256", "mutex-8", "barrier-64", "for-loop", "tasks-single",
            "tasks-parallel", "nested", "fib", "nqueens", "uts-t1", "mergesort", "matmul", "fft", "xs-unsorted",
-           "xs-presorted", "memory-blocked"]
+           "xs-presorted", "blocks-10us", "blocks-100us", "blocks-1ms", "computes-1ms", *catalogue.CHOICES, "memory-blocked"]
 # Ways of libabt that have a line of their own: what a scheduler of the user's costs, and what it is good for.
 WAYS = {"yield-2": ["user's scheduler that picks", "user's scheduler"],
         "create-256": ["ULT, private pool, user's scheduler that picks", "ULT, private pool, user's scheduler"],
@@ -218,7 +230,7 @@ def summary(data):
              f"{about['date']}, load {about['load']:.1f}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
              "its best way.", "", "| work | streams | libabt | the best others |", "|---|---:|---:|---|"]
     for own, others in contests(data, SUMMARY):
-        best = "; ".join(f"{r['peer']} {amount(r['median'], r['unit'])}" for r in others[:3])
+        best = "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])
         lines.append(f"| {own['title']} | {own['streams']} | {amount(own['median'], own['unit'])} | {best} |")
         for r in data["results"]:
             if (r["work"], r["streams"], r["peer"]) == (own["work"], own["streams"], "libabt") and r["figure"] != "steps" \

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernels.h"
@@ -192,7 +191,7 @@ static void run_native(const struct suite_work *work)
     native_pthread_stop();
 }
 
-/* ---- A thread that sleeps for some milliseconds, and is woken by a bare system call ---- */
+/* ---- A thread that sleeps, until it runs when it is woken by a bare system call ---- */
 
 static _Atomic(int) word; /* how often it was woken; below 0: it ends */
 static _Atomic(double) awake;
@@ -213,25 +212,42 @@ static void wake(int value)
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void run_first(const struct suite_work *work)
+/* What the waker does before and after, in nanoseconds. */
+static void measure_wakes(long pause, void (*then)(long), long ns)
 {
     struct suite_samples samples = {NULL, 0, 0};
     double end = suite_now_ns() + 20 * suite_budget_ns;
     pthread_t thread;
-    (void)work;
     start(&thread, sleeps, NULL);
     while (samples.num < 5 || suite_now_ns() < end) {
-        nanosleep(&(struct timespec){0, 3000000}, NULL);
+        suite_sleep(pause);
         awake = 0;
         double begin = suite_now_ns();
         wake(word + 1);
-        while (awake == 0 || suite_now_ns() < begin + 1e6)
+        then(ns);
+        while (awake == 0)
             ;
         suite_add(&samples, awake - begin);
     }
     wake(-1);
     pthread_join(thread, NULL);
     suite_report(&samples, 1);
+}
+
+static void run_first(const struct suite_work *work)
+{
+    (void)work;
+    measure_wakes(3000000, suite_compute, 1000000);
+}
+
+static void run_blocks(const struct suite_work *work)
+{
+    measure_wakes(50000, suite_sleep, work->n);
+}
+
+static void run_computes(const struct suite_work *work)
+{
+    measure_wakes(50000, suite_compute, work->n);
 }
 
 static const struct suite_work works[] = {
@@ -247,6 +263,10 @@ static const struct suite_work works[] = {
     {"memory-blocked", "", "1", run_memory, 0, NOTHING},
     SUITE_NATIVE_WORKS(run_native),
     {"first-task", "a bare futex", "2", run_first, 0, NOTHING},
+    {"blocks-10us", "a bare futex", "2", run_blocks, 10000, NOTHING},
+    {"blocks-100us", "a bare futex", "2", run_blocks, 100000, NOTHING},
+    {"blocks-1ms", "a bare futex", "2", run_blocks, 1000000, NOTHING},
+    {"computes-1ms", "a bare futex", "2", run_computes, 1000000, NOTHING},
 };
 
 int main(int argc, char **argv)

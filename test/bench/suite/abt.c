@@ -23,6 +23,7 @@ int main(int argc, char **argv)
         {abt_switch_picked_works, user_can_pick() ? abt_switch_picked_num : 0},
         {abt_xs_picked_works, user_can_pick() ? abt_xs_picked_num : 0},
         {abt_dense_works, abt_has_forks() ? abt_dense_num : 0},
+        {abt_wait_works, abt_has_drivers() ? abt_wait_num : 0},
     };
     int num = 0;
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
