@@ -11,6 +11,8 @@ libabtio_la_SOURCES = \
 	addons/io/src/backend.h \
 	addons/io/src/calls.c \
 	addons/io/src/calls.h \
+	addons/io/src/fixed.c \
+	addons/io/src/fixed.h \
 	addons/io/src/helpers.c \
 	addons/io/src/helpers.h \
 	addons/io/src/lane.h \
@@ -25,6 +27,7 @@ libabtio_la_SOURCES = \
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
 	addons/io/src/drained.h \
+	addons/io/src/fixed_ring.c \
 	addons/io/src/lane.c \
 	addons/io/src/ring.c \
 	addons/io/src/ring.h \
@@ -42,6 +45,7 @@ libabtio_la_DEPENDENCIES = libabt.la
 io_tests = \
 	addons/io/test/faults \
 	addons/io/test/files \
+	addons/io/test/fixed \
 	addons/io/test/lanes \
 	addons/io/test/nomem \
 	addons/io/test/operations \
@@ -51,6 +55,7 @@ io_tests = \
 io_test_libs = libabtio.la libabt.la
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
+addons_io_test_fixed_LDADD = $(io_test_libs)
 addons_io_test_lanes_LDADD = $(io_test_libs)
 addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h
 addons_io_test_nomem_LDADD = $(io_test_libs)

@@ -87,7 +87,10 @@ typedef struct abtio_info {
     int single_issuer;        /* rings have one issuer and do the kernel's work when that asks for it (Linux 6.1) */
     uint64_t num_in_flight;   /* operations that are under way */
     uint64_t num_ring_enters; /* system calls by which rings were entered */
-    uint64_t reserved[8];     /* 0 */
+    uint64_t num_in_memory;   /* operations in memory that was registered */
+    uint64_t num_on_files;    /* operations on descriptors that were registered */
+    uint64_t num_refused;     /* what is registered and a ring could not get, each time */
+    uint64_t reserved[5];     /* 0 */
 } abtio_info;
 
 /* Any time after abtio_init. Counters are those of a moment. Errors: -ENOTCONN. */
@@ -240,6 +243,47 @@ int abtio_getaddrinfo(const char *node, const char *service, const struct addrin
  * deadline nor a cancel ends it.
  */
 ssize_t abtio_blocking(ssize_t (*fn)(void *arg), void *arg, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/* ---- What is used often ---------------------------------------------------------------------------------------- */
+
+/*
+ * Memory and descriptors that many operations use can be made known. Then a ring gets them once, and the kernel does
+ * not look them up in each operation. Nothing else changes: the calls are the same, and native threads, and a ring that
+ * cannot get them, do the operations as ever. abtio_get_info tells which it was.
+ *
+ * Any thread, between abtio_init and abtio_finalize, which ends all of it. A stream takes notice when it next looks at
+ * its events; until then it does operations as ever.
+ */
+
+/*
+ * Memory that buffers lie in: for read, write, pread and pwrite, and their _all forms, where the whole buffer lies in
+ * it. The heap, stacks and anonymous mappings can be had, and files that are mapped cannot. Each ring pins all of its
+ * pages; without CAP_IPC_LOCK that counts towards RLIMIT_MEMLOCK, for each ring. It is to be unregistered before it
+ * is given back to the system or mapped anew (free, munmap, mremap, MADV_DONTNEED): else later operations may use the
+ * pages that it had. Errors: -ENOTCONN, -EINVAL (size is 0, or too large for the address), -EFBIG (more than 1 GiB),
+ * -EEXIST (one that begins there is registered), -ENOSPC (64 are).
+ */
+int abtio_register_memory(void *addr, size_t size) ABTIO_PUBLIC;
+
+/*
+ * Ends that, for the memory that begins at addr. Operations that are under way there go on. The caller may give the
+ * memory back at once; the system has it when each stream has looked at its events. Errors: -ENOTCONN, -ENOENT.
+ */
+int abtio_unregister_memory(void *addr) ABTIO_PUBLIC;
+
+/*
+ * A descriptor, less than 4096: for reads and writes, fsync and fdatasync, accept, all that sends or receives, and
+ * poll. It is to be unregistered before it is closed: else later operations may use the file that it was. Errors:
+ * -ENOTCONN, -EBADF (less than 0), -EEXIST, -ENOSPC (too large).
+ */
+int abtio_register_file(int fd) ABTIO_PUBLIC;
+
+/*
+ * Ends that. Operations that are under way go on, and the caller may close the descriptor at once. The file stays open
+ * until each stream has looked at its events: so long a socket's peer does not see it end, unless it is told by
+ * abtio_shutdown. Errors: -ENOTCONN, -ENOENT.
+ */
+int abtio_unregister_file(int fd) ABTIO_PUBLIC;
 
 /* ---- The forms that do not wait ------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fixed.h"
 #include "helpers.h"
 #include "lane.h"
 
@@ -72,10 +73,12 @@ static void before(void)
 {
     abtioi_helpers_before_fork();
     abtioi_lanes_before_fork();
+    abtioi_fixed_before_fork();
 }
 
 static void in_parent(void)
 {
+    abtioi_fixed_after_fork();
     abtioi_lanes_after_fork();
     abtioi_helpers_after_fork();
 }
@@ -84,6 +87,7 @@ static void in_child(void)
 {
     abtioi_helpers_forget();
     abtioi_lanes_forget();
+    abtioi_fixed_forget();
     abtioi_begins = 0;
 }
 
@@ -131,6 +135,7 @@ int abtio_finalize(void)
         return 0;
     if (state.backend == ABTIO_BACKEND_IO_URING)
         abtioi_lanes_end();
+    abtioi_fixed_end();
     abtioi_helpers_end();
     return 0;
 }
@@ -148,6 +153,7 @@ int abtio_get_info(abtio_info *info)
     info->num_in_flight = counts.in_flight;
     info->num_ring_enters = counts.enters;
     info->single_issuer = counts.single_issuer;
+    abtioi_fixed_tell(info);
     return 0;
 }
 

@@ -97,6 +97,8 @@ static void submit(struct lane *lane, abtio_op *op)
         abtioi_submit_deadline(timeout, op);
         timeout->user_data = OF_NOTHING;
     }
+    if (fixed_version() != 0)
+        abtioi_fixed_use(&lane->ring.fixed, sqe);
     if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || abtioi_submit_is_large(sqe))
         lane_enter(lane, 0, -1);
 }
@@ -315,6 +317,8 @@ static ABT_bool lane_look(struct lane *lane)
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
         lane_enter(lane, 0, -1);
+    if (fixed_is_old(&lane->ring.fixed) && !lane->refused)
+        abtioi_fixed_renew(&lane->ring, lane->xstream);
     if (!ring_first(&lane->ring))
         return gives_up ? ABT_TRUE : ABT_FALSE;
     lane_reap(lane);
@@ -329,7 +333,8 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
 {
     struct lane *lane = data;
 
-    if (lane->idle_soon && !about_to_sleep && !ring_wants_enter(&lane->ring) && !ring_first(&lane->ring)) {
+    if (lane->idle_soon && !about_to_sleep && !ring_wants_enter(&lane->ring) && !ring_first(&lane->ring) &&
+        !fixed_is_old(&lane->ring.fixed)) {
         lane->idle_soon = false;
         return ABT_FALSE;
     }

@@ -123,6 +123,7 @@ static void ring_unregister(const struct ring *ring)
 
 void abtioi_ring_destroy(struct ring *ring)
 {
+    abtioi_fixed_leave(&ring->fixed);
     munmap(ring->sqes, ring->sqes_size);
     munmap(ring->map, ring->map_size);
     ring_unregister(ring);
@@ -143,6 +144,7 @@ void abtioi_ring_forget(struct ring *ring)
 
 void abtioi_ring_abandon(struct ring *ring)
 {
+    abtioi_fixed_leave(&ring->fixed);
     ring_unregister(ring);
     abtioi_ring_forget(ring);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "fixed.h"
 
 struct ring {
     /* Submissions: the kernel takes from the head, we put at the tail. */
@@ -29,6 +30,7 @@ struct ring {
     void *map;
     size_t map_size, sqes_size;
     _Atomic(uint64_t) enters; /* system calls; others read it */
+    struct fixed_table fixed;
 };
 
 /* Makes the ring of the calling thread: 0 or -errno. */

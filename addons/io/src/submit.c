@@ -141,7 +141,8 @@ void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
 bool abtioi_submit_is_large(const struct io_uring_sqe *sqe)
 {
     enum { LARGE = 128 * 1024 };
-    return (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE) && sqe->len >= LARGE;
+    return sqe->len >= LARGE && (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE ||
+                                 sqe->opcode == IORING_OP_READ_FIXED || sqe->opcode == IORING_OP_WRITE_FIXED);
 }
 
 ssize_t abtioi_submit_result(const abtio_op *op, int result)

@@ -3,8 +3,10 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "child.h"
@@ -430,6 +432,74 @@ static void taken_away(void)
     }
 }
 
+/* ---- A kernel that gives rings no tables ------------------------------------------------------------------------ */
+
+enum { BY_FILTER, BY_LIMIT_OF_MEMORY, BY_LIMIT_OF_FILES, WAYS };
+
+/* Whether the kernel refuses from now on. Limits of memory do not hold for the superuser. */
+static bool forbid(int way)
+{
+    struct rlimit pages = {65536, 65536}, files;
+
+    if (way == BY_FILTER)
+        return refuse(SYS_io_uring_register, SYS_io_uring_register, EPERM);
+    if (way == BY_LIMIT_OF_MEMORY)
+        return setrlimit(RLIMIT_MEMLOCK, &pages) == 0 && (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0);
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 64;
+    return setrlimit(RLIMIT_NOFILE, &files) == 0;
+}
+
+/* What is registered and cannot be had is used as ever; what can be had is used. */
+static int without_tables(void *arg)
+{
+    enum { SIZE = 1 << 20 };
+    abtio_config rings = {.backend = ABTIO_BACKEND_IO_URING};
+    abtio_info info;
+    int way = *(int *)arg, fds[2];
+    char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pipe(fds) < 0 || dup2(fds[1], 100) != 100 || memory == MAP_FAILED || (way != BY_FILTER && !forbid(way)))
+        return 77;
+    must(ABT_init(0, NULL));
+    if (abtio_init(&rings) != 0 || (abtio_sleep(MS, ABTIO_FOREVER), way == BY_FILTER && !forbid(way)))
+        return 77;
+    must(abtio_register_memory(memory, SIZE));
+    must(abtio_register_memory(memory + 4096, 4096));
+    must(abtio_register_file(fds[0]));
+    must(abtio_register_file(100));
+    abtio_sleep(MS, ABTIO_FOREVER);
+    for (int i = 0; i < 10; i++) {
+        strcpy(memory, "table");
+        if (abtio_write(100, memory, 6, ABTIO_FOREVER) != 6 ||
+            abtio_read(fds[0], memory + 4096, 6, ABTIO_FOREVER) != 6 || strcmp(memory + 4096, "table") != 0)
+            return 1;
+    }
+    must(abtio_get_info(&info));
+    static const unsigned expected[WAYS][3] = {{4, 0, 0}, {1, 10, 20}, {1, 20, 10}};
+    if (info.num_refused != expected[way][0] || info.num_in_memory != expected[way][1] ||
+        info.num_on_files != expected[way][2])
+        return 2;
+    must(abtio_unregister_memory(memory));
+    must(abtio_unregister_file(fds[0]));
+    must(abtio_finalize());
+    must(ABT_finalize());
+    return 0;
+}
+
+static void no_tables(void)
+{
+    static const char *const names[WAYS] = {"a filter", "RLIMIT_MEMLOCK", "RLIMIT_NOFILE"};
+
+    for (int way = 0; way < WAYS; way++) {
+        int code = child_run(without_tables, &way, NULL, 0);
+        if (code == 77)
+            skip(1, "there are no rings, or no %s", names[way]);
+        else
+            is_int(code, 0, "what is registered is refused by %s", names[way]);
+    }
+}
+
 static void tests(void)
 {
     signals();
@@ -442,6 +512,7 @@ int main(void)
     watchdog_begin(0);
     refused();
     taken_away();
+    no_tables();
     full_disk();
     with_each_backend(tests);
     finalize_in_flight(ABTIO_BACKEND_THREADS);

@@ -13,6 +13,7 @@ static void use(void *arg)
     char byte;
     abtio_op *op = NULL;
 
+    run_wrong += abtio_register_memory(fds, sizeof(int)) != 0 || abtio_register_file(fds[0]) != 0;
     ssize_t n = abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER);
     run_wrong += n != 1 && n != -ENOMEM && n != -EAGAIN;
     if (n == 1) {
@@ -32,6 +33,7 @@ static void use(void *arg)
     }
     code = abtio_blocking(NULL, NULL, 0); /* it is late, and asks for a thread all the same */
     run_wrong += code != -ETIMEDOUT && code != -EAGAIN && code != -ENOMEM;
+    run_wrong += abtio_unregister_memory(fds) != 0 || abtio_unregister_file(fds[0]) != 0;
 }
 
 /* All of the library's life with the n-th request failing. Whether there was such a request. */

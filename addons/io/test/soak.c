@@ -197,9 +197,18 @@ static void reset_peers(void *arg)
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
 
-static void read_back(int fd, struct dice *dice, const unsigned char *written)
+static char pages[WORKERS][2][PAGE]; /* what each writes and reads */
+
+/* Their memory is registered, or not any more. Who has done that meanwhile does not matter. */
+static void change_memory(struct dice *dice)
 {
-    char buf[PAGE];
+    int code = roll(dice, 2) ? abtio_register_memory(pages, sizeof(pages)) : abtio_unregister_memory(pages);
+    if (code != 0 && code != -EEXIST && code != -ENOENT)
+        wrong("register_memory", code);
+}
+
+static void read_back(int fd, struct dice *dice, const unsigned char *written, char *buf)
+{
     abtio_op *op;
     unsigned page = roll(dice, FILE_PAGES);
 
@@ -222,12 +231,14 @@ static void use_file(void *arg)
 {
     struct dice dice = {(uintptr_t)arg};
     unsigned char written[FILE_PAGES] = {0};
-    char name[32], buf[PAGE];
+    char name[32], *buf = pages[(uintptr_t)arg][0];
 
     snprintf(name, sizeof(name), "f%u", (unsigned)(uintptr_t)arg);
     int fd = abtio_openat(dir_fd, name, O_RDWR | O_CREAT | O_CLOEXEC, 0600, ABTIO_FOREVER);
     if (fd < 0 || abtio_ftruncate(fd, FILE_PAGES * PAGE, ABTIO_FOREVER) != 0)
         wrong("openat", fd);
+    if (abtio_register_file(fd) != 0)
+        wrong("register_file", fd);
     while (goes_on()) {
         unsigned page = roll(&dice, FILE_PAGES);
         written[page]++;
@@ -235,13 +246,16 @@ static void use_file(void *arg)
         ssize_t n = abtio_pwrite_all(fd, buf, PAGE, page * PAGE, ABTIO_FOREVER);
         if (n != PAGE)
             wrong("pwrite_all", n);
-        read_back(fd, &dice, written);
+        read_back(fd, &dice, written, pages[(uintptr_t)arg][1]);
         atomic_fetch_add(&sum.operations, 2);
         if (roll(&dice, 50) == 0)
             abtio_fdatasync(fd, ABTIO_FOREVER);
+        if (roll(&dice, 100) == 0)
+            change_memory(&dice);
         abtio_sleep(roll(&dice, 300) * INT64_C(1000), ABTIO_FOREVER);
     }
-    if (abtio_close(fd, ABTIO_FOREVER) != 0 || abtio_unlinkat(dir_fd, name, 0, ABTIO_FOREVER) != 0)
+    if (abtio_unregister_file(fd) != 0 || abtio_close(fd, ABTIO_FOREVER) != 0 ||
+        abtio_unlinkat(dir_fd, name, 0, ABTIO_FOREVER) != 0)
         wrong("close or unlinkat", 0);
 }
 

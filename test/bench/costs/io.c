@@ -57,6 +57,32 @@ static void get_info(int i)
     must_io(abtio_get_info(&info));
 }
 
+static char memory[64];
+
+static void begin_io(void)
+{
+    must_io(abtio_init(NULL));
+}
+
+static void end_io(void)
+{
+    must_io(abtio_finalize());
+}
+
+static void registered(int i)
+{
+    (void)i;
+    must_io(abtio_register_memory(memory, sizeof(memory)));
+    must_io(abtio_unregister_memory(memory));
+}
+
+static void registered_file(int i)
+{
+    (void)i;
+    must_io(abtio_register_file(0));
+    must_io(abtio_unregister_file(0));
+}
+
 static void after(int i)
 {
     (void)i;
@@ -69,4 +95,8 @@ COST_ROW(op_wait_any, "abtio_op_wait_any", "the only one is done", make_done, op
 COST_ROW(op_cancel, "abtio_cancel", "it is done", make_done, op_cancel, free_done, 1, IN_ULT, NULL);
 COST_ROW(op_free, "abtio_op_free", "it is done", make_done, op_free, free_done, 1, IN_ULT, NULL);
 COST_ROW(get_info, "abtio_get_info", "no stream has a ring", make_done, get_info, free_done, 1, IN_ULT, NULL);
+COST_ROW(memory, "abtio_register_memory", "and unregister: no stream has a ring", begin_io, registered, end_io, 1,
+         IN_ULT, NULL);
+COST_ROW(file, "abtio_register_file", "and unregister: no stream has a ring", begin_io, registered_file, end_io, 1,
+         IN_ULT, NULL);
 COST_ROW(after, "abtio_after", "without what the clock takes", NULL, after, NULL, 1, IN_ULT, NULL);
