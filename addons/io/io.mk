@@ -7,8 +7,10 @@ nodist_pkgconfig_DATA += abtio.pc
 
 libabtio_la_SOURCES = \
 	addons/io/include/abtio.h \
+	addons/io/src/acceptor.c \
 	addons/io/src/backend.c \
 	addons/io/src/backend.h \
+	addons/io/src/caller.h \
 	addons/io/src/calls.c \
 	addons/io/src/calls.h \
 	addons/io/src/fixed.c \
@@ -23,7 +25,9 @@ libabtio_la_SOURCES = \
 	addons/io/src/run.c \
 	addons/io/src/run.h \
 	addons/io/src/signals.c \
-	addons/io/src/signals.h
+	addons/io/src/signals.h \
+	addons/io/src/source.c \
+	addons/io/src/source.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
 	addons/io/src/drained.h \
@@ -43,6 +47,7 @@ libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^
 libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
+	addons/io/test/acceptors \
 	addons/io/test/faults \
 	addons/io/test/files \
 	addons/io/test/fixed \
@@ -53,6 +58,7 @@ io_tests = \
 	addons/io/test/sockets
 
 io_test_libs = libabtio.la libabt.la
+addons_io_test_acceptors_LDADD = $(io_test_libs)
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_fixed_LDADD = $(io_test_libs)

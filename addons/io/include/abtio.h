@@ -224,6 +224,41 @@ int abtio_shutdown(int fd, int how, abtio_deadline deadline) ABTIO_PUBLIC;
 /* poll(2) of one descriptor for POLLIN and the like. Returns the events that there are, never 0. */
 int abtio_poll(int fd, short events, abtio_deadline deadline) ABTIO_PUBLIC;
 
+/* ---- Many connections ------------------------------------------------------------------------------------------ */
+
+/*
+ * Takes connections from a listening socket, for all who ask it. With io_uring one operation goes on accepting, in the
+ * ring of the stream whose ULT has asked first, so that connections are there when somebody asks: up to 128 are taken
+ * in advance. While a unit of that stream computes or blocks, nobody gets more than those. Native threads accept one
+ * after another, while somebody waits; so they do when an external thread or a tasklet has asked first, and for those
+ * who wait when that stream ends.
+ */
+typedef struct abtio_acceptor abtio_acceptor;
+
+/*
+ * Makes one for a socket, which stays the caller's, with the flags of accept4(2). Nothing is accepted before somebody
+ * asks. When it has been freed and the socket is to be closed, in that order, no connection is lost but those that the
+ * acceptor and the socket have taken in advance. Errors: -ENOMEM, -ENOTCONN. What is wrong with the socket
+ * abtio_acceptor_accept tells.
+ */
+int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PUBLIC;
+
+/*
+ * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Who waits is served in
+ * the order of the calls. An error of the system call, -EMFILE for instance, is told to one who waits, and the others
+ * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
+ * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test.
+ */
+int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * Ends the accepting, waits for its end, closes the connections that nobody has asked for, and sets *acceptor to NULL;
+ * does nothing if it is NULL. A ULT or an external thread, also after abtio_finalize, which ends the accepting but
+ * leaves the rest to this; not in a child of fork(). The handles of accepts on it have been freed. Errors: -EBUSY:
+ * somebody waits for a connection, and nothing has been done.
+ */
+int abtio_acceptor_free(abtio_acceptor **acceptor) ABTIO_PUBLIC;
+
 /* ---- The rest -------------------------------------------------------------------------------------------------- */
 
 /* Waits for so many nanoseconds: 0. A negative number is 0. */
@@ -321,6 +356,7 @@ int abtio_splice_nb(int from, off_t from_offset, int to, off_t to_offset, size_t
 int abtio_socket_nb(int domain, int type, int protocol, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
 int abtio_accept_nb(int fd, struct sockaddr *addr, socklen_t *size, int flags, abtio_deadline deadline,
                     abtio_op **op) ABTIO_PUBLIC;
+int abtio_acceptor_accept_nb(abtio_acceptor *acceptor, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
 int abtio_connect_nb(int fd, const struct sockaddr *addr, socklen_t size, abtio_deadline deadline,
                      abtio_op **op) ABTIO_PUBLIC;
 int abtio_send_nb(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;

@@ -8,6 +8,7 @@
 #include "fixed.h"
 #include "helpers.h"
 #include "lane.h"
+#include "source.h"
 
 atomic_uint abtioi_begins;
 
@@ -159,8 +160,7 @@ int abtio_get_info(abtio_info *info)
 
 /* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
-/* The lane for an operation that the caller, a ULT, starts. NULL: the helpers do it. */
-static struct lane *lane_for(enum code code)
+struct lane *abtioi_lane_for(enum code code)
 {
     return state.backend == ABTIO_BACKEND_IO_URING && abtioi_lane_knows(code) ? abtioi_lane_self() : NULL;
 }
@@ -173,7 +173,7 @@ static int start_elsewhere(abtio_op *op)
 
 int abtioi_start(abtio_op *op, bool by_ult)
 {
-    struct lane *lane = by_ult ? lane_for(op->code) : NULL;
+    struct lane *lane = by_ult ? abtioi_lane_for(op->code) : NULL;
 
     abtioi_op_use_eventual(op);
     if (!lane)
@@ -184,7 +184,7 @@ int abtioi_start(abtio_op *op, bool by_ult)
 
 bool abtioi_start_call(abtio_op *op)
 {
-    struct lane *lane = lane_for(op->code);
+    struct lane *lane = abtioi_lane_for(op->code);
 
     if (lane)
         abtioi_lane_start_call(lane, op);
@@ -193,7 +193,7 @@ bool abtioi_start_call(abtio_op *op)
 
 /*
  * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
- * operation is over, or somebody else has asked for its end, or it is the helpers'.
+ * operation is over, or somebody else has asked for its end, or it is the helpers', or waits for a source.
  */
 void abtioi_cancel(abtio_op *op)
 {
@@ -207,9 +207,22 @@ void abtioi_cancel(abtio_op *op)
         abtioi_lane_cancel(op);
     else if (phase == LANE_HELPERS)
         abtioi_helpers_cancel(op);
+    else if (phase == LANE_SOURCE)
+        abtioi_source_leave(op, -ECANCELED);
+}
+
+void abtioi_leave(abtio_op *op, int why)
+{
+    if (op->code == CODE_waiter)
+        abtioi_source_leave(op, why);
+    else
+        abtioi_helpers_leave(op, why);
 }
 
 void abtioi_look(abtio_op *op)
 {
-    abtioi_lane_look(op->lane);
+    if (op->code == CODE_waiter)
+        abtioi_source_look(op);
+    else
+        abtioi_lane_look(op->lane);
 }

@@ -22,6 +22,12 @@ bool abtioi_start_call(abtio_op *op);
 /* Starts an operation that tells its end by its eventual: 0, or -errno: it has not been started. */
 int abtioi_start(abtio_op *op, bool by_ult);
 
+/* The lane for an operation that the caller, a ULT, starts. NULL: the helpers do it. */
+struct lane *abtioi_lane_for(enum code code);
+
+/* Ends an operation whose deadline its side does not keep, if it is not done. */
+void abtioi_leave(abtio_op *op, int why);
+
 /* Asks for the end of an operation that is under way or done; it stays the caller's to free. */
 void abtioi_cancel(abtio_op *op);
 

@@ -6,26 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 #include "backend.h"
-#include "helpers.h"
+#include "caller.h"
 #include "native.h"
 #include "run.h"
 
 /* ---- Waiting --------------------------------------------------------------------------------------------------- */
-
-/* Whether the caller can leave its stream, or has none: eventuals serve it. The others are tasklets. */
-static bool may_wait(void)
-{
-    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
-    ABT_self_get_type(&type);
-    return type != ABT_UNIT_TYPE_TASK;
-}
-
-static bool is_ult(void)
-{
-    ABT_unit_type type = ABT_UNIT_TYPE_EXT;
-    ABT_self_get_type(&type);
-    return type == ABT_UNIT_TYPE_THREAD;
-}
 
 static int is_done(void *op)
 {
@@ -34,17 +19,25 @@ static int is_done(void *op)
     return done == ABT_TRUE;
 }
 
+/* A tasklet keeps its stream from looking. */
+static int look_and_see(void *op)
+{
+    if (!is_done(op))
+        abtioi_look(op);
+    return is_done(op);
+}
+
 static ssize_t wait_for(abtio_op *op)
 {
-    /* The thread that looks names up cannot keep its deadline. */
-    bool leaves = op->code == CODE_getaddrinfo && op->deadline != ABTIO_FOREVER;
+    /* The thread that looks names up cannot keep its deadline, nor does a source. */
+    bool leaves = (op->code == CODE_getaddrinfo || op->code == CODE_waiter) && op->deadline != ABTIO_FOREVER;
 
     if (leaves && abtio_op_wait_any(1, &op, op->deadline) == -ETIMEDOUT)
-        abtioi_helpers_leave(op, -ETIMEDOUT);
+        abtioi_leave(op, -ETIMEDOUT);
     if (may_wait())
         ABT_eventual_wait(op_eventual(op), NULL);
     else
-        abtioi_native_wait(is_done, op);
+        abtioi_native_wait(look_and_see, op);
     return op->result;
 }
 
@@ -128,9 +121,7 @@ ssize_t abtio_op_wait(abtio_op *op)
 
 int abtio_op_test(abtio_op *op, ssize_t *result)
 {
-    if (!is_done(op))
-        abtioi_look(op);
-    if (!is_done(op))
+    if (!look_and_see(op))
         return 0;
     if (result)
         *result = op->result;
@@ -175,6 +166,11 @@ static int find_done(const struct list *list)
 static int done_or_late(void *arg)
 {
     const struct list *list = arg;
+
+    for (int i = 0; i < list->num; i++) {
+        if (list->ops[i])
+            look_and_see(list->ops[i]);
+    }
     return find_done(list) >= 0 || (list->deadline != ABTIO_FOREVER && abtio_after(0) >= list->deadline);
 }
 

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "caller.h"
 #include "drained.h"
 #include "helpers.h"
 #include "native.h"
 #include "ring.h"
+#include "source.h"
 #include "submit.h"
 
 struct lane {
@@ -159,11 +161,11 @@ static void settle(struct lane *lane, abtio_op *op, ssize_t result)
         op->over = true;
 }
 
-/* Hands an operation to the helpers, if nobody has asked for its end. */
+/* Hands an operation to the helpers, if nobody has asked for its end. A source does that by itself. */
 static void hand_over(struct lane *lane, abtio_op *op)
 {
     op->polling = false;
-    if (!leave_way(op, LANE_HELPERS)) {
+    if (op->told == TOLD_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
         settle(lane, op, -ECANCELED);
         return;
     }
@@ -196,6 +198,10 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
 {
     ssize_t result = abtioi_submit_result(op, answer);
 
+    if (flags & IORING_CQE_F_MORE) {
+        abtioi_source_bring(op, answer);
+        return;
+    }
     if (op->code == CODE_recv && !op->polling && answer > 0)
         drained_set(&lane->drained, op->args.fd, !(flags & IORING_CQE_F_SOCK_NONEMPTY));
     if (op->polling && result >= 0) {
@@ -467,23 +473,17 @@ struct lane *abtioi_lane_self(void)
     return lane && !lane->refused ? lane : NULL;
 }
 
+bool abtioi_lane_is_open(const struct lane *lane)
+{
+    return !lane->ending && !lane->refused;
+}
+
 void abtioi_lane_start(struct lane *lane, abtio_op *op)
 {
     op->lane = lane;
     lane->idle_soon = false;
     come(lane, op);
     submit(lane, op);
-}
-
-/* Whether the caller's pool has nothing that the stream could run meanwhile. */
-static bool is_alone(void)
-{
-    ABT_pool pool;
-    size_t ready = 1;
-
-    if (ABT_self_get_last_pool(&pool) == ABT_SUCCESS)
-        ABT_pool_get_size(pool, &ready);
-    return ready == 0;
 }
 
 /* What waits for a peer seldom succeeds at once, and the rest mostly does. */

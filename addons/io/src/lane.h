@@ -46,6 +46,9 @@ void abtioi_lane_start(struct lane *lane, abtio_op *op);
  */
 void abtioi_lane_start_call(struct lane *lane, abtio_op *op);
 
+/* Whether it takes operations. By the lane's stream. */
+bool abtioi_lane_is_open(const struct lane *lane);
+
 /* Looks whether something is done, if the caller is on that lane's stream. */
 void abtioi_lane_look(struct lane *lane);
 
@@ -60,9 +63,10 @@ void abtioi_lane_cancel(abtio_op *op);
 enum {
     LANE_UNDER_WAY,
     LANE_ASKED,
-    LANE_TAKEN,  /* it was ASKED, and the lane has found it */
-    LANE_OVER,   /* the result is told, or about to be */
-    LANE_HELPERS /* it is the helpers', from the start or since its lane has ended */
+    LANE_TAKEN,   /* it was ASKED, and the lane has found it */
+    LANE_OVER,    /* the result is told, or about to be */
+    LANE_HELPERS, /* it is the helpers', from the start or since its lane has ended */
+    LANE_SOURCE   /* it waits for a source, see source.h */
 };
 
 #endif

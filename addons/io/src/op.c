@@ -5,11 +5,12 @@
 #include <sys/uio.h>
 #include <fcntl.h>
 #include "native.h"
+#include "source.h"
 
 #define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
 static const struct {
     unsigned ready, nowait;
-} calls[NUM_CODES] = {ABTIO_ALL_CALLS(CALL)};
+} calls[NUM_CODES] = {ABTIO_ALL_CALLS(CALL)[CODE_accept_many] = {POLLIN, 0}};
 #undef CALL
 
 unsigned abtioi_op_ready(const abtio_op *op)
@@ -80,4 +81,6 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result)
     op->finished = true;
     if (op->told == TOLD_BY_RESUME)
         ABT_thread_resume(op->waiter);
+    else if (op->told == TOLD_TO_SOURCE)
+        abtioi_source_end(op, result);
 }

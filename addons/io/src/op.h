@@ -20,7 +20,8 @@
 #include "calls.h"
 
 #define CALL(type, name, ...) CODE_##name,
-enum code { ABTIO_ALL_CALLS(CALL) NUM_CODES };
+/* Beside the calls: what a source consists of (source.h). */
+enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_waiter, NUM_CODES };
 #undef CALL
 
 struct args {
@@ -48,12 +49,14 @@ struct args {
 
 struct lane;
 struct helper;
+struct source;
 
 /* How it is told that an operation is done. */
 enum told {
     TOLD_BY_EVENTUAL, /* `done` is set */
     TOLD_BY_RESUME,   /* the ULT `waiter` has suspended itself */
-    TOLD_BY_FLAG      /* its caller, who is running on the lane's stream, looks at `finished` */
+    TOLD_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
+    TOLD_TO_SOURCE    /* abtioi_source_end: it has no caller */
 };
 
 struct abtio_op {
@@ -76,7 +79,10 @@ struct abtio_op {
     ABT_thread waiter;
     struct abtio_op *later, **link; /* in its lane's list of all, and what leads to it there */
     struct abtio_op *next;          /* in a queue of its side */
-    struct __kernel_timespec time;  /* the deadline, or the end of a sleep, for the kernel */
+    union {
+        struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */
+        struct source *source;         /* of its operation and its waiters, which have no such time */
+    };
     ABT_eventual_memory done;
 };
 

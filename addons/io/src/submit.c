@@ -105,6 +105,10 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
     case CODE_sendmsg: fill(sqe, IORING_OP_SENDMSG, a->fd, a->in, 1, 0); break;
     case CODE_recvmsg: fill(sqe, IORING_OP_RECVMSG, a->fd, a->in, 1, 0); break;
     case CODE_accept: fill(sqe, IORING_OP_ACCEPT, a->fd, a->in, 0, (uintptr_t)a->in2); break;
+    case CODE_accept_many:
+        fill(sqe, IORING_OP_ACCEPT, a->fd, NULL, 0, 0);
+        sqe->ioprio = IORING_ACCEPT_MULTISHOT;
+        break;
     case CODE_connect: fill(sqe, IORING_OP_CONNECT, a->fd, a->in, 0, a->size); return;
     default: fill_others(sqe, op); return;
     }

@@ -383,15 +383,18 @@ static int ring_taken_away(void *arg)
     const unsigned *last = arg;
     abtio_config rings = {.backend = ABTIO_BACKEND_IO_URING};
     ABT_thread taken, later;
-    abtio_op *op, *queued;
+    abtio_op *op, *queued, *accepts;
+    abtio_acceptor *acceptor;
+    int listener = socket(AF_INET, SOCK_STREAM, 0); /* bound by listen */
     char byte;
 
     must(ABT_init(0, NULL));
-    if (abtio_init(&rings) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, taken_fds) < 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM, 0, later_fds) < 0)
+    if (abtio_init(&rings) != 0 || listen(listener, 1) < 0 || abtio_acceptor_create(listener, 0, &acceptor) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, taken_fds) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, later_fds) < 0)
         return 77;
     must(ABT_thread_create(own_pool(), receive_taken, NULL, ABT_THREAD_ATTR_NULL, &taken));
     if (abtio_recv_nb(taken_fds[1], &byte, 1, 0, ABTIO_FOREVER, &op) != 0 ||
+        abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &accepts) != 0 ||
         abtio_sleep(10 * MS, ABTIO_FOREVER) != 0 || /* the stream sleeps in its ring */
         abtio_recv_nb(later_fds[1], &byte, 1, 0, ABTIO_FOREVER, &queued) != 0)
         return 1;
@@ -408,8 +411,12 @@ static int ring_taken_away(void *arg)
         return 4;
     if (abtio_recv(later_fds[0], &byte, 1, 0, abtio_after(MS)) != -ETIMEDOUT)
         return 5;
+    if (abtio_op_wait(accepts) != -EIO || abtio_acceptor_accept(acceptor, abtio_after(MS)) != -ETIMEDOUT)
+        return 6;
     abtio_op_free(&op);
     abtio_op_free(&queued);
+    abtio_op_free(&accepts);
+    must(abtio_acceptor_free(&acceptor));
     must(abtio_finalize());
     must(ABT_finalize());
     return 0;

@@ -5,7 +5,35 @@
 #include "../../../test/fault/fault.h"
 #include "io.h"
 
-static int run_wrong;
+static int run_wrong, listener;
+static struct sockaddr_in address;
+
+/* A client that has connected gets its server or an end, whichever request fails; nothing is accepted twice. */
+static void use_acceptor(void)
+{
+    abtio_acceptor *acceptor = NULL;
+    char byte;
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+
+    int code = abtio_acceptor_create(listener, 0, &acceptor);
+    run_wrong += code != 0 && code != -ENOMEM;
+    run_wrong += connect(client, (struct sockaddr *)&address, sizeof(address)) != 0;
+    if (code == 0) {
+        abtio_op *op;
+        int fd = abtio_acceptor_accept(acceptor, ABTIO_FOREVER);
+        run_wrong += fd < 0 && fd != -ENOMEM && fd != -EAGAIN;
+        if (fd >= 0)
+            close(fd);
+        if (abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &op) == 0)
+            abtio_op_free(&op);
+        run_wrong += abtio_acceptor_free(&acceptor) != 0;
+    }
+    int left = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    if (left >= 0)
+        close(left);
+    run_wrong += read(client, &byte, 1) > 0;
+    close(client);
+}
 
 static void use(void *arg)
 {
@@ -31,6 +59,7 @@ static void use(void *arg)
         run_wrong += n != -ECANCELED && n != -EAGAIN;
         abtio_op_free(&op);
     }
+    use_acceptor();
     code = abtio_blocking(NULL, NULL, 0); /* it is late, and asks for a thread all the same */
     run_wrong += code != -ETIMEDOUT && code != -EAGAIN && code != -ENOMEM;
     run_wrong += abtio_unregister_memory(fds) != 0 || abtio_unregister_file(fds[0]) != 0;
@@ -63,7 +92,14 @@ static bool life(abtio_backend backend, unsigned n, enum fault_mode mode, int *r
 
 int main(void)
 {
+    socklen_t size = sizeof(address);
+
     watchdog_begin(0);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 8) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) < 0)
+        bail_out("bind: %s", strerror(errno));
     if (!fault_is_possible())
         skip_all("requests cannot be failed here");
     for (int backend = ABTIO_BACKEND_AUTO; backend <= ABTIO_BACKEND_THREADS; backend++) {
@@ -79,9 +115,9 @@ int main(void)
                 if (run_wrong)
                     diag("backend %d, mode %d, request %u: %d wrong", backend, mode, n, run_wrong);
                 wrong += run_wrong;
-            } while (failed && n < 200);
+            } while (failed && n < 400);
             is_int(wrong, 0, "backend %d: each of %u requests failed, and %d begins", backend, n - 1, refused);
-            ok(n > 2 && n < 200, "there were some");
+            ok(n > 2 && n < 400, "there were some");
             must(ABT_finalize());
             ok(open_descriptors() <= before, "no descriptor is left");
         }

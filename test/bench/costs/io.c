@@ -89,6 +89,42 @@ static void after(int i)
     deadline = abtio_after(1000);
 }
 
+static abtio_acceptor *acceptors[TIMES];
+
+static void begin(void)
+{
+    must_io(abtio_init(NULL));
+}
+
+static void finalize(void)
+{
+    must_io(abtio_finalize());
+}
+
+static void make_acceptors(void)
+{
+    begin();
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_acceptor_create(-1, 0, &acceptors[i]));
+}
+
+static void free_acceptors(void)
+{
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_acceptor_free(&acceptors[i]));
+    finalize();
+}
+
+static void acceptor_create(int i)
+{
+    must_io(abtio_acceptor_create(-1, 0, &acceptors[i]));
+}
+
+static void acceptor_free(int i)
+{
+    must_io(abtio_acceptor_free(&acceptors[i]));
+}
+
 COST_ROW(op_test, "abtio_op_test", "it is done", make_done, op_test, free_done, 1, IN_ULT, NULL);
 COST_ROW(op_wait, "abtio_op_wait", "it is done", make_done, op_wait, free_done, 1, IN_ULT, NULL);
 COST_ROW(op_wait_any, "abtio_op_wait_any", "the only one is done", make_done, op_wait_any, free_done, 1, IN_ULT, NULL);
@@ -100,3 +136,7 @@ COST_ROW(memory, "abtio_register_memory", "and unregister: no stream has a ring"
 COST_ROW(file, "abtio_register_file", "and unregister: no stream has a ring", begin_io, registered_file, end_io, 1,
          IN_ULT, NULL);
 COST_ROW(after, "abtio_after", "without what the clock takes", NULL, after, NULL, 1, IN_ULT, NULL);
+COST_ROW(acceptor_create, "abtio_acceptor_create", "an acceptor", begin, acceptor_create, free_acceptors, 1, IN_ULT,
+         NULL);
+COST_ROW(acceptor_free, "abtio_acceptor_free", "nobody has asked it", make_acceptors, acceptor_free, finalize, 1,
+         IN_ULT, NULL);

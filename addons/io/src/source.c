@@ -1,0 +1,296 @@
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "backend.h"
+#include "caller.h"
+#include "helpers.h"
+#include "lane.h"
+#include "native.h"
+
+/* So many results are kept before the operation is stopped, until somebody asks. */
+enum { ENOUGH = 128 };
+
+/* ---- The two queues; the lock is held -------------------------------------------------------------------------- */
+
+static void push_waiter(struct source *source, abtio_op *waiter)
+{
+    waiter->next = NULL;
+    *source->last = waiter;
+    source->last = &waiter->next;
+}
+
+static abtio_op *pop_waiter(struct source *source)
+{
+    abtio_op *waiter = source->first;
+
+    if (waiter) {
+        source->first = waiter->next;
+        if (!source->first)
+            source->last = &source->first;
+    }
+    return waiter;
+}
+
+static abtio_op *pop_all_waiters(struct source *source)
+{
+    abtio_op *all = source->first;
+
+    source->first = NULL;
+    source->last = &source->first;
+    return all;
+}
+
+/* False: it is not there any more. */
+static bool take_waiter_out(struct source *source, abtio_op *waiter)
+{
+    for (abtio_op **at = &source->first; *at; at = &(*at)->next) {
+        if (*at != waiter)
+            continue;
+        *at = waiter->next;
+        if (source->last == &waiter->next)
+            source->last = at;
+        return true;
+    }
+    return false;
+}
+
+static bool make_place(struct source *source)
+{
+    unsigned room = source->room ? 2 * source->room : 8;
+
+    if (source->num < source->room)
+        return true;
+    int *results = malloc(room * sizeof(*results));
+    if (!results)
+        return false;
+    for (unsigned i = 0; i < source->num; i++)
+        results[i] = source->results[(source->head + i) & (source->room - 1)];
+    free(source->results);
+    source->results = results;
+    source->room = room;
+    source->head = 0;
+    return true;
+}
+
+static int pop_result(struct source *source)
+{
+    int result = source->results[source->head];
+
+    source->head = (source->head + 1) & (source->room - 1);
+    source->num--;
+    return result;
+}
+
+/* Gives a result to the first waiter, who is returned and to be told, or keeps it. Errors are for waiters only. */
+static abtio_op *put_result(struct source *source, int result)
+{
+    abtio_op *waiter = pop_waiter(source);
+
+    if (waiter || result < 0)
+        return waiter;
+    if (make_place(source))
+        source->results[(source->head + source->num++) & (source->room - 1)] = result;
+    else
+        source->discard(result);
+    return NULL;
+}
+
+/* ---- The operation --------------------------------------------------------------------------------------------- */
+
+/* Sets it up for a lane, or for the helpers with NULL. The lock is held. */
+static void arm(struct source *source, struct lane *lane)
+{
+    abtio_op *op = &source->op;
+
+    op_init(op, lane ? source->many : source->one, ABTIO_FOREVER);
+    abtioi_op_use_eventual(op);
+    op->told = TOLD_TO_SOURCE;
+    op->shared = true;
+    op->args = source->args;
+    op->source = source;
+    op->lane = lane;
+    /* relaxed: the lock hands it over */
+    atomic_store_explicit(&op->phase, lane ? LANE_UNDER_WAY : LANE_HELPERS, memory_order_relaxed);
+    source->armed = true;
+}
+
+/* Starts it. A lane is that of the calling stream. The lock is not held. */
+static void start(abtio_op *op, struct lane *lane)
+{
+    if (lane)
+        abtioi_lane_start(lane, op);
+    else if (abtioi_helpers_start(op) < 0)
+        abtioi_op_deliver(op, -EAGAIN);
+}
+
+static void tell_all(abtio_op *waiters, int result)
+{
+    while (waiters) {
+        abtio_op *waiter = waiters;
+        waiters = waiter->next;
+        abtioi_op_deliver(waiter, result);
+    }
+}
+
+void abtioi_source_bring(abtio_op *op, int result)
+{
+    struct source *source = op->source;
+
+    pthread_mutex_lock(&source->lock);
+    abtio_op *waiter = put_result(source, result);
+    bool stops = source->num >= ENOUGH && !source->stopping;
+    source->stopping |= stops;
+    pthread_mutex_unlock(&source->lock);
+    if (waiter)
+        abtioi_op_deliver(waiter, result);
+    /* Its end is told by this thread, so that the source is still there. */
+    if (stops)
+        abtioi_cancel(op);
+}
+
+/*
+ * A cancel's end tells nobody anything: it was the source's own, or that of a lane that ends, and the operation goes on
+ * elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they when
+ * the library comes to its end.
+ */
+void abtioi_source_end(abtio_op *op, ssize_t result)
+{
+    struct source *source = op->source;
+    struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
+    abtio_op *waiter = NULL, *refused = NULL;
+
+    pthread_mutex_lock(&source->lock);
+    if (result == -EAGAIN || !abtioi_is_begun())
+        refused = pop_all_waiters(source);
+    if (result != -ECANCELED)
+        waiter = put_result(source, (int)result);
+    bool freeing = source->freeing, again = source->first && !freeing;
+    source->armed = source->stopping = false;
+    if (again)
+        arm(source, lane);
+    pthread_mutex_unlock(&source->lock);
+    if (waiter)
+        abtioi_op_deliver(waiter, result);
+    tell_all(refused, result == -EAGAIN ? -EAGAIN : -ECANCELED);
+    if (again)
+        start(op, lane);
+    if (freeing) {
+        ABT_eventual_set(op_eventual(op), NULL, 0);
+        abtioi_native_wake();
+    }
+}
+
+/* ---- Waiters --------------------------------------------------------------------------------------------------- */
+
+static void init_waiter(abtio_op *waiter, struct source *source, abtio_deadline deadline)
+{
+    op_init(waiter, CODE_waiter, deadline);
+    abtioi_op_use_eventual(waiter);
+    waiter->source = source;
+    /* relaxed: nobody else knows it yet */
+    atomic_store_explicit(&waiter->phase, LANE_SOURCE, memory_order_relaxed);
+}
+
+/* Whether there is a result, *result. Else the waiter is queued, and something is under way. */
+static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *result)
+{
+    struct lane *lane = NULL;
+
+    /* Before the lock, since a stream's first operation makes its ring. Nothing from here on leaves the stream. */
+    if (is_ult())
+        lane = abtioi_lane_for(source->many);
+    pthread_mutex_lock(&source->lock);
+    bool found = source->num > 0, starts = !found && !source->armed;
+    if (found)
+        *result = pop_result(source);
+    else
+        push_waiter(source, waiter);
+    if (starts)
+        arm(source, lane);
+    pthread_mutex_unlock(&source->lock);
+    if (starts)
+        start(&source->op, lane);
+    return found;
+}
+
+ssize_t abtioi_source_get(struct source *source, abtio_deadline deadline)
+{
+    abtio_op waiter;
+    ssize_t result;
+
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    init_waiter(&waiter, source, deadline);
+    return take_or_wait(source, &waiter, &result) ? result : abtio_op_wait(&waiter);
+}
+
+int abtioi_source_get_nb(struct source *source, abtio_deadline deadline, abtio_op **op)
+{
+    ssize_t result;
+
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    abtio_op *waiter = malloc(sizeof(*waiter));
+    if (!waiter)
+        return -ENOMEM;
+    init_waiter(waiter, source, deadline);
+    *op = waiter;
+    if (take_or_wait(source, waiter, &result))
+        abtioi_op_deliver(waiter, result);
+    return 0;
+}
+
+void abtioi_source_leave(abtio_op *waiter, int why)
+{
+    struct source *source = waiter->source;
+
+    pthread_mutex_lock(&source->lock);
+    bool left = take_waiter_out(source, waiter);
+    pthread_mutex_unlock(&source->lock);
+    if (left)
+        abtioi_op_deliver(waiter, why);
+}
+
+void abtioi_source_look(abtio_op *waiter)
+{
+    struct source *source = waiter->source;
+
+    pthread_mutex_lock(&source->lock);
+    struct lane *lane = source->armed ? source->op.lane : NULL;
+    pthread_mutex_unlock(&source->lock);
+    abtioi_lane_look(lane); /* which does nothing if it is not the caller's, and then may be gone */
+    if (abtioi_op_is_late(waiter))
+        abtioi_source_leave(waiter, -ETIMEDOUT);
+}
+
+/* ---- Begin and end --------------------------------------------------------------------------------------------- */
+
+void abtioi_source_init(struct source *source)
+{
+    pthread_mutex_init(&source->lock, NULL);
+    source->armed = source->stopping = source->freeing = false;
+    source->last = &source->first;
+    source->first = NULL;
+    source->results = NULL;
+    source->head = source->num = source->room = 0;
+}
+
+int abtioi_source_fini(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    bool busy = source->first, armed = source->armed;
+    source->freeing = !busy;
+    pthread_mutex_unlock(&source->lock);
+    if (busy)
+        return -EBUSY;
+    if (armed) {
+        abtioi_cancel(&source->op);
+        abtio_op_wait(&source->op);
+    }
+    while (source->num > 0)
+        source->discard(pop_result(source));
+    free(source->results);
+    pthread_mutex_destroy(&source->lock);
+    return 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * A source: one operation that brings many results, a queue of results that nobody has asked for yet, and a queue of
+ * waiters. A waiter is an operation of its own (CODE_waiter), which a result ends, or a cancel, or its deadline.
+ *
+ * The operation lies in the source. In a ring it is one that goes on after each result (code `many`); where there is
+ * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
+ * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or whoever has told its end. So a
+ * ring gets it, and its cancel, from the ring's own thread only; others ask by abtioi_cancel, as for each operation.
+ *
+ * Results come on the stream that the ring is of, or on a helper, and waiters on any thread. All fields but the
+ * operation are under the lock. The operation is set up under it too, before `armed` can be seen, and from then on is
+ * its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed` is seen. There are waiters
+ * only while there are no results: who comes takes a result first, and a result goes to a waiter first, both under the
+ * lock, so that no result lies there beside a waiter. Waiters are told when the lock is released, and the source is not
+ * touched then: its user may free it when it is not armed and the waiter has been told.
+ */
+#ifndef ABTIO_SOURCE_H
+#define ABTIO_SOURCE_H
+
+#include <pthread.h>
+#include "op.h"
+
+struct source {
+    pthread_mutex_t lock;
+    enum code many, one;
+    void (*discard)(int result); /* for one that cannot be kept, or that nobody asks for any more */
+    struct args args;            /* of the operation */
+    bool armed;                  /* the operation is under way */
+    bool stopping;               /* it is being cancelled, since enough results are kept */
+    bool freeing;                /* it is being cancelled, and its eventual tells the end */
+    abtio_op *first, **last;     /* waiters */
+    int *results;                /* a ring of `room` places, a power of two */
+    unsigned head, num, room;
+    abtio_op op;
+};
+
+/* Sets all but many, one, discard and args. */
+void abtioi_source_init(struct source *source);
+
+/* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
+int abtioi_source_fini(struct source *source);
+
+/* A result for a caller that waits until the deadline. */
+ssize_t abtioi_source_get(struct source *source, abtio_deadline deadline);
+
+/* The same with a handle: 0, or -errno. */
+int abtioi_source_get_nb(struct source *source, abtio_deadline deadline, abtio_op **op);
+
+/* The operation has brought a result, and goes on. By the lane that does it. */
+void abtioi_source_bring(abtio_op *op, int result);
+
+/* The operation has ended. By who has done it. */
+void abtioi_source_end(abtio_op *op, ssize_t result);
+
+/* Ends a waiter, if it still waits. Any thread. */
+void abtioi_source_leave(abtio_op *waiter, int why);
+
+/* Looks for a waiter's result, if it is the calling stream that has to, and keeps its deadline. */
+void abtioi_source_look(abtio_op *waiter);
+
+#endif
