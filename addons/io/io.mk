@@ -13,8 +13,6 @@ libabtio_la_SOURCES = \
 	addons/io/src/caller.h \
 	addons/io/src/calls.c \
 	addons/io/src/calls.h \
-	addons/io/src/fixed.c \
-	addons/io/src/fixed.h \
 	addons/io/src/helpers.c \
 	addons/io/src/helpers.h \
 	addons/io/src/lane.h \
@@ -22,6 +20,8 @@ libabtio_la_SOURCES = \
 	addons/io/src/native.h \
 	addons/io/src/op.c \
 	addons/io/src/op.h \
+	addons/io/src/ring/fixed.c \
+	addons/io/src/ring/fixed.h \
 	addons/io/src/run.c \
 	addons/io/src/run.h \
 	addons/io/src/signals.c \
@@ -30,17 +30,17 @@ libabtio_la_SOURCES = \
 	addons/io/src/source.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
-	addons/io/src/drained.h \
-	addons/io/src/fixed_ring.c \
 	addons/io/src/lane.c \
-	addons/io/src/ring.c \
-	addons/io/src/ring.h \
-	addons/io/src/submit.c \
-	addons/io/src/submit.h
+	addons/io/src/ring/drained.h \
+	addons/io/src/ring/fixed_ring.c \
+	addons/io/src/ring/ring.c \
+	addons/io/src/ring/ring.h \
+	addons/io/src/ring/submit.c \
+	addons/io/src/ring/submit.h
 else
 libabtio_la_SOURCES += addons/io/src/lane_none.c
 endif
-libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include
+libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src
 libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete \
 	$(link_with_libabt)

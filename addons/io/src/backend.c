@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "fixed.h"
+#include "ring/fixed.h"
 #include "helpers.h"
 #include "lane.h"
 #include "source.h"

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 #include "caller.h"
-#include "drained.h"
+#include "ring/drained.h"
 #include "helpers.h"
 #include "native.h"
-#include "ring.h"
+#include "ring/ring.h"
 #include "source.h"
-#include "submit.h"
+#include "ring/submit.h"
 
 struct lane {
     struct ring ring;

@@ -1,4 +1,4 @@
-#include "submit.h"
+#include "ring/submit.h"
 
 #include <errno.h>
 #include <string.h>

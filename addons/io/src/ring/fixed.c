@@ -1,5 +1,5 @@
 /* The set of memory and descriptors that are made known, and the calls that change it. */
-#include "fixed.h"
+#include "ring/fixed.h"
 
 #include <errno.h>
 #include <string.h>

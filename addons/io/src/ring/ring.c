@@ -1,4 +1,4 @@
-#include "ring.h"
+#include "ring/ring.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "ring.h"
+#include "ring/ring.h"
 
 /* ---- The kernel's tables --------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #define ABTIO_SUBMIT_H
 
 #include "op.h"
-#include "ring.h"
+#include "ring/ring.h"
 
 /* Whether there is a ring operation for it. */
 bool abtioi_submit_knows(enum code code);

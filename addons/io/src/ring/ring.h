@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "fixed.h"
+#include "ring/fixed.h"
 
 struct ring {
     /* Submissions: the kernel takes from the head, we put at the tail. */
