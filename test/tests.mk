@@ -65,6 +65,7 @@ arch_tests = \
 	test/arch/order
 
 test_arch_ctx_LDADD = $(LDADD) -lm
+test_api_task_alone_LDADD = $(LDADD) -lm
 test_api_thread_row_LDADD = $(LDADD) -lm
 
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
@@ -116,6 +117,7 @@ api_tests = \
 	test/api/trace \
 	test/api/switch_hooks \
 	test/api/task \
+	test/api/task_alone \
 	test/api/thread \
 	test/api/thread_attr \
 	test/api/thread_migrate \

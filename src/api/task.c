@@ -1,5 +1,6 @@
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
+#include "api/lone_tasklet.h"
 #include "pool/slot.h"
 #include "run/join.h"
 #include "run/sched.h"
@@ -88,12 +89,24 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
     return ABT_SUCCESS;
 }
 
+static ABTI_NOINLINE int task_free_general(abti_es *es, ABT_task *task)
+{
+    abti_unit *unit = *task;
+    if (!abti_lone_take(es, unit, task))
+        return task_free_checked(es, task);
+    abti_lone_switch(es, unit);
+    *task = ABT_TASK_NULL;
+    return ABT_SUCCESS;
+}
+
 ABTI_HOT int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit) || !abti_may_free_at_once(es, unit)))
+    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
         return task_free_checked(es, task);
+    if (ABTI_UNLIKELY(!abti_may_free_at_once(es, unit)))
+        return task_free_general(es, task);
     abti_unit_release_quick(es, unit);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;

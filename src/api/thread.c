@@ -1,6 +1,7 @@
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/attr.h"
 #include "api/handles.h"
+#include "api/lone_tasklet.h"
 #include "pool/slot.h"
 #include "run/block.h"
 #include "run/row.h"
@@ -350,7 +351,7 @@ int ABT_thread_join(ABT_thread thread)
         return code;
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, __func__)))
         return abti_error(ABT_ERR_INV_THREAD);
-    return abti_join(es, thread, NULL);
+    return es && abti_lone_take(es, thread, NULL) ? abti_lone_switch(es, thread) : abti_join(es, thread, NULL);
 }
 
 static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
@@ -372,6 +373,12 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
     return true;
 }
 
+static ABTI_NOINLINE int thread_free_general(abti_es *es, ABT_thread *thread)
+{
+    abti_unit *unit = *thread;
+    return abti_lone_take(es, unit, thread) ? abti_lone_switch(es, unit) : thread_free_checked(es, thread);
+}
+
 /*
  * A unit that has not been touched, at a glance, is one that can be joined: main schedulers' never look so.
  */
@@ -387,7 +394,7 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
             return code;
         return abti_join_shared(es, unit, thread);
     }
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_general(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)

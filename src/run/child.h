@@ -27,12 +27,12 @@ int abti_run_child_last(abti_es *es, abti_unit *unit);
 int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched);
 
 /*
- * Calls the function of a tasklet without requests, which has been set running and never switches. es->cur is the
- * tasklet afterwards, and the calling scheduler sets it right before anybody can look.
+ * Calls the function of a tasklet, which had no requests, has been set running and never switches. es->cur is the
+ * tasklet afterwards, and the caller sets it right before anybody can look.
  */
 ABTI_INLINE void abti_call_tasklet(abti_unit *unit)
 {
-    abti_assert(unit->flags & ABTI_UNIT_TASKLET && !abti_has_requests(unit));
+    abti_assert(unit->flags & ABTI_UNIT_TASKLET);
     ABTI_STOPS_EXCEPTIONS();
     unit->func(unit->arg);
 }

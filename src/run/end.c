@@ -255,35 +255,6 @@ static ABTI_NOINLINE void end_on_joiner_stack_slow(abti_es *es, abti_unit *unit)
     end_on_joiner_stack(es, unit);
 }
 
-/*
- * Ends a unit in place in the common case, so that only the joiner's going on is left to do: the joiner sleeps on this
- * ES, which owns the counts of the joiner's pool (the joiner may have got another pool meanwhile), and the unit is
- * nothing but its descriptor. Requests to the joiner wait until it yields, since it has never left its stack. relaxed:
- * as in can_continue_joiner.
- */
-ABTI_INLINE bool try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
-{
-    abti_assert(joiner && join & ABTI_JOIN_IN_PLACE);
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
-                      abti_cpu_is_set(&unit->cold) || !abti_cache_takes_quickly(&es->units)))
-        return false;
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_unit_release_quick(es, unit);
-        abti_null_handle(joiner);
-    } else {
-        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
-    }
-    return true;
-}
-
-/* Lets the joiner go on. relaxed: queries may see the state late. */
-ABTI_INLINE void return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
-{
-    abti_pool_owner_left(pool, 1);
-    es->cur = joiner;
-    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
-}
-
 /* As can_continue_joiner, but that the joiner may have a unit left to free. */
 static bool goes_on_here(abti_es *es, abti_unit *joiner)
 {
@@ -344,9 +315,9 @@ ABTI_HOT int abti_end_in_place(void)
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS); /* it is never NULL: it registered before
                                                                              all else */
     abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(!try_publish_end(es, unit, joiner, pool, join)))
+    if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
         return end_in_place_slow(es, unit);
-    return_to_joiner(es, joiner, pool);
+    abti_return_to_joiner(es, joiner, pool);
     return ABT_SUCCESS;
 }
 
@@ -360,7 +331,7 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur, *joiner = row->joiner;
     abti_pool *pool = joiner->pool;
-    if (ABTI_UNLIKELY(!try_publish_end(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
+    if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, abti_load_relaxed(&unit->join)))) {
         end_on_joiner_stack_slow(es, unit);
         return false;
     }
@@ -368,7 +339,7 @@ static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
         abti_cpu_fpu_reset();
         return true;
     }
-    return_to_joiner(es, joiner, pool);
+    abti_return_to_joiner(es, joiner, pool);
     return false;
 }
 

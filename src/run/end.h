@@ -2,6 +2,7 @@
 #ifndef ABTI_RUN_END_H
 #define ABTI_RUN_END_H
 
+#include "pool/blocked.h"
 #include "unit/unit.h"
 
 /* Exits the calling ULT. The words for ends are explained in run/end.c. */
@@ -50,6 +51,35 @@ void abti_run_row(void *row);
 ABTI_INLINE void abti_null_handle(abti_unit *joiner)
 {
     *(ABT_thread *)joiner->next = ABT_THREAD_NULL;
+}
+
+/*
+ * Ends a unit in place, or a lone tasklet, in the common case, so that only the joiner's going on is left to do: the
+ * joiner sleeps on this ES, which owns the counts of the joiner's pool (the joiner may have got another pool
+ * meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields, since it has
+ * never left its stack. relaxed: the index is this ES's only if this thread has stored it.
+ */
+ABTI_INLINE bool abti_try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
+{
+    abti_assert(joiner && !(join & ABTI_JOIN_EXTERNAL));
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
+                      abti_cpu_is_set(&unit->cold) || !abti_cache_takes_quickly(&es->units)))
+        return false;
+    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
+        abti_unit_release_quick(es, unit);
+        abti_null_handle(joiner);
+    } else {
+        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
+    }
+    return true;
+}
+
+/* Lets the joiner go on. relaxed: queries may see the state late. */
+ABTI_INLINE void abti_return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
+{
+    abti_pool_owner_left(pool, 1);
+    es->cur = joiner;
+    abti_store_relaxed(&joiner->state, ABT_THREAD_STATE_RUNNING);
 }
 
 #endif

@@ -26,6 +26,13 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
  */
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
+/*
+ * A lone tasklet is to run next, alone, and the running ULT joins it. It needs the main scheduler's stack, but not the
+ * scheduler: it runs below the frames where that sleeps, and goes straight back to its joiner, or to the scheduler if
+ * the joiner cannot go on at once. This is what a switch to the scheduler does there first. It is popped by then.
+ */
+void abti_run_lone(void *unit);
+
 /* Ends the join of a unit that is done. With a handle it frees the unit. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 

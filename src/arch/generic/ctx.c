@@ -28,8 +28,11 @@ _Static_assert(offsetof(struct frame, resumes_at) == ABTI_CTX_RESUMES_AT, "as ar
 
 /* --- Switching --- */
 
-/* What is left of a switch when the frame's context goes on. */
-ABTI_NO_SANITIZE static void arrive(const struct frame *frame)
+/*
+ * What is left of a switch when the frame's context goes on. `after` may leave by a jump, and the context arrive once
+ * more later. So the caller's frame stays while this one is in use: it is neither inlined nor jumped to.
+ */
+ABTI_NO_SANITIZE static ABTI_NOINLINE void arrive(const struct frame *frame)
 {
     if (frame->after)
         frame->after(frame->arg);
@@ -47,6 +50,7 @@ ABTI_NO_SANITIZE static void leave_for(struct frame *from, struct frame *to)
 {
     swapcontext(&from->context, &to->context);
     arrive(from);
+    __asm__ volatile("" ::: "memory"); /* arrive is called, not jumped to */
 }
 
 ABTI_NO_SANITIZE int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg)
