@@ -8,13 +8,9 @@ static struct sockaddr_in address;
 
 static int listen_with(int type)
 {
-    socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | type, 0);
 
-    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(fd, (struct sockaddr *)&address, size) < 0 || listen(fd, 1024) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) < 0)
-        bail_out("bind: %s", strerror(errno));
+    listen_on_loopback(fd, 1024, &address);
     return fd;
 }
 
@@ -383,17 +379,12 @@ static void leave_one(void)
 
 static void free_left(abtio_backend backend)
 {
-    abtio_config config = {.backend = backend};
     char byte;
     abtio_op *op;
+    int before;
 
-    must(ABT_init(0, NULL));
-    int before = open_descriptors();
-    if (abtio_init(&config) != 0) {
-        skip(1, "there is no such backend");
-        must(ABT_finalize());
+    if (!begin_both(backend, &before))
         return;
-    }
     backend_name = backend == ABTIO_BACKEND_THREADS ? "threads" : "io_uring";
     leave_one();
     abtio_sleep(MS, ABTIO_FOREVER); /* it may be taken */

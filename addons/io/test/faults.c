@@ -152,8 +152,7 @@ static bool is_blocked(ABT_thread thread)
 /* abtio_finalize ends what is under way, whoever waits for it. */
 static void finalize_in_flight(abtio_backend backend)
 {
-    abtio_config config = {.backend = backend};
-    int fds[2];
+    int fds[2], before;
     char byte;
     abtio_op *op;
     pthread_t outside;
@@ -163,13 +162,8 @@ static void finalize_in_flight(abtio_backend backend)
     ABT_thread on_second;
     ssize_t slept = 1, slept_on_second = 1;
 
-    must(ABT_init(0, NULL));
-    int before = open_descriptors();
-    if (abtio_init(&config) != 0) {
-        skip(1, "there is no such backend");
-        must(ABT_finalize());
+    if (!begin_both(backend, &before))
         return;
-    }
     make_pair(fds);
     outside_receives = false;
     must(ABT_xstream_create(ABT_SCHED_NULL, &second));

@@ -47,6 +47,20 @@ static inline void in_ult(void (*body)(void *), void *arg)
     must(ABT_thread_free(&thread));
 }
 
+/* Begins both libraries with a backend, and counts descriptors in between. False: it is skipped, there is none. */
+static inline bool begin_both(abtio_backend backend, int *before)
+{
+    abtio_config config = {.backend = backend};
+
+    must(ABT_init(0, NULL));
+    *before = open_descriptors();
+    if (abtio_init(&config) == 0)
+        return true;
+    skip(1, "there is no such backend");
+    must(ABT_finalize());
+    return false;
+}
+
 /* Runs `body` once with each backend, between begin and end of both libraries; no descriptor may be left. */
 static inline void with_each_backend(void (*body)(void))
 {
@@ -80,6 +94,17 @@ static inline void make_pair(int fds[2])
 {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
         bail_out("socketpair: %s", strerror(errno));
+}
+
+/* Binds a socket to a free port of the loopback device and listens there; *address says where. */
+static inline void listen_on_loopback(int fd, int backlog, struct sockaddr_in *address)
+{
+    socklen_t size = sizeof(*address);
+
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (bind(fd, (struct sockaddr *)address, size) < 0 || listen(fd, backlog) < 0 ||
+        getsockname(fd, (struct sockaddr *)address, &size) < 0)
+        bail_out("bind: %s", strerror(errno));
 }
 
 #endif

@@ -92,14 +92,9 @@ static bool life(abtio_backend backend, unsigned n, enum fault_mode mode, int *r
 
 int main(void)
 {
-    socklen_t size = sizeof(address);
-
     watchdog_begin(0);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 8) < 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) < 0)
-        bail_out("bind: %s", strerror(errno));
+    listen_on_loopback(listener, 8, &address);
     if (!fault_is_possible())
         skip_all("requests cannot be failed here");
     for (int backend = ABTIO_BACKEND_AUTO; backend <= ABTIO_BACKEND_THREADS; backend++) {

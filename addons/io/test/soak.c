@@ -167,21 +167,18 @@ static void be_reset(void *arg)
 
 static void reset_peers(void *arg)
 {
-    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in addr;
     struct linger linger = {.l_onoff = 1};
-    socklen_t size = sizeof(addr);
     int listener = socket(AF_INET, SOCK_STREAM, 0);
 
     (void)arg;
-    if (bind(listener, (struct sockaddr *)&addr, size) || listen(listener, 4) ||
-        getsockname(listener, (struct sockaddr *)&addr, &size))
-        bail_out("listen: %s", strerror(errno));
+    listen_on_loopback(listener, 4, &addr);
     while (goes_on()) {
         struct victim victim = {listener, 1};
         ABT_thread thread;
         must(ABT_thread_create(pool, be_reset, &victim, ABT_THREAD_ATTR_NULL, &thread));
         int fd = abtio_socket(AF_INET, SOCK_STREAM, 0, ABTIO_FOREVER);
-        int code = abtio_connect(fd, (struct sockaddr *)&addr, size, ABTIO_FOREVER);
+        int code = abtio_connect(fd, (struct sockaddr *)&addr, sizeof(addr), ABTIO_FOREVER);
         if (code != 0)
             wrong("connect", code);
         abtio_send(fd, "hello", 5, 0, ABTIO_FOREVER);

@@ -3,14 +3,10 @@
 
 static int listen_anywhere(struct sockaddr_in *addr)
 {
-    socklen_t size = sizeof(*addr);
     int fd = abtio_socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0, ABTIO_FOREVER);
 
     ok(fd >= 0, "%s: socket", backend_name);
-    *addr = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (bind(fd, (struct sockaddr *)addr, size) < 0 || listen(fd, 8) < 0 ||
-        getsockname(fd, (struct sockaddr *)addr, &size) < 0)
-        bail_out("bind: %s", strerror(errno));
+    listen_on_loopback(fd, 8, addr);
     return fd;
 }
 
