@@ -10,28 +10,13 @@
 #include "run/join.h"
 #include "run/sched.h"
 
-/*
- * Registers the running ULT for the unit, which nobody else can start. As in abti_register_in_place, who frees the unit
- * is alone with it, and who only joins may have rivals.
- */
-ABTI_INLINE bool abti_lone_register(abti_unit *unit, abti_unit *self, ABT_thread *handle)
-{
-    uintptr_t none = 0;
-    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
-    if (!handle)
-        /* release, acquire: of no use, as this thread runs the unit */
-        return abti_cas_word(&unit->join, &none, (uintptr_t)self);
-    abti_store_relaxed(&unit->join, (uintptr_t)self | ABTI_JOIN_FREE); /* relaxed: as there */
-    return true;
-}
-
 /* Registers and pops, if the private pool in front, or the one in place of it, has nothing else. */
 ABTI_INLINE bool abti_lone_take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     struct abti_queue *queue = &es->fast->queue;
     /* relaxed: this thread alone writes the queue */
     if (abti_load_relaxed(&queue->head) != unit || queue->last != ABTI_QUEUE_LINK(unit) ||
-        !abti_lone_register(unit, es->cur, handle))
+        !abti_register_unstarted(unit, es->cur, handle, 0))
         return false;
     abti_queue_pop_head(queue, unit);
     return true;
@@ -47,7 +32,7 @@ ABTI_INLINE bool abti_lone_take_shared(abti_es *es, abti_pool *front, abti_unit 
     if (!biased)
         abti_pool_lock(es, front);
     bool is_lone = abti_pool_head_locked(front) == unit && abti_pool_num_locked(front) == 1 &&
-                   abti_lone_register(unit, es->cur, handle);
+                   abti_register_unstarted(unit, es->cur, handle, 0);
     if (is_lone)
         abti_pool_pop_head_locked(front, unit);
     if (!biased)

@@ -163,7 +163,7 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
 
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
-    if (es && may_join_in_place(es, unit) && abti_register_in_place(unit, es->cur, handle)) {
+    if (es && may_join_in_place(es, unit) && abti_register_unstarted(unit, es->cur, handle, ABTI_JOIN_IN_PLACE)) {
         abti_queue_pop_head(&es->fast->queue, unit);
         abti_pool_owner_entered(es->cur->pool);
         return abti_run_in_place(es, es->cur, unit);
@@ -197,12 +197,12 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 
 /*
  * Registers the joiner under the pool's lock. As long as the unit stands in the pool, only a request changes it.
- * relaxed: the lock orders the unit's making, and abti_register_in_place looks again where there may be rivals.
+ * relaxed: the lock orders the unit's making, and abti_register_unstarted looks again where there may be rivals.
  */
 ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
     return abti_pool_head_locked(front) == unit && abti_unit_is_fresh_default(unit) &&
-           abti_load_relaxed(&unit->join) == 0 && abti_register_in_place(unit, es->cur, handle);
+           abti_load_relaxed(&unit->join) == 0 && abti_register_unstarted(unit, es->cur, handle, ABTI_JOIN_IN_PLACE);
 }
 
 /*

@@ -45,17 +45,17 @@ int abti_join_uncounted(abti_es *es, abti_unit *unit);
 /*
  * Registers the joiner of a unit that nobody else can start. A caller that frees the unit is alone with it, so that a
  * relaxed store will do: the unit runs on this thread, and what moves it to another one orders the store. A caller that
- * only joins may have rivals.
+ * only joins may have rivals. `place` is ABTI_JOIN_IN_PLACE for a unit that runs in place, or else 0.
  */
-ABTI_INLINE bool abti_register_in_place(abti_unit *unit, abti_unit *self, ABT_thread *handle)
+ABTI_INLINE bool abti_register_unstarted(abti_unit *unit, abti_unit *self, ABT_thread *handle, uintptr_t place)
 {
     abti_assert(((uintptr_t)self & ABTI_JOIN_TAGS) == 0 && self != unit);
     uintptr_t none = 0;
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (!handle)
         /* release: pairs with default_stack_end (unit/unit.c). acquire: of no use, as the unit has not started */
-        return abti_cas_word(&unit->join, &none, (uintptr_t)self | ABTI_JOIN_IN_PLACE);
-    abti_store_relaxed(&unit->join, (uintptr_t)self + (ABTI_JOIN_IN_PLACE | ABTI_JOIN_FREE));
+        return abti_cas_word(&unit->join, &none, (uintptr_t)self | place);
+    abti_store_relaxed(&unit->join, (uintptr_t)self + (place | ABTI_JOIN_FREE));
     return true;
 }
 
@@ -111,7 +111,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
         *code = abti_join_slow(es, unit, handle); /* this looks at events first */
         return true;
     }
-    if (ABTI_UNLIKELY(!abti_register_in_place(unit, self, handle))) {
+    if (ABTI_UNLIKELY(!abti_register_unstarted(unit, self, handle, ABTI_JOIN_IN_PLACE))) {
         abti_pool_in_place_give_back(pool);
         return false;
     }

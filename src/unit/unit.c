@@ -147,7 +147,7 @@ static bool has_lasting_stack(const abti_unit *unit)
 static char *default_stack_end(abti_unit *unit)
 {
     for (;;) {
-        /* acquire: pairs with the releases in abti_unit_renew and abti_register_in_place */
+        /* acquire: pairs with the releases in abti_unit_renew and abti_register_unstarted */
         uintptr_t join = abti_load_acquire(&unit->join);
         /* acquire: pairs with the release in abti_set_running. The stack is the one that the unit has started on */
         bool started = abti_load_acquire(&unit->es) != ABTI_ES_NONE;

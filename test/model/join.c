@@ -198,7 +198,8 @@ static void live_and_ask(int index)
     abti_set_running(es, target);
     model_assert(!abti_publish_end(es, target));
     abti_unit_renew(target, act, NULL);
-    model_assert(abti_register_in_place(target, first, NULL)); /* as abti_join_in_place and abti_run_in_place do */
+    model_assert(abti_register_unstarted(target, first, NULL,
+                                         ABTI_JOIN_IN_PLACE)); /* as abti_join_in_place and abti_run_in_place do */
     abti_unit_set_stack(target, first->stack);
     abti_set_running(es, target);
 }
@@ -249,10 +250,10 @@ const struct model_program model_programs[] = {
 const struct model_kept model_kept[] = {
     {"join_register", "compare_exchange", "release", "abti_cas_word has one order; a caller that fails looks again"},
     {"join_register", "compare_exchange", "failure relaxed", "likewise"},
-    {"abti_register_in_place", "compare_exchange", "acquire",
+    {"abti_register_unstarted", "compare_exchange", "acquire",
      "a read-modify-write goes on with what abti_unit_renew or the creation has released"},
-    {"abti_register_in_place", "compare_exchange", "release", "abti_cas_word has one order"},
-    {"abti_register_in_place", "compare_exchange", "failure relaxed", "likewise"},
+    {"abti_register_unstarted", "compare_exchange", "release", "abti_cas_word has one order"},
+    {"abti_register_unstarted", "compare_exchange", "failure relaxed", "likewise"},
     {"default_stack_end", "joiner->ctx", "relaxed",
      "it keeps the processor from looking at the join word first; C11 knows no such order of two loads"},
     {"abti_sleeper_sleep", "load", "acquire", "a look that is late costs a call: the system compares the word again"},
