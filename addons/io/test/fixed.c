@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include "io.h"
 
-enum { SIZE = 65536, PIECE = 512 };
+enum { SIZE = 65536, PIECE = 512, GUARD = 4096 };
 
-static char *memory; /* SIZE bytes, mapped */
+static char *memory; /* SIZE bytes, mapped, and a page behind them that nobody may touch */
 static int file;     /* SIZE bytes, each as byte_at says */
 
 static char byte_at(unsigned offset)
@@ -36,13 +36,19 @@ static int make_file(bool turned)
     return fd;
 }
 
-static char *map(void *where)
+static char *map(void *where, size_t size, int prot)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0);
-    char *mapped = mmap(where, SIZE, PROT_READ | PROT_WRITE, flags, -1, 0);
+    char *mapped = mmap(where, size, prot, flags, -1, 0);
     if (mapped == MAP_FAILED)
         bail_out("mmap");
     return mapped;
+}
+
+/* The same addresses are other pages then. */
+static void renew_memory(void)
+{
+    map(memory, SIZE, PROT_READ | PROT_WRITE);
 }
 
 /* Lets the stream look at its events, once it has a ring. */
@@ -151,7 +157,6 @@ static void sockets(void)
 static void calls(void *arg)
 {
     (void)arg;
-    char *guard = mmap(memory + SIZE, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     is_int(abtio_register_memory(memory, SIZE), 0, "%s: register memory", backend_name);
     is_int(abtio_register_file(file), 0, "register a file");
     look();
@@ -160,7 +165,6 @@ static void calls(void *arg)
     sockets();
     is_int(abtio_unregister_memory(memory), 0, "unregister the memory");
     is_int(abtio_unregister_file(file), 0, "and the file");
-    munmap(guard, 4096);
 }
 
 /* ---- What the calls refuse ------------------------------------------------------------------------------------- */
@@ -214,7 +218,7 @@ static void used_anew(void *arg)
         wrong += abtio_pread(fd, memory, PIECE, 4096, ABTIO_FOREVER) != PIECE || !is_piece(memory, 4096, PIECE);
         must(abtio_unregister_memory(memory));
         must(abtio_unregister_file(fd));
-        map(memory);
+        renew_memory();
         if (dup2(round % 2 ? file : other, fd) != fd)
             bail_out("dup2");
         if (round % 3) { /* the ring learns of both at once */
@@ -231,7 +235,7 @@ static void used_anew(void *arg)
             must(abtio_unregister_memory(memory));
             must(abtio_unregister_file(fd));
         }
-        map(memory);
+        renew_memory();
         dup2(file, fd);
     }
     is_int(wrong, 0, "%s: what is unregistered is used anew", backend_name);
@@ -388,7 +392,8 @@ static void streams(void)
 static void tests(void)
 {
     file = make_file(false);
-    memory = map(NULL);
+    memory = map(NULL, SIZE + GUARD, PROT_NONE);
+    renew_memory();
     in_ult(errors, NULL);
     in_ult(calls, NULL);
     close(file);
