@@ -243,6 +243,58 @@ static void used_anew(void *arg)
     close(fd);
 }
 
+/* ---- More changes and fewer between two looks ------------------------------------------------------------------ */
+
+enum { KNOWN = 100 };
+
+/* How many of the descriptors do not read what their file has. */
+static int read_each(const int *fds, const bool *turned)
+{
+    int wrong = 0;
+    char buf[PIECE];
+
+    for (int i = 0; i < KNOWN; i++) {
+        wrong += abtio_pread(fds[i], buf, PIECE, i * 16, ABTIO_FOREVER) != PIECE;
+        for (int at = 0; at < PIECE; at++)
+            buf[at] = turned[i] ? (char)~buf[at] : buf[at];
+        wrong += !is_piece(buf, (unsigned)i * 16, PIECE);
+    }
+    return wrong;
+}
+
+/* A ring that is behind by few changes goes by these, and by all that there is when it has missed some. */
+static void changes(void *arg)
+{
+    static const int nums[] = {1, 31, 32, 33, KNOWN, 2, 5 * KNOWN}; /* each is two changes */
+    int other = make_file(true), fds[KNOWN], at = 0;
+    bool turned[KNOWN] = {false};
+
+    (void)arg;
+    for (int i = 0; i < KNOWN; i++) {
+        fds[i] = dup(file);
+        must(abtio_register_file(fds[i]));
+    }
+    look();
+    is_int(read_each(fds, turned), 0, "%s: as many are known at once", backend_name);
+    for (unsigned n = 0; n < sizeof(nums) / sizeof(nums[0]); n++) {
+        for (int i = 0; i < nums[n]; i++, at = (at + 1) % KNOWN) {
+            must(abtio_unregister_file(fds[at]));
+            turned[at] = !turned[at];
+            dup2(turned[at] ? other : file, fds[at]);
+            must(abtio_register_file(fds[at]));
+        }
+        look();
+        abtio_info before = info_now();
+        is_int(read_each(fds, turned), 0, "%d others at a time", nums[n]);
+        is_int((int)(info_now().num_on_files - before.num_on_files), has_rings() ? KNOWN : 0, "all are known");
+    }
+    for (int i = 0; i < KNOWN; i++) {
+        must(abtio_unregister_file(fds[i]));
+        close(fds[i]);
+    }
+    close(other);
+}
+
 /* ---- Taken out while operations are under way ------------------------------------------------------------------ */
 
 static void in_flight(void *arg)
@@ -399,6 +451,7 @@ static void tests(void)
     close(file);
     file = make_file(false);
     in_ult(used_anew, NULL);
+    in_ult(changes, NULL);
     in_ult(in_flight, NULL);
     streams();
     close(file);

@@ -11,11 +11,12 @@ _Atomic(uint64_t) abtioi_fixed_version;
 /* The kernel takes no more at a time. */
 static const size_t most_size = (size_t)1 << 30;
 
-/* The version that begins with a change. */
-static uint64_t next_version_locked(void)
+/* The version that begins with a change of this. */
+static uint64_t next_version_locked(unsigned what)
 {
     uint64_t next = fixed_version() + 1;
 
+    abtioi_fixed.recent[next % FIXED_RECENT] = (uint16_t)what;
     atomic_store_explicit(&abtioi_fixed_version, next, memory_order_relaxed); /* relaxed: see fixed_version */
     return next;
 }
@@ -47,7 +48,7 @@ static int add_memory_locked(uintptr_t addr, size_t size)
     for (int i = 0; i < FIXED_MEMORY; i++) {
         struct fixed_memory *memory = &abtioi_fixed.memory[i];
         if (memory->size == 0) {
-            *memory = (struct fixed_memory){addr, size, next_version_locked()};
+            *memory = (struct fixed_memory){addr, size, next_version_locked((unsigned)i)};
             return 0;
         }
     }
@@ -75,7 +76,8 @@ int abtio_unregister_memory(void *addr)
     pthread_mutex_lock(&abtioi_fixed.lock);
     struct fixed_memory *memory = find_memory_locked((uintptr_t)addr);
     if (memory) {
-        *memory = (struct fixed_memory){.changed = next_version_locked()};
+        unsigned place = (unsigned)(memory - abtioi_fixed.memory);
+        *memory = (struct fixed_memory){.changed = next_version_locked(place)};
         wake_holders_locked();
     }
     pthread_mutex_unlock(&abtioi_fixed.lock);
@@ -91,7 +93,7 @@ static int change_file(int fd, bool known, int error)
     struct fixed_file *file = &abtioi_fixed.files[fd];
     bool changes = file->known != known;
     if (changes)
-        *file = (struct fixed_file){known, next_version_locked()};
+        *file = (struct fixed_file){known, next_version_locked(FIXED_MEMORY + (unsigned)fd)};
     if (changes && !known)
         wake_holders_locked();
     pthread_mutex_unlock(&abtioi_fixed.lock);

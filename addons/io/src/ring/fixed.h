@@ -16,6 +16,9 @@
 /* Places for ranges of memory, and the descriptors that can be in the set: all below this number. */
 enum { FIXED_MEMORY = 64, FIXED_FILES = 4096 };
 
+/* What can change: the places for memory, and behind them the descriptors. So many of the last changes are known. */
+enum { FIXED_ALL = FIXED_MEMORY + FIXED_FILES, FIXED_RECENT = 64 };
+
 /* Of each place, and of each descriptor, `changed` is the version of the set in which it was changed last. */
 struct fixed_memory {
     uintptr_t addr;
@@ -54,8 +57,9 @@ struct fixed_set {
     pthread_mutex_t lock;
     struct fixed_memory memory[FIXED_MEMORY];
     struct fixed_file files[FIXED_FILES];
-    struct fixed_table *tables; /* those that hold something, or may */
-    struct fixed_counts ended;  /* of tables that are gone */
+    uint16_t recent[FIXED_RECENT]; /* what was changed, at the version's remainder */
+    struct fixed_table *tables;    /* those that hold something, or may */
+    struct fixed_counts ended;     /* of tables that are gone */
 };
 
 extern struct fixed_set abtioi_fixed;

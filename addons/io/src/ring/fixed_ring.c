@@ -76,6 +76,43 @@ static void renew_file(struct ring *ring, unsigned fd, bool known)
         fixed_count(&table->counts.refused);
 }
 
+/* The version in which something has changed last. */
+static uint64_t changed_locked(unsigned what)
+{
+    const struct fixed_set *set = &abtioi_fixed;
+    return what < FIXED_MEMORY ? set->memory[what].changed : set->files[what - FIXED_MEMORY].changed;
+}
+
+static void renew_locked(struct ring *ring, unsigned what)
+{
+    const struct fixed_set *set = &abtioi_fixed;
+
+    if (what < FIXED_MEMORY)
+        renew_memory(ring, what, &set->memory[what]);
+    else
+        renew_file(ring, what - FIXED_MEMORY, set->files[what - FIXED_MEMORY].known);
+}
+
+/* A table that is only a little behind looks at the last changes only: there are thousands of places. */
+static void renew_changed_locked(struct ring *ring)
+{
+    uint64_t seen = ring->fixed.version, now = fixed_version();
+
+    if (now - seen <= FIXED_RECENT) {
+        for (uint64_t version = seen + 1; version <= now; version++) {
+            unsigned what = abtioi_fixed.recent[version % FIXED_RECENT];
+            if (changed_locked(what) == version) /* else it has changed again since */
+                renew_locked(ring, what);
+        }
+    } else {
+        for (unsigned what = 0; what < FIXED_ALL; what++) {
+            if (changed_locked(what) > seen)
+                renew_locked(ring, what);
+        }
+    }
+    ring->fixed.version = now;
+}
+
 static void join_locked(struct fixed_table *table, ABT_xstream xstream)
 {
     if (table->joined)
@@ -88,22 +125,11 @@ static void join_locked(struct fixed_table *table, ABT_xstream xstream)
 
 void abtioi_fixed_renew(struct ring *ring, ABT_xstream xstream)
 {
-    struct fixed_table *table = &ring->fixed;
-    const struct fixed_set *set = &abtioi_fixed;
-
     if (ring_unsubmitted(ring) > 0)
         return; /* their results bring the stream here again */
     pthread_mutex_lock(&abtioi_fixed.lock);
-    join_locked(table, xstream);
-    for (unsigned i = 0; i < FIXED_MEMORY; i++) {
-        if (set->memory[i].changed > table->version)
-            renew_memory(ring, i, &set->memory[i]);
-    }
-    for (unsigned i = 0; i < FIXED_FILES; i++) {
-        if (set->files[i].changed > table->version)
-            renew_file(ring, i, set->files[i].known);
-    }
-    table->version = fixed_version();
+    join_locked(&ring->fixed, xstream);
+    renew_changed_locked(ring);
     pthread_mutex_unlock(&abtioi_fixed.lock);
 }
 
