@@ -48,13 +48,12 @@ struct rounds {
 
 static ABT_thread pick(ABT_sched sched)
 {
-    struct rounds *rounds;
+    struct rounds *rounds = ABTX_sched_data(sched);
     ABT_thread thread = ABT_THREAD_NULL;
 
-    CHECK(ABT_sched_get_data(sched, (void **)&rounds));
     for (int tries = 0; tries <= TIERS && thread == ABT_THREAD_NULL; tries++) {
         if (rounds->turn < weights[rounds->tier])
-            CHECK(ABT_pool_pop_thread(rounds->pools[rounds->tier], &thread));
+            thread = ABTX_pool_pop_thread(rounds->pools[rounds->tier]);
         rounds->turn++;
         if (thread == ABT_THREAD_NULL) {
             rounds->tier = (rounds->tier + 1) % TIERS;

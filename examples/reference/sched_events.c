@@ -28,9 +28,7 @@ static void works(void *arg)
 
 static struct desk *desk_of(ABT_sched sched)
 {
-    void *data;
-    ABT_sched_get_data(sched, &data);
-    return data;
+    return ABTX_sched_data(sched);
 }
 
 static int init(ABT_sched sched, ABT_sched_config config)
@@ -53,9 +51,7 @@ static int free_desk(ABT_sched sched)
 
 static ABT_thread pick(ABT_sched sched)
 {
-    ABT_thread unit;
-    ABT_pool_pop_thread(desk_of(sched)->pool, &unit);
-    return unit;
+    return ABTX_pool_pop_thread(desk_of(sched)->pool);
 }
 
 /* After some units, and whenever pick has found nothing: it may make units, but not wait. */

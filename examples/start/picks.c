@@ -15,15 +15,12 @@ struct turns {
 /* Called when the stream is free, also on the stack of a unit that waits, yields or ends: it must not wait itself. */
 static ABT_thread pick(ABT_sched sched)
 {
-    struct turns *turns;
-    ABT_thread thread;
-    int first;
+    struct turns *turns = ABTX_sched_data(sched);
+    int first = turns->turn++ % 4 == 3;
+    ABT_thread thread = ABTX_pool_pop_thread(turns->pools[first]);
 
-    ABT_sched_get_data(sched, (void **)&turns);
-    first = turns->turn++ % 4 == 3;
-    ABT_pool_pop_thread(turns->pools[first], &thread);
     if (thread == ABT_THREAD_NULL)
-        ABT_pool_pop_thread(turns->pools[1 - first], &thread);
+        thread = ABTX_pool_pop_thread(turns->pools[1 - first]);
     return thread; /* ABT_THREAD_NULL: the stream looks at events, and sleeps */
 }
 

@@ -180,6 +180,7 @@ def read(text):
     sections, intro = [], []
     if "static inline" in text:
         text = without_bodies(text)
+    text = re.sub(r"^static __inline__( [^;{]*\))\n\{.*?^\}", r"static inline\1;", text, flags=re.M | re.S) # C89's word
     for part in paragraphs(text):
         match = re.match(r"\s*(/\*.*?\*/)\s*\n?(.*)", part, re.S)
         comment, code = (match[1], match[2]) if match and part.startswith("/*") else ("", part)

@@ -1,7 +1,10 @@
 /* ABTX_sched_def_*: definitions of schedulers that choose the next unit by a function. */
+#include <stddef.h>
 #include <stdlib.h>
 #include "api/handles.h"
 #include "stream/sched_picked.h"
+
+_Static_assert(offsetof(struct ABT_sched_opaque, data) == 0, "programs read it there (ABTX_sched_data)");
 
 int ABTX_sched_def_create(ABTX_sched_pick_fn pick, ABTX_sched_def *newdef)
 {

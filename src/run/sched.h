@@ -29,6 +29,7 @@ struct abti_sched_ops {
 };
 
 struct ABT_sched_opaque {
+    void *data;       /* the user's. It stays the first member, where programs read it (ABTX_sched_data) */
     abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO and no tool must be told of every
                          switch, else NULL. Constant */
     abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
@@ -50,7 +51,6 @@ struct ABT_sched_opaque {
     unsigned turn;                 /* counts the pools that were looked at for want of memory (run_another); only its
                                       own ES uses it */
     int id;
-    void *data;
     /* of a user-defined scheduler */
     ABT_sched_def def;
     struct abti_picked *picked; /* of one that only picks, see run/picked.h */

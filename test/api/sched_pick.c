@@ -21,10 +21,7 @@ static struct plan *next_plan;
 
 static struct plan *plan_of(ABT_sched sched)
 {
-    void *data;
-
-    must(ABT_sched_get_data(sched, &data));
-    return data;
+    return ABTX_sched_data(sched);
 }
 
 static int plan_init(ABT_sched sched, ABT_sched_config config)
@@ -49,8 +46,7 @@ static ABT_thread plan_pick(ABT_sched sched)
     if (plan->also)
         plan->also();
     for (int i = 0; i < plan->num; i++) {
-        ABT_thread thread;
-        must(ABT_pool_pop_thread(plan->pools[i], &thread));
+        ABT_thread thread = ABTX_pool_pop_thread(plan->pools[i]);
         if (thread != ABT_THREAD_NULL)
             return thread;
     }

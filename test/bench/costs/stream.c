@@ -62,6 +62,7 @@ COST(ABT_sched_get_size, "over one pool", NULL, NULL, ABT_sched_get_size(world.s
 COST(ABT_sched_get_total_size, "over one pool", NULL, NULL, ABT_sched_get_total_size(world.sched, &out.size));
 COST(ABT_sched_set_data, "of a definition", make_scheds, free_scheds, ABT_sched_set_data(scheds[i], NULL));
 COST(ABT_sched_get_data, "of a definition", make_scheds, free_scheds, ABT_sched_get_data(scheds[i], &out.pointer));
+COST_IN(IN_ULT, ABTX_sched_data, "of a definition", make_scheds, free_scheds, out.pointer = ABTX_sched_data(scheds[i]));
 COST(ABT_sched_finish, "one that does not run", make_scheds, free_scheds, ABT_sched_finish(scheds[i]));
 COST(ABT_sched_exit, "one that does not run", make_scheds, free_scheds, ABT_sched_exit(scheds[i]));
 COST_IN(IN_SCHED, ABT_sched_has_to_stop, "it has not", NULL, NULL, must(ABT_sched_has_to_stop(world.sched, &out.yes)));

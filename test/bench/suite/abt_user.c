@@ -174,6 +174,7 @@ static void run_loop(ABT_sched sched)
 #pragma weak ABTX_sched_def_create
 #pragma weak ABTX_sched_def_free
 #pragma weak ABTX_sched_create
+#pragma weak ABTX_pool_pop_thread
 
 bool user_can_pick(void)
 {
@@ -186,9 +187,15 @@ struct picked {
 
 static ABT_thread pick(ABT_sched sched)
 {
-    struct picked *p;
-    ABT_sched_get_data(sched, (void **)&p);
-    return next_of(p->pools[0], p->pools[1]);
+    const struct picked *p = ABTX_sched_data(sched);
+    return ABTX_pool_pop_thread(p->pools[0]);
+}
+
+static ABT_thread pick_of_two(ABT_sched sched)
+{
+    const struct picked *p = ABTX_sched_data(sched);
+    ABT_thread thread = ABTX_pool_pop_thread(p->pools[0]);
+    return thread != ABT_THREAD_NULL ? thread : ABTX_pool_pop_thread(p->pools[1]);
 }
 
 ABT_sched user_sched(bool picks, int num, ABT_pool *pools)
@@ -204,7 +211,7 @@ ABT_sched user_sched(bool picks, int num, ABT_pool *pools)
     if (picks) {
         struct picked *p = &picked[num_picked++ % SUITE_MAX_STREAMS];
         *p = (struct picked){{pools[0], num > 1 ? pools[1] : ABT_POOL_NULL}};
-        CHECK(ABTX_sched_def_create(pick, &picker));
+        CHECK(ABTX_sched_def_create(num > 1 ? pick_of_two : pick, &picker));
         CHECK(ABTX_sched_create(picker, num, pools, config, &sched));
         CHECK(ABTX_sched_def_free(&picker));
         CHECK(ABT_sched_set_data(sched, p));
