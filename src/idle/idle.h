@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include "os/spin.h"
 #include "os/wakefd.h"
+#include "pool/thief_policy.h"
 #include "rt/self.h"
 #include "idle/relook.h"
 
@@ -93,6 +94,7 @@ struct abti_idle {
     struct abti_spin sources_lock;
     _Atomic(struct abti_attachment *) sources; /* sources_lock. Glanced at */
     bool in_vain;                              /* the ES's: it has asked in vain and run nothing since */
+    struct abti_thief thief;                   /* the ES's: what it has learnt of what it was given */
 };
 
 /* --- For the ES --- */

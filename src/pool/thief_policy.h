@@ -1,7 +1,8 @@
 /*
  * Whether a thief may steal: what a stream learns of the units that it takes from the pools of others, and how it
  * spares the others when its booty is not worth what it costs both. The policy has no clock and looks at no pool:
- * pool/thief.c steals, tells it what has happened and when, and asks it.
+ * pool/thief.c steals, tells it what has happened and when, and asks it. So does stream/source.c, for what a stream is
+ * given by its sources.
  */
 #ifndef ABTI_POOL_THIEF_POLICY_H
 #define ABTI_POOL_THIEF_POLICY_H
@@ -35,7 +36,8 @@ enum {
     ABTI_THIEF_MOST_REFUSED = 16,
 };
 
-/* What a scheduler that steals remembers. It is all zeros at first, and only the scheduler's own ES uses it. */
+/* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and used by that ES
+ * alone. */
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */

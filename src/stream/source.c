@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "os/annotate.h"
+#include "os/clock.h"
 #include "pool/member.h"
 #include "run/sched.h"
 #include "stream/events.h"
 #include "unit/tool_event.h"
+#include "wait/cpus.h"
 
 enum { SOURCE_BUSY, SOURCE_IDLE, SOURCE_WOKEN };
 
@@ -119,6 +121,81 @@ static void stay_woken(abti_es *es)
     es->idle->in_vain = true;
 }
 
+/* Whether the ES has something to run, perhaps: into what the user has defined this does not look. */
+static bool has_unit(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        abti_pool *pool = sched->pools[i];
+        if (pool->user_defined || !pool->ops->is_empty(pool))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Rests before the ES becomes idle, if what it got lately was not worth what it costs to hand it over: some hundred
+ * nanoseconds of whoever makes work for an idle stream. Until it is idle nobody makes work for it, and it only finds
+ * what has been made anyway; so it may rest for as long as it likes, and no wake is lost (stream/source.h). Units in
+ * its pools end the rest. Its list of sources is locked meanwhile, as in a call of theirs. A loop over 1000 elements
+ * takes 0.75 to 0.79 of its time without rests, on two streams, measured. The ES looks now and then, since fib of 24
+ * takes 5 to 8 % longer if it does not: each time that begins there is something to take. True: it has found work.
+ */
+static bool rest(abti_es *es, abti_sched *sched, ABTX_work *work)
+{
+    enum { LOOK_NS = 1000 };
+    struct abti_thief *thief = &es->idle->thief;
+    if (!abti_thief_needs_time(thief) || es->sleepy || !abti_runs_at_once(2))
+        return false;
+    uint64_t now_ns = abti_clock_mono_ns(), look_ns = now_ns + LOOK_NS;
+    while (!abti_thief_may_steal(thief, now_ns) && !has_unit(sched)) {
+        if (now_ns >= look_ns) {
+            if (ask_sources(es, work))
+                return true;
+            look_ns = now_ns + LOOK_NS;
+        }
+        abti_cpu_relax();
+        now_ns = abti_clock_mono_ns();
+    }
+    return false;
+}
+
+/* Tells the policy what has become of the last work, and returns the time. */
+static uint64_t learn_return(abti_es *es)
+{
+    uint64_t now_ns = abti_clock_mono_ns();
+    abti_thief_learn_return(&es->idle->thief, now_ns);
+    return now_ns;
+}
+
+static void learn_booty(abti_es *es, uint64_t start_ns)
+{
+    struct abti_thief *thief = &es->idle->thief;
+    bool wants_cost = abti_thief_wants_cost(thief);
+    abti_thief_learn_booty(thief, abti_clock_mono_ns());
+    if (wants_cost)
+        abti_thief_learn_cost(thief, thief->got_ns - start_ns);
+}
+
+/* Asks the sources, with the lock held. False: they have nothing, and the ES is idle. */
+static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
+{
+    bool was_woken = es->idle->in_vain;
+    uint64_t start_ns = learn_return(es);
+    bool found = ask_sources(es, work);
+    if (!found) {
+        if (was_woken) { /* for nothing: that counts as the least of all booty */
+            abti_thief_learn_booty(&es->idle->thief, start_ns);
+            abti_thief_learn_return(&es->idle->thief, start_ns);
+        }
+        found = rest(es, sched, work) || (become_idle(es) && ask_sources(es, work));
+    }
+    if (found) {
+        learn_booty(es, start_ns);
+        set_busy_locked(es);
+    }
+    return found;
+}
+
 /* The descriptor is there before anything is taken, so that nothing is lost for want of memory. */
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 {
@@ -132,9 +209,7 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
     }
     abti_unit *unit = abti_unit_new(es, sched->pools[0], NULL, NULL, 0, &code);
     abti_annotate_acquire(es->idle); /* the thread that has attached a source has released that */
-    bool found = unit && (ask_sources(es, &work) || (become_idle(es) && ask_sources(es, &work)));
-    if (found)
-        set_busy_locked(es);
+    bool found = unit && find_work(es, sched, &work);
     if (!unit)
         stay_woken(es);
     abti_spin_unlock(&es->idle->sources_lock);

@@ -14,6 +14,11 @@
  * SOURCE_IDLE, which counts it there, and then asks. Both have a seq_cst fence in between, so that the stream finds the
  * work, or the waker finds the stream. A waker stores SOURCE_WOKEN and then looks at whether the stream sleeps; the
  * stream announces its sleep and then looks at its states (abti_source_is_woken), again with seq_cst on both sides.
+ *
+ * S may look in vain for as long as it likes before it comes to SOURCE_IDLE, since what counts is that it asks once
+ * more after that. It does so when the last few times that it had been woken or given something were not worth it: what
+ * it got is judged as a thief's booty is, by an abti_thief, and a wake for nothing as the least of all. It then rests,
+ * for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made meanwhile.
  */
 #ifndef ABTI_STREAM_SOURCE_H
 #define ABTI_STREAM_SOURCE_H

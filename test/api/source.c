@@ -1,4 +1,6 @@
 /* ABTX_source_*: streams ask for work when they have none, and are woken when there is some. */
+#include <sched.h>
+
 #include "common.h"
 
 /* A source that gives what is in stock. */
@@ -230,6 +232,65 @@ static void test_thread(void)
     must(ABT_pool_free(&aside));
 }
 
+/* --- A stream that is woken for nothing leaves the others alone for a while --- */
+
+struct empty {
+    const volatile int *idle;
+    double begin, took; /* when it was asked first, and how long after that it was by an idle stream */
+    atomic_int rounds;
+};
+
+static bool has_one_cpu(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
+/* The stream asks before it becomes idle, perhaps several times, and once more when it is. */
+static ABT_bool ask_empty(void *arg, ABTX_work *work)
+{
+    struct empty *e = arg;
+
+    (void)work;
+    if (__atomic_load_n(e->idle, __ATOMIC_RELAXED) > 0) {
+        e->took = now() - e->begin;
+        e->begin = 0;
+        atomic_fetch_add(&e->rounds, 1);
+    } else if (e->begin == 0) {
+        e->begin = now();
+    }
+    return ABT_FALSE;
+}
+
+/* It has to rest in between, for up to 16 us, when nothing has come of it a few times. A busy machine makes it longer.
+ */
+static void test_rest(void)
+{
+    enum { WAKES = 16 };
+    struct empty empty = {.begin = 0};
+    ABTX_source source;
+    ABT_xstream stream;
+    int rested = 0;
+
+    if (has_one_cpu()) {
+        skip(1, "on one CPU no stream rests");
+        return;
+    }
+    must(ABTX_source_create(ask_empty, &empty, &source));
+    must(ABTX_source_get_idle(source, &empty.idle));
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    must(ABTX_source_attach(source, stream));
+    for (int i = 0; i < WAKES; i++) {
+        wait_for(atomic_load(&empty.rounds) == i + 1);
+        rested += i >= WAKES / 2 && empty.took > 2e-6;
+        must(ABTX_source_wake_one(source));
+    }
+    is_int(rested, WAKES / 2, "a stream that was woken in vain several times rests before it is idle again");
+    must(ABT_xstream_free(&stream));
+    must(ABTX_source_free(&source));
+}
+
 int main(void)
 {
     test_arguments();
@@ -242,6 +303,7 @@ int main(void)
     test_scheduler(PICK, "one that picks");
     test_busy();
     test_thread();
+    test_rest();
     must(ABT_finalize());
     return done_testing();
 }
