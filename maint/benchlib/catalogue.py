@@ -26,7 +26,7 @@ WORKS = {
     "tasks-parallel": ("1000 tasks from all streams", "ns", "loops", False),
     "nested": ("nested loops, 1000 x 1000", "ns", "loops", False),
     "fib": ("fib without cutoff, per spawn", "ns", "trees", False),
-    "fib-large": ("fib of 38, per spawn", "ns", "trees", True),
+    "fib-large": ("fib of 34, per spawn", "ns", "trees", False),
     "nqueens": ("N-Queens, per placement", "ns", "trees", False),
     "uts-t1": ("UTS T1, per node", "ns", "trees", True),
     "uts-t3": ("UTS T3, per node", "ns", "trees", True),

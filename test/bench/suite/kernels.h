@@ -13,7 +13,7 @@ extern "C" {
 #define KERNEL_FIB_N (suite_quick ? 20 : 24)
 /* A tree that takes long enough to show the rate at which several streams go on, rather than how they find each other.
  * It is for those whose spawns take no more than some tens of nanoseconds. */
-#define KERNEL_LARGE_FIB_N (suite_quick ? 24 : 38)
+#define KERNEL_LARGE_FIB_N (suite_quick ? 24 : 34)
 long kernel_fib(int n);
 long kernel_fib_spawns(int n);
 
