@@ -57,6 +57,13 @@ int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)
 int abti_end_in_place(void); /* the user's of this interface */
 
 /*
+ * Does as abti_ctx_in_place, but calls entry(arg) on the stack that ends at `top` (16-byte aligned). entry stays on its
+ * context until it returns: the caller is not resumed before. So this takes a call and a return where a switch there
+ * and back would be foreseen by no processor.
+ */
+int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top);
+
+/*
  * Waiting in the fewest returns, each of which the processor would mispredict after a switch. Saves the caller in *save
  * and calls leave(room, a, b), still on the caller's stack, with ABTI_CTX_ROOM bytes (8-byte aligned) that stay until
  * the caller goes on. leave makes the caller findable by the thread that resumes it and returns the context to go on

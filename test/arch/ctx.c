@@ -538,7 +538,7 @@ static void test_ends(void)
 /* --- nest --- */
 
 static void *nest_arg;
-static bool nest_below, nest_switches;
+static bool nest_below, nest_switches, nest_elsewhere;
 static void *outer_frame;
 
 static void nested(void *arg)
@@ -546,7 +546,7 @@ static void nested(void *arg)
     void *here = abti_cpu_sp(); /* ASan may keep variables elsewhere, and a frame may begin at the top */
 
     nest_arg = arg;
-    nest_below = here < outer_frame;
+    nest_below = nest_elsewhere ? lies_in(here, 2) : here < outer_frame;
     look_around(0);
     spoil_registers();
     be_strange();
@@ -563,6 +563,8 @@ static int nest(void)
     void *here = abti_cpu_sp(); /* ASan may keep variables elsewhere, and a frame may begin at the top */
 
     outer_frame = here;
+    if (nest_elsewhere)
+        return abti_ctx_call_on(&main_ctx, &seen, nested, top_of(2));
     return abti_ctx_in_place(&main_ctx, &seen, nested);
 }
 
@@ -593,14 +595,13 @@ static bool flushes(void)
 }
 
 /* The caller has one word or the other as the last one had not. */
-static void test_nest_words(void)
+static void test_nest_words(const char *how)
 {
     static const struct {
         bool flush, full;
     } steps[] = {{false, true}, {true, true}, {false, true}, {false, false}, {false, true}, {true, false}};
     bool kept = true;
 
-    nest_switches = false;
     for (int i = 0; i < 24; i++) {
         bool flush = steps[i % 6].flush, full = steps[i % 6].full;
         set_flush(flush);
@@ -610,21 +611,22 @@ static void test_nest_words(void)
     }
     set_flush(false);
     be_normal();
-    ok(kept || !ABTI_BUILD_PRESERVE_FPU, "nest: each control word is the caller's again");
+    ok(kept || !ABTI_BUILD_PRESERVE_FPU, "%s: each control word is the caller's again", how);
 }
 
 static void test_nest(void)
 {
     int most = ABTI_BUILD_FCONTEXT ? 6 : 64; /* written in C, the function is a frame like any other */
-    for (int i = 0; i < 2; i++) {
-        const char *how = i == 0 ? "nest" : "nest with switches";
+    for (int i = 0; i < 3; i++) {
+        const char *how = i == 0 ? "nest" : i == 1 ? "nest with switches" : "call on another stack";
         nest_switches = i == 1;
+        nest_elsewhere = i == 2;
         other_ctx = abti_ctx_make(top_of(1), sends_back);
         nest_arg = NULL;
         memset(&seen, 0, sizeof(seen));
         ok(keeps_registers(nest), "%s: the registers are kept", how);
         is_ptr(nest_arg, &seen, "%s: the argument comes through, and its control words are kept", how);
-        ok(nest_below, "%s: it runs below", how);
+        ok(nest_below, "%s: it runs where it should", how);
         ok(seen.aligned, "%s: the stack is aligned", how);
         is_int(seen.mode, FE_TONEAREST, "%s: rounds to nearest", how);
         ok(seen.full, "%s: full x87 precision", how);
@@ -634,8 +636,10 @@ static void test_nest(void)
         ok(seen.frames > 0 && seen.frames < most, "%s: the back trace ends there, after %d frames", how, seen.frames);
         ok(is_strange(), "%s: strange control words are kept", how);
         be_normal();
+        if (!nest_switches)
+            test_nest_words(how);
     }
-    test_nest_words();
+    nest_elsewhere = false;
     ok(keeps_registers(nest_and_jump), "a nested context that ends by a jump: the registers are kept");
     ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "and the control words");
 }

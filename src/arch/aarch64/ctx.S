@@ -330,10 +330,11 @@ FUNCTION abti_ctx_restart
 END abti_ctx_restart
 
 /*
- * Calls entry(arg) below the caller's frame. When it returns, the callee-saved registers are the caller's already: only
- * the control word is not. No exception gets from what is called into the frames of the caller.
+ * Calls entry(arg) below the caller's frame, or on another stack, to which `to_stack` and `from_stack` lead. When it
+ * returns, the callee-saved registers are the caller's already: only the control word is not. No exception gets from
+ * what is called into the frames of the caller.
  */
-.macro NEST
+.macro NEST to_stack, from_stack
     SAVE
     RESET_FPU
 #ifndef __APPLE__
@@ -342,8 +343,10 @@ END abti_ctx_restart
 #endif
     .cfi_remember_state
     .cfi_undefined x30
+    \to_stack
     mov x0, x1
     blr x2
+    \from_stack
     .cfi_restore_state
     READ_FPU x9
     LOAD_FPU sp
@@ -366,6 +369,24 @@ FUNCTION abti_ctx_in_place_to_end
     NEST
     b SYM(abti_end_in_place)
 END abti_ctx_in_place_to_end
+
+.macro TO_TOP
+    mov x19, sp
+    .cfi_def_cfa_register x19
+    mov sp, x3
+.endm
+
+.macro FROM_TOP
+    mov sp, x19
+    ldr x19, [sp]
+.endm
+
+/* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
+FUNCTION abti_ctx_call_on
+    NEST TO_TOP, FROM_TOP
+    mov w0, #0
+    ret
+END abti_ctx_call_on
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

@@ -200,6 +200,30 @@ ABTI_NO_SANITIZE int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*
     return call_in_place(&from, arg, entry) ? abti_end_in_place() : 0;
 }
 
+struct call {
+    struct frame *caller;
+    void *arg;
+    void (*entry)(void *arg);
+};
+
+ABTI_NO_SANITIZE static void call_now(void *call_)
+{
+    struct call *call = call_;
+    ABTI_STOPS_EXCEPTIONS();
+    call->entry(call->arg);
+    abti_ctx_jump(call->caller);
+}
+
+/* call_now leaves before a context begins. */
+ABTI_NO_SANITIZE int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top)
+{
+    struct frame from = FRAME_OF_CALLER();
+    struct call call = {&from, arg, entry};
+    *save = &from;
+    leave_for(&from, to_frame(abti_ctx_make(top, NULL), call_now, &call));
+    return 0;
+}
+
 /* There are no back-traces. */
 void abti_ctx_suspended(void)
 {

@@ -464,9 +464,10 @@ END abti_ctx_restart
 
 /*
  * Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control bits are not. The
- * back chain ends here. No exception gets from what is called into the frames of the caller.
+ * back chain ends here. No exception gets from what is called into the frames of the caller. `to_stack` and `from_stack`
+ * may lead to another stack meanwhile.
  */
-.macro NEST
+.macro NEST to_stack, from_stack
     SAVE
     RESET_FPSCR FPSCR(%r1)
     li %r0, 0
@@ -475,8 +476,10 @@ END abti_ctx_restart
     .cfi_personality 0x1b, abti_exception_leaves
     .cfi_remember_state
     .cfi_undefined LR
+    \to_stack
     mr %r3, %r4
     CALL %r5
+    \from_stack
     ld %r2, R2_AT(%r1)
     .cfi_restore_state
     STORE_FPSCR RED_ZONE
@@ -501,6 +504,25 @@ FUNCTION abti_ctx_in_place_to_end
     NEST
     b abti_end_in_place
 END abti_ctx_in_place_to_end
+
+.macro TO_TOP
+    mr %r31, %r1
+    .cfi_def_cfa_register %r31
+    addi %r1, %r6, -HEADER
+    std %r0, 0(%r1) /* 0 */
+.endm
+
+.macro FROM_TOP
+    mr %r1, %r31
+    ld %r31, GPRS + 8 * 17(%r1)
+.endm
+
+/* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
+FUNCTION abti_ctx_call_on
+    NEST TO_TOP, FROM_TOP
+    li %r3, 0
+    blr
+END abti_ctx_call_on
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

@@ -207,15 +207,20 @@ END(abti_ctx_restart)
 .hidden abti_exception_leaves
 #define STOPS_EXCEPTIONS .cfi_personality 0x1b, abti_exception_leaves
 
-/* Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only the mode is not. */
-#define NEST                                                                                                           \
+/*
+ * Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only the mode is not.
+ * `to_stack` and `from_stack` may lead to another stack meanwhile.
+ */
+#define NEST(to_stack, from_stack)                                                                                     \
     SAVE;                                                                                                              \
     DEFAULT_MODE;                                                                                                      \
     STOPS_EXCEPTIONS;                                                                                                  \
     .cfi_remember_state;                                                                                               \
     .cfi_undefined ra;                                                                                                 \
+    to_stack;                                                                                                          \
     mv a0, a1;                                                                                                         \
     jalr a2;                                                                                                           \
+    from_stack;                                                                                                        \
     .cfi_restore_state;                                                                                                \
     READ_MODE(MODE(sp));                                                                                               \
     ld ra, RA(sp);                                                                                                     \
@@ -223,10 +228,11 @@ END(abti_ctx_restart)
     EACH_INTEGER(NOT_IN_FRAME);                                                                                        \
     HAS_FLOATS(EACH_FLOAT(NOT_IN_FRAME));                                                                              \
     addi sp, sp, FRAME; .cfi_def_cfa sp, 0
+#define STAYS
 
 /* int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place)
-    NEST
+    NEST(STAYS, STAYS)
     li a0, 0
     ret
 END(abti_ctx_in_place)
@@ -234,9 +240,18 @@ END(abti_ctx_in_place)
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 .hidden abti_end_in_place
 FUNCTION(abti_ctx_in_place_to_end)
-    NEST
+    NEST(STAYS, STAYS)
     tail abti_end_in_place
 END(abti_ctx_in_place_to_end)
+
+/* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
+#define TO_TOP mv s1, sp; .cfi_def_cfa_register s1; mv sp, a3
+#define FROM_TOP mv sp, s1; ld s1, S1(sp)
+FUNCTION(abti_ctx_call_on)
+    NEST(TO_TOP, FROM_TOP)
+    li a0, 0
+    ret
+END(abti_ctx_call_on)
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

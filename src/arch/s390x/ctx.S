@@ -15,6 +15,7 @@
 #define AREA 160 /* a save area */
 #define R6_AT 48 /* in one */
 #define R7_AT 56
+#define R11_AT 88
 #define R14_AT 112
 #define R15_AT 120
 
@@ -224,36 +225,55 @@ END(abti_ctx_restart)
 
 /*
  * Calls entry(arg). When it returns, the callee-saved registers are the caller's already, but for the two of the call.
- * The back chain ends here. No exception gets from what is called into the frames of the caller.
+ * The back chain ends here. No exception gets from what is called into the frames of the caller. `to_stack` and
+ * `from_stack` may lead to another stack meanwhile.
  */
 .hidden abti_exception_leaves
-#define NEST                                                                                                           \
+#define NEST(to_stack, from_stack)                                                                                     \
     SAVE;                                                                                                              \
     RESET_FPC;                                                                                                         \
     xc 0(8, %r15), 0(%r15);                                                                                            \
     .cfi_personality 0x1b, abti_exception_leaves;                                                                      \
     .cfi_remember_state;                                                                                               \
     .cfi_undefined %r14;                                                                                               \
+    to_stack;                                                                                                          \
     lgr %r2, %r3;                                                                                                      \
     basr %r14, %r4;                                                                                                    \
+    from_stack;                                                                                                        \
     .cfi_restore_state;                                                                                                \
     LOAD_FPC(FPC(%r15));                                                                                               \
     lmg %r14, %r15, FRAME + R14_AT(%r15);                                                                              \
     .cfi_def_cfa %r15, AREA;                                                                                           \
     FORGET_ALL
+#define STAYS
 
 /* int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place)
-    NEST
+    NEST(STAYS, STAYS)
     lghi %r2, 0
     br %r14
 END(abti_ctx_in_place)
 
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place_to_end)
-    NEST
+    NEST(STAYS, STAYS)
     jg abti_end_in_place
 END(abti_ctx_in_place_to_end)
+
+/* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
+#define TO_TOP                                                                                                         \
+    lgr %r11, %r15;                                                                                                    \
+    .cfi_def_cfa_register %r11;                                                                                        \
+    lay %r15, -AREA(%r5);                                                                                              \
+    xc 0(8, %r15), 0(%r15)
+#define FROM_TOP                                                                                                       \
+    lgr %r15, %r11;                                                                                                    \
+    lg %r11, FRAME + R11_AT(%r15)
+FUNCTION(abti_ctx_call_on)
+    NEST(TO_TOP, FROM_TOP)
+    lghi %r2, 0
+    br %r14
+END(abti_ctx_call_on)
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

@@ -254,32 +254,47 @@ END(abti_ctx_start)
 #define STOPS_EXCEPTIONS .cfi_personality 0x1b, abti_exception_leaves
 #endif
 
-/* Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not. */
-#define NEST                                                                                                           \
+/*
+ * Calls entry(arg). When it returns, the callee-saved registers are the caller's already: only control words are not.
+ * `to_stack` and `from_stack` may lead to another stack meanwhile.
+ */
+#define NEST(to_stack, from_stack)                                                                                     \
     SAVE;                                                                                                              \
     LOAD_FPU(-8(%rsp), -4(%rsp), fpu_default(%rip), 4+fpu_default(%rip));                                              \
     subq $8, %rsp; .cfi_adjust_cfa_offset 8;                                                                           \
     STOPS_EXCEPTIONS;                                                                                                  \
     .cfi_remember_state;                                                                                               \
     .cfi_undefined %rip;                                                                                               \
+    to_stack;                                                                                                          \
     movq %rsi, %rdi;                                                                                                   \
     call *%rdx;                                                                                                        \
+    from_stack;                                                                                                        \
     .cfi_restore_state;                                                                                                \
     RETURN_FPU;                                                                                                        \
     addq $56, %rsp; .cfi_adjust_cfa_offset -56
+#define STAYS
 
 /* int abti_ctx_in_place(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place)
-    NEST
+    NEST(STAYS, STAYS)
     xorl %eax, %eax
     ret
 END(abti_ctx_in_place)
 
 /* int abti_ctx_in_place_to_end(abti_ctx *save, void *arg, void (*entry)(void *arg)) */
 FUNCTION(abti_ctx_in_place_to_end)
-    NEST
+    NEST(STAYS, STAYS)
     jmp SYM(abti_end_in_place)
 END(abti_ctx_in_place_to_end)
+
+/* int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top) */
+#define TO_TOP movq %rsp, %rbx; .cfi_def_cfa_register %rbx; movq %rcx, %rsp
+#define FROM_TOP movq %rbx, %rsp; movq 40(%rsp), %rbx
+FUNCTION(abti_ctx_call_on)
+    NEST(TO_TOP, FROM_TOP)
+    xorl %eax, %eax
+    ret
+END(abti_ctx_call_on)
 
 /*
  * int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b))

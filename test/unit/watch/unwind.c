@@ -102,6 +102,12 @@ static void nester_call(void)
     stay();
 }
 
+static void caller_call(void)
+{
+    abti_ctx_call_on(&nester_ctx, NULL, nested_call, stack + STACK / 2);
+    stay();
+}
+
 static void restarter_call(void)
 {
     abti_ctx_restart(stack + STACK, entry_call, NULL, NULL);
@@ -143,6 +149,17 @@ static void test_nested(void)
     check_trace("nested", inner, 4);
     other_ctx = nester_ctx;
     check_trace("that nests", outer, 2);
+}
+
+static void test_called_elsewhere(void)
+{
+    static const char *const inner[] = {"inner_call", "middle_call", "nested_call", "abti_ctx_call_on"};
+    static const char *const outer[] = {"caller_call", "abti_ctx_start"};
+
+    abti_ctx_start(&main_ctx, stack + STACK, caller_call, NULL, NULL);
+    check_trace("called on another stack", inner, 4);
+    other_ctx = nester_ctx;
+    check_trace("that calls", outer, 2);
 }
 
 static abti_ctx leave_for_main(void *room, void *a, void *b)
@@ -208,6 +225,7 @@ int main(void)
     test_made();
     test_restarted();
     test_nested();
+    test_called_elsewhere();
     test_leave();
     test_bounds();
     return done_testing();
