@@ -15,6 +15,7 @@ abt_sources = \
 	src/api/info.c \
 	src/api/init.c \
 	src/api/key.c \
+	src/api/lone_tasklet.c \
 	src/api/misuse.c \
 	src/api/mutex.c \
 	src/api/pool.c \

@@ -91,10 +91,8 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
 
 static ABTI_NOINLINE int task_free_general(abti_es *es, ABT_task *task)
 {
-    abti_unit *unit = *task;
-    if (!abti_lone_take(es, unit, task))
+    if (!abti_try_join_lone(es, *task, task))
         return task_free_checked(es, task);
-    abti_lone_switch(es, unit);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }

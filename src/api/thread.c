@@ -351,7 +351,7 @@ int ABT_thread_join(ABT_thread thread)
         return code;
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, __func__)))
         return abti_error(ABT_ERR_INV_THREAD);
-    return es && abti_lone_take(es, thread, NULL) ? abti_lone_switch(es, thread) : abti_join(es, thread, NULL);
+    return es && abti_try_join_lone(es, thread, NULL) ? ABT_SUCCESS : abti_join(es, thread, NULL);
 }
 
 static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
@@ -375,8 +375,7 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
 
 static ABTI_NOINLINE int thread_free_general(abti_es *es, ABT_thread *thread)
 {
-    abti_unit *unit = *thread;
-    return abti_lone_take(es, unit, thread) ? abti_lone_switch(es, unit) : thread_free_checked(es, thread);
+    return abti_try_join_lone(es, *thread, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }
 
 /*

@@ -287,12 +287,11 @@ static ABTI_COLD int end_in_place_told(abti_es *es, abti_unit *unit)
     return ABT_SUCCESS;
 }
 
-/*
- * Ends a unit in place that cannot be ended quickly, on the frames of the joiner, which has not gone on yet. relaxed:
- * the joiner registered before the unit started.
- */
-static ABTI_NOINLINE int end_in_place_slow(abti_es *es, abti_unit *unit)
+/* relaxed: the joiner registered before the unit started. */
+int abti_end_in_place_slowly(abti_es *es, abti_unit *unit)
 {
+    if (es != abti_es_self)
+        exit(EXIT_SUCCESS); /* NOLINT: one thread. A lone tasklet that forked returns, see abti_end_with_process */
     end_child_if_primary(unit);
     if (abti_es_is_told(es))
         return end_in_place_told(es, unit);
@@ -316,7 +315,7 @@ ABTI_HOT int abti_end_in_place(void)
                                                                              all else */
     abti_pool *pool = joiner->pool;
     if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
-        return end_in_place_slow(es, unit);
+        return abti_end_in_place_slowly(es, unit);
     abti_return_to_joiner(es, joiner, pool);
     return ABT_SUCCESS;
 }

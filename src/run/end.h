@@ -74,6 +74,12 @@ ABTI_INLINE bool abti_try_publish_end(abti_es *es, abti_unit *unit, abti_unit *j
     return true;
 }
 
+/*
+ * Ends a unit in place, or a lone tasklet, that cannot be ended so, on the frames of the joiner, which goes on when
+ * this returns. Always returns ABT_SUCCESS.
+ */
+int abti_end_in_place_slowly(abti_es *es, abti_unit *unit);
+
 /* Lets the joiner go on. relaxed: queries may see the state late. */
 ABTI_INLINE void abti_return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)
 {

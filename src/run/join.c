@@ -255,43 +255,26 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return join_body(es, front, own, unit, handle, true);
 }
 
-/* Ends a lone tasklet. The joiner goes on, or else this returns, to the scheduler. */
-static ABTI_NOINLINE void end_lone_slowly(abti_es *es, abti_unit *unit, abti_unit *joiner)
+ABTI_HOT int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit)
 {
-    if (abti_es_is_told(es))
-        abti_tool_event_finish(es, unit); /* the tasklet itself has made somebody listen */
-    joiner = abti_end_for_joiner(es, unit, joiner->pool);
-    if (joiner && !abti_switches_slowly(es)) {
-        abti_pool_count_left(es, joiner->pool);
-        abti_set_running(es, joiner);
-        abti_ctx_jump(joiner->ctx);
-    }
-    if (joiner)
-        abti_resume_joiner(joiner);
-    es->cur = es->parent;
-}
-
-void abti_run_lone(void *arg)
-{
-    abti_es *es = abti_es_self;
-    abti_unit *unit = arg, *parent = es->parent;
+    abti_unit *parent = es->parent;
     abti_sched *dsched = es->dsched;
+    abti_assert(es->cur == self && parent && !es->handoff);
+    void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
     es->parent = NULL; /* all is as when the scheduler calls a tasklet, which cannot switch */
     abti_es_set_dsched(es, NULL);
     abti_set_running(es, unit);
-    abti_call_tasklet(unit);
+    /* relaxed: the only waker is the unit's end, which comes when the joiner has gone on here */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    (void)abti_ctx_call_on(&self->ctx, unit->arg, unit->func, top);
     es->parent = parent;
     abti_es_set_dsched(es, dsched);
-    /* relaxed: the joiner registered before the tasklet began. It keeps its pool, since nobody else resumes it */
-    uintptr_t join = abti_load_relaxed(&unit->join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-    /* In the child of a fork the ES is another one, and all ends. */
-    if (ABTI_LIKELY(es == abti_es_self) && !abti_has_requests(joiner) &&
-        ABTI_LIKELY(abti_try_publish_end(es, unit, joiner, joiner->pool, join))) {
-        abti_return_to_joiner(es, joiner, joiner->pool);
-        abti_ctx_jump(joiner->ctx);
-    }
-    end_lone_slowly(es, unit, joiner);
+    /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */
+    if (ABTI_UNLIKELY(es != abti_es_self) || abti_has_requests(self) ||
+        ABTI_UNLIKELY(!abti_try_publish_end(es, unit, self, self->pool, abti_load_relaxed(&unit->join))))
+        return abti_end_in_place_slowly(es, unit);
+    abti_return_to_joiner(es, self, self->pool);
+    return ABT_SUCCESS;
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

@@ -27,11 +27,11 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
- * A lone tasklet is to run next, alone, and the running ULT joins it. It needs the main scheduler's stack, but not the
- * scheduler: it runs below the frames where that sleeps, and goes straight back to its joiner, or to the scheduler if
- * the joiner cannot go on at once. This is what a switch to the scheduler does there first. It is popped by then.
+ * Runs a lone tasklet, the only unit that is to run, which the running ULT `self` joins: it is registered and popped,
+ * and its joiner is counted as blocked. It needs the main scheduler's stack, but not the scheduler: it is called below
+ * the frames where that sleeps, and ends as a unit in place does. Returns ABT_SUCCESS.
  */
-void abti_run_lone(void *unit);
+int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit);
 
 /* Ends the join of a unit that is done. With a handle it frees the unit. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
