@@ -7,23 +7,51 @@
 
 struct abtio_acceptor {
     struct source source;
+    pthread_mutex_t lock;
 };
 
-static void close_connection(int fd)
+/* Errors are for those who wait. */
+static struct result *keep_connection(struct source *source, int value)
 {
-    close(fd);
+    struct result *kept = value < 0 ? NULL : malloc(sizeof(*kept));
+
+    (void)source;
+    if (kept)
+        kept->value = value;
+    else if (value >= 0)
+        close(value);
+    return kept;
+}
+
+static void get_connection(struct source *source, struct result *kept)
+{
+    (void)source;
+    free(kept);
+}
+
+static void close_connection(struct source *source, struct result *kept)
+{
+    close(kept->value);
+    get_connection(source, kept);
 }
 
 int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
 {
+    static const struct source_kind kind = {.many = CODE_accept_many,
+                                            .one = CODE_accept,
+                                            .keep = keep_connection,
+                                            .get = get_connection,
+                                            .discard = close_connection};
+
     if (!abtioi_is_begun())
         return -ENOTCONN;
     abtio_acceptor *made = malloc(sizeof(*made));
     if (!made)
         return -ENOMEM;
-    made->source.many = CODE_accept_many;
-    made->source.one = CODE_accept;
-    made->source.discard = close_connection;
+    pthread_mutex_init(&made->lock, NULL);
+    made->source.kind = &kind;
+    made->source.lock = &made->lock;
+    made->source.enough = 128;
     made->source.args = (struct args){.fd = fd, .flags = (unsigned)flags};
     abtioi_source_init(&made->source);
     *acceptor = made;
@@ -47,6 +75,7 @@ int abtio_acceptor_free(abtio_acceptor **acceptor)
     int code = abtioi_source_fini(&(*acceptor)->source);
     if (code < 0)
         return code;
+    pthread_mutex_destroy(&(*acceptor)->lock);
     free(*acceptor);
     *acceptor = NULL;
     return 0;

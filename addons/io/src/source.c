@@ -8,9 +8,6 @@
 #include "lane.h"
 #include "native.h"
 
-/* So many results are kept before the operation is stopped, until somebody asks. */
-enum { ENOUGH = 128 };
-
 /* ---- The two queues; the lock is held -------------------------------------------------------------------------- */
 
 static void push_waiter(struct source *source, abtio_op *waiter)
@@ -55,44 +52,35 @@ static bool take_waiter_out(struct source *source, abtio_op *waiter)
     return false;
 }
 
-static bool make_place(struct source *source)
+static struct result *pop_result(struct source *source)
 {
-    unsigned room = source->room ? 2 * source->room : 8;
+    struct result *result = source->first_result;
 
-    if (source->num < source->room)
-        return true;
-    int *results = malloc(room * sizeof(*results));
-    if (!results)
-        return false;
-    for (unsigned i = 0; i < source->num; i++)
-        results[i] = source->results[(source->head + i) & (source->room - 1)];
-    free(source->results);
-    source->results = results;
-    source->room = room;
-    source->head = 0;
-    return true;
-}
-
-static int pop_result(struct source *source)
-{
-    int result = source->results[source->head];
-
-    source->head = (source->head + 1) & (source->room - 1);
+    source->first_result = result->next;
+    if (!source->first_result)
+        source->last_result = &source->first_result;
     source->num--;
     return result;
 }
 
-/* Gives a result to the first waiter, who is returned and to be told, or keeps it. Errors are for waiters only. */
-static abtio_op *put_result(struct source *source, int result)
+static void push_result(struct source *source, struct result *result)
+{
+    result->next = NULL;
+    *source->last_result = result;
+    source->last_result = &result->next;
+    source->num++;
+}
+
+/* Gives a result to the first waiter, who is returned and to be told, or keeps it. */
+static abtio_op *put_result(struct source *source, int value)
 {
     abtio_op *waiter = pop_waiter(source);
 
-    if (waiter || result < 0)
+    if (waiter)
         return waiter;
-    if (make_place(source))
-        source->results[(source->head + source->num++) & (source->room - 1)] = result;
-    else
-        source->discard(result);
+    struct result *result = source->kind->keep(source, value);
+    if (result)
+        push_result(source, result);
     return NULL;
 }
 
@@ -103,7 +91,7 @@ static void arm(struct source *source, struct lane *lane)
 {
     abtio_op *op = &source->op;
 
-    op_init(op, lane ? source->many : source->one, ABTIO_FOREVER);
+    op_init(op, lane ? source->kind->many : source->kind->one, ABTIO_FOREVER);
     abtioi_op_use_eventual(op);
     op->told = TOLD_TO_SOURCE;
     op->shared = true;
@@ -137,11 +125,11 @@ void abtioi_source_bring(abtio_op *op, int result)
 {
     struct source *source = op->source;
 
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(source->lock);
     abtio_op *waiter = put_result(source, result);
-    bool stops = source->num >= ENOUGH && !source->stopping;
+    bool stops = source->num >= source->enough && !source->stopping;
     source->stopping |= stops;
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
     /* Its end is told by this thread, so that the source is still there. */
@@ -160,7 +148,7 @@ void abtioi_source_end(abtio_op *op, ssize_t result)
     struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
     abtio_op *waiter = NULL, *refused = NULL;
 
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(source->lock);
     if (result == -EAGAIN || !abtioi_is_begun())
         refused = pop_all_waiters(source);
     if (result != -ECANCELED)
@@ -169,7 +157,7 @@ void abtioi_source_end(abtio_op *op, ssize_t result)
     source->armed = source->stopping = false;
     if (again)
         arm(source, lane);
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
     tell_all(refused, result == -EAGAIN ? -EAGAIN : -ECANCELED);
@@ -192,6 +180,15 @@ static void init_waiter(abtio_op *waiter, struct source *source, abtio_deadline 
     atomic_store_explicit(&waiter->phase, LANE_SOURCE, memory_order_relaxed);
 }
 
+static int take_result(struct source *source)
+{
+    struct result *result = pop_result(source);
+    int value = result->value;
+
+    source->kind->get(source, result);
+    return value;
+}
+
 /* Whether there is a result, *result. Else the waiter is queued, and something is under way. */
 static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *result)
 {
@@ -199,16 +196,16 @@ static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *resul
 
     /* Before the lock, since a stream's first operation makes its ring. Nothing from here on leaves the stream. */
     if (is_ult())
-        lane = abtioi_lane_for(source->many);
-    pthread_mutex_lock(&source->lock);
+        lane = abtioi_lane_for(source->kind->many);
+    pthread_mutex_lock(source->lock);
     bool found = source->num > 0, starts = !found && !source->armed;
     if (found)
-        *result = pop_result(source);
+        *result = take_result(source);
     else
         push_waiter(source, waiter);
     if (starts)
         arm(source, lane);
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     if (starts)
         start(&source->op, lane);
     return found;
@@ -245,9 +242,9 @@ void abtioi_source_leave(abtio_op *waiter, int why)
 {
     struct source *source = waiter->source;
 
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(source->lock);
     bool left = take_waiter_out(source, waiter);
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     if (left)
         abtioi_op_deliver(waiter, why);
 }
@@ -256,9 +253,9 @@ void abtioi_source_look(abtio_op *waiter)
 {
     struct source *source = waiter->source;
 
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(source->lock);
     struct lane *lane = source->armed ? source->op.lane : NULL;
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     abtioi_lane_look(lane); /* which does nothing if it is not the caller's, and then may be gone */
     if (abtioi_op_is_late(waiter))
         abtioi_source_leave(waiter, -ETIMEDOUT);
@@ -268,20 +265,20 @@ void abtioi_source_look(abtio_op *waiter)
 
 void abtioi_source_init(struct source *source)
 {
-    pthread_mutex_init(&source->lock, NULL);
     source->armed = source->stopping = source->freeing = false;
     source->last = &source->first;
     source->first = NULL;
-    source->results = NULL;
-    source->head = source->num = source->room = 0;
+    source->last_result = &source->first_result;
+    source->first_result = NULL;
+    source->num = 0;
 }
 
 int abtioi_source_fini(struct source *source)
 {
-    pthread_mutex_lock(&source->lock);
+    pthread_mutex_lock(source->lock);
     bool busy = source->first, armed = source->armed;
     source->freeing = !busy;
-    pthread_mutex_unlock(&source->lock);
+    pthread_mutex_unlock(source->lock);
     if (busy)
         return -EBUSY;
     if (armed) {
@@ -289,8 +286,6 @@ int abtioi_source_fini(struct source *source)
         abtio_op_wait(&source->op);
     }
     while (source->num > 0)
-        source->discard(pop_result(source));
-    free(source->results);
-    pthread_mutex_destroy(&source->lock);
+        source->kind->discard(source, pop_result(source));
     return 0;
 }

@@ -20,21 +20,39 @@
 #include <pthread.h>
 #include "op.h"
 
-struct source {
-    pthread_mutex_t lock;
+/* One that nobody has asked for yet. */
+struct result {
+    struct result *next;
+    int value;
+};
+
+struct source;
+
+/* What kind of results they are. All but the last are called with the lock held. */
+struct source_kind {
     enum code many, one;
-    void (*discard)(int result); /* for one that cannot be kept, or that nobody asks for any more */
-    struct args args;            /* of the operation */
-    bool armed;                  /* the operation is under way */
-    bool stopping;               /* it is being cancelled, since enough results are kept */
-    bool freeing;                /* it is being cancelled, and its eventual tells the end */
-    abtio_op *first, **last;     /* waiters */
-    int *results;                /* a ring of `room` places, a power of two */
-    unsigned head, num, room;
+    /* A place for a result until somebody asks, with its value in it. NULL: it is not kept. */
+    struct result *(*keep)(struct source *source, int value);
+    /* Somebody gets it, and the place is free again. */
+    void (*get)(struct source *source, struct result *result);
+    /* Nobody asks for it any more. */
+    void (*discard)(struct source *source, struct result *result);
+};
+
+struct source {
+    const struct source_kind *kind;
+    pthread_mutex_t *lock;
+    struct args args;        /* of the operation */
+    bool armed;              /* the operation is under way */
+    bool stopping;           /* it is being cancelled, since enough results are kept */
+    bool freeing;            /* it is being cancelled, and its eventual tells the end */
+    abtio_op *first, **last; /* waiters */
+    struct result *first_result, **last_result;
+    unsigned num, enough; /* results that are kept, and with how many the operation is stopped until somebody asks */
     abtio_op op;
 };
 
-/* Sets all but many, one, discard and args. */
+/* Sets all but the kind, the lock, args and enough. */
 void abtioi_source_init(struct source *source);
 
 /* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
