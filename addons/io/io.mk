@@ -30,6 +30,7 @@ libabtio_la_SOURCES = \
 	addons/io/src/source.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
+	addons/io/src/direct.h \
 	addons/io/src/lane.c \
 	addons/io/src/ring/drained.h \
 	addons/io/src/ring/fixed_ring.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "caller.h"
+#include "direct.h"
 #include "ring/drained.h"
 #include "helpers.h"
 #include "native.h"
@@ -20,8 +21,7 @@ struct lane {
     ABT_xstream xstream;
     _Atomic(uint64_t) in_flight; /* operations whose result is not told yet; others only read it */
     int wake_fd;                 /* that the stream's wait is watching, or -1 */
-    unsigned directly;           /* operations in a row after which their callers went on without a switch */
-    unsigned doubt[2];           /* operations that are not tried so: the last one was tried in vain; see kind_of */
+    struct direct direct;
     struct drained drained;
     bool idle_soon;                /* who has submitted last has left the stream with nothing to run, it seems */
     abtio_op *all;                 /* those in flight */
@@ -318,7 +318,7 @@ static ABT_bool lane_look(struct lane *lane)
 
     if (gives_up)
         give_ring_up(lane);
-    lane->directly = 0;
+    lane->direct.in_a_row = 0;
     lane->idle_soon = false;
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
@@ -486,33 +486,16 @@ void abtioi_lane_start(struct lane *lane, abtio_op *op)
     submit(lane, op);
 }
 
-/* What waits for a peer seldom succeeds at once, and the rest mostly does. */
-static int kind_of(const abtio_op *op)
-{
-    return abtioi_op_ready(op) == POLLIN;
-}
-
-/*
- * With nothing else to run, the stream would enter the ring at once. The caller does that itself: an operation that is
- * done by then costs no switch. After some in a row the stream gets its turn, which may have other pools and events.
- */
+/* Whether the caller need not leave. Nothing else is ready on his stream. */
 static bool is_done_directly(struct lane *lane, abtio_op *op)
 {
-    enum { MOST_DIRECTLY = 16, DOUBT = 15 };
-    unsigned *doubt = &lane->doubt[kind_of(op)];
-
-    if (*doubt > 0) {
-        --*doubt;
-        return false;
-    }
-    if (op->code == CODE_connect || lane->directly >= MOST_DIRECTLY)
+    if (!direct_tries(&lane->direct, op))
         return false;
     op->told = TOLD_BY_FLAG;
-    lane->directly++;
     lane_enter(lane, 0, -1);
     lane_reap(lane);
     if (!op->finished)
-        *doubt = DOUBT;
+        direct_fails(&lane->direct, op);
     return op->finished;
 }
 

@@ -1,0 +1,47 @@
+/*
+ * What a lane remembers of operations that it has tried to do without a switch of its caller: with nothing else to run
+ * the stream would enter the ring at once, so the caller does that himself, and goes on if the operation is done by
+ * then. After some in a row the stream gets its turn, which may have other pools and events. Where the last one was
+ * tried in vain, the next ones of its kind are not tried.
+ */
+#ifndef ABTIO_DIRECT_H
+#define ABTIO_DIRECT_H
+
+#include <poll.h>
+#include "op.h"
+
+struct direct {
+    unsigned in_a_row; /* after which their callers went on without a switch */
+    unsigned doubt[2]; /* so many of that kind are not tried any more */
+};
+
+/* What waits for a peer seldom succeeds at once, and the rest mostly does. */
+static inline unsigned *direct_doubt(struct direct *direct, const abtio_op *op)
+{
+    return &direct->doubt[abtioi_op_ready(op) == POLLIN];
+}
+
+/* Whether to try this one. */
+static inline bool direct_tries(struct direct *direct, const abtio_op *op)
+{
+    enum { MOST_IN_A_ROW = 16 };
+    unsigned *doubt = direct_doubt(direct, op);
+
+    if (*doubt > 0) {
+        --*doubt;
+        return false;
+    }
+    if (op->code == CODE_connect || direct->in_a_row >= MOST_IN_A_ROW)
+        return false;
+    direct->in_a_row++;
+    return true;
+}
+
+/* It was in vain. */
+static inline void direct_fails(struct direct *direct, const abtio_op *op)
+{
+    enum { DOUBT = 15 };
+    *direct_doubt(direct, op) = DOUBT;
+}
+
+#endif
