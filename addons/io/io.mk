@@ -7,7 +7,6 @@ nodist_pkgconfig_DATA += abtio.pc
 
 libabtio_la_SOURCES = \
 	addons/io/include/abtio.h \
-	addons/io/src/acceptor.c \
 	addons/io/src/backend.c \
 	addons/io/src/backend.h \
 	addons/io/src/caller.h \
@@ -26,8 +25,9 @@ libabtio_la_SOURCES = \
 	addons/io/src/run.h \
 	addons/io/src/signals.c \
 	addons/io/src/signals.h \
-	addons/io/src/source.c \
-	addons/io/src/source.h
+	addons/io/src/sources/acceptor.c \
+	addons/io/src/sources/source.c \
+	addons/io/src/sources/source.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
 	addons/io/src/direct.h \

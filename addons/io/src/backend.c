@@ -8,7 +8,7 @@
 #include "ring/fixed.h"
 #include "helpers.h"
 #include "lane.h"
-#include "source.h"
+#include "sources/source.h"
 
 atomic_uint abtioi_begins;
 

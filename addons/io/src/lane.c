@@ -13,7 +13,7 @@
 #include "helpers.h"
 #include "native.h"
 #include "ring/ring.h"
-#include "source.h"
+#include "sources/source.h"
 #include "ring/submit.h"
 
 struct lane {

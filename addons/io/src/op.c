@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <fcntl.h>
 #include "native.h"
-#include "source.h"
+#include "sources/source.h"
 
 #define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
 static const struct {

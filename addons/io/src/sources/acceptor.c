@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "backend.h"
-#include "source.h"
+#include "sources/source.h"
 
 struct abtio_acceptor {
     struct source source;
