@@ -26,6 +26,9 @@ libabtio_la_SOURCES = \
 	addons/io/src/signals.c \
 	addons/io/src/signals.h \
 	addons/io/src/sources/acceptor.c \
+	addons/io/src/sources/buffers.c \
+	addons/io/src/sources/buffers.h \
+	addons/io/src/sources/receiver.c \
 	addons/io/src/sources/source.c \
 	addons/io/src/sources/source.h
 if HAVE_IO_URING
@@ -34,6 +37,8 @@ libabtio_la_SOURCES += \
 	addons/io/src/lane.c \
 	addons/io/src/ring/drained.h \
 	addons/io/src/ring/fixed_ring.c \
+	addons/io/src/ring/group.c \
+	addons/io/src/ring/group.h \
 	addons/io/src/ring/ring.c \
 	addons/io/src/ring/ring.h \
 	addons/io/src/ring/submit.c \
@@ -55,6 +60,8 @@ io_tests = \
 	addons/io/test/lanes \
 	addons/io/test/nomem \
 	addons/io/test/operations \
+	addons/io/test/receivers \
+	addons/io/test/receivers_end \
 	addons/io/test/soak \
 	addons/io/test/sockets
 
@@ -67,6 +74,8 @@ addons_io_test_lanes_LDADD = $(io_test_libs)
 addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h
 addons_io_test_nomem_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)
+addons_io_test_receivers_LDADD = $(io_test_libs)
+addons_io_test_receivers_end_LDADD = $(io_test_libs)
 addons_io_test_soak_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)
 endif

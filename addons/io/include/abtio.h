@@ -259,6 +259,73 @@ int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline) ABT
  */
 int abtio_acceptor_free(abtio_acceptor **acceptor) ABTIO_PUBLIC;
 
+/* ---- What comes in over a connection --------------------------------------------------------------------------- */
+
+/*
+ * Buffers that the library receives into, all of one size, for any number of receivers. Each stream whose ring receives
+ * has `num` of them, and so have the native threads, so that none waits for what another one keeps; memory that was
+ * never received into costs nothing. One that waits for data has no buffer.
+ */
+typedef struct abtio_buffers abtio_buffers;
+
+/*
+ * Makes buffers of so many bytes. They begin at addresses that are multiples of 64. Errors: -ENOTCONN, -ENOMEM, -EINVAL
+ * (size is 0 or more than 1 GiB; num is 0 or more than 32768), -ENOSPC (there are 1024 of these).
+ */
+int abtio_buffers_create(size_t size, unsigned num, abtio_buffers **buffers) ABTIO_PUBLIC;
+
+/*
+ * Gives back a buffer that a receiver has given, which belongs to the caller until then. Any thread, and in any order.
+ * Receivers that wait for a buffer go on. Errors: -EINVAL (NULL; it is given back already; it is of other buffers).
+ */
+int abtio_buffers_give_back(abtio_buffers *buffers, void *buf) ABTIO_PUBLIC;
+
+/*
+ * Frees the buffers, and sets *buffers to NULL; does nothing if it is NULL. A ring has let go of them when its stream
+ * has looked at its events. Also after abtio_finalize; not in a child of fork(). Errors: -EBUSY: there are receivers,
+ * or buffers that were not given back, and nothing has been done.
+ */
+int abtio_buffers_free(abtio_buffers **buffers) ABTIO_PUBLIC;
+
+/*
+ * Receives from a socket, and needs no buffer before there is something. With io_uring one operation goes on receiving,
+ * in the ring of the stream whose ULT has asked first, so that data is there when somebody asks; Linux before 6.0 is
+ * asked anew for each buffer. Up to an eighth of the buffers, and 128, are filled in advance, and some more while the
+ * kernel is being stopped. While a unit of that stream computes or blocks, nobody gets more than those. Native threads
+ * receive one buffer after another, while somebody waits; so they do when an external thread or a tasklet has asked
+ * first, for those who wait when that stream ends, and where the kernel refuses the ring its buffers.
+ *
+ * What is received in advance holds buffers until somebody asks for it. When none is left the receivers wait for one to
+ * come back, and the peers' data waits in their sockets. So nobody may keep the last buffers while he waits for a
+ * receive, or for somebody who does.
+ */
+typedef struct abtio_receiver abtio_receiver;
+
+/*
+ * Makes one for a socket, which stays the caller's. Nothing is received before somebody asks. Nobody else may receive
+ * from the socket, and the receiver is to be freed before the socket is closed. Errors: -ENOTCONN, -ENOMEM, -EINVAL
+ * (the flags are not 0; there are none yet). What is wrong with the socket abtio_receiver_recv tells.
+ */
+int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_receiver **receiver) ABTIO_PUBLIC;
+
+/*
+ * The next that has come: how many bytes, which are in *buf, a buffer that is the caller's until he gives it back. 0 at
+ * the end of the stream, and -errno: then there is no buffer. Of a datagram the caller gets what fits a buffer. Results
+ * come in the order in which the socket has had them, and are for those who wait in the order of the calls. An error is
+ * told once, and so is the end; who asks again is told what the socket says then. ENOBUFS of a socket is not told. A
+ * handle's deadline is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. Where a cancel comes too
+ * late the buffer is the caller's.
+ */
+ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * Ends the receiving, waits for its end, gives back what nobody has asked for, and sets *receiver to NULL; does nothing
+ * if it is NULL. Data that was received in advance is lost. A ULT or an external thread, also after abtio_finalize,
+ * which ends the receiving but leaves the rest to this; not in a child of fork(). The handles of receives on it have
+ * been freed. Errors: -EBUSY: somebody waits, and nothing has been done.
+ */
+int abtio_receiver_free(abtio_receiver **receiver) ABTIO_PUBLIC;
+
 /* ---- The rest -------------------------------------------------------------------------------------------------- */
 
 /* Waits for so many nanoseconds: 0. A negative number is 0. */
@@ -357,6 +424,7 @@ int abtio_socket_nb(int domain, int type, int protocol, abtio_deadline deadline,
 int abtio_accept_nb(int fd, struct sockaddr *addr, socklen_t *size, int flags, abtio_deadline deadline,
                     abtio_op **op) ABTIO_PUBLIC;
 int abtio_acceptor_accept_nb(abtio_acceptor *acceptor, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
+int abtio_receiver_recv_nb(abtio_receiver *receiver, void **buf, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;
 int abtio_connect_nb(int fd, const struct sockaddr *addr, socklen_t size, abtio_deadline deadline,
                      abtio_op **op) ABTIO_PUBLIC;
 int abtio_send_nb(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline, abtio_op **op) ABTIO_PUBLIC;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "sources/buffers.h"
 #include "ring/fixed.h"
 #include "helpers.h"
 #include "lane.h"
@@ -75,10 +76,12 @@ static void before(void)
     abtioi_helpers_before_fork();
     abtioi_lanes_before_fork();
     abtioi_fixed_before_fork();
+    abtioi_buffers_before_fork();
 }
 
 static void in_parent(void)
 {
+    abtioi_buffers_after_fork();
     abtioi_fixed_after_fork();
     abtioi_lanes_after_fork();
     abtioi_helpers_after_fork();
@@ -89,6 +92,7 @@ static void in_child(void)
     abtioi_helpers_forget();
     abtioi_lanes_forget();
     abtioi_fixed_forget();
+    abtioi_buffers_forget();
     abtioi_begins = 0;
 }
 
@@ -138,6 +142,7 @@ int abtio_finalize(void)
         abtioi_lanes_end();
     abtioi_fixed_end();
     abtioi_helpers_end();
+    abtioi_buffers_end();
     return 0;
 }
 

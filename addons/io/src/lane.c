@@ -10,6 +10,7 @@
 #include "caller.h"
 #include "direct.h"
 #include "ring/drained.h"
+#include "ring/group.h"
 #include "helpers.h"
 #include "native.h"
 #include "ring/ring.h"
@@ -198,9 +199,12 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
 {
     ssize_t result = abtioi_submit_result(op, answer);
 
-    if (flags & IORING_CQE_F_MORE) {
-        abtioi_source_bring(op, answer);
-        return;
+    if (flags & (IORING_CQE_F_MORE | IORING_CQE_F_BUFFER)) {
+        abtioi_source_bring(op, answer, abtioi_submit_place(flags));
+        if (flags & IORING_CQE_F_MORE)
+            return;
+        if (answer > 0)
+            result = -EINTR; /* which is told, and the next one asked for */
     }
     if (op->code == CODE_recv && !op->polling && answer > 0)
         drained_set(&lane->drained, op->args.fd, !(flags & IORING_CQE_F_SOCK_NONEMPTY));
@@ -243,13 +247,11 @@ static void lane_reap(struct lane *lane)
 /* ---- Cancels --------------------------------------------------------------------------------------------------- */
 
 /*
- * Somebody's end of an operation. The list's push releases and its taking acquires, so that the lane sees `ended`. The
- * lane ends only when `cancelling` is zero, which is the last that a canceller touches.
+ * Somebody's end of an operation, or a wish. The list's push releases and its taking acquires, so that the lane sees
+ * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches.
  */
-void abtioi_lane_cancel(abtio_op *op)
+void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 {
-    struct lane *lane = op->lane;
-
     atomic_fetch_add(&lane->cancelling, 1); /* seq_cst: before the push, after which the lane may come to its end */
     op->next = atomic_load_explicit(&lane->to_cancel, memory_order_relaxed); /* relaxed: the exchange checks it */
     /* release: pairs with the acquire in take_cancels */
@@ -262,6 +264,11 @@ void abtioi_lane_cancel(abtio_op *op)
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
 
+void abtioi_lane_cancel(abtio_op *op)
+{
+    abtioi_lane_ask(op->lane, op);
+}
+
 static void take_cancels(struct lane *lane)
 {
     if (!atomic_load_explicit(&lane->to_cancel, memory_order_relaxed)) /* relaxed: a hint */
@@ -270,6 +277,11 @@ static void take_cancels(struct lane *lane)
     abtio_op *op = atomic_exchange_explicit(&lane->to_cancel, NULL, memory_order_acquire);
     while (op) {
         abtio_op *next = op->next;
+        if (op->code == CODE_wish) {
+            abtioi_set_serve(op, abtioi_lane_is_open(lane) ? lane : NULL);
+            op = next;
+            continue;
+        }
         atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for this thread */
         if (op->over)
             deliver(lane, op, op->result);
@@ -438,6 +450,7 @@ static void drain(struct lane *lane)
     list_remove(lane);
     if (!is_forgotten(lane))
         abtioi_ring_destroy(&lane->ring);
+    take_cancels(lane); /* wishes, if any: nobody can ask any more */
 }
 
 /* The stream ends, or libabtio. */
@@ -471,6 +484,16 @@ struct lane *abtioi_lane_self(void)
 {
     struct lane *lane = self ? self : lane_make();
     return lane && !lane->refused ? lane : NULL;
+}
+
+bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
+{
+    return abtioi_group_make(&lane->ring, set);
+}
+
+void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set)
+{
+    abtioi_group_end(&lane->ring, set);
 }
 
 bool abtioi_lane_is_open(const struct lane *lane)

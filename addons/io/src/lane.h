@@ -9,6 +9,7 @@
 #include "op.h"
 
 struct lane;
+struct buffer_set;
 
 /* Of all lanes together. */
 struct lane_counts {
@@ -46,6 +47,13 @@ void abtioi_lane_start(struct lane *lane, abtio_op *op);
  */
 void abtioi_lane_start_call(struct lane *lane, abtio_op *op);
 
+/* Lets its ring have a set of buffers, and takes that away. By the lane's stream. False: the kernel does not. */
+bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set);
+void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set);
+
+/* Asks for abtioi_set_serve, if the lane cannot end meanwhile. Any thread. */
+void abtioi_lane_ask(struct lane *lane, abtio_op *wish);
+
 /* Whether it takes operations. By the lane's stream. */
 bool abtioi_lane_is_open(const struct lane *lane);
 
@@ -66,7 +74,7 @@ enum {
     LANE_TAKEN,   /* it was ASKED, and the lane has found it */
     LANE_OVER,    /* the result is told, or about to be */
     LANE_HELPERS, /* it is the helpers', from the start or since its lane has ended */
-    LANE_SOURCE   /* it waits for a source, see source.h */
+    LANE_SOURCE   /* it waits for a source, see sources/source.h */
 };
 
 #endif

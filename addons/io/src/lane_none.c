@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "sources/buffers.h"
 #include "lane.h"
 
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
@@ -61,6 +62,34 @@ void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     (void)lane;
     (void)op;
+    abort();
+}
+
+bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
+{
+    (void)lane;
+    (void)set;
+    return false;
+}
+
+void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set)
+{
+    (void)lane;
+    (void)set;
+    abort();
+}
+
+void abtioi_group_add(struct buffer_set *set, unsigned place)
+{
+    (void)set;
+    (void)place;
+    abort();
+}
+
+void abtioi_lane_ask(struct lane *lane, abtio_op *wish)
+{
+    (void)lane;
+    (void)wish;
     abort();
 }
 

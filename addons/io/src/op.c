@@ -10,7 +10,11 @@
 #define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
 static const struct {
     unsigned ready, nowait;
-} calls[NUM_CODES] = {ABTIO_ALL_CALLS(CALL)[CODE_accept_many] = {POLLIN, 0}};
+} calls[NUM_CODES] = {
+    ABTIO_ALL_CALLS(CALL)[CODE_accept_many] = {POLLIN, 0},
+    [CODE_recv_many] = {POLLIN, 0},
+    [CODE_recv_one] = {POLLIN, 0},
+};
 #undef CALL
 
 unsigned abtioi_op_ready(const abtio_op *op)

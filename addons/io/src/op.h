@@ -20,8 +20,8 @@
 #include "calls.h"
 
 #define CALL(type, name, ...) CODE_##name,
-/* Beside the calls: what a source consists of (source.h). */
-enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_waiter, NUM_CODES };
+/* Beside the calls: what a source consists of, and what a lane is asked to do (sources/). */
+enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_recv_many, CODE_recv_one, CODE_waiter, CODE_wish, NUM_CODES };
 #undef CALL
 
 struct args {

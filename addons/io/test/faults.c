@@ -371,11 +371,50 @@ static void receive_later(void *arg)
     later_result = abtio_recv(later_fds[0], &byte, 1, 0, ABTIO_FOREVER);
 }
 
+/* A receiver in a ring that is taken away: it goes on without it, and without the buffers that the ring has had. */
+struct received {
+    abtio_buffers *buffers;
+    abtio_receiver *receiver;
+    abtio_op *op;
+    void *buf, *held;
+    int fds[2];
+};
+
+static bool begin_receiving(struct received *received)
+{
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, received->fds) == 0 && write(received->fds[1], "held", 4) == 4 &&
+           abtio_buffers_create(8, 2, &received->buffers) == 0 &&
+           abtio_receiver_create(received->fds[0], 0, received->buffers, &received->receiver) == 0 &&
+           abtio_receiver_recv(received->receiver, &received->held, ABTIO_FOREVER) == 4 &&
+           abtio_receiver_recv_nb(received->receiver, &received->buf, ABTIO_FOREVER, &received->op) == 0;
+}
+
+/* What is received now, three times with two buffers. */
+static bool goes_on_receiving(struct received *received)
+{
+    bool good = true;
+
+    for (int i = 0; i < 3; i++) {
+        good &= write(received->fds[1], "later", 5) == 5;
+        good &= abtio_receiver_recv(received->receiver, &received->buf, ABTIO_FOREVER) == 5;
+        good = good && !memcmp(received->buf, "later", 5);
+        good = good && abtio_buffers_give_back(received->buffers, received->buf) == 0;
+    }
+    return good;
+}
+
+static bool end_receiving(struct received *received)
+{
+    return !memcmp(received->held, "held", 4) && abtio_buffers_give_back(received->buffers, received->held) == 0 &&
+           abtio_receiver_free(&received->receiver) == 0 && abtio_buffers_free(&received->buffers) == 0;
+}
+
 /* What the ring has taken ends with an error, and the rest goes on without it. */
 static int ring_taken_away(void *arg)
 {
     const unsigned *last = arg;
     abtio_config rings = {.backend = ABTIO_BACKEND_IO_URING};
+    struct received received;
     ABT_thread taken, later;
     abtio_op *op, *queued, *accepts;
     abtio_acceptor *acceptor;
@@ -388,7 +427,7 @@ static int ring_taken_away(void *arg)
         return 77;
     must(ABT_thread_create(own_pool(), receive_taken, NULL, ABT_THREAD_ATTR_NULL, &taken));
     if (abtio_recv_nb(taken_fds[1], &byte, 1, 0, ABTIO_FOREVER, &op) != 0 ||
-        abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &accepts) != 0 ||
+        abtio_acceptor_accept_nb(acceptor, ABTIO_FOREVER, &accepts) != 0 || !begin_receiving(&received) ||
         abtio_sleep(10 * MS, ABTIO_FOREVER) != 0 || /* the stream sleeps in its ring */
         abtio_recv_nb(later_fds[1], &byte, 1, 0, ABTIO_FOREVER, &queued) != 0)
         return 1;
@@ -407,6 +446,11 @@ static int ring_taken_away(void *arg)
         return 5;
     if (abtio_op_wait(accepts) != -EIO || abtio_acceptor_accept(acceptor, abtio_after(MS)) != -ETIMEDOUT)
         return 6;
+    if (abtio_op_wait(received.op) != -EIO || !goes_on_receiving(&received))
+        return 7;
+    abtio_op_free(&received.op);
+    if (!end_receiving(&received))
+        return 8;
     abtio_op_free(&op);
     abtio_op_free(&queued);
     abtio_op_free(&accepts);
@@ -483,6 +527,13 @@ static int without_tables(void *arg)
         return 2;
     must(abtio_unregister_memory(memory));
     must(abtio_unregister_file(fds[0]));
+    struct received received;
+    if (!begin_receiving(&received) || abtio_cancel(received.op) != 0 || !goes_on_receiving(&received) ||
+        abtio_op_wait(received.op) != -ECANCELED)
+        return 3;
+    abtio_op_free(&received.op);
+    if (!end_receiving(&received))
+        return 4;
     must(abtio_finalize());
     must(ABT_finalize());
     return 0;

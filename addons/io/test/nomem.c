@@ -35,6 +35,42 @@ static void use_acceptor(void)
     close(client);
 }
 
+/* One that is to come is received, or there is an error and it is still in the socket. */
+static void receive_one(abtio_receiver *receiver, abtio_buffers *buffers, const int fds[2])
+{
+    void *buf;
+    char byte;
+
+    run_wrong += write(fds[0], "r", 1) != 1;
+    ssize_t n = abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER);
+    if (n == 1)
+        run_wrong += *(char *)buf != 'r' || abtio_buffers_give_back(buffers, buf) != 0;
+    else
+        run_wrong += (n != -ENOMEM && n != -EAGAIN) || recv(fds[1], &byte, 1, MSG_DONTWAIT) != 1;
+}
+
+static void use_receiver(const int fds[2])
+{
+    abtio_buffers *buffers = NULL;
+    abtio_receiver *receiver = NULL;
+    abtio_op *op;
+    void *buf;
+
+    int code = abtio_buffers_create(100, 2, &buffers);
+    run_wrong += (code != 0 && code != -ENOMEM) || (code == 0) != (buffers != NULL);
+    if (code != 0)
+        return;
+    code = abtio_receiver_create(fds[1], 0, buffers, &receiver);
+    run_wrong += (code != 0 && code != -ENOMEM) || (code == 0) != (receiver != NULL);
+    if (code == 0) {
+        receive_one(receiver, buffers, fds);
+        receive_one(receiver, buffers, fds);
+        if (abtio_receiver_recv_nb(receiver, &buf, ABTIO_FOREVER, &op) == 0)
+            abtio_op_free(&op);
+    }
+    run_wrong += abtio_receiver_free(&receiver) != 0 || abtio_buffers_free(&buffers) != 0;
+}
+
 static void use(void *arg)
 {
     int *fds = arg;
@@ -60,6 +96,7 @@ static void use(void *arg)
         abtio_op_free(&op);
     }
     use_acceptor();
+    use_receiver(fds);
     code = abtio_blocking(NULL, NULL, 0); /* it is late, and asks for a thread all the same */
     run_wrong += code != -ETIMEDOUT && code != -EAGAIN && code != -ENOMEM;
     run_wrong += abtio_unregister_memory(fds) != 0 || abtio_unregister_file(fds[0]) != 0;

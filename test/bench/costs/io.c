@@ -125,6 +125,57 @@ static void acceptor_free(int i)
     must_io(abtio_acceptor_free(&acceptors[i]));
 }
 
+static abtio_buffers *pools[TIMES];
+static abtio_receiver *receivers[TIMES];
+
+static void make_pools(void)
+{
+    begin();
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_buffers_create(64, 1, &pools[i]));
+}
+
+static void free_pools(void)
+{
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_buffers_free(&pools[i]));
+    finalize();
+}
+
+static void buffers_create(int i)
+{
+    must_io(abtio_buffers_create(64, 1, &pools[i]));
+}
+
+static void buffers_free(int i)
+{
+    must_io(abtio_buffers_free(&pools[i]));
+}
+
+static void make_receivers(void)
+{
+    make_pools();
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_receiver_create(-1, 0, pools[i], &receivers[i]));
+}
+
+static void free_receivers(void)
+{
+    for (int i = 0; i < TIMES; i++)
+        must_io(abtio_receiver_free(&receivers[i]));
+    free_pools();
+}
+
+static void receiver_create(int i)
+{
+    must_io(abtio_receiver_create(-1, 0, pools[i], &receivers[i]));
+}
+
+static void receiver_free(int i)
+{
+    must_io(abtio_receiver_free(&receivers[i]));
+}
+
 COST_ROW(op_test, "abtio_op_test", "it is done", make_done, op_test, free_done, 1, IN_ULT, NULL);
 COST_ROW(op_wait, "abtio_op_wait", "it is done", make_done, op_wait, free_done, 1, IN_ULT, NULL);
 COST_ROW(op_wait_any, "abtio_op_wait_any", "the only one is done", make_done, op_wait_any, free_done, 1, IN_ULT, NULL);
@@ -139,4 +190,11 @@ COST_ROW(after, "abtio_after", "without what the clock takes", NULL, after, NULL
 COST_ROW(acceptor_create, "abtio_acceptor_create", "an acceptor", begin, acceptor_create, free_acceptors, 1, IN_ULT,
          NULL);
 COST_ROW(acceptor_free, "abtio_acceptor_free", "nobody has asked it", make_acceptors, acceptor_free, finalize, 1,
+         IN_ULT, NULL);
+COST_ROW(buffers_create, "abtio_buffers_create", "a buffer", begin, buffers_create, free_pools, 1, IN_ULT, NULL);
+COST_ROW(buffers_free, "abtio_buffers_free", "nobody has received into it", make_pools, buffers_free, finalize, 1,
+         IN_ULT, NULL);
+COST_ROW(receiver_create, "abtio_receiver_create", "a receiver", make_pools, receiver_create, free_receivers, 1, IN_ULT,
+         NULL);
+COST_ROW(receiver_free, "abtio_receiver_free", "nobody has asked it", make_receivers, receiver_free, free_pools, 1,
          IN_ULT, NULL);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "ring/group.h"
 
 enum { FEATURES = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG | IORING_FEAT_CQE_SKIP };
 
@@ -123,6 +124,7 @@ static void ring_unregister(const struct ring *ring)
 
 void abtioi_ring_destroy(struct ring *ring)
 {
+    abtioi_sets_leave(&ring->sets, false);
     abtioi_fixed_leave(&ring->fixed);
     munmap(ring->sqes, ring->sqes_size);
     munmap(ring->map, ring->map_size);
@@ -144,6 +146,7 @@ void abtioi_ring_forget(struct ring *ring)
 
 void abtioi_ring_abandon(struct ring *ring)
 {
+    abtioi_sets_leave(&ring->sets, true);
     abtioi_fixed_leave(&ring->fixed);
     ring_unregister(ring);
     abtioi_ring_forget(ring);
@@ -183,6 +186,8 @@ int abtioi_ring_try(unsigned entries, int *single_issuer, char *reason, size_t s
     }
     const char *lacks = ring_lacks(&ring);
     snprintf(reason, size, "%s", lacks ? lacks : "the kernel has all that is needed");
+    if (!lacks)
+        abtioi_group_probe(&ring);
     *single_issuer = (ring.setup & IORING_SETUP_SINGLE_ISSUER) != 0;
     abtioi_ring_destroy(&ring);
     return lacks ? -ENOSYS : 0;

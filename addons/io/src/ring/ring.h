@@ -31,6 +31,7 @@ struct ring {
     size_t map_size, sqes_size;
     _Atomic(uint64_t) enters; /* system calls; others read it */
     struct fixed_table fixed;
+    struct buffer_set *sets; /* its groups of provided buffers */
 };
 
 /* Makes the ring of the calling thread: 0 or -errno. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "ring/group.h"
 
 /* What most operations consist of. */
 static void fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr, size_t len, uint64_t off)
@@ -30,7 +31,8 @@ static size_t clamp(size_t size)
 
 bool abtioi_submit_knows(enum code code)
 {
-    return code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo && code != CODE_blocking;
+    return code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo &&
+           code != CODE_blocking;
 }
 
 /* Until when a sleep lasts: its end, or the deadline. The kernel reads it when the submission is handed over. */
@@ -50,6 +52,15 @@ static void fill_splice(struct io_uring_sqe *sqe, const struct args *a)
     sqe->splice_fd_in = a->fd2;
     sqe->splice_off_in = (uint64_t)a->offset2;
     sqe->splice_flags = a->flags;
+}
+
+/* Into what the group provides. Where it does not go on by itself, it is submitted again after each result. */
+static void fill_recv_many(struct io_uring_sqe *sqe, const struct args *a)
+{
+    fill(sqe, IORING_OP_RECV, a->fd, NULL, 0, 0);
+    sqe->flags = IOSQE_BUFFER_SELECT;
+    sqe->buf_group = (uint16_t)a->fd2;
+    sqe->ioprio = abtioi_group_goes_on ? IORING_RECV_MULTISHOT : 0;
 }
 
 /* Those that move no bytes of a descriptor that is open. */
@@ -109,6 +120,7 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
         fill(sqe, IORING_OP_ACCEPT, a->fd, NULL, 0, 0);
         sqe->ioprio = IORING_ACCEPT_MULTISHOT;
         break;
+    case CODE_recv_many: fill_recv_many(sqe, a); return;
     case CODE_connect: fill(sqe, IORING_OP_CONNECT, a->fd, a->in, 0, a->size); return;
     default: fill_others(sqe, op); return;
     }
@@ -147,6 +159,11 @@ bool abtioi_submit_is_large(const struct io_uring_sqe *sqe)
     enum { LARGE = 128 * 1024 };
     return sqe->len >= LARGE && (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE ||
                                  sqe->opcode == IORING_OP_READ_FIXED || sqe->opcode == IORING_OP_WRITE_FIXED);
+}
+
+int abtioi_submit_place(unsigned flags)
+{
+    return flags & IORING_CQE_F_BUFFER ? (int)(flags >> IORING_CQE_BUFFER_SHIFT) : -1;
 }
 
 ssize_t abtioi_submit_result(const abtio_op *op, int result)

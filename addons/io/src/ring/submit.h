@@ -29,6 +29,9 @@ void abtioi_submit_poll_first(struct io_uring_sqe *sqe);
  */
 bool abtioi_submit_is_large(const struct io_uring_sqe *sqe);
 
+/* The place of the buffer that a completion has brought, in its group, or -1. */
+int abtioi_submit_place(unsigned flags);
+
 /* The result of the system call, made of the ring's. */
 ssize_t abtioi_submit_result(const abtio_op *op, int result);
 

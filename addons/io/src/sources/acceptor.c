@@ -11,28 +11,28 @@ struct abtio_acceptor {
 };
 
 /* Errors are for those who wait. */
-static struct result *keep_connection(struct source *source, int value)
+static struct result *keep_connection(struct source *source, int value, void *buf)
 {
     struct result *kept = value < 0 ? NULL : malloc(sizeof(*kept));
 
     (void)source;
     if (kept)
-        kept->value = value;
+        *kept = (struct result){.value = value, .buf = buf};
     else if (value >= 0)
         close(value);
     return kept;
 }
 
-static void get_connection(struct source *source, struct result *kept)
+static void free_place(struct result *kept)
 {
-    (void)source;
     free(kept);
 }
 
 static void close_connection(struct source *source, struct result *kept)
 {
+    (void)source;
     close(kept->value);
-    get_connection(source, kept);
+    free_place(kept);
 }
 
 int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
@@ -40,7 +40,7 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
     static const struct source_kind kind = {.many = CODE_accept_many,
                                             .one = CODE_accept,
                                             .keep = keep_connection,
-                                            .get = get_connection,
+                                            .release = free_place,
                                             .discard = close_connection};
 
     if (!abtioi_is_begun())
@@ -60,12 +60,12 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
 
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline)
 {
-    return (int)abtioi_source_get(&acceptor->source, deadline);
+    return (int)abtioi_source_get(&acceptor->source, NULL, deadline);
 }
 
 int abtio_acceptor_accept_nb(abtio_acceptor *acceptor, abtio_deadline deadline, abtio_op **op)
 {
-    return abtioi_source_get_nb(&acceptor->source, deadline, op);
+    return abtioi_source_get_nb(&acceptor->source, NULL, deadline, op);
 }
 
 int abtio_acceptor_free(abtio_acceptor **acceptor)

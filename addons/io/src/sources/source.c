@@ -71,14 +71,22 @@ static void push_result(struct source *source, struct result *result)
     source->num++;
 }
 
+static void give_buffer(const abtio_op *waiter, void *buf)
+{
+    if (waiter->args.out)
+        *(void **)waiter->args.out = buf;
+}
+
 /* Gives a result to the first waiter, who is returned and to be told, or keeps it. */
-static abtio_op *put_result(struct source *source, int value)
+static abtio_op *put_result(struct source *source, int value, void *buf)
 {
     abtio_op *waiter = pop_waiter(source);
 
-    if (waiter)
+    if (waiter) {
+        give_buffer(waiter, buf);
         return waiter;
-    struct result *result = source->kind->keep(source, value);
+    }
+    struct result *result = source->kind->keep(source, value, buf);
     if (result)
         push_result(source, result);
     return NULL;
@@ -86,11 +94,14 @@ static abtio_op *put_result(struct source *source, int value)
 
 /* ---- The operation --------------------------------------------------------------------------------------------- */
 
-/* Sets it up for a lane, or for the helpers with NULL. The lock is held. */
-static void arm(struct source *source, struct lane *lane)
+/* Sets it up for a lane, or for the helpers with NULL. False: it is put off. The lock is held. */
+static bool arm(struct source *source, struct lane *lane)
 {
     abtio_op *op = &source->op;
 
+    source->put_off = source->kind->prepare && !source->kind->prepare(source, &lane);
+    if (source->put_off)
+        return false;
     op_init(op, lane ? source->kind->many : source->kind->one, ABTIO_FOREVER);
     abtioi_op_use_eventual(op);
     op->told = TOLD_TO_SOURCE;
@@ -101,13 +112,14 @@ static void arm(struct source *source, struct lane *lane)
     /* relaxed: the lock hands it over */
     atomic_store_explicit(&op->phase, lane ? LANE_UNDER_WAY : LANE_HELPERS, memory_order_relaxed);
     source->armed = true;
+    return true;
 }
 
 /* Starts it. A lane is that of the calling stream. The lock is not held. */
-static void start(abtio_op *op, struct lane *lane)
+static void start(abtio_op *op)
 {
-    if (lane)
-        abtioi_lane_start(lane, op);
+    if (op->lane)
+        abtioi_lane_start(op->lane, op);
     else if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
 }
@@ -121,12 +133,13 @@ static void tell_all(abtio_op *waiters, int result)
     }
 }
 
-void abtioi_source_bring(abtio_op *op, int result)
+void abtioi_source_bring(abtio_op *op, int result, int place)
 {
     struct source *source = op->source;
 
     pthread_mutex_lock(source->lock);
-    abtio_op *waiter = put_result(source, result);
+    void *buf = place < 0 ? NULL : source->kind->take(source, (unsigned)place, result);
+    abtio_op *waiter = place < 0 || buf ? put_result(source, result, buf) : NULL;
     bool stops = source->num >= source->enough && !source->stopping;
     source->stopping |= stops;
     pthread_mutex_unlock(source->lock);
@@ -135,6 +148,12 @@ void abtioi_source_bring(abtio_op *op, int result)
     /* Its end is told by this thread, so that the source is still there. */
     if (stops)
         abtioi_cancel(op);
+}
+
+/* Whether it is to be told to one who asks. There being no native thread is told to all who wait. */
+static bool is_result(const struct source *source, ssize_t result)
+{
+    return result != -ECANCELED && result != -EAGAIN && !(result == -ENOBUFS && source->kind->prepare);
 }
 
 /*
@@ -147,45 +166,74 @@ void abtioi_source_end(abtio_op *op, ssize_t result)
     struct source *source = op->source;
     struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
     abtio_op *waiter = NULL, *refused = NULL;
+    void *buf = result > 0 ? op->args.out : NULL;
 
     pthread_mutex_lock(source->lock);
     if (result == -EAGAIN || !abtioi_is_begun())
         refused = pop_all_waiters(source);
-    if (result != -ECANCELED)
-        waiter = put_result(source, (int)result);
-    bool freeing = source->freeing, again = source->first && !freeing;
+    if (is_result(source, result))
+        waiter = put_result(source, (int)result, buf);
     source->armed = source->stopping = false;
-    if (again)
-        arm(source, lane);
+    bool freeing = source->freeing, again = source->first && !freeing && arm(source, lane);
     pthread_mutex_unlock(source->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
     tell_all(refused, result == -EAGAIN ? -EAGAIN : -ECANCELED);
     if (again)
-        start(op, lane);
+        start(op);
     if (freeing) {
         ABT_eventual_set(op_eventual(op), NULL, 0);
         abtioi_native_wake();
     }
 }
 
+/* Those to start are linked by what only their side uses, since each may be cancelled at once. */
+void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct lane *lane)
+{
+    abtio_op *first = NULL, **last = &first, *refused = NULL;
+
+    while (list) {
+        struct source *source = list;
+        list = source->later;
+        source->put_off = false;
+        if (!abtioi_is_begun()) {
+            *source->last = refused;
+            refused = pop_all_waiters(source);
+        } else if (source->first && arm(source, lane)) {
+            source->op.later = NULL;
+            *last = &source->op;
+            last = &source->op.later;
+        }
+    }
+    pthread_mutex_unlock(lock);
+    tell_all(refused, -ECANCELED);
+    while (first) {
+        abtio_op *op = first;
+        first = op->later;
+        start(op);
+    }
+}
+
 /* ---- Waiters --------------------------------------------------------------------------------------------------- */
 
-static void init_waiter(abtio_op *waiter, struct source *source, abtio_deadline deadline)
+static void init_waiter(abtio_op *waiter, struct source *source, void **buf, abtio_deadline deadline)
 {
     op_init(waiter, CODE_waiter, deadline);
+    waiter->args.out = buf;
     abtioi_op_use_eventual(waiter);
     waiter->source = source;
     /* relaxed: nobody else knows it yet */
     atomic_store_explicit(&waiter->phase, LANE_SOURCE, memory_order_relaxed);
 }
 
-static int take_result(struct source *source)
+static int take_result(struct source *source, const abtio_op *waiter)
 {
     struct result *result = pop_result(source);
     int value = result->value;
 
-    source->kind->get(source, result);
+    give_buffer(waiter, result->buf);
+    if (source->kind->release)
+        source->kind->release(result);
     return value;
 }
 
@@ -198,31 +246,30 @@ static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *resul
     if (is_ult())
         lane = abtioi_lane_for(source->kind->many);
     pthread_mutex_lock(source->lock);
-    bool found = source->num > 0, starts = !found && !source->armed;
+    bool found = source->num > 0, starts = !found && !source->armed && !source->put_off;
     if (found)
-        *result = take_result(source);
+        *result = take_result(source, waiter);
     else
         push_waiter(source, waiter);
-    if (starts)
-        arm(source, lane);
+    starts = starts && arm(source, lane);
     pthread_mutex_unlock(source->lock);
     if (starts)
-        start(&source->op, lane);
+        start(&source->op);
     return found;
 }
 
-ssize_t abtioi_source_get(struct source *source, abtio_deadline deadline)
+ssize_t abtioi_source_get(struct source *source, void **buf, abtio_deadline deadline)
 {
     abtio_op waiter;
     ssize_t result;
 
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    init_waiter(&waiter, source, deadline);
+    init_waiter(&waiter, source, buf, deadline);
     return take_or_wait(source, &waiter, &result) ? result : abtio_op_wait(&waiter);
 }
 
-int abtioi_source_get_nb(struct source *source, abtio_deadline deadline, abtio_op **op)
+int abtioi_source_get_nb(struct source *source, void **buf, abtio_deadline deadline, abtio_op **op)
 {
     ssize_t result;
 
@@ -231,7 +278,7 @@ int abtioi_source_get_nb(struct source *source, abtio_deadline deadline, abtio_o
     abtio_op *waiter = malloc(sizeof(*waiter));
     if (!waiter)
         return -ENOMEM;
-    init_waiter(waiter, source, deadline);
+    init_waiter(waiter, source, buf, deadline);
     *op = waiter;
     if (take_or_wait(source, waiter, &result))
         abtioi_op_deliver(waiter, result);
@@ -265,7 +312,7 @@ void abtioi_source_look(abtio_op *waiter)
 
 void abtioi_source_init(struct source *source)
 {
-    source->armed = source->stopping = source->freeing = false;
+    source->armed = source->put_off = source->stopping = source->freeing = false;
     source->last = &source->first;
     source->first = NULL;
     source->last_result = &source->first_result;
@@ -278,6 +325,8 @@ int abtioi_source_fini(struct source *source)
     pthread_mutex_lock(source->lock);
     bool busy = source->first, armed = source->armed;
     source->freeing = !busy;
+    if (!busy && source->put_off)
+        source->kind->forget(source);
     pthread_mutex_unlock(source->lock);
     if (busy)
         return -EBUSY;

@@ -24,17 +24,27 @@
 struct result {
     struct result *next;
     int value;
+    void *buf; /* that has come with it, or NULL */
 };
 
 struct source;
 
-/* What kind of results they are. All but the last are called with the lock held. */
+/* What kind of results they are. All but the last function are called with the lock held. */
 struct source_kind {
     enum code many, one;
-    /* A place for a result until somebody asks, with its value in it. NULL: it is not kept. */
-    struct result *(*keep)(struct source *source, int value);
-    /* Somebody gets it, and the place is free again. */
-    void (*get)(struct source *source, struct result *result);
+    /*
+     * Before the operation is begun, on a lane or with NULL by helpers, to which this may change it. False: it is put
+     * off, until abtioi_source_try_again. It is the same when the operation ends with -ENOBUFS. May be NULL.
+     */
+    bool (*prepare)(struct source *source, struct lane **lane);
+    /* One that was put off need not be tried again. May be NULL if prepare is. */
+    void (*forget)(struct source *source);
+    /* The buffer that a lane's operation has taken for this value, or NULL: there is no result in it. */
+    void *(*take)(struct source *source, unsigned place, int value);
+    /* A place for a result until somebody asks, with value and buffer in it. NULL: it is not kept. */
+    struct result *(*keep)(struct source *source, int value, void *buf);
+    /* Somebody has got it, and the place is free again. May be NULL. */
+    void (*release)(struct result *result);
     /* Nobody asks for it any more. */
     void (*discard)(struct source *source, struct result *result);
 };
@@ -44,10 +54,12 @@ struct source {
     pthread_mutex_t *lock;
     struct args args;        /* of the operation */
     bool armed;              /* the operation is under way */
+    bool put_off;            /* it is to be begun when it is tried again */
     bool stopping;           /* it is being cancelled, since enough results are kept */
     bool freeing;            /* it is being cancelled, and its eventual tells the end */
     abtio_op *first, **last; /* waiters */
     struct result *first_result, **last_result;
+    struct source *later; /* among those that are put off */
     unsigned num, enough; /* results that are kept, and with how many the operation is stopped until somebody asks */
     abtio_op op;
 };
@@ -58,17 +70,24 @@ void abtioi_source_init(struct source *source);
 /* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
 int abtioi_source_fini(struct source *source);
 
-/* A result for a caller that waits until the deadline. */
-ssize_t abtioi_source_get(struct source *source, abtio_deadline deadline);
+/* A result for a caller that waits until the deadline. *buf gets the buffer; NULL where there are none. */
+ssize_t abtioi_source_get(struct source *source, void **buf, abtio_deadline deadline);
 
 /* The same with a handle: 0, or -errno. */
-int abtioi_source_get_nb(struct source *source, abtio_deadline deadline, abtio_op **op);
+int abtioi_source_get_nb(struct source *source, void **buf, abtio_deadline deadline, abtio_op **op);
 
-/* The operation has brought a result, and goes on. By the lane that does it. */
-void abtioi_source_bring(abtio_op *op, int result);
+/*
+ * The operation has brought a result, in a buffer unless its place is negative, and goes on; but it ends where the
+ * result is not greater than 0 and there is a buffer, which is of no use then. By the lane that does it.
+ */
+void abtioi_source_bring(abtio_op *op, int result, int place);
 
 /* The operation has ended. By who has done it. */
 void abtioi_source_end(abtio_op *op, ssize_t result);
+
+/* Tries a list of those again that were put off, on the caller's lane or elsewhere. Their lock is held, and released.
+ */
+void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct lane *lane);
 
 /* Ends a waiter, if it still waits. Any thread. */
 void abtioi_source_leave(abtio_op *waiter, int why);

@@ -1,0 +1,125 @@
+/* The public calls of receivers: sources of buffers with what a socket has brought. */
+#include <errno.h>
+#include <stdlib.h>
+#include "backend.h"
+#include "sources/buffers.h"
+
+struct abtio_receiver {
+    struct source source;
+    struct abtio_buffers *pool;
+    struct buffer_set *set; /* that its operation receives into, or waits for */
+    struct result end;      /* an error or the end of the stream: at most one, behind the data of its operation */
+};
+
+static struct abtio_receiver *receiver_of(struct source *source)
+{
+    return (struct abtio_receiver *)source;
+}
+
+static bool prepare(struct source *source, struct lane **lane)
+{
+    struct abtio_receiver *receiver = receiver_of(source);
+
+    receiver->set = abtioi_buffers_choose(receiver->pool, lane);
+    if (receiver->set->num_free > 0)
+        return true;
+    abtioi_set_put_off(receiver->set, source);
+    return false;
+}
+
+static void forget(struct source *source)
+{
+    abtioi_set_forget(receiver_of(source)->set, source);
+}
+
+/* An empty one is of no use to anybody. */
+static void *take(struct source *source, unsigned place, int value)
+{
+    struct buffer_set *set = receiver_of(source)->set;
+    void *buf = abtioi_set_take(set, place);
+
+    if (value > 0)
+        return buf;
+    abtioi_set_put(set, buf);
+    return NULL;
+}
+
+static struct result *keep(struct source *source, int value, void *buf)
+{
+    struct result *kept = buf ? &buffer_of(buf)->result : &receiver_of(source)->end;
+
+    kept->value = value;
+    kept->buf = buf;
+    return kept;
+}
+
+static void discard(struct source *source, struct result *result)
+{
+    if (result->buf)
+        abtio_buffers_give_back(receiver_of(source)->pool, result->buf);
+}
+
+/* One receiver does not keep most of a pool, and the others wait. */
+static unsigned enough_of(const struct abtio_buffers *pool)
+{
+    enum { SHARE = 8, MOST = 128 };
+    unsigned enough = pool->num / SHARE;
+
+    return enough < 1 ? 1 : enough > MOST ? MOST : enough;
+}
+
+int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_receiver **receiver)
+{
+    static const struct source_kind kind = {.many = CODE_recv_many,
+                                            .one = CODE_recv_one,
+                                            .prepare = prepare,
+                                            .forget = forget,
+                                            .take = take,
+                                            .keep = keep,
+                                            .discard = discard};
+
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    if (flags != 0)
+        return -EINVAL;
+    struct abtio_receiver *made = malloc(sizeof(*made));
+    if (!made)
+        return -ENOMEM;
+    made->pool = buffers;
+    made->source.kind = &kind;
+    made->source.lock = &buffers->lock;
+    made->source.enough = enough_of(buffers);
+    made->source.args = (struct args){.fd = fd, .fd2 = (int)buffers->id, .in2 = buffers, .size = buffers->size};
+    abtioi_source_init(&made->source);
+    pthread_mutex_lock(&buffers->lock);
+    buffers->num_receivers++;
+    pthread_mutex_unlock(&buffers->lock);
+    *receiver = made;
+    return 0;
+}
+
+ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline)
+{
+    return abtioi_source_get(&receiver->source, buf, deadline);
+}
+
+int abtio_receiver_recv_nb(abtio_receiver *receiver, void **buf, abtio_deadline deadline, abtio_op **op)
+{
+    return abtioi_source_get_nb(&receiver->source, buf, deadline, op);
+}
+
+int abtio_receiver_free(abtio_receiver **receiver)
+{
+    if (!*receiver)
+        return 0;
+    struct abtio_buffers *pool = (*receiver)->pool;
+    int code = abtioi_source_fini(&(*receiver)->source);
+    if (code < 0)
+        return code;
+    free(*receiver);
+    *receiver = NULL;
+    pthread_mutex_lock(&pool->lock);
+    pool->num_receivers--;
+    pthread_mutex_unlock(&pool->lock);
+    return 0;
+}
