@@ -13,6 +13,7 @@ from . import catalogue
 
 SEQUENTIAL = "sequential"  # the series of works without any runtime
 LIMIT = 30  # seconds that one measurement may take, with its preparations
+QUIET = 1.2  # a CPU whose yardstick is longer, of its least, is slowed down by others
 
 
 def name_of(program, series):
@@ -40,6 +41,10 @@ def how_it_ended(done):
     return f"crashed: {name}" + (f" ({said})" if said else "")
 
 
+def usable_cpus(num):
+    return sorted(os.sched_getaffinity(0))[:num]
+
+
 class Case:
     """One work by one program on some streams, and its figures: one per round."""
 
@@ -57,9 +62,9 @@ class Case:
     def is_long(self):
         return catalogue.WORKS[self.work][3]
 
-    def run(self, ms, quick, limit=LIMIT):
+    def run(self, ms, quick, limit=LIMIT, cpus=None):
         """One figure, within a limit in seconds; an error is kept and told, and the case is not run again."""
-        cpus = sorted(os.sched_getaffinity(0))[: self.streams]
+        cpus = cpus or usable_cpus(self.streams)
         command = self.program.command + ["run", self.work, self.series, str(self.streams), str(ms)]
         env, fds = {**self.program.environment(quick), **self.env}, ()
         if self.work.startswith("xs-"):
@@ -88,6 +93,17 @@ class Case:
         self.lowest.append(figures["min"])
         self.average.append(figures["avg"])
         self.highest.append(figures["max"])
+
+    def num_quiet(self, most):
+        return sum(1 for raw in self.raw if raw <= most)
+
+    def keep_quiet(self, most, least):
+        """Leaves out what was measured beside others, unless there is hardly anything else."""
+        if self.num_quiet(most) < max(1, least):
+            return
+        kept = [i for i, raw in enumerate(self.raw) if raw <= most]
+        for name in ("ns", "raw", "lowest", "average", "highest"):
+            setattr(self, name, [getattr(self, name)[i] for i in kept])
 
     def result(self):
         title, unit, figure, _ = catalogue.WORKS[self.work]
@@ -138,7 +154,7 @@ class Progress:
         if now - self.last < (0.2 if self.tty else 10):
             return
         self.last = now
-        line = f"{100 * self.done // self.total:3d}% {now - self.start:4.0f} s  {text}"
+        line = f"{min(99, 100 * self.done // self.total):3d}% {now - self.start:4.0f} s  {text}"
         print(f"\r\033[K{line}" if self.tty else line, end="" if self.tty else "\n", file=sys.stderr, flush=True)
 
     def end(self):
@@ -146,35 +162,57 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+class Yardstick:
+    """The raw switch, before and after each case, on the slowest of its CPUs. A virtual machine's CPU is often one of two
+    threads of a core: while another machine uses the second one, works take up to twice as long, and not all alike."""
+
+    def __init__(self, program, quick):
+        self.case, self.quick, self.figures = Case(program, "yield-2", "", 1), quick, []
+        self.case.work = "raw-switch"
+
+    def take(self, streams):
+        slowest = 0
+        for cpu in usable_cpus(streams):
+            figures = self.case.run(3, self.quick, cpus=[cpu])
+            if figures is None:
+                raise SystemExit(f"the raw switch: {self.case.error}")
+            self.figures.append(figures["ns"])
+            slowest = max(slowest, figures["ns"])
+        return slowest
+
+    def most(self):
+        return QUIET * min(self.figures)
+
+    def measure(self, case, ms, limit):
+        before = self.take(case.streams)
+        figures = case.run(ms, self.quick, limit)
+        if figures:
+            case.add(figures, (before + self.take(case.streams)) / 2)
+
+
 def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
-    """Round after round, each with all cases; long works in every third. When the time has come,
-    only what has no figure yet is measured, and of that not the long works. Returns the figures of the raw switch."""
-    raw = Case(raw_program, "yield-2", "", 1)
-    raw.work = "raw-switch"
+    """Round after round, each with all cases, until each has been measured so many times while its CPUs were quiet, but
+    at most three times as many; long works in every third. When the time has come, only what has no figure yet is
+    measured, and of that not the long works. Returns the figures of the raw switch."""
+    yardstick = Yardstick(raw_program, quick)
     long_rounds = (rounds + 2) // 3
     total = sum(long_rounds if c.is_long() else rounds for c in cases)
     progress = Progress(total)
-    all_raw, now_raw, last_work = [], None, None
-    for r in range(rounds):
+    for r in range(3 * rounds):
         for case in cases:
             late = time.monotonic() > end
-            if case.error or (case.is_long() and r % 3) or (late and (case.ns or case.is_long())):
+            enough = r >= rounds and (case.is_long() or case.num_quiet(yardstick.most()) >= rounds)
+            if case.error or enough or (case.is_long() and r % 3) or (late and (case.ns or case.is_long())):
                 continue
             progress.step(f"round {r + 1} of {rounds}: {case.work}, {case.name}, {case.streams}")
-            if case.work != last_work or now_raw is None:
-                figures = raw.run(3, quick)
-                if figures is None:
-                    raise SystemExit(f"the raw switch: {raw.error}")
-                now_raw, last_work = figures["ns"], case.work
-                all_raw.append(now_raw)
-            figures = case.run(ms, quick, limit)
-            if figures:
-                case.add(figures, now_raw)
-            else:
+            yardstick.measure(case, ms, limit)
+            if case.error:
                 progress.end()
                 print(f"{case.place()}: {case.error}", file=sys.stderr)
     progress.end()
-    return all_raw
+    for case in cases:
+        case.keep_quiet(yardstick.most(), 1 if case.is_long() else rounds // 3)
+    return yardstick.figures
 
 
 def instructions(build):

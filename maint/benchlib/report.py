@@ -61,7 +61,8 @@ def table(data):
     lines = ["# Benchmarks", "",
              f"{describe(about)}; {about['date']}. Load of the machine at the start: {about['load']:.1f}.",
              f"Raw switch: {data['raw']['median']:.2f} ns, between {data['raw']['low']:.2f} and "
-             f"{data['raw']['high']:.2f}. Medians of {rounds_of(data)} interleaved rounds; low and high are the rounds'. "
+             f"{data['raw']['high']:.2f}. Medians of {rounds_of(data)} interleaved rounds: those in which the raw switch "
+             "was near its least before and after, where there were such. Low and high are the rounds'. "
              "x raw: in raw switches of the same round; speedup: over the same work "
              "without a runtime."]
     for figure, heading in catalogue.FIGURES.items():
