@@ -1,6 +1,7 @@
 """maint/bench --io: libabtio beside what people use instead, on the same work, in interleaved rounds of one run.
 
-    echo    64 bytes on loopback: beside an epoll loop in C, Go's net and tokio; the server has a processor of its own
+    echo    64 bytes on loopback: beside an epoll loop and a plain loop over liburing in C, Go's net and tokio; the
+            server has a processor of its own
     ring    operations of one ring: beside a plain loop over liburing
     idle    many connections on which nothing happens: CPU time and memory of the server
     files   many files of random bytes, written past the page cache: beside native threads
@@ -98,6 +99,7 @@ BUILDERS = {
     "client": lambda: compile_c("client", SOURCES / "client.c", ["-luring"]),
     "echo, libabtio": lambda: compile_c("echo_abtio", SOURCES / "echo_abtio.c", ABTIO),
     "echo, epoll loop": lambda: compile_c("echo_epoll", SOURCES / "echo_epoll.c"),
+    "echo, plain ring": lambda: compile_c("echo_ring", SOURCES / "echo_ring.c", ["-luring"]),
     "echo, Go": build_go,
     "echo, tokio": build_tokio,
     "ring, libabtio": lambda: compile_c("ring_abtio", SOURCES / "ring_abtio.c", ABTIO),
@@ -201,7 +203,7 @@ def without_io_uring(found, missing, cpus):
     try:
         output_of([found["ring, plain"], "nop", 1, 1], cpus)
     except (KeyError, RuntimeError):
-        for name in ("client", "ring, plain"):
+        for name in ("client", "echo, plain ring", "ring, plain"):
             if found.pop(name, None):
                 missing.append((name, "io_uring is refused here"))
 

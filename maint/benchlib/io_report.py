@@ -183,7 +183,7 @@ def text(data):
 
 # ---- Plots -------------------------------------------------------------------------------------------------------
 
-COLOURS = {"libabtio": "#c2410c", "epoll loop": "#6b7280", "Go": "#0e7490", "tokio": "#854d0e",
+COLOURS = {"libabtio": "#c2410c", "epoll loop": "#6b7280", "Go": "#0e7490", "tokio": "#854d0e", "plain ring": "#111827",
            "io_uring": "#c2410c", "threads": "#fb923c", "pthreads": "#6b7280"}
 
 
