@@ -18,7 +18,7 @@ struct direct {
 /* What waits for a peer seldom succeeds at once, and the rest mostly does. */
 static inline unsigned *direct_doubt(struct direct *direct, const abtio_op *op)
 {
-    return &direct->doubt[abtioi_op_ready(op) == POLLIN];
+    return &direct->doubt[op_ready(op) == POLLIN];
 }
 
 /* Whether to try this one. */

@@ -88,7 +88,7 @@ static void submit(struct lane *lane, abtio_op *op)
         return;
     struct io_uring_sqe *sqe = ring_next(&lane->ring);
     if (op->polling)
-        abtioi_submit_poll(sqe, op->args.fd, abtioi_op_ready(op));
+        abtioi_submit_poll(sqe, op->args.fd, op_ready(op));
     else
         abtioi_submit_call(sqe, op);
     sqe->user_data = (uintptr_t)op;
@@ -102,7 +102,7 @@ static void submit(struct lane *lane, abtio_op *op)
     }
     if (fixed_version() != 0)
         abtioi_fixed_use(&lane->ring.fixed, sqe);
-    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || abtioi_submit_is_large(sqe))
+    if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || submit_is_large(sqe))
         lane_enter(lane, 0, -1);
 }
 
@@ -197,7 +197,7 @@ static void again(struct lane *lane, abtio_op *op)
 
 static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags)
 {
-    ssize_t result = abtioi_submit_result(op, answer);
+    ssize_t result = submit_result(op, answer);
 
     if (flags & (IORING_CQE_F_MORE | IORING_CQE_F_BUFFER)) {
         abtioi_source_bring(op, answer, abtioi_submit_place(flags));
@@ -219,7 +219,7 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
         hand_over(lane, op);
         return;
     }
-    enum next next = abtioi_op_next(op, &result);
+    enum next next = op_next(op, &result);
     op->polling = next == NEXT_POLL;
     if (next == NEXT_DELIVER)
         settle(lane, op, result);
@@ -467,7 +467,7 @@ static void lane_end(void *data)
 
 bool abtioi_lane_knows(enum code code)
 {
-    return abtioi_submit_knows(code);
+    return submit_knows(code);
 }
 
 static struct lane *lane_make(void)

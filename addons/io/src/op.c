@@ -8,29 +8,16 @@
 #include "sources/source.h"
 
 #define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
-static const struct {
-    unsigned ready, nowait;
-} calls[NUM_CODES] = {
+const struct call_kind abtioi_call_kinds[NUM_CODES] = {
     ABTIO_ALL_CALLS(CALL)[CODE_accept_many] = {POLLIN, 0},
     [CODE_recv_many] = {POLLIN, 0},
     [CODE_recv_one] = {POLLIN, 0},
 };
 #undef CALL
 
-unsigned abtioi_op_ready(const abtio_op *op)
-{
-    return calls[op->code].ready;
-}
-
 bool abtioi_op_is_late(const abtio_op *op)
 {
     return op->deadline != ABTIO_FOREVER && abtio_after(0) >= op->deadline;
-}
-
-static bool is_all(enum code code)
-{
-    return code == CODE_read_all || code == CODE_write_all || code == CODE_pread_all || code == CODE_pwrite_all ||
-           code == CODE_send_all || code == CODE_recv_all;
 }
 
 /* Some bytes have been moved. Whether there are more. */
@@ -44,8 +31,10 @@ static bool advance(abtio_op *op, size_t size)
     return size > 0 && op->args.size > 0;
 }
 
-enum next abtioi_op_next(abtio_op *op, ssize_t *result)
+enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
 {
+    struct call_kind kind = abtioi_call_kinds[op->code];
+
     /* relaxed: who has set it does not hand over anything else by it */
     int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
     if (*result == -EINTR || *result == -ECANCELED) {
@@ -54,11 +43,11 @@ enum next abtioi_op_next(abtio_op *op, ssize_t *result)
         *result = ended;
         return ended ? NEXT_DELIVER : NEXT_CALL;
     }
-    if (*result == -EAGAIN && calls[op->code].ready && !(op->args.flags & calls[op->code].nowait)) {
+    if (*result == -EAGAIN && kind.ready && !(op->args.flags & kind.nowait)) {
         *result = ended;
         return ended ? NEXT_DELIVER : NEXT_POLL;
     }
-    if (*result < 0 || !is_all(op->code))
+    if (*result < 0 || !op_is_all(op))
         return NEXT_DELIVER;
     if (advance(op, (size_t)*result)) {
         *result = ended;

@@ -98,14 +98,38 @@ static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline
 enum next {
     NEXT_DELIVER, /* the operation is over */
     NEXT_CALL,    /* the system call is to be made again */
-    NEXT_POLL     /* the descriptor is to be polled for abtioi_op_ready first */
+    NEXT_POLL     /* the descriptor is to be polled for op_ready first */
 };
 
-/* Looks at what the system has answered; *result becomes the operation's result when that is over. */
-enum next abtioi_op_next(abtio_op *op, ssize_t *result);
+/* Of each call, see calls.h. */
+struct call_kind {
+    unsigned ready, nowait;
+};
+
+extern const struct call_kind abtioi_call_kinds[NUM_CODES];
 
 /* POLLIN or POLLOUT: what the call waits for. */
-unsigned abtioi_op_ready(const abtio_op *op);
+static inline unsigned op_ready(const abtio_op *op)
+{
+    return abtioi_call_kinds[op->code].ready;
+}
+
+/* Whether it moves all bytes, by several calls if need be. */
+static inline bool op_is_all(const abtio_op *op)
+{
+    enum code code = op->code;
+    return code == CODE_read_all || code == CODE_write_all || code == CODE_pread_all || code == CODE_pwrite_all ||
+           code == CODE_send_all || code == CODE_recv_all;
+}
+
+/* Looks at what the system has answered; *result becomes the operation's result when that is over. */
+enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result);
+
+/* The same, at once for what most calls end with. */
+static inline enum next op_next(abtio_op *op, ssize_t *result)
+{
+    return *result >= 0 && !op_is_all(op) ? NEXT_DELIVER : abtioi_op_next_slow(op, result);
+}
 
 /* Whether its deadline has passed. */
 bool abtioi_op_is_late(const abtio_op *op);

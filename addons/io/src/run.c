@@ -180,12 +180,12 @@ ssize_t abtioi_run(abtio_op *op)
         if (op->code == CODE_blocking)
             return abtioi_run_once(op); /* whatever it returns is its own */
         result = abtioi_run_once(op);
-        enum next next = abtioi_op_next(op, &result);
+        enum next next = op_next(op, &result);
         if (next == NEXT_DELIVER)
             return result;
         short found;
         if (next == NEXT_POLL) {
-            int code = poll_for(op->args.fd, abtioi_op_ready(op), &found);
+            int code = poll_for(op->args.fd, op_ready(op), &found);
             if (code < 0 && code != -EINTR)
                 return code;
         }

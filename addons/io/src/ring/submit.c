@@ -29,12 +29,6 @@ static size_t clamp(size_t size)
     return size < MOST ? size : MOST;
 }
 
-bool abtioi_submit_knows(enum code code)
-{
-    return code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo &&
-           code != CODE_blocking;
-}
-
 /* Until when a sleep lasts: its end, or the deadline. The kernel reads it when the submission is handed over. */
 static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
 {
@@ -154,21 +148,7 @@ void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
         sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
 }
 
-bool abtioi_submit_is_large(const struct io_uring_sqe *sqe)
-{
-    enum { LARGE = 128 * 1024 };
-    return sqe->len >= LARGE && (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE ||
-                                 sqe->opcode == IORING_OP_READ_FIXED || sqe->opcode == IORING_OP_WRITE_FIXED);
-}
-
 int abtioi_submit_place(unsigned flags)
 {
     return flags & IORING_CQE_F_BUFFER ? (int)(flags >> IORING_CQE_BUFFER_SHIFT) : -1;
-}
-
-ssize_t abtioi_submit_result(const abtio_op *op, int result)
-{
-    if (op->code == CODE_sleep && result == -ETIME)
-        return op->args.offset <= op->deadline ? 0 : -ETIMEDOUT;
-    return result;
 }

@@ -2,11 +2,16 @@
 #ifndef ABTIO_SUBMIT_H
 #define ABTIO_SUBMIT_H
 
+#include <errno.h>
 #include "op.h"
 #include "ring/ring.h"
 
 /* Whether there is a ring operation for it. */
-bool abtioi_submit_knows(enum code code);
+static inline bool submit_knows(enum code code)
+{
+    return code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo &&
+           code != CODE_blocking;
+}
 
 /* Fills in all but user_data. */
 void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op);
@@ -27,12 +32,22 @@ void abtioi_submit_poll_first(struct io_uring_sqe *sqe);
  * Whether the system call is little beside what the kernel has to do: such a one is handed over at once, since a device
  * would idle until the units that are ready have had their turns. The limit is the common size of a device's request.
  */
-bool abtioi_submit_is_large(const struct io_uring_sqe *sqe);
+static inline bool submit_is_large(const struct io_uring_sqe *sqe)
+{
+    enum { LARGE = 128 * 1024 };
+    return sqe->len >= LARGE && (sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE ||
+                                 sqe->opcode == IORING_OP_READ_FIXED || sqe->opcode == IORING_OP_WRITE_FIXED);
+}
 
 /* The place of the buffer that a completion has brought, in its group, or -1. */
 int abtioi_submit_place(unsigned flags);
 
 /* The result of the system call, made of the ring's. */
-ssize_t abtioi_submit_result(const abtio_op *op, int result);
+static inline ssize_t submit_result(const abtio_op *op, int result)
+{
+    if (op->code == CODE_sleep && result == -ETIME)
+        return op->args.offset <= op->deadline ? 0 : -ETIMEDOUT;
+    return result;
+}
 
 #endif
