@@ -8,6 +8,8 @@ WORKS = {
     "create-16384": ("create+join+free of 16384 units per stream, per unit", "ns", "create", False),
     "revive-256": ("revive+join of 256 ULTs, per ULT", "ns", "switch", False),
     "create-to": ("create_to+free, one at a time", "ns", "create", False),
+    "kept-switch": ("a raw switch that keeps control words, and no more", "ns", "switch", False),
+    "kept-start": ("a raw start and end of a context, likewise", "ns", "switch", False),
     "yield-2": ("yield, 2 ULTs", "ns", "switch", False),
     "yield-256": ("yield, 256 ULTs", "ns", "switch", False),
     "yield-8-sites": ("yield, 8 ULTs from eight call sites", "ns", "switch", False),

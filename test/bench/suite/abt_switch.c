@@ -16,6 +16,23 @@ static void run_raw(const struct suite_work *work)
     suite_run(raw_switches, NULL, 2 * SWITCHES);
 }
 
+static void kept_switches(void *arg)
+{
+    (void)arg;
+    raw_switch_keeping_ns(SWITCHES);
+}
+
+static void kept_starts(void *arg)
+{
+    (void)arg;
+    raw_start_keeping_ns(SWITCHES);
+}
+
+static void run_kept(const struct suite_work *work)
+{
+    suite_run(work->n == 2 ? kept_switches : kept_starts, NULL, (double)work->n * SWITCHES);
+}
+
 /* ---- yield ---- */
 
 static long each, done;
@@ -118,6 +135,8 @@ static void run_pair(const struct suite_work *work)
 
 const struct suite_work abt_switch_works[] = {
     {"raw-switch", "", "1", run_raw, 0, 0},
+    {"kept-switch", "", "1", run_kept, 2, 0},
+    {"kept-start", "", "1", run_kept, 1, 0},
     {"yield-2", "private pool", "1", run_yield, 2, TEAM_PRIV},
     {"yield-2", "MPMC pool", "1", run_yield, 2, TEAM_MPMC},
     {"yield-2", "user's scheduler", "1", run_yield, 2, TEAM_USER},
