@@ -32,10 +32,9 @@ def cases(libabt, before, streams, works):
 
 
 def ratios(row):
-    """Of each variant over the first that has figures: the median over the rounds, which are interleaved."""
+    """Of each variant over the first that has figures."""
     base = row[0]
-    return [statistics.median(mine / first for mine, first in zip(case.ns, base.ns)) if case.ns and base.ns else None
-            for case in row]
+    return [measure.over(case.ns, case.numbers, base.ns, base.numbers) if case.ns and base.ns else None for case in row]
 
 
 def table(rows):

@@ -30,12 +30,6 @@ def best(results, row):
     return min(mine, key=lambda r: r["median"]) if mine else None
 
 
-def over(own, other):
-    """The median over the rounds, so that a machine that changes its speed meanwhile changes nothing: the two are
-    measured shortly after each other in each. Rounds that time did not allow are missing at the end."""
-    return statistics.median(mine / theirs for mine, theirs in zip(own["rounds"], other["rounds"]))
-
-
 def look(goal, results):
     """(the figure over the goal's bound, whether it holds), or None if something was not measured."""
     own = best(results, goal.row)
@@ -45,7 +39,7 @@ def look(goal, results):
         other = best(results, goal.of)
         if not other:
             return None
-        ratio = over(own, other) / goal.most
+        ratio = measure.over(own["rounds"], own["numbers"], other["rounds"], other["numbers"]) / goal.most
         return ratio, ratio <= (1 if goal.of.peer != "libabt" else TOLERANCE)
     ratio = (own["raw_switches"] if goal.of == catalogue.RAW else own["median"]) / goal.most
     return ratio, ratio <= TOLERANCE

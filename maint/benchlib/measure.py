@@ -30,6 +30,14 @@ def upper_quartile(values):
     return statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
 
 
+def over(mine, numbers, theirs, other_numbers):
+    """How many times as long it takes: the median over the rounds that both have figures of, so that a machine that
+    changes its speed meanwhile changes nothing. The two are measured shortly after each other in each."""
+    other = dict(zip(other_numbers, theirs))
+    ratios = [figure / other[number] for figure, number in zip(mine, numbers) if number in other]
+    return statistics.median(ratios) if ratios else statistics.median(mine) / statistics.median(theirs)
+
+
 def how_it_ended(done):
     said = done.stderr.strip()[-200:]
     if done.returncode > 0:
@@ -52,6 +60,7 @@ class Case:
         self.program, self.work, self.series, self.streams = program, work, series, streams
         self.env = env or {}
         self.label = label  # of a step
+        self.numbers = []  # of the rounds that the figures are of
         self.ns, self.raw, self.lowest, self.average, self.highest = [], [], [], [], []
         self.error = None
 
@@ -87,7 +96,8 @@ class Case:
     def place(self):
         return f"{self.work}, {self.name}, {self.streams} stream{'s' if self.streams > 1 else ''}"
 
-    def add(self, figures, raw):
+    def add(self, figures, raw, number):
+        self.numbers.append(number)
         self.ns.append(figures["ns"])
         self.raw.append(raw)
         self.lowest.append(figures["min"])
@@ -102,7 +112,7 @@ class Case:
         if self.num_quiet(most) < max(1, least):
             return
         kept = [i for i, raw in enumerate(self.raw) if raw <= most]
-        for name in ("ns", "raw", "lowest", "average", "highest"):
+        for name in ("numbers", "ns", "raw", "lowest", "average", "highest"):
             setattr(self, name, [getattr(self, name)[i] for i in kept])
 
     def result(self):
@@ -118,7 +128,7 @@ class Case:
             "quartile": upper_quartile(self.ns),
             "batch_min": median(self.lowest), "batch_avg": median(self.average), "batch_max": median(self.highest),
             "raw_switches": median(n / r for n, r in zip(self.ns, self.raw)) if unit == "ns" else None,
-            "limit": limit if mine else None, "rounds": self.ns,
+            "limit": limit if mine else None, "rounds": self.ns, "numbers": self.numbers,
         }
 
 
@@ -183,11 +193,11 @@ class Yardstick:
     def most(self):
         return QUIET * min(self.figures)
 
-    def measure(self, case, ms, limit):
+    def measure(self, case, number, ms, limit):
         before = self.take(case.streams)
         figures = case.run(ms, self.quick, limit)
         if figures:
-            case.add(figures, (before + self.take(case.streams)) / 2)
+            case.add(figures, (before + self.take(case.streams)) / 2, number)
 
 
 def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
@@ -205,7 +215,7 @@ def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
             if case.error or enough or (case.is_long() and r % 3) or (late and (case.ns or case.is_long())):
                 continue
             progress.step(f"round {r + 1} of {rounds}: {case.work}, {case.name}, {case.streams}")
-            yardstick.measure(case, ms, limit)
+            yardstick.measure(case, r, ms, limit)
             if case.error:
                 progress.end()
                 print(f"{case.place()}: {case.error}", file=sys.stderr)
