@@ -683,10 +683,21 @@ static bool is_room_kept(const unsigned char *room)
     return true;
 }
 
-/* Another context, which looks at the room while its owner is away. */
+static void scribble(void *arg)
+{
+    volatile char bytes[512];
+
+    (void)arg;
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = 0x33;
+}
+
+/* Another context, which uses what the owner's stack has free below its frames, and looks at the room meanwhile. */
 static void visitor(void)
 {
     for (;;) {
+        void *top = (void *)(((uintptr_t)main_ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
+        abti_ctx_call_on(&third_ctx, NULL, scribble, top);
         if (!is_room_kept(left.room))
             left.room = NULL;
         spoil_registers();

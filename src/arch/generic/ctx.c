@@ -214,13 +214,17 @@ ABTI_NO_SANITIZE static void call_now(void *call_)
     abti_ctx_jump(call->caller);
 }
 
-/* call_now leaves before a context begins. */
+/*
+ * call_now leaves before a context begins. `top` may be the frame of a suspended context, which is a variable here: what
+ * else the function has that it is in, and the frame of leave_for, lie below it. They take some hundred bytes.
+ */
 ABTI_NO_SANITIZE int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top)
 {
+    enum { ENOUGH_FOR_FRAMES = sizeof(struct frame) + 1024 };
     struct frame from = FRAME_OF_CALLER();
     struct call call = {&from, arg, entry};
     *save = &from;
-    leave_for(&from, to_frame(abti_ctx_make(top, NULL), call_now, &call));
+    leave_for(&from, to_frame(abti_ctx_make((char *)top - ENOUGH_FOR_FRAMES, NULL), call_now, &call));
     return 0;
 }
 
