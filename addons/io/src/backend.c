@@ -183,7 +183,8 @@ int abtioi_start(abtio_op *op, bool by_ult)
     abtioi_op_use_eventual(op);
     if (!lane)
         return start_elsewhere(op);
-    abtioi_lane_start(lane, op);
+    op->lane = lane;
+    abtioi_lane_start(op);
     return 0;
 }
 
@@ -229,5 +230,5 @@ void abtioi_look(abtio_op *op)
     if (op->code == CODE_waiter)
         abtioi_source_look(op);
     else
-        abtioi_lane_look(op->lane);
+        abtioi_lane_look();
 }

@@ -248,7 +248,8 @@ static void lane_reap(struct lane *lane)
 
 /*
  * Somebody's end of an operation, or a wish. The list's push releases and its taking acquires, so that the lane sees
- * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches.
+ * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches. Who has a wish
+ * holds the lock of a pool of buffers that the lane has a set of, and the lane has to take that before it ends.
  */
 void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 {
@@ -260,7 +261,7 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
         ;
     if (lane != self)
         ABTX_xstream_wake(lane->xstream);
-    /* release: pairs with the acquire in lane_end; the lane and its stream are not touched any more */
+    /* release: pairs with the acquire in drain; the lane and its stream are not touched any more */
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
 
@@ -273,7 +274,7 @@ static void take_cancels(struct lane *lane)
 {
     if (!atomic_load_explicit(&lane->to_cancel, memory_order_relaxed)) /* relaxed: a hint */
         return;
-    /* acquire: pairs with the release in abtioi_lane_cancel */
+    /* acquire: pairs with the release in abtioi_lane_ask */
     abtio_op *op = atomic_exchange_explicit(&lane->to_cancel, NULL, memory_order_acquire);
     while (op) {
         abtio_op *next = op->next;
@@ -437,7 +438,7 @@ static void drain(struct lane *lane)
 
     lane->ending = true;
     submit_cancel(lane, NULL);
-    /* acquire: pairs with the release in abtioi_lane_cancel */
+    /* acquire: pairs with the release in abtioi_lane_ask */
     while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) || /* relaxed: this thread writes it */
            atomic_load_explicit(&lane->cancelling, memory_order_acquire)) {
         take_cancels(lane);
@@ -501,9 +502,10 @@ bool abtioi_lane_is_open(const struct lane *lane)
     return !lane->ending && !lane->refused;
 }
 
-void abtioi_lane_start(struct lane *lane, abtio_op *op)
+void abtioi_lane_start(abtio_op *op)
 {
-    op->lane = lane;
+    struct lane *lane = op->lane;
+
     lane->idle_soon = false;
     come(lane, op);
     submit(lane, op);
@@ -526,7 +528,8 @@ void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     bool alone = is_alone();
 
-    abtioi_lane_start(lane, op);
+    op->lane = lane;
+    abtioi_lane_start(op);
     if (alone && is_done_directly(lane, op))
         return;
     lane->idle_soon = alone;
@@ -534,10 +537,10 @@ void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
     op->told = TOLD_BY_RESUME; /* in time: nothing finishes it before the caller has left */
 }
 
-void abtioi_lane_look(struct lane *lane)
+void abtioi_lane_look(void)
 {
-    if (lane && lane == self)
-        lane_look(lane);
+    if (self)
+        lane_look(self);
 }
 
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)

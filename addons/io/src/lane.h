@@ -38,8 +38,8 @@ bool abtioi_lane_knows(enum code code);
 /* The lane of the calling stream, which is made if there is none. NULL: it cannot be had. Only a ULT asks. */
 struct lane *abtioi_lane_self(void);
 
-/* Starts an operation on the caller's lane. */
-void abtioi_lane_start(struct lane *lane, abtio_op *op);
+/* Starts an operation on its lane, which is the caller's. */
+void abtioi_lane_start(abtio_op *op);
 
 /*
  * Starts an operation on the lane of the caller, who then suspends himself until op->finished is set, which it may be
@@ -57,8 +57,8 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *wish);
 /* Whether it takes operations. By the lane's stream. */
 bool abtioi_lane_is_open(const struct lane *lane);
 
-/* Looks whether something is done, if the caller is on that lane's stream. */
-void abtioi_lane_look(struct lane *lane);
+/* Looks whether something is done, or asked for, on the lane of the caller's stream, if that has one. */
+void abtioi_lane_look(void);
 
 /* Asks for an operation's end; the phase was LANE_UNDER_WAY and is LANE_ASKED. Any thread. */
 void abtioi_lane_cancel(abtio_op *op);

@@ -51,9 +51,8 @@ bool abtioi_lane_is_open(const struct lane *lane)
 }
 
 /* Nobody has a lane to call these with. */
-void abtioi_lane_start(struct lane *lane, abtio_op *op)
+void abtioi_lane_start(abtio_op *op)
 {
-    (void)lane;
     (void)op;
     abort();
 }
@@ -93,9 +92,8 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *wish)
     abort();
 }
 
-void abtioi_lane_look(struct lane *lane)
+void abtioi_lane_look(void)
 {
-    (void)lane;
 }
 
 void abtioi_lane_cancel(abtio_op *op)

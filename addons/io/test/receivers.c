@@ -417,6 +417,68 @@ static void only_look(void *arg)
     abtio_op_free(&op);
 }
 
+struct waiting {
+    abtio_buffers *buffers;
+    abtio_op *op;
+    void *kept; /* the only buffer, until another thread gives it back */
+    bool looks;
+};
+
+static void *give_kept_back(void *arg)
+{
+    struct waiting *w = arg;
+
+    usleep(5000);
+    return abtio_buffers_give_back(w->buffers, w->kept) == 0 ? w : NULL;
+}
+
+/* The stream is kept from looking while a buffer is given back for which its receiver waits. */
+static void wait_for_buffer(void *arg)
+{
+    struct waiting *w = arg;
+    pthread_t thread;
+    void *well;
+    ssize_t n = -1;
+
+    if (pthread_create(&thread, NULL, give_kept_back, w))
+        bail_out("pthread_create");
+    if (w->looks) {
+        while (!abtio_op_test(w->op, &n))
+            ;
+    } else {
+        n = abtio_op_wait(w->op);
+    }
+    pthread_join(thread, &well);
+    is_int(n, 4, "%s: one that %s gets a buffer that comes back", backend_name, w->looks ? "looks" : "waits");
+    ok(well != NULL, "give back");
+}
+
+static void buffer_comes_back(void)
+{
+    for (int i = 0; i < 3; i++) {
+        struct waiting w = {.buffers = make_buffers(4, 1), .looks = i > 0};
+        struct end first, second;
+        void *buf = NULL;
+        ABT_task task;
+        make(&first, w.buffers);
+        make(&second, w.buffers);
+        tell(&first, "kept");
+        tell(&second, "next");
+        is_int(abtio_receiver_recv(first.receiver, &w.kept, ABTIO_FOREVER), 4, "%s: one keeps it", backend_name);
+        is_int(abtio_receiver_recv_nb(second.receiver, &buf, ABTIO_FOREVER, &w.op), 0, "another waits for it");
+        if (i < 2) {
+            must(ABT_task_create(own, wait_for_buffer, &w, &task));
+            must(ABT_task_free(&task));
+        } else {
+            in_ult(wait_for_buffer, &w);
+        }
+        abtio_op_free(&w.op);
+        is_int(abtio_buffers_give_back(w.buffers, buf), 0, "give back");
+        is_int(unmake(&first), 0, "free");
+        is_unmade(&second, w.buffers);
+    }
+}
+
 /* Each with a buffer that comes back in between, and with O_NONBLOCK too. */
 static void look(void)
 {
@@ -448,6 +510,7 @@ static void tests(void)
     race();
     free_race();
     look();
+    buffer_comes_back();
 }
 
 int main(void)

@@ -48,10 +48,13 @@ static void fill_splice(struct io_uring_sqe *sqe, const struct args *a)
     sqe->splice_flags = a->flags;
 }
 
-/* Into what the group provides. Where it does not go on by itself, it is submitted again after each result. */
+/*
+ * Into what the group provides. Where it does not go on by itself, it is submitted again after each result: so it is
+ * before Linux 6.0, which takes the length for what it is, while later 0 is the buffer's.
+ */
 static void fill_recv_many(struct io_uring_sqe *sqe, const struct args *a)
 {
-    fill(sqe, IORING_OP_RECV, a->fd, NULL, 0, 0);
+    fill(sqe, IORING_OP_RECV, a->fd, NULL, abtioi_group_goes_on ? 0 : a->size, 0);
     sqe->flags = IOSQE_BUFFER_SELECT;
     sqe->buf_group = (uint16_t)a->fd2;
     sqe->ioprio = abtioi_group_goes_on ? IORING_RECV_MULTISHOT : 0;

@@ -322,14 +322,15 @@ int abtio_buffers_create(size_t size, unsigned num, abtio_buffers **buffers)
     made->stride = BUFFER_LINE + (size + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
     made->num = made->plain.num_free = num;
     made->entries = power_of_two(num);
+    pthread_mutex_init(&made->lock, NULL);
     int code = !set_init(&made->plain, made) ? -ENOMEM : list_add(made) ? 0 : -ENOSPC;
     if (code == 0) {
-        pthread_mutex_init(&made->lock, NULL);
         *buffers = made;
         return 0;
     }
     if (made->plain.memory)
         set_fini(&made->plain);
+    pthread_mutex_destroy(&made->lock);
     free(made);
     return code;
 }

@@ -119,7 +119,7 @@ static bool arm(struct source *source, struct lane *lane)
 static void start(abtio_op *op)
 {
     if (op->lane)
-        abtioi_lane_start(op->lane, op);
+        abtioi_lane_start(op);
     else if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
 }
@@ -298,12 +298,7 @@ void abtioi_source_leave(abtio_op *waiter, int why)
 
 void abtioi_source_look(abtio_op *waiter)
 {
-    struct source *source = waiter->source;
-
-    pthread_mutex_lock(source->lock);
-    struct lane *lane = source->armed ? source->op.lane : NULL;
-    pthread_mutex_unlock(source->lock);
-    abtioi_lane_look(lane); /* which does nothing if it is not the caller's, and then may be gone */
+    abtioi_lane_look(); /* the result may come there, or a buffer that it waits for */
     if (abtioi_op_is_late(waiter))
         abtioi_source_leave(waiter, -ETIMEDOUT);
 }

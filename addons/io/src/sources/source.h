@@ -12,7 +12,8 @@
  * its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed` is seen. There are waiters
  * only while there are no results: who comes takes a result first, and a result goes to a waiter first, both under the
  * lock, so that no result lies there beside a waiter. Waiters are told when the lock is released, and the source is not
- * touched then: its user may free it when it is not armed and the waiter has been told.
+ * touched then. One that leaves, for its deadline or by a cancel, takes the lock once more: so the user frees the source
+ * only when all calls on it have returned.
  */
 #ifndef ABTIO_SOURCE_H
 #define ABTIO_SOURCE_H
@@ -34,7 +35,7 @@ struct source_kind {
     enum code many, one;
     /*
      * Before the operation is begun, on a lane or with NULL by helpers, to which this may change it. False: it is put
-     * off, until abtioi_source_try_again. It is the same when the operation ends with -ENOBUFS. May be NULL.
+     * off, until abtioi_source_try_again. It is asked again when the operation has ended with -ENOBUFS. May be NULL.
      */
     bool (*prepare)(struct source *source, struct lane **lane);
     /* One that was put off need not be tried again. May be NULL if prepare is. */
