@@ -58,8 +58,8 @@ int abti_end_in_place(void); /* the user's of this interface */
 
 /*
  * Does as abti_ctx_in_place, but calls entry(arg) on the stack that ends at `top` (16-byte aligned). entry stays on its
- * context until it returns: the caller is not resumed before. So this takes a call and a return where a switch there
- * and back would be foreseen by no processor.
+ * context until it returns: the caller is not resumed before. It takes a call and a return; a switch there and back
+ * would end in a return that the processor mispredicts.
  */
 int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top);
 

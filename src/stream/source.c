@@ -138,7 +138,7 @@ static bool has_unit(abti_sched *sched)
  * what has been made anyway; so it may rest for as long as it likes, and no wake is lost (stream/source.h). Units in
  * its pools end the rest. Its list of sources is locked meanwhile, as in a call of theirs. A loop over 1000 elements
  * takes 0.75 to 0.79 of its time without rests, on two streams, measured. The ES looks now and then, since fib of 24
- * takes 5 to 8 % longer if it does not: each time that begins there is something to take. True: it has found work.
+ * takes 5 % longer if it does not: each such tree begins with something to take. True: it has found work.
  */
 static bool rest(abti_es *es, abti_sched *sched, ABTX_work *work)
 {

@@ -322,8 +322,8 @@ ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline
 /*
  * Ends the receiving, waits for its end, gives back what nobody has asked for, and sets *receiver to NULL; does nothing
  * if it is NULL. Data that was received in advance is lost. A ULT or an external thread, also after abtio_finalize,
- * which ends the receiving but leaves the rest to this; not in a child of fork(). All calls on it have returned, and the
- * handles of receives on it have been freed. Errors: -EBUSY: somebody waits, and nothing has been done.
+ * which ends the receiving but leaves the rest to this; not in a child of fork(). All calls on it have returned, and
+ * the handles of receives on it have been freed. Errors: -EBUSY: somebody waits, and nothing has been done.
  */
 int abtio_receiver_free(abtio_receiver **receiver) ABTIO_PUBLIC;
 

@@ -248,8 +248,8 @@ static void lane_reap(struct lane *lane)
 
 /*
  * Somebody's end of an operation, or a wish. The list's push releases and its taking acquires, so that the lane sees
- * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches. Who has a wish
- * holds the lock of a pool of buffers that the lane has a set of, and the lane has to take that before it ends.
+ * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches. A wish comes under
+ * the lock of a pool of buffers that the lane has a set of, which it takes before it ends.
  */
 void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 {
@@ -504,11 +504,9 @@ bool abtioi_lane_is_open(const struct lane *lane)
 
 void abtioi_lane_start(abtio_op *op)
 {
-    struct lane *lane = op->lane;
-
-    lane->idle_soon = false;
-    come(lane, op);
-    submit(lane, op);
+    op->lane->idle_soon = false;
+    come(op->lane, op);
+    submit(op->lane, op);
 }
 
 /* Whether the caller need not leave. Nothing else is ready on his stream. */

@@ -215,8 +215,8 @@ ABTI_NO_SANITIZE static void call_now(void *call_)
 }
 
 /*
- * call_now leaves before a context begins. `top` may be the frame of a suspended context, which is a variable here: what
- * else the function has that it is in, and the frame of leave_for, lie below it. They take some hundred bytes.
+ * call_now leaves before a context begins. `top` may be the frame of a suspended context, which is a variable here:
+ * what else the function has that it is in, and the frame of leave_for, lie below it. They take some hundred bytes.
  */
 ABTI_NO_SANITIZE int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top)
 {

@@ -178,7 +178,7 @@ static void run_loop(ABT_sched sched)
 
 bool user_can_pick(void)
 {
-    return ABTX_sched_def_create != NULL;
+    return ABTX_pool_pop_thread != NULL; /* with which came what pick uses */
 }
 
 struct picked {

@@ -12,8 +12,8 @@
  * its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed` is seen. There are waiters
  * only while there are no results: who comes takes a result first, and a result goes to a waiter first, both under the
  * lock, so that no result lies there beside a waiter. Waiters are told when the lock is released, and the source is not
- * touched then. One that leaves, for its deadline or by a cancel, takes the lock once more: so the user frees the source
- * only when all calls on it have returned.
+ * touched then. One that leaves, for its deadline or by a cancel, takes the lock once more: so the user frees the
+ * source only when all calls on it have returned.
  */
 #ifndef ABTIO_SOURCE_H
 #define ABTIO_SOURCE_H
