@@ -59,7 +59,8 @@ int abti_end_in_place(void); /* the user's of this interface */
 /*
  * Does as abti_ctx_in_place, but calls entry(arg) on the stack that ends at `top` (16-byte aligned). entry stays on its
  * context until it returns: the caller is not resumed before. It takes a call and a return; a switch there and back
- * would end in a return that the processor mispredicts.
+ * would end in a return that the processor mispredicts. `top` may be a suspended context less ABTI_CTX_BELOW, whose
+ * stack is free below, but not one of abti_ctx_leave, whose room may lie there.
  */
 int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top);
 
