@@ -227,8 +227,7 @@ void abtioi_leave(abtio_op *op, int why)
 
 void abtioi_look(abtio_op *op)
 {
-    if (op->code == CODE_waiter)
-        abtioi_source_look(op);
-    else
-        abtioi_lane_look();
+    abtioi_lane_look(); /* the result may come there, or a buffer that a waiter waits for */
+    if (op->code == CODE_waiter && abtioi_op_is_late(op))
+        abtioi_source_leave(op, -ETIMEDOUT);
 }

@@ -31,7 +31,7 @@ void abtioi_leave(abtio_op *op, int why);
 /* Asks for the end of an operation that is under way or done; it stays the caller's to free. */
 void abtioi_cancel(abtio_op *op);
 
-/* Looks for the result of an operation, if it is the calling stream that has to. */
+/* Looks for the result of an operation, if it is the calling stream that has to, and keeps a waiter's deadline. */
 void abtioi_look(abtio_op *op);
 
 #endif

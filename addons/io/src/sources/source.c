@@ -296,13 +296,6 @@ void abtioi_source_leave(abtio_op *waiter, int why)
         abtioi_op_deliver(waiter, why);
 }
 
-void abtioi_source_look(abtio_op *waiter)
-{
-    abtioi_lane_look(); /* the result may come there, or a buffer that it waits for */
-    if (abtioi_op_is_late(waiter))
-        abtioi_source_leave(waiter, -ETIMEDOUT);
-}
-
 /* ---- Begin and end --------------------------------------------------------------------------------------------- */
 
 void abtioi_source_init(struct source *source)

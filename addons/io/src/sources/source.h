@@ -93,7 +93,4 @@ void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct 
 /* Ends a waiter, if it still waits. Any thread. */
 void abtioi_source_leave(abtio_op *waiter, int why);
 
-/* Looks for a waiter's result, if it is the calling stream that has to, and keeps its deadline. */
-void abtioi_source_look(abtio_op *waiter);
-
 #endif
