@@ -125,7 +125,6 @@ abt_sources = \
 	src/run/picked.c \
 	src/run/row.c \
 	src/run/sched.c \
-	src/run/stackuse.c \
 	src/run/switch.c \
 	src/run/told.c \
 	src/run/yield.c \
@@ -170,6 +169,7 @@ abt_sources = \
 	src/unit/ledger.c \
 	src/unit/overflow.c \
 	src/unit/ownstack.c \
+	src/unit/stackuse.c \
 	src/unit/unit.c \
 	src/unit/unitmap.c \
 	src/wait/cpus.c \

@@ -15,7 +15,6 @@
 #include "rt/misspelt.h"
 #include "run/end.h"
 #include "run/join.h"
-#include "run/stackuse.h"
 #include "run/told.h"
 #include "stream/affinity.h"
 #include "carrier/blocking.h"
@@ -35,6 +34,7 @@
 #include "unit/key.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
+#include "unit/stackuse.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
 #include "wait/guest.h"
@@ -383,6 +383,7 @@ static void reset_in_child(void)
         abti_end_with_process(abti_rt.primary->cur, forker);
     abti_hooks_set(abti_rt.primary, hooks);
     abti_stackuse_begin();
+    abti_entry_watch();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, true);
 }

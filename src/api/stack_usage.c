@@ -3,7 +3,8 @@
 #include "watch/info.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
-#include "run/stackuse.h"
+#include "run/end.h"
+#include "unit/stackuse.h"
 
 int ABTX_stack_usage_sample(int every)
 {
@@ -14,6 +15,7 @@ int ABTX_stack_usage_sample(int every)
     if (abti_annotate_on && every > 0)
         return abti_error(ABT_ERR_FEATURE_NA);
     int code = abti_stackuse_sample((uint32_t)every, false);
+    abti_entry_watch();
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

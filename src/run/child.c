@@ -6,7 +6,7 @@
 #include "run/migrate.h"
 #include "run/sched.h"
 #include "pool/shortage.h"
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 
 void abti_discard(abti_es *es, abti_unit *unit)
 {

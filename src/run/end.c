@@ -21,7 +21,7 @@
 #include "run/block.h"
 #include "run/row.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 
 /* --- Leaving --- */
 
@@ -444,6 +444,10 @@ void abti_entry_watch(void)
                                         : abti_stackuse_is_on() ? ult_main_watched
                                                                 : ult_main);
     abti_spin_unlock(&abti_rt.lock);
+    /* While there are samples no unit runs in place. Other streams follow when they look at events next. */
+    abti_es *es = abti_es_self;
+    if (es && abti_stackuse_is_on() && abti_pool_is_owner(es, es->fast))
+        abti_pool_in_place_grant(es->fast, 0);
 }
 
 void abti_ult_exit(void)

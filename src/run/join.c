@@ -8,8 +8,8 @@
 #include "run/block.h"
 #include "run/child.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
 #include "run/yield.h"
+#include "unit/stackuse.h"
 #include "wait/guest.h"
 
 /*

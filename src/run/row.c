@@ -2,7 +2,7 @@
 
 #include "run/end.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 
 size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
 {

@@ -6,7 +6,7 @@
 #include "run/migrate.h"
 #include "run/picked.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 
 static void after_yield(void *arg)
 {

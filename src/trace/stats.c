@@ -6,8 +6,9 @@
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/rt.h"
-#include "run/stackuse.h"
+#include "run/end.h"
 #include "run/told.h"
+#include "unit/stackuse.h"
 #include "unit/unit.h"
 
 enum { WOKEN = 1 << 14, SAMPLE = 16 };
@@ -197,6 +198,7 @@ void abti_stats_enable(bool on)
     /* Without memory for samples the rest is counted. */
     if (on && !abti_stackuse_is_on() && !abti_annotate_on)
         (void)!abti_stackuse_sample(SAMPLE, true);
+    abti_entry_watch();
     if (on)
         set_clocks(true);
     abti_store_relaxed(&counted, true); /* relaxed: ABT_finalize comes after */

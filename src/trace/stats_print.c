@@ -5,8 +5,8 @@
 #include "os/clock.h"
 #include "os/symbol.h"
 #include "rt/rt.h"
-#include "run/stackuse.h"
 #include "trace/stats.h"
+#include "unit/stackuse.h"
 
 enum { STATS_NAME_SIZE = 160 };
 

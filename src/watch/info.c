@@ -7,9 +7,9 @@
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
 #include "stream/affinity.h"
 #include "stream/events.h"
+#include "unit/stackuse.h"
 #include "watch/registry.h"
 
 static const char *yes_no(bool b)

@@ -17,7 +17,7 @@
 #include "run/block.h"
 #include "run/end.h"
 #include "run/sched.h"
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 #include "wait/guest.h"
 
 enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };

@@ -1,13 +1,11 @@
-#include "run/stackuse.h"
+#include "unit/stackuse.h"
 
 #include <stdlib.h>
 #include "base/hash.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "os/vm.h"
-#include "pool/blocked.h"
 #include "rt/rt.h"
-#include "run/end.h"
 
 /* What a function may keep below its stack pointer: 128 bytes on x86-64, 288 on POWER, nothing on many others. */
 enum { RED_ZONE = 288 };
@@ -87,11 +85,6 @@ int abti_stackuse_sample(uint32_t every, bool spare)
         abti_store_relaxed(&abti_stackuse_every, every); /* relaxed: see abti_stackuse_is_on */
     }
     abti_spin_unlock(&stackuse_lock);
-    abti_entry_watch();
-    /* From now on no unit runs in place; other streams follow when they look at events next. */
-    abti_es *es = abti_es_self;
-    if (es && abti_pool_is_owner(es, es->fast))
-        abti_pool_in_place_grant(es->fast, 0);
     return code;
 }
 
@@ -110,7 +103,6 @@ void abti_stackuse_fini(void)
     uses = NULL;
     num_uses = 0;
     abti_spin_unlock(&stackuse_lock);
-    abti_entry_watch();
 }
 
 void abti_stackuse_forget(void)

@@ -4,10 +4,10 @@
  * unit runs in place on its stack, so that only its own use is measured.
  *
  * This costs nothing when off: ULTs start in the function in abti_ult_entry, which is another one while there are
- * samples.
+ * samples. Who changes that for ULTs to come calls abti_entry_watch (run/end.h) then.
  */
-#ifndef ABTI_RUN_STACKUSE_H
-#define ABTI_RUN_STACKUSE_H
+#ifndef ABTI_UNIT_STACKUSE_H
+#define ABTI_UNIT_STACKUSE_H
 
 #include <stdint.h>
 #include "unit/unit.h"
