@@ -123,6 +123,7 @@ abt_sources = \
 	src/run/join.c \
 	src/run/migrate.c \
 	src/run/picked.c \
+	src/run/publish.c \
 	src/run/row.c \
 	src/run/sched.c \
 	src/run/switch.c \

@@ -49,100 +49,6 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
 
-/* --- Publishing an end --- */
-
-/*
- * Frees a unit that is more than its descriptor. If that calls the user's functions, the joiner frees the unit itself.
- */
-static ABTI_NOINLINE void free_for_joiner(abti_unit *unit, abti_unit *joiner)
-{
-    if (abti_unit_calls_back(unit)) {
-        abti_leftover_leave(unit, joiner);
-    } else {
-        abti_null_handle(joiner);
-        abti_unit_free(unit);
-    }
-}
-
-/* Frees a unit for a joiner in ABT_thread_free. */
-ABTI_INLINE void free_joined(abti_es *es, abti_unit *unit, abti_unit *joiner)
-{
-    /* relaxed: the unit has ended, and its last user has synchronised by the join word */
-    if (ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD))) {
-        free_for_joiner(unit, joiner);
-        return;
-    }
-    abti_null_handle(joiner);
-    abti_unit_release(es, unit);
-}
-
-/* Publishes the end of a unit that a joiner waits for. `join` is the joiner's registration. */
-ABTI_INLINE abti_unit *publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
-{
-    abti_assert((join & ~(uintptr_t)ABTI_JOIN_TAGS) != 0);
-    /* One joiner has registered, and no other can: a plain store ends the unit. */
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE))
-        free_joined(es, unit, (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
-    else
-        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
-    if (ABTI_UNLIKELY(join & ABTI_JOIN_EXTERNAL)) {
-        abti_sleeper_wake((struct abti_sleeper *)(join & ~(uintptr_t)ABTI_JOIN_TAGS));
-        return NULL;
-    }
-    return (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-}
-
-ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
-{
-    abti_assert(abti_load_relaxed(&unit->join) != ABTI_JOIN_DONE);
-    /* acquire: pairs with the joiner's registration (join_register, abti_join_uncounted) */
-    uintptr_t join = abti_load_acquire(&unit->join);
-    if (join == 0) {
-        if (!(unit->flags & ABTI_UNIT_NAMED)) {
-            abti_unit_dispose(es, unit);
-            return NULL;
-        }
-        /*
-         * release: pairs with abti_unit_is_done. acquire: pairs with the registration of a joiner that was faster
-         * (join_register)
-         */
-        if (ABTI_LIKELY(abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE)))
-            return NULL;
-    }
-    return publish_end_to_joiner(es, unit, join);
-}
-
-/* Of a unit that nobody frees, and of one that is freed for its joiner: the joiner does that, and tells of it. */
-static ABTI_COLD abti_unit *publish_end_told(abti_es *es, abti_unit *unit)
-{
-    /* acquire, and again with the compare-and-swap, whose release pairs with abti_unit_is_done: as above */
-    uintptr_t join = abti_load_acquire(&unit->join);
-    if (join == 0 && !(unit->flags & ABTI_UNIT_NAMED)) {
-        abti_tool_event_free_unnamed(es, unit);
-        abti_unit_dispose(es, unit);
-        return NULL;
-    }
-    if (join == 0 && abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))
-        return NULL;
-    if (!(join & ABTI_JOIN_FREE))
-        return publish_end_to_joiner(es, unit, join);
-    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
-    abti_leftover_leave(unit, joiner);
-    return joiner;
-}
-
-abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
-{
-    return ABTI_UNLIKELY(abti_es_is_told(es)) ? publish_end_told(es, unit) : publish_end(es, unit);
-}
-
-void abti_resume_joiner(abti_unit *joiner)
-{
-    abti_assert(joiner != NULL);
-    abti_spin_until(abti_unit_is_blocked(joiner));
-    abti_unblock(joiner, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
-}
-
 static void after_end_in_place(void *joiner)
 {
     abti_resume_joiner(joiner);
@@ -242,7 +148,7 @@ ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
     abti_assert(es->cur == unit && abti_unit_runs_in_place(unit));
     if (ABTI_UNLIKELY(abti_es_is_told(es)))
         abti_ult_exit_to(NULL);
-    abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
+    abti_unit *joiner = abti_publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         leave_stack(es, abti_pick_next(es, NULL), after_end_in_place, joiner);
     take_joiner(es, joiner);
@@ -295,7 +201,7 @@ int abti_end_in_place_slowly(abti_es *es, abti_unit *unit)
     end_child_if_primary(unit);
     if (abti_es_is_told(es))
         return end_in_place_told(es, unit);
-    abti_unit *joiner = publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
+    abti_unit *joiner = abti_publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
     take_joiner(es, joiner);
@@ -376,7 +282,7 @@ static ABTI_HOT void end_ult(void)
         abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
         end_on_own_stack(unit);
-    abti_unit *joiner = publish_end(es, unit);
+    abti_unit *joiner = abti_publish_end(es, unit);
     if (joiner) {
         if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);

@@ -2,8 +2,7 @@
 #ifndef ABTI_RUN_END_H
 #define ABTI_RUN_END_H
 
-#include "pool/blocked.h"
-#include "unit/unit.h"
+#include "run/publish.h"
 
 /* Exits the calling ULT. The words for ends are explained in run/end.c. */
 ABTI_NORETURN void abti_ult_exit(void);
@@ -16,15 +15,6 @@ ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
 
 /* Ends the primary ES's main unit. The primary ULT, which waits for it, goes on. */
 ABTI_NORETURN void abti_exit_to_primary(abti_es *es);
-
-/* Publishes the end of a unit that runs no more. Returns the ULT that waited for it, still blocked, or NULL. */
-abti_unit *abti_publish_end(abti_es *es, abti_unit *unit);
-
-/*
- * Pushes a ULT that waited for a unit to its pool. The ULT may still be about to leave its stack, since it registers
- * before it leaves.
- */
-void abti_resume_joiner(abti_unit *joiner);
 
 /* Ends a unit that is on no stack: a tasklet that has returned, or a unit that is discarded. */
 void abti_end_without_stack(abti_es *es, abti_unit *unit);
@@ -46,33 +36,6 @@ void abti_entry_watch(void);
 
 /* Runs the units of a row, see run/row.h, in place. */
 void abti_run_row(void *row);
-
-/* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */
-ABTI_INLINE void abti_null_handle(abti_unit *joiner)
-{
-    *(ABT_thread *)joiner->next = ABT_THREAD_NULL;
-}
-
-/*
- * Ends a unit in place, or a lone tasklet, in the common case, so that only the joiner's going on is left to do: the
- * joiner sleeps on this ES, which owns the counts of the joiner's pool (the joiner may have got another pool
- * meanwhile), and the unit is nothing but its descriptor. Requests to the joiner wait until it yields, since it has
- * never left its stack. relaxed: the index is this ES's only if this thread has stored it.
- */
-ABTI_INLINE bool abti_try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
-{
-    abti_assert(joiner && !(join & ABTI_JOIN_EXTERNAL));
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
-                      abti_cpu_is_set(&unit->cold) || !abti_cache_takes_quickly(&es->units)))
-        return false;
-    if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {
-        abti_unit_release_quick(es, unit);
-        abti_null_handle(joiner);
-    } else {
-        abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with the acquire in abti_unit_is_done */
-    }
-    return true;
-}
 
 /*
  * Ends a unit in place, or a lone tasklet, that cannot be ended so, on the frames of the joiner, which goes on when

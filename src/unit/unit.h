@@ -223,7 +223,7 @@ ABTI_INLINE bool abti_unit_is_blocked(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
     /*
-     * acquire: pairs with the releases of DONE in publish_end, publish_end_to_joiner, abti_try_publish_end,
+     * acquire: pairs with the releases of DONE in publish_end, abti_publish_end_to_joiner, abti_try_publish_end,
      * abti_try_end_tasklet and abti_leftover_leave. A thread that sees the unit terminated sees its effects.
      */
     return abti_load_acquire(&unit->join) == ABTI_JOIN_DONE;
