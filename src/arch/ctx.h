@@ -69,7 +69,8 @@ int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *
  * and calls leave(room, a, b), still on the caller's stack, with ABTI_CTX_ROOM bytes (8-byte aligned) that stay until
  * the caller goes on. leave makes the caller findable by the thread that resumes it and returns the context to go on
  * with. Until the switch is done the caller must not be resumed, though it may be found: leave still uses its stack.
- * When it is resumed, the result is 0; with _wait it is then(room).
+ * When it is resumed, the result is 0; with _wait it is then(room). With _wait, leave may instead begin a context by
+ * abti_ctx_restart, and not return.
  */
 enum { ABTI_CTX_ROOM = 128 };
 int abti_ctx_leave(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b));

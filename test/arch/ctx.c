@@ -651,8 +651,9 @@ static struct {
     bool right_args, aligned, saved;
     int thens;
     bool calls_below;
-    bool traces;             /* not from keeps_registers, whose frame no unwinder knows */
-    int frames, then_frames; /* of back traces in leaves() and then() */
+    bool begins_normal;
+    bool traces;                         /* not from keeps_registers, whose frame no unwinder knows */
+    int frames, then_frames, own_frames; /* of back traces in leaves(), then() and the caller */
 } left;
 
 static int count_frames(void)
@@ -696,6 +697,7 @@ static void scribble(void *arg)
 /* Another context, which looks at the room while its owner is away, and may use the free rest of the owner's stack. */
 static void visitor(void)
 {
+    left.begins_normal = !is_strange();
     for (;;) {
         void *top = (void *)(((uintptr_t)main_ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
         if (left.calls_below)
@@ -719,6 +721,13 @@ static int then(void *room)
     return 17;
 }
 
+/* Does not return, but begins the visitor at once. */
+static abti_ctx leaves_to_begin(void *room, void *a, void *b)
+{
+    (void)leaves(room, a, b);
+    abti_ctx_restart(top_of(1), visitor, NULL, NULL);
+}
+
 static int leave(void)
 {
     return abti_ctx_leave(&main_ctx, &left, &seen, leaves);
@@ -732,14 +741,23 @@ static int wait(void)
     return 0;
 }
 
+static int wait_and_begin(void)
+{
+    if (left.traces)
+        left.own_frames = count_frames();
+    wait_result = abti_ctx_wait(&main_ctx, &left, &seen, leaves_to_begin, then);
+    return 0;
+}
+
 static void test_leave(void)
 {
-    int (*const ways[])(void) = {leave, wait};
-    for (int i = 0; i < 2; i++) {
-        const char *how = i == 0 ? "leave" : "wait";
+    int (*const ways[])(void) = {leave, wait, wait_and_begin};
+    static const char *const names[] = {"leave", "wait", "wait, and begin"};
+    for (int i = 0; i < 3; i++) {
+        const char *how = names[i];
         other_ctx = abti_ctx_make(top_of(1), visitor);
         memset(&left, 0, sizeof(left));
-        left.calls_below = ways[i] == wait; /* the room of leave may lie below the context */
+        left.calls_below = ways[i] != leave; /* the room of leave may lie below the context */
         main_ctx = NULL;
         ok(keeps_registers(ways[i]), "%s: the registers are kept", how);
         ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "%s: the control words are kept", how);
@@ -753,10 +771,11 @@ static void test_leave(void)
         ok(is_strange(), "%s: strange control words are kept", how);
         be_normal();
     }
+    ok(left.begins_normal, "what begins meanwhile has the usual control words");
     is_int(wait_result, 17, "wait gives what then() gives");
     is_int(left.thens, 2, "which finds the room as it was left");
     ok(left.frames > 2, "a back trace leads on from leaves()");
-    is_int(left.then_frames, left.frames, "and from then()");
+    is_int(left.then_frames, left.own_frames + 2, "and from then(), by abti_ctx_wait to the caller");
     is_int(leave(), 0, "leave gives 0");
 }
 
