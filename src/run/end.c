@@ -97,20 +97,6 @@ ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after
     jump_after(es->parent, after, arg);
 }
 
-/* The same with nothing to do afterwards. What has only to be resumed, most often, is resumed here and now. */
-ABTI_NORETURN ABTI_INLINE void leave_default_stack(abti_es *es, abti_unit *next)
-{
-    if (ABTI_UNLIKELY(next && !abti_is_resumable(next)))
-        leave_stack(es, next, NULL, NULL);
-    if (next) {
-        abti_set_running(es, next);
-        jump(next);
-    }
-    es->handoff = NULL;
-    es->cur = es->parent;
-    jump(es->parent);
-}
-
 /*
  * Calls the user's functions for a unit that keeps its stack and frees itself. It frees itself when it has left that
  * stack, on another one, and these functions are to be called before that.
@@ -265,10 +251,37 @@ static ABTI_NOINLINE void end_watch(void)
 }
 
 /*
- * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
- * otherwise it leaves the stack.
+ * Goes on with `next`, or with the parent, from a default stack that is nobody's now. A unit that has not started runs
+ * on that stack: then this returns. `quickly`: nobody watches, and there is room for the stack.
  */
-static ABTI_HOT void end_ult(void)
+ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quickly)
+{
+    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
+        abti_unit_set_stack(next, stack);
+        abti_set_running(es, next);
+        abti_cpu_fpu_reset();
+        return;
+    }
+    if (quickly)
+        abti_cache_put_quick(&es->stacks, stack);
+    else
+        abti_cache_put(&es->stacks, stack);
+    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next)))
+        leave_stack(es, next, NULL, NULL);
+    abti_set_running(es, next);
+    if (quickly)
+        abti_ctx_jump(next->ctx);
+    jump(next);
+}
+
+/* The same with the unit that the scheduler picks. */
+static ABTI_NOINLINE void leave_and_pick(abti_es *es, struct abti_stack *stack)
+{
+    leave_default_stack(es, stack, abti_pick_next(es, NULL), false);
+}
+
+/* The general form of end_ult. */
+static ABTI_NOINLINE void end_ult_slowly(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
@@ -291,15 +304,59 @@ static ABTI_HOT void end_ult(void)
         }
         abti_resume_joiner(joiner);
     }
-    abti_unit *next = abti_pick_next(es, NULL);
-    if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
-        abti_unit_set_stack(next, stack);
-        abti_set_running(es, next);
-        abti_cpu_fpu_reset();
+    leave_and_pick(es, stack);
+}
+
+/* Whether the running ULT leaves nothing behind but a stack and a descriptor, and nobody watches. */
+ABTI_INLINE bool may_end_quickly(abti_es *es, abti_unit *unit)
+{
+    return !abti_es_is_told(es) && !abti_is_watched() &&
+           !abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD) &&
+           !abti_stack_has_canary(unit->stack) && !abti_cache_is_full(&es->stacks);
+}
+
+/* Goes on with the joiner, which slept on this ES. False: that takes more, and nothing has been done. */
+ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
+{
+    abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
+    if (ABTI_UNLIKELY(join & (ABTI_JOIN_EXTERNAL | ABTI_JOIN_IN_PLACE)) || abti_has_requests(joiner))
+        return false;
+    abti_pool *pool = joiner->pool;
+    struct abti_stack *stack = unit->stack;
+    if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
+        return false;
+    abti_cache_put_quick(&es->stacks, stack);
+    abti_pool_owner_left(pool, 1);
+    abti_set_running(es, joiner);
+    abti_ctx_jump(joiner->ctx);
+}
+
+/*
+ * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
+ * otherwise it leaves the stack. All that it calls is called last, so that no register has to be saved.
+ */
+static ABTI_HOT ABTI_NOINLINE void end_ult(void)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = es->cur;
+    struct abti_stack *stack = unit->stack;
+    uintptr_t join = abti_load_acquire(&unit->join); /* acquire: as in publish_end */
+
+    if (ABTI_UNLIKELY(!may_end_quickly(es, unit)) || ABTI_UNLIKELY(join && !try_end_for_joiner(es, unit, join)) ||
+        ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
+        /* release and acquire: as in publish_end */
+        ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))) {
+        end_ult_slowly();
         return;
     }
-    abti_cache_put(&es->stacks, stack);
-    leave_default_stack(es, next);
+    struct abti_queue *queue = &es->fast->queue;
+    abti_unit *next = abti_load_relaxed(&queue->head); /* relaxed: this thread alone writes the queue */
+    if (ABTI_UNLIKELY(!next || !abti_budget_take(es))) {
+        leave_and_pick(es, stack);
+        return;
+    }
+    abti_queue_pop_head(queue, next);
+    leave_default_stack(es, stack, next, true);
 }
 
 /* It is out of line for the same reason as end_watch. */
@@ -325,7 +382,7 @@ ABTI_INLINE void run_ults(bool watch, bool order)
     }
 }
 
-static void ult_main(void)
+static ABTI_HOT void ult_main(void)
 {
     run_ults(false, false);
 }
