@@ -350,7 +350,7 @@ static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
 }
 
 /* The common case needs no frame. */
-int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
+ABTI_HOT int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(abti_is_seldom(thread) || !es || abti_unit_is_tasklet(es->cur)))

@@ -147,31 +147,32 @@ ABTI_INLINE void child_enter(struct child_room *room, abti_es *es, abti_unit *un
     abti_set_running(es, unit);
 }
 
-static abti_ctx child_resume(void *room, void *es, void *arg_unit)
+static ABTI_HOT abti_ctx child_resume(void *room, void *es, void *arg_unit)
 {
     abti_unit *unit = arg_unit;
     child_enter(room, es, unit);
     return unit->ctx;
 }
 
-static abti_ctx child_start(void *room, void *es, void *arg_unit)
+/* It begins the unit itself: a frame to begin by would be written and read again. */
+static ABTI_HOT abti_ctx child_start(void *room, void *es, void *arg_unit)
 {
     abti_unit *unit = arg_unit;
     child_enter(room, es, unit);
-    return abti_ctx_make(abti_stack_top(unit->stack),
-                         abti_load_relaxed(&abti_ult_entry)); /* relaxed: as in abti_start */
+    /* relaxed: as in abti_start */
+    abti_ctx_restart(abti_stack_top(unit->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
 
-/* The child has given the ES back on this native thread. */
+/* The child has given the ES back on this native thread, and has made its parent the running unit. */
 ABTI_INLINE void child_exit(struct child_room *room)
 {
     abti_es *es = room->es;
-    es->cur = es->parent;
+    abti_assert(es->cur == es->parent);
     abti_tool_descend(es, -1);
     es->parent = room->saved_parent;
 }
 
-static int child_then(void *arg_room)
+static ABTI_HOT int child_then(void *arg_room)
 {
     struct child_room *room = arg_room;
     abti_es *es = room->es;
@@ -216,7 +217,7 @@ static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
     return ABT_SUCCESS;
 }
 
-int abti_run_child_last(abti_es *es, abti_unit *unit)
+ABTI_HOT int abti_run_child_last(abti_es *es, abti_unit *unit)
 {
     if (es->dsched || abti_switches_slowly(es))
         return run_child_keeping(es, unit);

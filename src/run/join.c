@@ -96,8 +96,9 @@ static ABTI_COLD int join_slowly(abti_es *es, abti_unit *self, abti_unit *unit, 
 ABTI_INLINE int block_for_parent(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_unit *parent = es->parent;
-    abti_assert(es->cur == self && parent && !abti_stack_has_canary(self->stack));
-    es->handoff = next;
+    abti_assert(es->cur == self && parent && !es->handoff && !abti_stack_has_canary(self->stack));
+    if (next)
+        es->handoff = next;
     es->cur = parent;
     return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
 }
@@ -128,11 +129,12 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
  * The same for a ULT whose scheduler is a user-defined one, which chooses the next unit. It goes to join_slow where it
  * needs more than a registration and a switch, so that it calls nothing itself.
  */
-static ABTI_NOINLINE int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
+static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     abti_unit *self = es->cur;
-    if (!es->parent || abti_has_requests(self) || abti_switches_slowly(es) || abti_unit_is_tasklet(self) ||
-        abti_stack_has_canary(self->stack) || !abti_pool_is_owner(es, self->pool))
+    if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+                      abti_switches_slowly(es) || abti_stack_has_canary(self->stack) ||
+                      !abti_pool_is_owner(es, self->pool)))
         return abti_join_slow(es, unit, handle);
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))

@@ -8,7 +8,7 @@
 #include "run/sched.h"
 #include "unit/stackuse.h"
 
-static void after_yield(void *arg)
+static ABTI_HOT void after_yield(void *arg)
 {
     abti_unit *self = arg;
     abti_pool_push(self->pool, self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
@@ -143,10 +143,10 @@ static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
  * from a private pool, so that the unit may be in there before it has left its stack. relaxed: queries may see the
  * state late.
  */
-static ABTI_NOINLINE int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
+static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (!es->parent || abti_has_requests(self) || abti_unit_is_tasklet(self) || abti_switches_slowly(es) ||
-        abti_stack_is_overrun(self->stack))
+    if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+                      abti_switches_slowly(es) || abti_stack_has_canary(self->stack)))
         return yield_slow(es, self, context);
     abti_unit *parent = es->parent;
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
@@ -233,7 +233,7 @@ static ABTI_HOT ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT
     return yield_and_pick(es, self);
 }
 
-int abti_yield_any(abti_es *es, ABT_pool_context context)
+ABTI_HOT int abti_yield_any(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
