@@ -9,6 +9,7 @@
 /* The operations of one pool. What its definition leaves out is NULL in them. */
 struct user_pool {
     struct abti_pool_ops ops;
+    struct abti_pool_ops plain;    /* what those call while the order of the calls is told, see below */
     struct abti_pool_callbacks fn; /* of the new kind */
     struct ABT_pool_def def;       /* of the old kind; optional members may be garbage until they are asked for */
     bool inited;                   /* the user's init has succeeded, so that free must be called */
@@ -32,30 +33,6 @@ static void wake_one(abti_pool *pool)
     abti_pool_lock(abti_es_self, pool);
     abti_parking_unlock_and_wake(pool);
 }
-
-/*
- * A pool that one stream uses needs no lock: its functions are called by whatever runs on the stream, which orders the
- * calls. The calls of several streams are the user's to order.
- */
-static void begin_call(void)
-{
-    if (ABTI_UNLIKELY(abti_annotate_order) && abti_es_self)
-        abti_annotate_acquire(abti_es_self);
-}
-
-static void end_call(void)
-{
-    if (ABTI_UNLIKELY(abti_annotate_order) && abti_es_self)
-        abti_annotate_release(abti_es_self);
-}
-
-#define CALL(function_call)                                                                                            \
-    ({                                                                                                                 \
-        begin_call();                                                                                                  \
-        __auto_type call_result = (function_call);                                                                     \
-        end_call();                                                                                                    \
-        call_result;                                                                                                   \
-    })
 
 static abti_unit *unit_or_null(ABT_thread thread)
 {
@@ -89,30 +66,28 @@ static void user_fini(abti_pool *pool)
 
 static void new_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    begin_call();
     user_of(pool)->fn.push(pool, abti_unit_handle(unit), context);
-    end_call();
     wake_one(pool);
 }
 
 static abti_unit *new_pop(abti_pool *pool, ABT_pool_context context)
 {
-    return unit_or_null(CALL(user_of(pool)->fn.pop(pool, context)));
+    return unit_or_null(user_of(pool)->fn.pop(pool, context));
 }
 
 static bool new_is_empty(abti_pool *pool)
 {
-    return CALL(user_of(pool)->fn.is_empty(pool)) != ABT_FALSE;
+    return user_of(pool)->fn.is_empty(pool) != ABT_FALSE;
 }
 
 static size_t new_size(abti_pool *pool)
 {
-    return CALL(user_of(pool)->fn.get_size(pool));
+    return user_of(pool)->fn.get_size(pool);
 }
 
 static abti_unit *new_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
 {
-    return unit_or_null(CALL(user_of(pool)->fn.pop_wait(pool, secs, context)));
+    return unit_or_null(user_of(pool)->fn.pop_wait(pool, secs, context));
 }
 
 static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
@@ -123,9 +98,7 @@ static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, 
         size_t n = num - done < BATCH ? num - done : BATCH;
         for (size_t i = 0; i < n; i++)
             handles[i] = abti_unit_handle(units[done + i]);
-        begin_call();
         user_of(pool)->fn.push_many(pool, handles, n, context);
-        end_call();
         done += n;
         for (size_t i = 0; i < n; i++)
             wake_one(pool);
@@ -135,9 +108,7 @@ static void new_push_many(abti_pool *pool, abti_unit *const *units, size_t num, 
 static size_t new_pop_many(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
 {
     size_t n = 0;
-    begin_call();
     user_of(pool)->fn.pop_many(pool, units, len, &n, context);
-    end_call();
     return n;
 }
 
@@ -148,14 +119,12 @@ static void new_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti
 
 static ABT_unit new_create_unit(abti_pool *pool, abti_unit *unit)
 {
-    return CALL(user_of(pool)->fn.create_unit(pool, unit));
+    return user_of(pool)->fn.create_unit(pool, unit);
 }
 
 static void new_free_unit(abti_pool *pool, ABT_unit handle)
 {
-    begin_call();
     user_of(pool)->fn.free_unit(pool, handle);
-    end_call();
 }
 
 static void setup_new(struct user_pool *user, const struct abti_pool_callbacks *fn)
@@ -183,9 +152,7 @@ static void setup_new(struct user_pool *user, const struct abti_pool_callbacks *
 static void old_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)context;
-    begin_call();
     user_of(pool)->def.p_push(pool, abti_unit_handle(unit));
-    end_call();
     wake_one(pool);
 }
 
@@ -197,12 +164,12 @@ static abti_unit *unit_of_handle(ABT_unit handle)
 static abti_unit *old_pop(abti_pool *pool, ABT_pool_context context)
 {
     (void)context;
-    return unit_of_handle(CALL(user_of(pool)->def.p_pop(pool)));
+    return unit_of_handle(user_of(pool)->def.p_pop(pool));
 }
 
 static size_t old_size(abti_pool *pool)
 {
-    return CALL(user_of(pool)->def.p_get_size(pool));
+    return user_of(pool)->def.p_get_size(pool);
 }
 
 static bool old_is_empty(abti_pool *pool)
@@ -213,18 +180,18 @@ static bool old_is_empty(abti_pool *pool)
 static abti_unit *old_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
 {
     (void)context;
-    return unit_of_handle(CALL(abti_pool_def_pop_wait(&user_of(pool)->def)(pool, secs)));
+    return unit_of_handle(abti_pool_def_pop_wait(&user_of(pool)->def)(pool, secs));
 }
 
 static abti_unit *old_pop_timedwait(abti_pool *pool, double wtime)
 {
-    return unit_of_handle(CALL(user_of(pool)->def.p_pop_timedwait(pool, wtime)));
+    return unit_of_handle(user_of(pool)->def.p_pop_timedwait(pool, wtime));
 }
 
 static int old_remove(abti_pool *pool, abti_unit *unit)
 {
     ABT_pool_remove_fn fn = user_of(pool)->def.p_remove;
-    return fn ? CALL(fn(pool, abti_unit_handle(unit))) : ABT_ERR_POOL;
+    return fn ? fn(pool, abti_unit_handle(unit)) : ABT_ERR_POOL;
 }
 
 static int old_is_in_pool(abti_pool *pool, abti_unit *unit, bool *in_pool)
@@ -265,14 +232,12 @@ static bool old_lacks(abti_pool *pool, enum abti_pool_option option)
 
 static ABT_unit old_create_unit(abti_pool *pool, abti_unit *unit)
 {
-    return CALL(user_of(pool)->def.u_create_from_thread(unit));
+    return user_of(pool)->def.u_create_from_thread(unit);
 }
 
 static void old_free_unit(abti_pool *pool, ABT_unit handle)
 {
-    begin_call();
     user_of(pool)->def.u_free(&handle);
-    end_call();
 }
 
 static void old_fini(abti_pool *pool)
@@ -306,6 +271,108 @@ static void setup_old(struct user_pool *user, const struct ABT_pool_def *def)
     };
 }
 
+/* --- The order of the calls, where a tool is told of it --- */
+
+/*
+ * A pool that one stream uses needs no lock: its functions are called by whatever runs on the stream, which orders the
+ * calls. The calls of several streams are the user's to order.
+ */
+static const struct abti_pool_ops *begin_call(abti_pool *pool)
+{
+    if (abti_es_self)
+        abti_annotate_acquire(abti_es_self);
+    return &user_of(pool)->plain;
+}
+
+static void end_call(void)
+{
+    if (abti_es_self)
+        abti_annotate_release(abti_es_self);
+}
+
+#define ORDERED_CALL(pool, call)                                                                                       \
+    ({                                                                                                                 \
+        __auto_type call_result = begin_call(pool)->call;                                                              \
+        end_call();                                                                                                    \
+        call_result;                                                                                                   \
+    })
+
+static void ordered_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    begin_call(pool)->push(pool, unit, context);
+    end_call();
+}
+
+static void ordered_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
+{
+    begin_call(pool)->push_many(pool, units, num, context);
+    end_call();
+}
+
+static abti_unit *ordered_pop(abti_pool *pool, ABT_pool_context context)
+{
+    return ORDERED_CALL(pool, pop(pool, context));
+}
+
+static size_t ordered_pop_many(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
+{
+    return ORDERED_CALL(pool, pop_many(pool, units, len, context));
+}
+
+static abti_unit *ordered_pop_wait(abti_pool *pool, double secs, ABT_pool_context context)
+{
+    return ORDERED_CALL(pool, pop_wait(pool, secs, context));
+}
+
+static abti_unit *ordered_pop_timedwait(abti_pool *pool, double wtime)
+{
+    return ORDERED_CALL(pool, pop_timedwait(pool, wtime));
+}
+
+static bool ordered_is_empty(abti_pool *pool)
+{
+    return ORDERED_CALL(pool, is_empty(pool));
+}
+
+static size_t ordered_size(abti_pool *pool)
+{
+    return ORDERED_CALL(pool, size(pool));
+}
+
+static int ordered_remove(abti_pool *pool, abti_unit *unit)
+{
+    return ORDERED_CALL(pool, remove(pool, unit));
+}
+
+static ABT_unit ordered_create_unit(abti_pool *pool, abti_unit *unit)
+{
+    return ORDERED_CALL(pool, create_unit(pool, unit));
+}
+
+static void ordered_free_unit(abti_pool *pool, ABT_unit handle)
+{
+    begin_call(pool)->free_unit(pool, handle);
+    end_call();
+}
+
+/* Tells of the order of the calls from now on. What the pool cannot do stays NULL. */
+static void tell_order(struct user_pool *user)
+{
+    struct abti_pool_ops *ops = &user->ops;
+    user->plain = *ops;
+    ops->push = ordered_push;
+    ops->pop = ordered_pop;
+    ops->is_empty = ordered_is_empty;
+    ops->size = ops->size ? ordered_size : NULL;
+    ops->push_many = ops->push_many && ops->push_many != abti_pool_push_each ? ordered_push_many : ops->push_many;
+    ops->pop_many = ops->pop_many && ops->pop_many != abti_pool_pop_each ? ordered_pop_many : ops->pop_many;
+    ops->pop_wait = ops->pop_wait ? ordered_pop_wait : NULL;
+    ops->pop_timedwait = ops->pop_timedwait ? ordered_pop_timedwait : NULL;
+    ops->remove = ordered_remove;
+    ops->create_unit = ordered_create_unit;
+    ops->free_unit = ordered_free_unit;
+}
+
 /* --- Making --- */
 
 int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_pool **out)
@@ -318,6 +385,8 @@ int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_po
         setup_new(user, &new_def->callbacks);
     else
         setup_old(user, def);
+    if (abti_annotate_order)
+        tell_order(user);
     abti_pool *pool = abti_pool_alloc(&user->ops);
     if (!pool) {
         free(user);
