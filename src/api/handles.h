@@ -5,6 +5,7 @@
 #include "api/misuse.h"
 #include "base/assert.h"
 #include "pool/builtin.h"
+#include "pool/member.h"
 #include "rt/rt.h"
 
 #define ABTI_XSTREAM_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_NULL)
@@ -95,6 +96,28 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     abti_unit_init(unit, func, arg, pool, flags);
     *handle = unit; /* this comes before the push: the unit may run at once */
     return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
+}
+
+/* And for a user-defined pool. */
+ABTI_INLINE bool abti_create_is_quick_user(abti_es *es, ABT_pool pool)
+{
+    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_user) && abti_cache_top(&es->units);
+}
+
+ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
+                                       ABT_thread *handle)
+{
+    abti_assert(es == abti_es_self && pool->user_defined && abti_cache_top(&es->units) && handle);
+    abti_unit *unit = abti_cache_get_quick(&es->units);
+    abti_unit_init(unit, func, arg, pool, flags);
+    int code = abti_unit_enter(unit, pool);
+    if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {
+        abti_unit_release(abti_es_self, unit);
+        return code;
+    }
+    *handle = unit; /* this comes before the push: the unit may run at once */
+    pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
+    return ABT_SUCCESS;
 }
 
 /*

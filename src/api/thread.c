@@ -119,13 +119,27 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
+/* Creates a plain named ULT in a user-defined pool, on an ES. */
+static ABTI_NOINLINE ABTI_HOT int thread_create_user(ABT_pool pool, void (*func)(void *), void *arg,
+                                                     ABT_thread_attr attr, ABT_thread *newthread)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!abti_create_is_quick_user(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+        return thread_create_checked(pool, func, arg, attr, newthread);
+    int code = abti_create_quick_user(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
+    if (ABTI_LIKELY(code == ABT_SUCCESS))
+        return ABT_SUCCESS;
+    ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
+    return abti_error_in(code, "ABT_thread_create");
+}
+
 /* Creates a plain named ULT in another built-in pool, on an ES. */
 static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_checked(pool, func, arg, attr, newthread);
+        return thread_create_user(pool, func, arg, attr, newthread);
     return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
 }
 

@@ -13,41 +13,56 @@
  */
 static ABT_unit made_handle(abti_unit *unit)
 {
+    if (abti_unit_is_handle(unit))
+        return (ABT_unit)unit;
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     return cold ? abti_load_relaxed(&cold->unit) : NULL;
 }
 
-/*
- * Frees the handle that a user-defined pool made for the unit. relaxed: the caller has the unit, whose next push
- * publishes the store.
- */
+/* The handle that a user-defined pool made for a unit that lives is to be freed: here it is forgotten. */
+static void forget_handle(abti_unit *unit)
+{
+    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
+    if (abti_unit_is_handle(unit)) {
+        /* release and acquire: of no use. A read-modify-write, since others may set PINNED */
+        abti_fetch_and_acq_rel(&unit->cold, (uint8_t)~ABTI_COLD_HANDLE);
+        return;
+    }
+    abti_unitmap_remove(unit);
+    abti_store_relaxed(&cold->unit, NULL); /* relaxed: the caller has the unit, whose next push publishes it */
+}
+
+/* Frees the handle that a user-defined pool made for the unit, which lives on. */
 static void unit_drop_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);
     if (!handle)
         return;
-    abti_unitmap_remove(unit);
-    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, NULL);
+    forget_handle(unit);
     unit->pool->ops->free_unit(unit->pool, handle);
 }
 
 void abti_unit_call_back(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
-    if (!cold)
-        return;
-    /* relaxed: the unit has ended, and nobody else sets values any more */
-    abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
-    abti_store_relaxed(&cold->keys, NULL);
-    unit_drop_handle(unit);
+    if (cold) {
+        /* relaxed: the unit has ended, and nobody else sets values any more */
+        abti_ktable_destroy_all(abti_load_relaxed(&cold->keys));
+        abti_store_relaxed(&cold->keys, NULL);
+    }
+    if (abti_unit_is_handle(unit))
+        abti_unit_free_as_handle(unit);
+    else
+        unit_drop_handle(unit);
 }
 
 bool abti_unit_calls_back(abti_unit *unit)
 {
+    if (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit))
+        return true;
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     /* relaxed: the unit has ended, and nobody else sets values any more */
-    return cold && (abti_ktable_has_destructors(abti_load_relaxed(&cold->keys)) ||
-                    (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit)));
+    return cold && abti_ktable_has_destructors(abti_load_relaxed(&cold->keys));
 }
 
 static void release_kept(void *unit)
@@ -85,6 +100,15 @@ void abti_unit_free(abti_unit *unit)
         abti_unit_release(abti_es_self, unit);
 }
 
+/* `pool` is the unit's from now on, with the handle that it has made. */
+static void take_handle(abti_unit *unit, abti_pool *pool, ABT_unit handle)
+{
+    /* relaxed: the caller has the unit, and its next push publishes it */
+    abti_store_relaxed(&abti_unit_cold_get(unit)->unit, handle);
+    abti_unit_set_pool(unit, pool);
+    abti_unitmap_add(unit);
+}
+
 static int associate_slow(abti_unit *unit, abti_pool *pool)
 {
     if (!pool->user_defined) {
@@ -92,14 +116,19 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
         abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
     }
-    struct abti_unit_cold *cold = abti_unit_cold_get(unit);
     ABT_unit handle = pool->ops->create_unit(pool, unit);
     if (handle == ABT_UNIT_NULL || !handle)
         return ABT_ERR_OTHER;
     unit_drop_handle(unit);
-    abti_store_relaxed(&cold->unit, handle); /* relaxed: the caller has the unit, and its next push publishes it */
-    abti_unit_set_pool(unit, pool);
-    abti_unitmap_add(unit);
+    take_handle(unit, pool, handle);
+    return ABT_SUCCESS;
+}
+
+int abti_unit_enter_other(abti_unit *unit, abti_pool *pool, ABT_unit handle)
+{
+    if (handle == ABT_UNIT_NULL || !handle)
+        return ABT_ERR_OTHER;
+    take_handle(unit, pool, handle);
     return ABT_SUCCESS;
 }
 
@@ -115,7 +144,7 @@ int abti_unit_associate(abti_unit *unit, abti_pool *pool)
     return associate_slow(unit, pool);
 }
 
-ABT_unit abti_unit_handle(abti_unit *unit)
+ABT_unit abti_unit_other_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);
     return handle ? handle : abti_unit_own_handle(unit);

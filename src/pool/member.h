@@ -31,7 +31,36 @@ bool abti_unit_calls_back(abti_unit *unit);
 int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
 
 /* Returns the ABT_unit of a work unit in its present pool. */
-ABT_unit abti_unit_handle(abti_unit *unit);
+ABT_unit abti_unit_other_handle(abti_unit *unit);
+ABTI_INLINE ABT_unit abti_unit_handle(abti_unit *unit)
+{
+    return ABTI_LIKELY(abti_unit_is_handle(unit)) ? (ABT_unit)unit : abti_unit_other_handle(unit);
+}
+
+/*
+ * Lets a user-defined pool make a handle for a new unit of its, which nobody else knows. A pool that has the unit
+ * itself for its handle needs no cold line. Returns an ABT code.
+ */
+int abti_unit_enter_other(abti_unit *unit, abti_pool *pool, ABT_unit handle) ABTI_MUST_CHECK;
+ABTI_INLINE int abti_unit_enter(abti_unit *unit, abti_pool *pool)
+{
+    abti_assert(pool->user_defined && unit->pool == pool && abti_load_relaxed(&unit->cold) == ABTI_COLD_NONE);
+    ABT_unit handle = pool->ops->create_unit(pool, unit);
+    /* relaxed: only create_unit can have told others of the unit, and the user orders what they do */
+    if (ABTI_UNLIKELY(handle != (ABT_unit)unit || abti_load_relaxed(&unit->cold) != ABTI_COLD_NONE))
+        return abti_unit_enter_other(unit, pool, handle);
+    abti_store_relaxed(&unit->cold, ABTI_COLD_HANDLE); /* relaxed: nobody else knows the unit */
+    return ABT_SUCCESS;
+}
+
+/* Frees the handle, the unit itself, of a unit that is freed. relaxed: nobody else may use the unit any more. */
+ABTI_INLINE void abti_unit_free_as_handle(abti_unit *unit)
+{
+    abti_assert(abti_unit_is_handle(unit));
+    uint8_t cold = abti_load_relaxed(&unit->cold);
+    abti_store_relaxed(&unit->cold, (uint8_t)(cold & ~ABTI_COLD_HANDLE));
+    unit->pool->ops->free_unit(unit->pool, (ABT_unit)unit);
+}
 
 /*
  * The handle of a unit in a built-in pool. It is the descriptor, told by bit 0 from the handles of user-defined pools,
@@ -66,9 +95,8 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
     abti_unit_init(unit, func, arg, pool, flags);
     unit->stack = NULL; /* the creator sets it, if the unit is to have its own */
     if (ABTI_UNLIKELY(pool->user_defined)) {
-        unit->pool = NULL;
-        *code = abti_unit_associate(unit, pool);
-        if (*code != ABT_SUCCESS) {
+        *code = abti_unit_enter(unit, pool);
+        if (ABTI_UNLIKELY(*code != ABT_SUCCESS)) {
             abti_unit_release(es, unit);
             return NULL;
         }

@@ -27,6 +27,7 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
+    abti_store_relaxed(&pool->quick_user, quick && pool->ops->create_unit);
 }
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)

@@ -84,6 +84,7 @@ struct ABT_pool_opaque {
     _Atomic(bool) quick_create;      /* rt->lock: priv_fifo, and new units inherit no slots. Creators glance at it */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
                                         glance at it */
+    _Atomic(bool) quick_user;        /* the same for a user-defined one */
     struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
     _Atomic(uintptr_t) wish;         /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
     const struct abti_pool_ops *ops; /* constant */

@@ -64,13 +64,26 @@ static void user_fini(abti_pool *pool)
 
 /* --- The new kind: callbacks take units in and give work units out --- */
 
-static void new_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+static void new_push_handle(abti_pool *pool, ABT_unit handle, ABT_pool_context context)
 {
-    user_of(pool)->fn.push(pool, abti_unit_handle(unit), context);
+    user_of(pool)->fn.push(pool, handle, context);
     wake_one(pool);
 }
 
-static abti_unit *new_pop(abti_pool *pool, ABT_pool_context context)
+static ABTI_NOINLINE void new_push_other(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    new_push_handle(pool, abti_unit_other_handle(unit), context);
+}
+
+static ABTI_HOT void new_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    if (ABTI_LIKELY(abti_unit_is_handle(unit)))
+        new_push_handle(pool, (ABT_unit)unit, context);
+    else
+        new_push_other(pool, unit, context);
+}
+
+static ABTI_HOT abti_unit *new_pop(abti_pool *pool, ABT_pool_context context)
 {
     return unit_or_null(user_of(pool)->fn.pop(pool, context));
 }
@@ -117,12 +130,12 @@ static void new_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti
     user_of(pool)->fn.print_all(pool, arg, print);
 }
 
-static ABT_unit new_create_unit(abti_pool *pool, abti_unit *unit)
+static ABTI_HOT ABT_unit new_create_unit(abti_pool *pool, abti_unit *unit)
 {
     return user_of(pool)->fn.create_unit(pool, unit);
 }
 
-static void new_free_unit(abti_pool *pool, ABT_unit handle)
+static ABTI_HOT void new_free_unit(abti_pool *pool, ABT_unit handle)
 {
     user_of(pool)->fn.free_unit(pool, handle);
 }
@@ -149,11 +162,24 @@ static void setup_new(struct user_pool *user, const struct abti_pool_callbacks *
 
 /* --- The old kind: units in and out --- */
 
-static void old_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+static void old_push_handle(abti_pool *pool, ABT_unit handle)
+{
+    user_of(pool)->def.p_push(pool, handle);
+    wake_one(pool);
+}
+
+static ABTI_NOINLINE void old_push_other(abti_pool *pool, abti_unit *unit)
+{
+    old_push_handle(pool, abti_unit_other_handle(unit));
+}
+
+static ABTI_HOT void old_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)context;
-    user_of(pool)->def.p_push(pool, abti_unit_handle(unit));
-    wake_one(pool);
+    if (ABTI_LIKELY(abti_unit_is_handle(unit)))
+        old_push_handle(pool, (ABT_unit)unit);
+    else
+        old_push_other(pool, unit);
 }
 
 static abti_unit *unit_of_handle(ABT_unit handle)
@@ -161,7 +187,7 @@ static abti_unit *unit_of_handle(ABT_unit handle)
     return handle == ABT_UNIT_NULL || !handle ? NULL : abti_unit_from_handle(handle);
 }
 
-static abti_unit *old_pop(abti_pool *pool, ABT_pool_context context)
+static ABTI_HOT abti_unit *old_pop(abti_pool *pool, ABT_pool_context context)
 {
     (void)context;
     return unit_of_handle(user_of(pool)->def.p_pop(pool));
@@ -230,12 +256,12 @@ static bool old_lacks(abti_pool *pool, enum abti_pool_option option)
     }
 }
 
-static ABT_unit old_create_unit(abti_pool *pool, abti_unit *unit)
+static ABTI_HOT ABT_unit old_create_unit(abti_pool *pool, abti_unit *unit)
 {
     return user_of(pool)->def.u_create_from_thread(unit);
 }
 
-static void old_free_unit(abti_pool *pool, ABT_unit handle)
+static ABTI_HOT void old_free_unit(abti_pool *pool, ABT_unit handle)
 {
     user_of(pool)->def.u_free(&handle);
 }

@@ -50,15 +50,15 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
 struct abti_unit_cold *abti_unit_cold_make(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
-    uint8_t none = ABTI_COLD_NONE;
+    uint8_t handle = abti_unit_is_handle(unit) ? ABTI_COLD_HANDLE : 0, none = handle;
     /* release and acquire: of no use, as READY orders the line */
-    if (abti_cas_word(&unit->cold, &none, ABTI_COLD_BUSY)) {
+    if (abti_cas_word(&unit->cold, &none, handle | ABTI_COLD_BUSY)) {
         abti_annotate_begin_private();
         memset(cold, 0, sizeof(*cold));
         /* release: pairs with the acquires here, in abti_unit_cold_glance and in abti_unit_cold_peek */
         abti_annotate_end_private();
-        abti_store_release(&unit->cold,
-                           unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED : ABTI_COLD_READY);
+        abti_store_release(&unit->cold, handle | (unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED
+                                                                                 : ABTI_COLD_READY));
         return cold;
     }
     abti_spin_until(abti_load_acquire(&unit->cold) & ABTI_COLD_READY); /* acquire: pairs with the release above */

@@ -95,8 +95,12 @@ struct ABT_thread_opaque {
  * The cold line is raw memory until it is first needed, then BUSY while one thread clears it, then READY. PINNED beside
  * READY says that the unit must not migrate. A unit that is created so needs no cold line for that, but has
  * ABTI_UNIT_PINNED in its flags.
+ *
+ * HANDLE, beside any of these, says that a user-defined pool has the unit itself for its handle, which needs no line
+ * either. It is set while nobody else knows the unit, and cleared when the unit is freed. Else it changes only in a
+ * line that is ready, so that it keeps still while one is made.
  */
-enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PINNED = 4 };
+enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PINNED = 4, ABTI_COLD_HANDLE = 8 };
 
 #define ABTI_WHAT_REQUESTS 0xff0000u
 #define ABTI_WHAT_COLD 0xff000000u
@@ -134,8 +138,8 @@ struct abti_unit_cold {
         struct abti_migrated *migrated; /* is called after a migration; NULL: nothing is. It belongs to the unit */
         abti_sched *sched;              /* MAIN_SCHED, SCHED, which never migrate: the scheduler that it runs */
     };
-    _Atomic(ABT_unit) unit;  /* the handle that a user-defined pool made; NULL: it has none. It is written like
-                                `pool` */
+    _Atomic(ABT_unit) unit;  /* the handle that a user-defined pool made; NULL: it has none, or HANDLE says it. It is
+                                written like `pool` */
     abti_unit *unitmap_next; /* guarded by the bucket of unit/unitmap */
     _Atomic(void *) slots[ABTX_NUM_SLOTS]; /* values of the runtimes above, see pool/slot.h */
 };
@@ -186,10 +190,19 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
 ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
 {
     /* acquire: pairs with the release in abti_unit_cold_make */
-    if (ABTI_LIKELY(abti_load_acquire(&unit->cold) == 0))
+    if (ABTI_LIKELY(!(abti_load_acquire(&unit->cold) & (ABTI_COLD_BUSY | ABTI_COLD_READY))))
         return NULL;
     struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
     return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_make(unit);
+}
+
+/*
+ * Whether a user-defined pool has the unit itself for its handle. The caller runs or has popped the unit, or frees it.
+ * relaxed: what brought the unit to the caller orders it.
+ */
+ABTI_INLINE bool abti_unit_is_handle(abti_unit *unit)
+{
+    return (abti_load_relaxed(&unit->cold) & ABTI_COLD_HANDLE) != 0;
 }
 
 /* Says whether the unit must not migrate. Any thread may call this. */

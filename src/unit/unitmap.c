@@ -20,6 +20,8 @@ struct stripe {
 
 static struct stripe stripes[STRIPES] = {[0 ... STRIPES - 1] = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)}};
 
+_Atomic(bool) abti_unitmap_is_used;
+
 static uint64_t handle_hash(ABT_unit handle)
 {
     return abti_hash((uintptr_t)handle >> 3);
@@ -86,6 +88,8 @@ void abti_unitmap_add(abti_unit *unit)
     abti_assert(handle);
     if ((uintptr_t)handle == (uintptr_t)unit)
         return;
+    if (!abti_load_relaxed(&abti_unitmap_is_used))       /* it is stored once, to spare the others that look at it */
+        abti_store_relaxed(&abti_unitmap_is_used, true); /* relaxed, both: see abti_unitmap_find */
     uint64_t hash = handle_hash(handle);
     struct stripe *s = stripe_of(hash);
     abti_spin_lock(&s->lock);
@@ -114,7 +118,7 @@ void abti_unitmap_remove(abti_unit *unit)
     abti_spin_unlock(&s->lock);
 }
 
-abti_unit *abti_unitmap_find(ABT_unit handle)
+abti_unit *abti_unitmap_look_up(ABT_unit handle)
 {
     uint64_t hash = handle_hash(handle);
     struct stripe *s = stripe_of(hash);
@@ -137,6 +141,7 @@ void abti_unitmap_fini(void)
 
 void abti_unitmap_forget(void)
 {
+    abti_store_relaxed(&abti_unitmap_is_used, false); /* relaxed: there are no units */
     for (int i = 0; i < STRIPES; i++)
         stripes[i] = (struct stripe){.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 }

@@ -5,14 +5,26 @@
 #ifndef ABTI_UNIT_UNITMAP_H
 #define ABTI_UNIT_UNITMAP_H
 
+#include <stdbool.h>
+#include "base/atomic.h"
 #include "rt/types.h"
 
 /* Enters cold->unit of a unit, and takes it out. Any thread may call these. */
 void abti_unitmap_add(abti_unit *unit);
 void abti_unitmap_remove(abti_unit *unit);
 
-/* Returns the unit of a handle in use. */
-abti_unit *abti_unitmap_find(ABT_unit handle);
+/* Whether a unit has been entered since the map was made. */
+extern _Atomic(bool) abti_unitmap_is_used ABTI_HIDDEN;
+
+/*
+ * Returns the unit of a handle in use. relaxed: whoever has a handle that was entered got it from the thread that
+ * entered it, and sees what that has stored.
+ */
+abti_unit *abti_unitmap_look_up(ABT_unit handle);
+ABTI_INLINE abti_unit *abti_unitmap_find(ABT_unit handle)
+{
+    return abti_load_relaxed(&abti_unitmap_is_used) ? abti_unitmap_look_up(handle) : (abti_unit *)handle;
+}
 
 /* Frees the tables. The map is empty. */
 void abti_unitmap_fini(void);
