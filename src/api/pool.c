@@ -147,16 +147,26 @@ static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, A
     return ABT_SUCCESS;
 }
 
-int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+/* From a user-defined pool. A pop that returns threads is called as it is; by any of the null handles it means none. */
+static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+{
+    if (abti_is_seldom(pool) || !pool->user_defined)
+        return pop_thread_general(pool, thread, pool_ctx);
+    ABT_thread popped = pool->user_pop ? pool->user_pop(pool, pool_ctx) : pool->ops->pop(pool, pool_ctx);
+    *thread = ABTI_LIKELY(!ABTI_IS_NULL(popped, ABT_THREAD_NULL)) ? popped : ABT_THREAD_NULL;
+    return ABT_SUCCESS;
+}
+
+ABTI_HOT int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     abti_unit *quick = try_pop_quickly(pool);
     if (ABTI_UNLIKELY(!quick))
-        return pop_thread_general(pool, thread, pool_ctx);
+        return pop_thread_user(pool, thread, pool_ctx);
     *thread = quick;
     return ABT_SUCCESS;
 }
 
-int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
+ABTI_HOT int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
 {
     return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }

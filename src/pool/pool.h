@@ -102,10 +102,12 @@ struct ABT_pool_opaque {
     bool automatic;    /* freed with the last scheduler that uses it */
     bool user_defined; /* units may appear in it without a push of ours */
     int id;
-    _Atomic(int32_t) num_scheds; /* schedulers that use it */
-    void *data;                  /* what ABT_pool_set_data stores */
-    void *impl;                  /* belongs to the implementation */
-    abti_pool *next, *prev;      /* rt->lock: the list of all pools */
+    _Atomic(int32_t) num_scheds;   /* schedulers that use it */
+    ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
+                                      else NULL */
+    void *data;                    /* what ABT_pool_set_data stores */
+    void *impl;                    /* belongs to the implementation */
+    abti_pool *next, *prev;        /* rt->lock: the list of all pools */
 };
 
 /* A pool that is always empty and belongs to nobody, see es->fast. */

@@ -420,6 +420,7 @@ int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_po
     }
     pool->impl = user;
     pool->user_defined = true;
+    pool->user_pop = abti_annotate_order ? NULL : user->fn.pop;
     pool->access = new_def ? ABT_POOL_ACCESS_MPMC : def->access;
     pool->kind = (ABT_pool_kind)-1;
     struct abti_kvconf *conf = config && config != ABT_POOL_CONFIG_NULL ? &config->conf : NULL;
