@@ -307,31 +307,6 @@ static ABTI_NOINLINE void end_ult_slowly(void)
     leave_and_pick(es, stack);
 }
 
-static void end_ult(void);
-
-/*
- * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner.
- * relaxed: whoever frees the unit is alone with it.
- */
-ABTI_INLINE bool is_freed_as_handle(abti_unit *unit)
-{
-    uintptr_t join = abti_load_relaxed(&unit->join);
-    return (join & ABTI_JOIN_TAGS) == ABTI_JOIN_FREE && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
-           abti_load_relaxed(&unit->cold) == ABTI_COLD_HANDLE;
-}
-
-/* Once such a unit is freed as a handle, nothing is left of it but its descriptor. */
-static ABTI_NOINLINE ABTI_HOT void end_ult_seldom(void)
-{
-    abti_es *es = abti_es_self;
-    if (abti_es_is_told(es) || !is_freed_as_handle(es->cur)) {
-        end_ult_slowly();
-        return;
-    }
-    abti_unit_free_as_handle(es->cur);
-    end_ult();
-}
-
 /* Whether the running ULT leaves nothing behind but a stack and a descriptor, and nobody watches. */
 ABTI_INLINE bool may_end_quickly(abti_es *es, abti_unit *unit)
 {
@@ -354,6 +329,30 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
     abti_pool_owner_left(pool, 1);
     abti_set_running(es, joiner);
     abti_ctx_jump(joiner->ctx);
+}
+
+/*
+ * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner.
+ * relaxed: whoever frees the unit is alone with it.
+ */
+ABTI_INLINE bool is_freed_as_handle(abti_unit *unit)
+{
+    uintptr_t join = abti_load_relaxed(&unit->join);
+    return (join & ABTI_JOIN_TAGS) == ABTI_JOIN_FREE && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
+           abti_load_relaxed(&unit->cold) == ABTI_COLD_HANDLE;
+}
+
+/* Once such a unit is freed as a handle, nothing is left of it but its descriptor. relaxed: as there. */
+static ABTI_NOINLINE ABTI_HOT void end_ult_seldom(void)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_LIKELY(!abti_es_is_told(es) && is_freed_as_handle(es->cur))) {
+        abti_unit_free_as_handle(es->cur);
+        es = abti_es_self; /* that was the user's function */
+        if (ABTI_LIKELY(may_end_quickly(es, es->cur)))
+            (void)try_end_for_joiner(es, es->cur, abti_load_relaxed(&es->cur->join));
+    }
+    end_ult_slowly();
 }
 
 /*
