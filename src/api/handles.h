@@ -64,6 +64,12 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
     return ABT_SUCCESS;
 }
 
+/* Whether an ES creates a unit in a pool, and has a descriptor for it. */
+ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
+{
+    return es && !ABTI_POOL_IS_NULL(pool) && abti_cache_top(&es->units);
+}
+
 /*
  * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
  * creates.
@@ -85,7 +91,7 @@ ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*fu
 /* Creation has the same two halves for another built-in pool, which is guarded by a lock. */
 ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 {
-    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_shared) && abti_cache_top(&es->units);
+    return abti_create_may_be_quick(es, pool) && abti_cpu_is_set(&pool->quick_shared);
 }
 
 ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
@@ -98,12 +104,7 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
 }
 
-/* And for a user-defined pool. */
-ABTI_INLINE bool abti_create_is_quick_user(abti_es *es, ABT_pool pool)
-{
-    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_user) && abti_cache_top(&es->units);
-}
-
+/* And the second half for a user-defined pool, where quick_user says the first. */
 ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                        ABT_thread *handle)
 {

@@ -120,12 +120,9 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
 }
 
 /* Creates a plain named ULT in a user-defined pool, on an ES. */
-static ABTI_NOINLINE ABTI_HOT int thread_create_user(ABT_pool pool, void (*func)(void *), void *arg,
-                                                     ABT_thread_attr attr, ABT_thread *newthread)
+static ABTI_NOINLINE ABTI_HOT int thread_create_user(abti_es *es, ABT_pool pool, void (*func)(void *), void *arg,
+                                                     ABT_thread *newthread)
 {
-    abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!abti_create_is_quick_user(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_checked(pool, func, arg, attr, newthread);
     int code = abti_create_quick_user(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
     if (ABTI_LIKELY(code == ABT_SUCCESS))
         return ABT_SUCCESS;
@@ -133,14 +130,18 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_user(ABT_pool pool, void (*func)
     return abti_error_in(code, "ABT_thread_create");
 }
 
-/* Creates a plain named ULT in another built-in pool, on an ES. */
+/* Creates a plain named ULT in another pool, on an ES. */
 static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_user(pool, func, arg, attr, newthread);
-    return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
+    if (ABTI_UNLIKELY(!abti_create_may_be_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
+        return thread_create_checked(pool, func, arg, attr, newthread);
+    if (abti_cpu_is_set(&pool->quick_shared))
+        return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
+    if (abti_cpu_is_set(&pool->quick_user))
+        return thread_create_user(es, pool, func, arg, newthread);
+    return thread_create_checked(pool, func, arg, attr, newthread);
 }
 
 /* The quick way with attributes, if they ask for no more than flags. */
