@@ -130,7 +130,7 @@ static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
     return yield_body(es, self, self->pool, false);
 }
 
-static ABTI_NOINLINE int yield_shared(abti_es *es, abti_unit *self)
+static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
 {
     abti_pool *pool = self->pool;
     if (abti_switches_slowly(es) || ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
@@ -170,7 +170,7 @@ static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sch
     return !alone && abti_renew_budget(es, sched);
 }
 
-static ABTI_NOINLINE int yield_general(abti_es *es, ABT_pool_context context)
+static ABTI_NOINLINE ABTI_HOT int yield_general(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
