@@ -1,4 +1,5 @@
 /* ABT_pool_* and ABT_unit_*. */
+#include <stddef.h>
 #include <stdlib.h>
 #include "api/handles.h"
 #include "pool/blocked.h"
@@ -8,6 +9,8 @@
 #include "unit/tool_event.h"
 #include "stream/park.h"
 #include "unit/ownstack.h"
+
+_Static_assert(offsetof(struct ABT_pool_opaque, data) == 4 * sizeof(void *), "programs read it there (ABTX_pool_data)");
 
 /* --- Making --- */
 

@@ -31,6 +31,7 @@ static void test_create(enum caller who, void *arg)
     must(ABT_pool_get_access(pool, &access));
     is_int(access, ABT_POOL_ACCESS_MPMC, "a new-style pool is for all");
     ok(list_of(pool) == &list && list.inits == 1, "init has given it its data");
+    is_ptr(ABTX_pool_data(pool), &list, "which is there as a value");
     ok_abt(ABT_pool_free(&pool));
     is_int(list.frees, 1, "free was called");
     for (int a = 0; a < 5; a++) {
