@@ -104,7 +104,7 @@ ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*fu
     return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
 }
 
-/* And the second half for a user-defined pool, where quick_user says the first. */
+/* The second half for a user-defined pool. The first is abti_create_may_be_quick and pool->quick_user. */
 ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                        ABT_thread *handle)
 {

@@ -315,7 +315,10 @@ ABTI_INLINE bool may_end_quickly(abti_es *es, abti_unit *unit)
            !abti_stack_has_canary(unit->stack) && !abti_cache_is_full(&es->stacks);
 }
 
-/* Goes on with the joiner, which slept on this ES. False: that takes more, and nothing has been done. */
+/*
+ * Goes on with the joiner, which slept on this ES, as abti_end_in_place does on the joiner's own stack. False: that
+ * takes more, and nothing has been done.
+ */
 ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join)
 {
     abti_unit *joiner = (abti_unit *)(join & ~(uintptr_t)ABTI_JOIN_TAGS);
@@ -332,17 +335,17 @@ ABTI_INLINE bool try_end_for_joiner(abti_es *es, abti_unit *unit, uintptr_t join
 }
 
 /*
- * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner.
- * relaxed: whoever frees the unit is alone with it.
+ * Whether the unit, of a user-defined pool, is its own handle, has no more than that, and is freed for its joiner. The
+ * canary is to be looked at before the user's function is called. relaxed: whoever frees the unit is alone with it.
  */
 ABTI_INLINE bool is_freed_as_handle(abti_unit *unit)
 {
     uintptr_t join = abti_load_relaxed(&unit->join);
     return (join & ABTI_JOIN_TAGS) == ABTI_JOIN_FREE && !(unit->flags & ABTI_UNIT_OWN_STACK) &&
-           abti_load_relaxed(&unit->cold) == ABTI_COLD_HANDLE;
+           abti_load_relaxed(&unit->cold) == ABTI_COLD_HANDLE && !abti_stack_has_canary(unit->stack);
 }
 
-/* Once such a unit is freed as a handle, nothing is left of it but its descriptor. relaxed: as there. */
+/* Once such a unit is freed as a handle, nothing is left of it but its descriptor. acquire: as in publish_end. */
 static ABTI_NOINLINE ABTI_HOT void end_ult_seldom(void)
 {
     abti_es *es = abti_es_self;
@@ -350,7 +353,7 @@ static ABTI_NOINLINE ABTI_HOT void end_ult_seldom(void)
         abti_unit_free_as_handle(es->cur);
         es = abti_es_self; /* that was the user's function */
         if (ABTI_LIKELY(may_end_quickly(es, es->cur)))
-            (void)try_end_for_joiner(es, es->cur, abti_load_relaxed(&es->cur->join));
+            (void)try_end_for_joiner(es, es->cur, abti_load_acquire(&es->cur->join));
     }
     end_ult_slowly();
 }
@@ -364,11 +367,11 @@ static ABTI_HOT ABTI_NOINLINE void end_ult(void)
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
-    uintptr_t join = abti_load_acquire(&unit->join); /* acquire: as in publish_end */
+    uintptr_t join = abti_load_acquire(&unit->join); /* acquire: as in publish_end, for where the joiner ran last */
 
     if (ABTI_UNLIKELY(!may_end_quickly(es, unit)) || ABTI_UNLIKELY(join && !try_end_for_joiner(es, unit, join)) ||
         ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
-        /* release and acquire: as in publish_end */
+        /* release: pairs with abti_unit_is_done. acquire: of no use, as end_ult_slowly looks at the word again */
         ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))) {
         end_ult_seldom();
         return;

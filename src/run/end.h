@@ -31,7 +31,10 @@ abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *po
  */
 void abti_end_with_process(abti_unit *primary, abti_unit *forker);
 
-/* Sets abti_ult_entry anew, after abti_stackuse_is_on has changed. */
+/*
+ * Sets abti_ult_entry anew, after abti_stackuse_is_on has changed, and lets no more units run in place on the calling
+ * stream while it is on.
+ */
 void abti_entry_watch(void);
 
 /* Runs the units of a row, see run/row.h, in place. */

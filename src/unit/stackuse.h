@@ -4,7 +4,7 @@
  * unit runs in place on its stack, so that only its own use is measured.
  *
  * This costs nothing when off: ULTs start in the function in abti_ult_entry, which is another one while there are
- * samples. Who changes that for ULTs to come calls abti_entry_watch (run/end.h) then.
+ * samples. A caller that turns samples on or off calls abti_entry_watch (run/end.h) afterwards.
  */
 #ifndef ABTI_UNIT_STACKUSE_H
 #define ABTI_UNIT_STACKUSE_H

@@ -1,30 +1,23 @@
 /*
- * The join word (unit/unit.h): run/join.c, run/end.c, run/block.c and wait/sleeper.c as they are, on the streams of
- * units.h. A unit ends while a ULT, a native thread or both wait for it, or free it; what it has done is seen by each
- * of them. And the state BLOCKED, by which a ULT is handed over: `abti_ctx_switch_store` of the machine is in units.h.
+ * The join word (unit/unit.h): run/join.c, run/end.c, run/publish.c, run/block.c and wait/sleeper.c as they are, on the
+ * streams of units.h. A unit ends while a ULT, a native thread or both wait for it, or free it; what it has done is
+ * seen by each of them. And the state BLOCKED, by which a ULT is handed over: `abti_ctx_switch_store` of the machine is
+ * in units.h.
  */
 #include "units.h"
 #include "run/join.c"
 #include "run/end.c"
+#include "run/publish.c"
 #include "run/block.c"
 #include "unit/unit.c"
 #include "wait/sleeper.c"
 #include "wait/word.c"
 
 const char model_name[] = "join";
-const char *const model_subjects[] = {"src/run/join.c",
-                                      "src/run/join.h",
-                                      "src/run/end.c",
-                                      "src/run/block.c",
-                                      "src/run/block.h",
-                                      "src/run/switch.h",
-                                      "src/unit/unit.h",
-                                      "src/unit/unit.c",
-                                      "src/wait/sleeper.c",
-                                      "src/wait/word.c",
-                                      "src/base/atomic.h",
-                                      "test/model/units.h",
-                                      0};
+const char *const model_subjects[] = {
+    "src/run/join.c",     "src/run/join.h",  "src/run/end.c",     "src/run/publish.c",  "src/run/publish.h",
+    "src/run/block.c",    "src/run/block.h", "src/run/switch.h",  "src/unit/unit.h",    "src/unit/unit.c",
+    "src/wait/sleeper.c", "src/wait/word.c", "src/base/atomic.h", "test/model/units.h", 0};
 
 static abti_unit *target;
 static int effect;
@@ -83,16 +76,46 @@ static void with_joiner(void)
     make(model_unit(1, join, NULL, 0));
 }
 
-static void with_freer(void)
-{
-    model_reset();
-    make(model_unit(1, join_and_free, NULL, 0));
-}
-
 static void alone(void)
 {
     model_reset();
     make(NULL);
+}
+
+/* A unit that has more than its descriptor, so that it does not end by the quick way of end_ult. */
+static void more_with_joiner(void)
+{
+    with_joiner();
+    atomic_store_explicit(&target->cold, ABTI_COLD_READY, memory_order_relaxed);
+}
+
+static void more_alone(void)
+{
+    alone();
+    atomic_store_explicit(&target->cold, ABTI_COLD_READY, memory_order_relaxed);
+}
+
+/*
+ * The joiner has run on a stream before, which may be another one. Stream 0 owns the counts of the pool, so that a unit
+ * which ends there may go on with the joiner at once.
+ */
+static void move_and_join(void *arg)
+{
+    abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    join(arg);
+}
+
+static void with_mover(void)
+{
+    model_reset();
+    atomic_store_explicit(&model_pool.blocked.owner, &model_es[0], memory_order_relaxed);
+    make(model_unit(1, move_and_join, NULL, 0));
+}
+
+static void with_freer(void)
+{
+    model_reset();
+    make(model_unit(1, join_and_free, NULL, 0));
 }
 
 static void with_two_joiners(void)
@@ -240,6 +263,9 @@ const struct model_program model_programs[] = {
     {"a thread joins", 2, 2000, alone, stream_and_thread, 0},
     {"a thread frees", 2, 2000, alone, stream_and_freer, 0},
     {"two ULTs join", 3, 2000, with_two_joiners, streams, 0},
+    {"a ULT that has moved joins", 3, 2000, with_mover, streams, 0},
+    {"a ULT joins a unit that has more", 3, 2000, more_with_joiner, streams, 0},
+    {"a thread joins a unit that has more", 2, 2000, more_alone, stream_and_thread, 0},
     {"a ULT and a thread join", 3, 2000, with_joiner, stream_and_thread, 0},
     {"a ULT is handed over", 3, 2000, with_partners, streams, 0},
     {"a unit lives twice", 2, 4000, unstarted, live_and_ask, 0},
@@ -250,6 +276,10 @@ const struct model_program model_programs[] = {
 const struct model_kept model_kept[] = {
     {"join_register", "compare_exchange", "release", "abti_cas_word has one order; a caller that fails looks again"},
     {"join_register", "compare_exchange", "failure relaxed", "likewise"},
+    {"end_ult", "load", "relaxed",
+     "it matters while a joiner that has moved is about to leave its stack, which the search does not hit upon"},
+    {"end_ult", "compare_exchange", "release", "abti_cas_word has one order; end_ult_slowly looks at the word again"},
+    {"end_ult", "compare_exchange", "failure relaxed", "likewise"},
     {"abti_register_unstarted", "compare_exchange", "acquire",
      "a read-modify-write goes on with what abti_unit_renew or the creation has released"},
     {"abti_register_unstarted", "compare_exchange", "release", "abti_cas_word has one order"},

@@ -7,6 +7,7 @@
 #include "base/heap.c"
 #include "run/block.c"
 #include "run/end.c"
+#include "run/publish.c"
 #include "run/sched.c"
 #include "sync/mutex.c"
 #include "sync/mutex_owner.c"

@@ -8,6 +8,7 @@
 #include "base/heap.c"
 #include "run/block.c"
 #include "run/end.c"
+#include "run/publish.c"
 #include "run/sched.c"
 #include "sync/eventual.c"
 #include "sync/eventual_any.c"

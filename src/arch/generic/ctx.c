@@ -1,6 +1,6 @@
 /*
  * Contexts in plain C, by the C library's ucontext, for processors that have no ctx.S and for programs that want each
- * ULT to have a signal mask of its own. A switch takes a system call for that.
+ * ULT to have a signal mask of its own. A switch takes a system call for that, and abti_ctx_wait two.
  *
  * The frame of a suspended context is a variable of the function that was called to leave it. The frame of one that has
  * not begun stands at the top of its stack. `after` is called, on the new stack, by the function that the new context
