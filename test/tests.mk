@@ -255,6 +255,7 @@ regress_tests = \
 	test/regress/stack_guard \
 	test/regress/stack_shortage \
 	test/regress/tasklet_joiner \
+	test/regress/told_in_create \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

@@ -19,7 +19,7 @@ static ABT_unit made_handle(abti_unit *unit)
     return cold ? abti_load_relaxed(&cold->unit) : NULL;
 }
 
-/* The handle that a user-defined pool made for a unit that lives is to be freed: here it is forgotten. */
+/* Forgets the handle that a user-defined pool made for the unit. The caller frees it. */
 static void forget_handle(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
@@ -32,7 +32,7 @@ static void forget_handle(abti_unit *unit)
     abti_store_relaxed(&cold->unit, NULL); /* relaxed: the caller has the unit, whose next push publishes it */
 }
 
-/* Frees the handle that a user-defined pool made for the unit, which lives on. */
+/* Frees the handle that a user-defined pool made for the unit, if there is one. */
 static void unit_drop_handle(abti_unit *unit)
 {
     ABT_unit handle = made_handle(unit);
@@ -124,10 +124,21 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
     return ABT_SUCCESS;
 }
 
-int abti_unit_enter_other(abti_unit *unit, abti_pool *pool, ABT_unit handle)
+int abti_unit_enter_by_map(abti_unit *unit, abti_pool *pool)
 {
+    ABT_unit handle = pool->ops->create_unit(pool, unit);
     if (handle == ABT_UNIT_NULL || !handle)
         return ABT_ERR_OTHER;
+    take_handle(unit, pool, handle);
+    return ABT_SUCCESS;
+}
+
+int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle)
+{
+    forget_handle(unit);
+    if (handle == ABT_UNIT_NULL || !handle)
+        return ABT_ERR_OTHER;
+    abti_store_relaxed(&pool->has_other_handles, true); /* relaxed: it is a hint */
     take_handle(unit, pool, handle);
     return ABT_SUCCESS;
 }

@@ -30,27 +30,31 @@ bool abti_unit_calls_back(abti_unit *unit);
  */
 int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
 
-/* Returns the ABT_unit of a work unit in its present pool. */
+/* Returns the ABT_unit of a work unit in its present pool. The other function does so if it is not the unit itself. */
 ABT_unit abti_unit_other_handle(abti_unit *unit);
+
 ABTI_INLINE ABT_unit abti_unit_handle(abti_unit *unit)
 {
     return ABTI_LIKELY(abti_unit_is_handle(unit)) ? (ABT_unit)unit : abti_unit_other_handle(unit);
 }
 
+/* Halves of abti_unit_enter: for a pool that has other handles, and for the first of them, which it has just made. */
+int abti_unit_enter_by_map(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
+int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle) ABTI_MUST_CHECK;
+
 /*
- * Lets a user-defined pool make a handle for a new unit of its, which nobody else knows. A pool that has the unit
- * itself for its handle needs no cold line. Returns an ABT code.
+ * Lets a user-defined pool make a handle for a new unit of its own. A pool that has the unit itself for its handle
+ * needs no cold line. HANDLE is set before the pool is asked, since its function may tell other threads of the unit.
+ * relaxed: nobody else knows the unit yet, and whether the pool has other handles is a hint. Returns an ABT code.
  */
-int abti_unit_enter_other(abti_unit *unit, abti_pool *pool, ABT_unit handle) ABTI_MUST_CHECK;
 ABTI_INLINE int abti_unit_enter(abti_unit *unit, abti_pool *pool)
 {
     abti_assert(pool->user_defined && unit->pool == pool && abti_load_relaxed(&unit->cold) == ABTI_COLD_NONE);
+    if (abti_load_relaxed(&pool->has_other_handles))
+        return abti_unit_enter_by_map(unit, pool);
+    abti_store_relaxed(&unit->cold, ABTI_COLD_HANDLE);
     ABT_unit handle = pool->ops->create_unit(pool, unit);
-    /* relaxed: only create_unit can have told others of the unit, and the user orders what they do */
-    if (ABTI_UNLIKELY(handle != (ABT_unit)unit || abti_load_relaxed(&unit->cold) != ABTI_COLD_NONE))
-        return abti_unit_enter_other(unit, pool, handle);
-    abti_store_relaxed(&unit->cold, ABTI_COLD_HANDLE); /* relaxed: nobody else knows the unit */
-    return ABT_SUCCESS;
+    return ABTI_LIKELY(handle == (ABT_unit)unit) ? ABT_SUCCESS : abti_unit_enter_first(unit, pool, handle);
 }
 
 /* Frees the handle, the unit itself, of a unit that is freed. relaxed: nobody else may use the unit any more. */

@@ -101,8 +101,9 @@ struct ABT_pool_opaque {
     size_t num_coming;       /* lock: how many of the sleepers were woken and are still to take a unit */
     ABT_pool_access access;  /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
-    bool automatic;    /* freed with the last scheduler that uses it */
-    bool user_defined; /* units may appear in it without a push of ours */
+    bool automatic;                  /* freed with the last scheduler that uses it */
+    bool user_defined;               /* units may appear in it without a push of ours */
+    _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     int id;
     _Atomic(int32_t) num_scheds;   /* schedulers that use it */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;

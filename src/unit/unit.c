@@ -50,7 +50,7 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
 struct abti_unit_cold *abti_unit_cold_make(abti_unit *unit)
 {
     struct abti_unit_cold *cold = (struct abti_unit_cold *)((char *)unit + ABTI_UNIT_COLD_OFFSET);
-    uint8_t handle = abti_unit_is_handle(unit) ? ABTI_COLD_HANDLE : 0, none = handle;
+    uint8_t handle = abti_unit_is_handle(unit) ? ABTI_COLD_HANDLE : 0, none = handle; /* it keeps still until READY */
     /* release and acquire: of no use, as READY orders the line */
     if (abti_cas_word(&unit->cold, &none, handle | ABTI_COLD_BUSY)) {
         abti_annotate_begin_private();

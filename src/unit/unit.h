@@ -98,7 +98,7 @@ struct ABT_thread_opaque {
  *
  * HANDLE, beside any of these, says that a user-defined pool has the unit itself for its handle, which needs no line
  * either. It is set while nobody else knows the unit, and cleared when the unit is freed. Else it changes only in a
- * line that is ready, so that it keeps still while one is made.
+ * line that is ready, so that it keeps still while a thread makes one.
  */
 enum { ABTI_COLD_NONE = 0, ABTI_COLD_BUSY = 1, ABTI_COLD_READY = 2, ABTI_COLD_PINNED = 4, ABTI_COLD_HANDLE = 8 };
 
@@ -197,8 +197,8 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
 }
 
 /*
- * Whether a user-defined pool has the unit itself for its handle. The caller runs or has popped the unit, or frees it.
- * relaxed: what brought the unit to the caller orders it.
+ * Whether a user-defined pool has the unit itself for its handle. Any thread may call this, but only one that runs, has
+ * popped or frees the unit does not get a stale answer. relaxed: what brought the unit to that thread orders it.
  */
 ABTI_INLINE bool abti_unit_is_handle(abti_unit *unit)
 {
@@ -236,8 +236,9 @@ ABTI_INLINE bool abti_unit_is_blocked(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
     /*
-     * acquire: pairs with the releases of DONE in publish_end, abti_publish_end_to_joiner, abti_try_publish_end,
-     * abti_try_end_tasklet and abti_leftover_leave. A thread that sees the unit terminated sees its effects.
+     * acquire: pairs with the releases of DONE in publish_end, end_ult, publish_end_told, abti_publish_end_to_joiner,
+     * abti_try_publish_end, abti_try_end_tasklet and abti_leftover_leave. A thread that sees the unit terminated sees
+     * its effects.
      */
     return abti_load_acquire(&unit->join) == ABTI_JOIN_DONE;
 }
