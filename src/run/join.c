@@ -20,8 +20,8 @@ static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 {
     uintptr_t none = 0;
     /*
-     * release: publishes the joiner to abti_publish_end. acquire: of no use, as a caller that fails looks at the unit
-     * by abti_unit_is_done
+     * release: publishes the joiner to end_ult and abti_publish_end. acquire: of no use, as a caller that fails looks
+     * at the unit by abti_unit_is_done
      */
     return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
