@@ -98,6 +98,8 @@ api_tests = \
 	test/api/pool \
 	test/api/pool_config \
 	test/api/pool_context \
+	test/api/pool_handle \
+	test/api/pool_unit \
 	test/api/pool_user \
 	test/api/pool_user_def \
 	test/api/rwlock \
@@ -255,7 +257,6 @@ regress_tests = \
 	test/regress/stack_guard \
 	test/regress/stack_shortage \
 	test/regress/tasklet_joiner \
-	test/regress/told_in_create \
 	test/regress/wake_handover \
 	test/regress/yield_events
 
@@ -277,6 +278,7 @@ stress_tests = \
 	test/stress/frames \
 	test/stress/give_back \
 	test/stress/guards \
+	test/stress/handles \
 	test/stress/idle_hooks \
 	test/stress/joins \
 	test/stress/many \
