@@ -150,8 +150,7 @@ static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, A
     return ABT_SUCCESS;
 }
 
-/* From a user-defined pool. A pop that returns threads is called as it is: any null handle that it returns means none.
- */
+/* From a user-defined pool. A pop that returns threads is called as it is: any null handle that it returns is none. */
 static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (abti_is_seldom(pool) || !pool->user_defined)
