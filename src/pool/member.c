@@ -7,16 +7,18 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 
-/*
- * Returns the handle that a user-defined pool made for the unit, or NULL. relaxed: the caller has the unit, or gets a
- * stale answer.
+/* Returns the handle that stands in the cold line, or NULL. relaxed: the caller has the unit, or gets a stale answer.
  */
-static ABT_unit made_handle(abti_unit *unit)
+static ABT_unit handle_in_line(abti_unit *unit)
 {
-    if (abti_unit_is_handle(unit))
-        return (ABT_unit)unit;
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     return cold ? abti_load_relaxed(&cold->unit) : NULL;
+}
+
+/* Whether a user-defined pool made a handle for the unit. */
+static bool has_handle(abti_unit *unit)
+{
+    return abti_unit_is_handle(unit) || handle_in_line(unit);
 }
 
 /* Forgets the handle that a user-defined pool made for the unit. The caller frees it. */
@@ -35,9 +37,9 @@ static void forget_handle(abti_unit *unit)
 /* Frees the handle that a user-defined pool made for the unit, if there is one. */
 static void unit_drop_handle(abti_unit *unit)
 {
-    ABT_unit handle = made_handle(unit);
-    if (!handle)
+    if (!has_handle(unit))
         return;
+    ABT_unit handle = abti_unit_handle(unit);
     forget_handle(unit);
     unit->pool->ops->free_unit(unit->pool, handle);
 }
@@ -58,7 +60,7 @@ void abti_unit_call_back(abti_unit *unit)
 
 bool abti_unit_calls_back(abti_unit *unit)
 {
-    if (unit->flags & ABTI_UNIT_OWN_STACK && made_handle(unit))
+    if (unit->flags & ABTI_UNIT_OWN_STACK && has_handle(unit))
         return true;
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
     /* relaxed: the unit has ended, and nobody else sets values any more */
@@ -145,18 +147,18 @@ int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle)
 
 int abti_unit_associate(abti_unit *unit, abti_pool *pool)
 {
-    bool has_handle = made_handle(unit) != NULL;
-    if (ABTI_LIKELY(!pool->user_defined && !has_handle)) {
+    bool has = has_handle(unit);
+    if (ABTI_LIKELY(!pool->user_defined && !has)) {
         abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
     }
-    if (has_handle && unit->pool == pool)
+    if (has && unit->pool == pool)
         return ABT_SUCCESS;
     return associate_slow(unit, pool);
 }
 
 ABT_unit abti_unit_other_handle(abti_unit *unit)
 {
-    ABT_unit handle = made_handle(unit);
+    ABT_unit handle = handle_in_line(unit);
     return handle ? handle : abti_unit_own_handle(unit);
 }

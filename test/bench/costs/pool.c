@@ -35,7 +35,7 @@ COST(ABT_pool_get_size, "a FIFO pool", NULL, NULL, ABT_pool_get_size(world.idle,
 COST(ABT_pool_get_total_size, "a FIFO pool", NULL, NULL, ABT_pool_get_total_size(world.idle, &out.size));
 COST(ABT_pool_get_id, "a FIFO pool", NULL, NULL, ABT_pool_get_id(world.idle, &out.number));
 COST(ABT_pool_get_data, "a FIFO pool", NULL, NULL, ABT_pool_get_data(world.idle, &out.pointer));
-COST(ABTX_pool_data, "a FIFO pool", NULL, NULL, out.pointer = ABTX_pool_data(world.idle));
+COST_IN(IN_ULT, ABTX_pool_data, "a FIFO pool", NULL, NULL, out.pointer = ABTX_pool_data(world.idle));
 
 /* --- Pushing and popping --- */
 
