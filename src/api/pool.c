@@ -10,7 +10,8 @@
 #include "stream/park.h"
 #include "unit/ownstack.h"
 
-_Static_assert(offsetof(struct ABT_pool_opaque, data) == 4 * sizeof(void *), "programs read it there (ABTX_pool_data)");
+_Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),
+               "programs read it there (ABTX_pool_data)");
 
 /* --- Making --- */
 

@@ -85,12 +85,10 @@ struct ABT_pool_opaque {
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
                                         glance at it */
     _Atomic(bool) quick_user;        /* the same for a user-defined one */
-    void *data;                      /* what ABT_pool_set_data stores. It stays here, where programs read it
-                                        (ABTX_pool_data) */
     struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
     _Atomic(uintptr_t) wish;         /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
-    struct abti_bias lock;           /* guards queue, ring and parked, see abti_pool_lock */
     const struct abti_pool_ops *ops; /* constant */
+    struct abti_bias lock;           /* guards queue, ring and parked, see abti_pool_lock */
     struct abti_ring ring;           /* of built-in RANDWS, guarded by lock. The queue has the units for which there
                                         is no room */
 
@@ -105,7 +103,8 @@ struct ABT_pool_opaque {
     bool user_defined;               /* units may appear in it without a push of ours */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     int id;
-    _Atomic(int32_t) num_scheds;   /* schedulers that use it */
+    _Atomic(int32_t) num_scheds; /* schedulers that use it */
+    void *data; /* what ABT_pool_set_data stores. It stays here, where programs read it (ABTX_pool_data) */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation */
