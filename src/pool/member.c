@@ -7,8 +7,7 @@
 #include "unit/ownstack.h"
 #include "unit/unitmap.h"
 
-/* Returns the handle that stands in the cold line, or NULL. relaxed: the caller has the unit, or gets a stale answer.
- */
+/* Returns the handle in the cold line, or NULL. relaxed: the caller has the unit, or gets a stale answer. */
 static ABT_unit handle_in_line(abti_unit *unit)
 {
     struct abti_unit_cold *cold = abti_unit_cold_peek(unit);
@@ -122,15 +121,6 @@ static int associate_slow(abti_unit *unit, abti_pool *pool)
     if (handle == ABT_UNIT_NULL || !handle)
         return ABT_ERR_OTHER;
     unit_drop_handle(unit);
-    take_handle(unit, pool, handle);
-    return ABT_SUCCESS;
-}
-
-int abti_unit_enter_by_map(abti_unit *unit, abti_pool *pool)
-{
-    ABT_unit handle = pool->ops->create_unit(pool, unit);
-    if (handle == ABT_UNIT_NULL || !handle)
-        return ABT_ERR_OTHER;
     take_handle(unit, pool, handle);
     return ABT_SUCCESS;
 }

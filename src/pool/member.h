@@ -38,8 +38,7 @@ ABTI_INLINE ABT_unit abti_unit_handle(abti_unit *unit)
     return ABTI_LIKELY(abti_unit_is_handle(unit)) ? (ABT_unit)unit : abti_unit_other_handle(unit);
 }
 
-/* Halves of abti_unit_enter: for a pool that has other handles, and for the first of them, which it has just made. */
-int abti_unit_enter_by_map(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
+/* The end of abti_unit_enter where the pool has just made the first handle, or NULL, that is not the unit. */
 int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle) ABTI_MUST_CHECK;
 
 /*
@@ -51,7 +50,7 @@ ABTI_INLINE int abti_unit_enter(abti_unit *unit, abti_pool *pool)
 {
     abti_assert(pool->user_defined && unit->pool == pool && abti_load_relaxed(&unit->cold) == ABTI_COLD_NONE);
     if (abti_load_relaxed(&pool->has_other_handles))
-        return abti_unit_enter_by_map(unit, pool);
+        return abti_unit_associate(unit, pool);
     abti_store_relaxed(&unit->cold, ABTI_COLD_HANDLE);
     ABT_unit handle = pool->ops->create_unit(pool, unit);
     return ABTI_LIKELY(handle == (ABT_unit)unit) ? ABT_SUCCESS : abti_unit_enter_first(unit, pool, handle);

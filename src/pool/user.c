@@ -70,6 +70,7 @@ static void new_push_handle(abti_pool *pool, ABT_unit handle, ABT_pool_context c
     wake_one(pool);
 }
 
+/* It is out of line, so that the common case saves no register for it; so is old_push_other. */
 static ABTI_NOINLINE void new_push_other(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     new_push_handle(pool, abti_unit_other_handle(unit), context);
