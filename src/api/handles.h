@@ -72,7 +72,8 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 
 /*
  * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
- * creates.
+ * creates. It asks what abti_create_may_be_quick does, but for the pool's kind before the descriptor: 2 instructions
+ * less here, and 7 where the pool is a shared one.
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
