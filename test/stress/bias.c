@@ -144,8 +144,7 @@ int main(void)
     stress_begin();
     struct rng rng = rng_make(3);
 
-    for (double end = now() + tap_seconds(2.5); now() < end;)
-        play(&rng);
+    stress_play(play, &rng, 2.5);
     diag("%ld times disturbed", atomic_load(&disturbances));
     return done_testing();
 }

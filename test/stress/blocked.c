@@ -192,7 +192,6 @@ int main(void)
     struct rng rng = rng_make(4);
 
     mass(&rng);
-    for (double end = now() + tap_seconds(1.5); now() < end;)
-        come_and_go(&rng);
+    stress_play(come_and_go, &rng, 1.5);
     return done_testing();
 }

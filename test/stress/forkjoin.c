@@ -297,8 +297,7 @@ int main(void)
     need_cancel_and_migrate();
     struct rng rng = rng_make(2);
 
-    for (double end = now() + tap_seconds(2.5); now() < end;)
-        play(&rng);
+    stress_play(play, &rng, 2.5);
     diag("%ld moves, %ld blocks, %ld cancels", atomic_load(&moves), atomic_load(&blocks), atomic_load(&cancels));
     return done_testing();
 }

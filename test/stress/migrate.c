@@ -156,7 +156,6 @@ int main(void)
     need_cancel_and_migrate();
     struct rng rng = rng_make(6);
 
-    for (double end = now() + tap_seconds(2); now() < end;)
-        play(&rng);
+    stress_play(play, &rng, 2);
     return done_testing();
 }

@@ -103,6 +103,13 @@ static inline void stress_begin(void)
     watchdog_begin((unsigned)tap_seconds(0));
 }
 
+/* Plays again and again for so many seconds, or those that ABT_TEST_SECONDS says. */
+static inline void stress_play(void (*play)(struct rng *rng), struct rng *rng, double seconds)
+{
+    for (double end = now() + tap_seconds(seconds); now() < end;)
+        play(rng);
+}
+
 /* --- Teams of execution streams --- */
 
 enum { MAX_TEAM = 16 };
