@@ -209,8 +209,9 @@ endif
 endif
 
 if AFFINITY_LINUX
-abt_sources += src/os/affinity_linux.c
+abt_sources += src/os/affinity_linux.c src/os/task_linux.c
 else
+abt_sources += src/os/task_none.c
 if AFFINITY_FREEBSD
 abt_sources += src/os/affinity_freebsd.c
 else

@@ -369,6 +369,7 @@ static void reset_in_child(void)
         return;
     if (es && es->is_primary && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
         abti_crew_forget(es);
+        abti_es_note_task(es);
         return;
     }
     abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;

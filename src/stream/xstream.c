@@ -135,6 +135,7 @@ static void *es_thread(void *arg)
     abti_es *es = arg;
     abti_es_self = es;
     abti_known_self = &es->known;
+    abti_es_note_task(es);
     abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as abti_native_start has asked for */
     /*
      * Of native threads' stacks valgrind knows only the first one's. A switch from a unit's stack to this one is no
@@ -235,6 +236,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     }
     es->is_primary = true;
     es->thread = pthread_self();
+    abti_es_note_task(es);
     abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
     abti_native_describe_primary(&es->native);

@@ -5,6 +5,7 @@
 #include "os/clock.h"
 #include "os/libunwind.h"
 #include "os/passon.h"
+#include "os/task.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
@@ -85,7 +86,8 @@ static enum abti_capture ask_thread(abti_unit *unit)
             answer = ABTI_CAPTURE_SELF;
         else if (abti_load_relaxed(&es->is_away)) /* relaxed: a glance */
             answer = ABTI_CAPTURE_DEAF;           /* which thread carries it is not known here */
-        else if (pthread_sigqueue(es->thread, SIGURG, (union sigval){.sival_ptr = &numbers[number]}) == 0)
+        else if (abti_task_signal(abti_load_relaxed(&es->task), SIGURG,
+                                  &numbers[number])) /* relaxed: as it was, or not yet */
             answer = ABTI_CAPTURED;
     }
     abti_spin_unlock(&abti_rt.lock);
