@@ -184,7 +184,7 @@ static int runtime_init(void)
         return code;
     }
     watch_forks();
-    abti_overflow_watch();
+    abti_overflow_watch(abti_blocking_unit);
     abti_stackuse_begin();
     abti_stats_begin();
     abti_trace_begin();

@@ -6,7 +6,8 @@
  *   ABTI_UNW_CURSOR_WORDS    UNW_TDEP_CURSOR_LEN
  *   ABTI_UNW_SP, _IP         libunwind's numbers of these registers
  *   void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t sp)    changes nothing else
- *   uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)    the program counter; 0: it is not known
+ *   uintptr_t abti_ucontext_pc, _sp(const ucontext_t *ucontext)    the program counter, the stack pointer; 0: it is
+ *                            not known
  *   ABTI_UCONTEXT_HAS_COPY, void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)    the registers that lead
  *                            on to the caller, from what a signal handler got; where these are not all of uc_mcontext
  */

@@ -103,6 +103,14 @@ int abti_blocking_end(void)
     return ABT_SUCCESS;
 }
 
+abti_unit *abti_blocking_unit(abti_es **es)
+{
+    if (!region.inside)
+        return NULL;
+    *es = region.carrier ? region.carrier->es : region.es;
+    return region.carrier ? region.carrier->unit : region.es ? region.es->cur : NULL;
+}
+
 /* --- The stream --- */
 
 static struct abti_carrier *take_returning(abti_es *es)
@@ -178,7 +186,8 @@ bool abti_blocking_is_used(abti_es *es)
 
 abti_unit *abti_blocking_forget(void)
 {
-    abti_unit *unit = region.carrier ? region.carrier->unit : region.es ? region.es->cur : NULL;
+    abti_es *es;
+    abti_unit *unit = abti_blocking_unit(&es);
     region.es = NULL;
     region.carrier = NULL;
     return unit;

@@ -29,6 +29,9 @@ int abti_blocking_end(void) ABTI_MUST_CHECK;
 /* Runs the units that want to come back from a region. The caller is the stream, at a look at events. */
 void abti_blocking_serve(abti_es *es);
 
+/* The unit that is in a region on the calling thread, and in *es its stream; NULL: none. Also for signal handlers. */
+abti_unit *abti_blocking_unit(abti_es **es);
+
 /*
  * Sleeps, as a main scheduler that has nothing else to do, until a unit wants to come back, something is asked of the
  * stream or a timer is due: the caller looks at events then. False: no unit is in a region.

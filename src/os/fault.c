@@ -61,7 +61,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     /* acquire: pairs with the release in abti_fault_watch */
     abti_fault_look look = abti_load_acquire(&watcher);
     if (info->si_code > 0 && look)
-        look(info->si_addr);
+        look(info->si_addr, context);
     errno = saved_errno;
     pass_on(sig == signals[0].sig ? &signals[0] : &signals[1], info, context);
 }

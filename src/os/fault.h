@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 
-/* It only says something about the fault at that address. Called in the signal handler. */
-typedef void (*abti_fault_look)(void *addr);
+/*
+ * It only says something about the fault at that address, at which the thread stood as `ucontext` says. Called in the
+ * signal handler.
+ */
+typedef void (*abti_fault_look)(void *addr, const void *ucontext);
 
 /*
  * From now on `look` is called at every fault. Then the signal does what it would have done: a handler that was there

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "arch/ucontext.h"
 #include "os/fault.h"
 #include "os/symbol.h"
 #include "rt/rt.h"
@@ -10,7 +11,7 @@
 
 /* A message that a signal handler puts together, without stdio and without allocating memory. */
 struct message {
-    char text[512];
+    char text[1024];
     size_t len;
 };
 
@@ -32,6 +33,15 @@ static void add_number(struct message *m, uint64_t number, unsigned base)
     add(m, at);
 }
 
+/* What has overflowed: the unit that runs, and the stack that it runs on. */
+struct overflow {
+    const abti_es *es; /* NULL: no stream runs it */
+    abti_unit *unit;
+    const struct abti_stack *stack; /* a tasklet's is its scheduler's */
+    bool in_region;                 /* a blocking one */
+    uintptr_t sp;                   /* below the stack and its guard; 0: it is not known to be */
+};
+
 static void add_entry_function(struct message *m, abti_unit *unit)
 {
     const char *name = abti_symbol_of((void *)(uintptr_t)unit->func);
@@ -50,9 +60,10 @@ static bool has_special_stack(const abti_unit *unit)
            (unit->stack->kind == ABTI_STACK_USER || unit->stack->size != abti_rt.config.thread_stacksize);
 }
 
-static void add_remedy(struct message *m, abti_unit *unit)
+static void add_remedy(struct message *m, const struct overflow *o)
 {
-    if (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED))
+    const abti_unit *unit = o->unit;
+    if (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_TASKLET))
         add(m, "; ABT_SCHED_STACKSIZE raises it");
     else if (has_special_stack(unit))
         add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
@@ -60,23 +71,49 @@ static void add_remedy(struct message *m, abti_unit *unit)
         add(m, "; ABT_THREAD_STACKSIZE raises it");
 }
 
-static void report(abti_unit *unit, const struct abti_stack *stack)
+static void add_unit(struct message *m, const struct overflow *o)
+{
+    bool tasklet = abti_unit_is_tasklet(o->unit);
+    add(m, tasklet ? "tasklet " : "ULT ");
+    add_number(m, abti_unit_id(o->unit), 10);
+    if (o->unit->flags & ABTI_UNIT_MAIN_SCHED) {
+        add(m, ", a main scheduler");
+    } else {
+        add(m, ", function ");
+        add_entry_function(m, o->unit);
+    }
+    if (o->es) {
+        add(m, ", on stream ");
+        add_number(m, (uint64_t)o->es->rank, 10);
+    }
+    add(m, o->in_region ? ", in a blocking region" : "");
+    add(m, tasklet ? ": the stack of its scheduler is " : ": its stack is ");
+}
+
+static void add_stack(struct message *m, const struct overflow *o)
+{
+    add_number(m, (uintptr_t)o->stack->base, 16);
+    add(m, " to ");
+    add_number(m, (uintptr_t)o->stack->end, 16);
+    /* relaxed: the unit runs on this thread */
+    if (abti_load_relaxed(&o->unit->join) & ABTI_JOIN_IN_PLACE)
+        add(m, " (shared with the ULT that joins it)");
+    add(m, ", size ");
+    add_number(m, o->stack->size, 10);
+    if (o->sp) {
+        add(m, ", and the stack pointer is ");
+        add_number(m, (uintptr_t)o->stack->base - o->sp, 10);
+        add(m, " bytes below it");
+    }
+}
+
+static void report(const struct overflow *o)
 {
     struct message m = {.len = 0};
-    add(&m, "libabt: stack overflow in ULT ");
-    add_number(&m, abti_unit_id(unit), 10);
-    add(&m, ", function ");
-    add_entry_function(&m, unit);
-    add(&m, ": its stack is ");
-    add_number(&m, (uintptr_t)stack->base, 16);
-    add(&m, " to ");
-    add_number(&m, (uintptr_t)stack->end, 16);
-    /* relaxed: the unit runs on this thread */
-    if (abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE)
-        add(&m, " (shared with the ULT that joins it)");
-    add(&m, ", size ");
-    add_number(&m, stack->size, 10);
-    add_remedy(&m, unit);
+    add(&m, "libabt: stack overflow in ");
+    add_unit(&m, o);
+    add_stack(&m, o);
+    add_remedy(&m, o);
     add(&m, "\n");
     for (size_t done = 0; done < m.len;) {
         ssize_t n = write(STDERR_FILENO, m.text + done, m.len - done);
@@ -86,23 +123,63 @@ static void report(abti_unit *unit, const struct abti_stack *stack)
     }
 }
 
-/* Looks, in a signal handler, whether the unit that runs on this thread has overflowed its stack. */
-static void look(void *addr)
+/* --- Is it one? In a signal handler --- */
+
+static abti_overflow_region region_of; /* constant while faults are looked at */
+
+static bool is_in_guard(const struct abti_stack *stack, uintptr_t addr)
 {
-    abti_es *es = abti_es_self;
-    if (!es || !es->cur)
-        return;
-    abti_unit *unit = abti_unit_is_tasklet(es->cur) ? es->main_unit : es->cur; /* a tasklet is on its scheduler's
-                                                                                  stack */
-    const struct abti_stack *stack = unit->stack;
-    size_t room = abti_guard_room();
-    if (stack->guard == ABTI_GUARD_PAGE && (uintptr_t)addr >= (uintptr_t)stack->base - room &&
-        (uintptr_t)addr < (uintptr_t)stack->base)
-        report(unit, stack);
+    uintptr_t base = (uintptr_t)stack->base;
+    return stack->guard == ABTI_GUARD_PAGE && addr < base && addr >= base - abti_guard_room();
 }
 
-void abti_overflow_watch(void)
+/*
+ * The stack pointer is below the stack, and the fault is where a frame there would be: a large frame has jumped over
+ * the guard, or there is none. Program code may run on a stack of its own, that of a coroutine, which may lie below;
+ * other faults there are not taken for an overflow.
+ */
+static bool is_below(const struct abti_stack *stack, uintptr_t addr, uintptr_t sp)
 {
+    enum { MOST = 1 << 28, BELOW_SP = 4096 }; /* of a frame; that a function writes to before it moves the pointer */
+    uintptr_t base = (uintptr_t)stack->base;
+    return sp != 0 && sp < base && base - sp <= MOST && addr < base && addr + BELOW_SP >= sp;
+}
+
+static bool has_overflowed(struct overflow *o, const abti_unit *owner, uintptr_t addr, uintptr_t sp)
+{
+    if (!owner || !owner->stack || owner->flags & ABTI_UNIT_PRIMARY) /* its stack is the program's own */
+        return false;
+    o->stack = owner->stack;
+    if (is_in_guard(o->stack, addr))
+        return true;
+    o->sp = sp;
+    return is_below(o->stack, addr, sp);
+}
+
+/* Looks whether the unit that runs on this thread has overflowed its stack. */
+static void look(void *addr_, const void *ucontext)
+{
+    abti_es *es = abti_es_self;
+    uintptr_t addr = (uintptr_t)addr_, sp = abti_ucontext_sp(ucontext);
+    struct overflow o = {.es = es, .unit = es ? es->cur : NULL};
+    if (!es) {
+        o.unit = region_of(&es);
+        o.in_region = true;
+    }
+    if (!o.unit)
+        return;
+    bool found = false;
+    if (!abti_unit_is_tasklet(o.unit))
+        found = has_overflowed(&o, o.unit, addr, sp);
+    else /* it runs on the stack of the scheduler that called it, which may be one that stands in a pool */
+        found = has_overflowed(&o, es->parent, addr, sp) || has_overflowed(&o, es->main_unit, addr, sp);
+    if (found)
+        report(&o);
+}
+
+void abti_overflow_watch(abti_overflow_region in_region)
+{
+    region_of = in_region;
     if (abti_guard_room() > 0)
         abti_fault_watch(look);
 }
@@ -115,6 +192,7 @@ void abti_overflow_unwatch(void)
 
 void abti_overflow_abort(abti_unit *unit)
 {
-    report(unit, unit->stack);
+    struct overflow o = {.es = abti_es_self, .unit = unit, .stack = unit->stack};
+    report(&o);
     abort();
 }

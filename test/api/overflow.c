@@ -1,6 +1,8 @@
 /*
  * Stack overflows: each in a child process, whose last words and death are looked at.
  */
+#include <sys/mman.h>
+#include <ucontext.h>
 #include "api/common.h"
 #include "child.h"
 #include "emulated.h"
@@ -242,6 +244,150 @@ static void no_trample(void)
     must(ABT_finalize());
 }
 
+/* --- Other units, other places --- */
+
+void jumps_far(void *arg);
+void jumps_far(void *arg)
+{
+    volatile char frame[8 << 20]; /* far beyond any guard */
+    (void)arg;
+    frame[0] = 1;
+    depth = frame[0];
+}
+
+static void run_jumper(ABT_thread_attr attr)
+{
+    ABT_thread ult;
+    ABT_xstream es = new_xstream();
+    must(ABT_thread_create_on_xstream(es, jumps_far, NULL, attr, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void jump_on_secondary(void)
+{
+    must(ABT_init(0, NULL));
+    run_jumper(ABT_THREAD_ATTR_NULL);
+}
+
+static void jump_off_user_stack(void)
+{
+    ABT_thread_attr attr;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_attr_create(&attr));
+    char *memory = mmap(NULL, 16 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + (15 << 20), 1 << 20, PROT_READ | PROT_WRITE))
+        _exit(3);
+    must(ABT_thread_attr_set_stack(attr, memory + (15 << 20), 1 << 20));
+    run_jumper(attr);
+}
+
+static void run_tasklet(bool secondary, void (*func)(void *))
+{
+    ABT_task task;
+    must(ABT_init(0, NULL));
+    ABT_xstream es = secondary ? new_xstream() : own_xstream();
+    must(ABT_task_create(pool_of(es), func, NULL, &task));
+    must(ABT_task_free(&task));
+}
+
+static void tasklet_on_primary(void)
+{
+    run_tasklet(false, digs_for_ever);
+}
+
+static void tasklet_on_secondary(void)
+{
+    run_tasklet(true, digs_for_ever);
+}
+
+static void frees_task(void *arg)
+{
+    ABT_task *task = arg;
+    must(ABT_task_free(task));
+}
+
+/* A ULT waits for it, so that it is called in its place. */
+static void tasklet_that_is_joined(void)
+{
+    ABT_task task;
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    must(ABT_thread_create(pool_of(own_xstream()), frees_task, &task, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_task_create(pool_of(own_xstream()), digs_for_ever, NULL, &task));
+    must(ABT_thread_free(&ult));
+}
+
+static void tasklet_that_jumps(void)
+{
+    run_tasklet(false, jumps_far);
+}
+
+void digs_in_region(void *arg);
+void digs_in_region(void *arg)
+{
+    must(ABTX_blocking_begin());
+    digs_for_ever(arg);
+    must(ABTX_blocking_end());
+}
+
+void jumps_in_region(void *arg);
+void jumps_in_region(void *arg)
+{
+    must(ABTX_blocking_begin());
+    jumps_far(arg);
+    must(ABTX_blocking_end());
+}
+
+static void run_in_region(bool secondary, void (*func)(void *))
+{
+    ABT_thread ult;
+    must(ABT_init(0, NULL));
+    ABT_xstream es = secondary ? new_xstream() : own_xstream();
+    must(ABT_thread_create(pool_of(es), func, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+}
+
+static void region_on_primary(void)
+{
+    run_in_region(false, digs_in_region);
+}
+
+static void region_on_secondary(void)
+{
+    run_in_region(true, jumps_in_region);
+}
+
+/* It cannot hand its stream over. */
+static void region_of_tasklet(void)
+{
+    run_tasklet(true, digs_in_region);
+}
+
+static ucontext_t coroutine, resumed;
+static char coroutine_stack[65536] __attribute__((aligned(64)));
+
+static void *volatile nowhere = (void *)8;
+
+static void faults_there(void)
+{
+    other_fault(nowhere);
+}
+
+static void calls_coroutine(void *arg)
+{
+    (void)arg;
+    getcontext(&coroutine);
+    coroutine.uc_stack.ss_sp = coroutine_stack;
+    coroutine.uc_stack.ss_size = sizeof(coroutine_stack);
+    makecontext(&coroutine, faults_there, 0);
+    swapcontext(&resumed, &coroutine);
+}
+
+static void fault_in_coroutine(void)
+{
+    run_in_region(false, calls_coroutine);
+}
+
 /* --- */
 
 static void check_report(const char *how, int status, const char *remedy)
@@ -262,6 +408,32 @@ static void test_pages(void)
     check_report("nested", run_child(NULL, overflow_nested), "ABT_THREAD_STACKSIZE");
     check_report("stack of its own", run_child(NULL, overflow_of_own_stack), "ABT_thread_attr_set_stacksize");
     ok(said("size 300000"), "stack of its own: the size is told");
+}
+
+/* `unit` is "ULT" or "tasklet", `where` what else is told of it. */
+static void check_words(const char *how, void (*act)(void), const char *unit, const char *func, const char *where)
+{
+    char begin[64];
+    int status = run_child(NULL, act);
+    snprintf(begin, sizeof(begin), "stack overflow in %s", unit);
+    ok(died_of(status, SIGSEGV), "%s: the signal takes its course", how);
+    ok(said(begin) && said(func) && said(where), "%s: what runs is told: %s", how, words);
+}
+
+static void test_places(void)
+{
+    check_words("a frame jumps over the guard", jump_on_secondary, "ULT", "jumps_far", "on stream 1");
+    ok(said("bytes below it"), "and how far");
+    check_words("out of the user's memory", jump_off_user_stack, "ULT", "jumps_far", "ABT_thread_attr_set_stack");
+    check_words("tasklet", tasklet_on_primary, "tasklet", "digs_for_ever", "on stream 0");
+    check_words("tasklet of a secondary stream", tasklet_on_secondary, "tasklet", "digs_for_ever", "on stream 1");
+    ok(said("ABT_SCHED_STACKSIZE"), "and what raises it");
+    check_words("tasklet that is joined", tasklet_that_is_joined, "tasklet", "digs_for_ever", "ABT_SCHED_STACKSIZE");
+    check_words("tasklet with a large frame", tasklet_that_jumps, "tasklet", "jumps_far", "bytes below it");
+    check_words("blocking region", region_on_primary, "ULT", "digs_in_region", "in a blocking region");
+    check_words("the same of a secondary stream", region_on_secondary, "ULT", "jumps_in_region",
+                "in a blocking region");
+    check_words("region of a tasklet", region_of_tasklet, "tasklet", "digs_in_region", "in a blocking region");
 }
 
 static void check_handled(const char *how, int status)
@@ -286,6 +458,8 @@ static void test_passing_on(void)
     int status = run_child(NULL, other_fault_on_primary);
     ok(died_of(status, SIGSEGV), "another fault takes its course");
     ok(is_silent(), "without a word");
+    status = run_child(NULL, fault_in_coroutine);
+    ok(died_of(status, SIGSEGV) && is_silent(), "so does one on a stack of the program's own");
     status = run_child(NULL, sent_signal);
     ok(died_of(status, SIGSEGV) && is_silent(), "so does a signal that was sent");
     status = run_child(NULL, ignored_signal);
@@ -313,6 +487,7 @@ int main(void)
     if (SANITIZED)
         skip_all("sanitizers have handlers of their own");
     test_pages();
+    test_places();
     test_passing_on();
     test_canaries();
     return done_testing();

@@ -28,4 +28,9 @@ ABTI_INLINE uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)
     return ucontext->uc_mcontext.pc;
 }
 
+ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
+{
+    return ucontext->uc_mcontext.sp;
+}
+
 #endif

@@ -23,4 +23,10 @@ ABTI_INLINE uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)
     return 0;
 }
 
+ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
+{
+    (void)ucontext;
+    return 0;
+}
+
 #endif

@@ -30,4 +30,9 @@ ABTI_INLINE uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)
     return ucontext->uc_mcontext.gp_regs[ABTI_PPC64_NIP];
 }
 
+ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
+{
+    return ucontext->uc_mcontext.gp_regs[ABTI_PPC64_R1];
+}
+
 #endif

@@ -28,4 +28,9 @@ ABTI_INLINE uintptr_t abti_ucontext_pc(const ucontext_t *ucontext)
     return (uintptr_t)ucontext->uc_mcontext.gregs[REG_RIP];
 }
 
+ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
+{
+    return (uintptr_t)ucontext->uc_mcontext.gregs[REG_RSP];
+}
+
 #endif
