@@ -131,7 +131,9 @@ void abti_main_run(abti_es *es)
     es->dsched = NULL;
     abti_told_look(es);
     abti_set_running(es, es->main_unit);
-    abti_tool_event_run(es, es->main_unit, NULL);
+    /* Of the primary ES's, which ABT_init has made, nobody can have heard: it counts as running since then. */
+    if (!es->is_primary)
+        abti_tool_event_run(es, es->main_unit, NULL);
     es->main_exit = &exit;
     if (setjmp(exit) == 0) {
         abti_drivers_serve(es);
