@@ -301,7 +301,8 @@ void abti_es_free(abti_es *es)
     set_control(es, ABTI_ES_EXIT);
     pthread_join(es->thread, NULL);
     abti_sched *sched =
-        atomic_load(&es->main_sched); /* seq_cst: of no use; the thread that stores it has been joined */
+        atomic_load(&es->main_sched);    /* seq_cst: of no use; the thread that stores it has been joined */
+    abti_tool_event_join(es->main_unit); /* beside that of the ES: a unit with a name is joined when it is freed */
     es_dispose(es); /* this comes first: a thread that finds an ES in the list may look at its scheduler */
     abti_sched_release(sched);
 }

@@ -45,7 +45,7 @@ static void test_xstream(void)
     must(ABT_xstream_revive(xstream));
     must(ABT_thread_create(pool_of(xstream), outlast, NULL, ABT_THREAD_ATTR_NULL, NULL));
     must(ABT_xstream_free(&xstream));
-    is_story(sched, "VRNJF", "revived and freed");
+    is_story(sched, "VRNJJF", "revived and freed: the stream is joined, and so is the unit that is freed");
     is_event(sched, 'V', 0, .xstream = primary_es, .caller = primary_ult);
     is_event(sched, 'R', 0, .xstream = copy, .depth = 0);
     is_event(sched, 'F', 0, .xstream = primary_es, .caller = primary_ult);
@@ -59,8 +59,9 @@ static void test_xstream(void)
     must(pthread_create(&native, NULL, join_and_free_native, &xstream));
     pthread_join(native, NULL);
     log_stop();
-    is_story(sched, "CRNJF", "freed by an external thread");
+    is_story(sched, "CRNJJF", "freed by an external thread");
     is_event(sched, 'J', 0, .xstream = NULL);
+    is_event(sched, 'J', 1, .xstream = NULL);
     is_event(sched, 'F', 0, .xstream = NULL);
 }
 
@@ -83,7 +84,7 @@ static void test_xstream_exit(void)
     must(ABT_xstream_free(&xstream));
     log_stop();
     is_story(copy, "CRNJF", "a ULT that ends its stream");
-    is_story(sched, "CRNJF", "which ends");
+    is_story(sched, "CRNJJF", "which ends");
 }
 
 /* The primary stream's first switch: its main scheduler has not run yet. */
@@ -186,7 +187,7 @@ static void test_main_sched(void)
     must(ABT_xstream_free(&xstream));
     log_stop();
     is_ptr(own.unit, sched, "the unit that runs it");
-    is_story(sched, "CRYRSWRNJF", "a main scheduler that yields and blocks");
+    is_story(sched, "CRYRSWRNJJF", "a main scheduler that yields and blocks");
     is_event(sched, 'Y', 0, .xstream = copy, .reason = ABT_SYNC_EVENT_TYPE_USER);
     is_event(sched, 'S', 0, .xstream = copy, .reason = ABT_SYNC_EVENT_TYPE_USER);
     is_event(sched, 'W', 0, .xstream = primary_es, .caller = primary_ult);
@@ -205,7 +206,7 @@ static void test_main_sched_exit(void)
     sched = created_on(xstream);
     must(ABT_xstream_free(&xstream));
     log_stop();
-    is_story(sched, "CRNJF", "a main scheduler that exits");
+    is_story(sched, "CRNJJF", "a main scheduler that exits");
     is_event(sched, 'N', 0, .xstream = copy, .depth = 0);
 }
 
