@@ -119,7 +119,8 @@ ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, 
 }
 
 /*
- * The calling ULT blocks. The contract says that the waits of a reader-writer lock look like those of the cond in it.
+ * The calling ULT blocks. The contract says that the waits of a reader-writer lock look like those of the cond in it,
+ * and that a wait for the user, such as that of ABTX_thread_sleep, names no object.
  */
 ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason, const void *object)
 {
@@ -127,8 +128,10 @@ ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason
         reason = ABT_SYNC_EVENT_TYPE_COND;
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_SUSPEND))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_SUSPEND, es->cur, es,
-                       &(struct ABT_tool_context_opaque){
-                           .pool = es->cur->pool, .depth = es->depth, .reason = reason, .object = object});
+                       &(struct ABT_tool_context_opaque){.pool = es->cur->pool,
+                                                         .depth = es->depth,
+                                                         .reason = reason,
+                                                         .object = reason == ABT_SYNC_EVENT_TYPE_USER ? NULL : object});
 }
 
 ABTI_INLINE void abti_tool_event_resume(abti_unit *unit)

@@ -462,6 +462,12 @@ static void timedwait_eventual(void *arg)
         fail("timed out");
 }
 
+static void sleep_ms(void *arg)
+{
+    (void)arg;
+    must(ABTX_thread_sleep(1e-3));
+}
+
 /* They give their stream away for the object, by yielding or by blocking. */
 static void test_timedwait(const char *what, void (*func)(void *), ABT_sync_event_type reason, void *object)
 {
@@ -563,6 +569,7 @@ int main(void)
     must(ABT_eventual_reset(eventual));
     test_timedwait("cond", timedwait_cond, ABT_SYNC_EVENT_TYPE_COND, cond);
     test_timedwait("eventual", timedwait_eventual, ABT_SYNC_EVENT_TYPE_EVENTUAL, eventual);
+    test_timedwait("time", sleep_ms, ABT_SYNC_EVENT_TYPE_USER, NULL);
     test_second_joiner();
 
     must(ABT_mutex_free(&mutex));
