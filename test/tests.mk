@@ -68,6 +68,11 @@ test_arch_ctx_LDADD = $(LDADD) -lm
 test_api_task_alone_LDADD = $(LDADD) -lm
 test_api_thread_row_LDADD = $(LDADD) -lm
 
+# Modules that programs load; they are not installed.
+check_LTLIBRARIES = test/api/events.la
+test_api_events_la_SOURCES = test/api/events.c test/tool_watch.h
+test_api_events_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+
 # test/api/<object>.c: the public functions from the outside, every error code, every kind of caller.
 api_tests = \
 	test/api/affinity \
@@ -166,8 +171,8 @@ test_cxx_leaving_SOURCES = test/cxx/leaving.cc test/cxx/tap.hh
 test_cxx_leaving_LDFLAGS = -export-dynamic
 test_cxx_plugin_DEPENDENCIES = libabt.la test/cxx/late.la
 
-# A plugin, not installed.
-check_LTLIBRARIES = test/cxx/late.la
+# A plugin.
+check_LTLIBRARIES += test/cxx/late.la
 test_cxx_late_la_SOURCES = test/cxx/late.cc
 test_cxx_late_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 else

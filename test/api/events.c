@@ -1,0 +1,71 @@
+/*
+ * Loaded before a program (LD_PRELOAD), this follows the events of all its units, from each ABT_init on, by a tool of
+ * its own: tool_watch.h says what must hold. What is wrong is added to the file in ABT_TEST_EVENTS, and so is a line
+ * with the number of events at each end. A program that registers a tool itself takes the place of this one.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define watch_wrong tell
+
+#include "tool_watch.h"
+
+static void tell(const char *fmt, ...)
+{
+    const char *name = getenv("ABT_TEST_EVENTS");
+    FILE *file = name ? fopen(name, "a") : NULL;
+    char text[512];
+    va_list args;
+
+    va_start(args, fmt);
+    tap_format(text, fmt, args);
+    va_end(args);
+    fprintf(file ? file : stderr, "%s\n", text);
+    if (file)
+        fclose(file);
+}
+
+static void *next(const char *name)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+
+    if (!symbol)
+        bail_out("there is no %s", name);
+    return symbol;
+}
+
+static void begin(void)
+{
+    static bool is_init;
+    ABT_xstream xstream;
+    ABT_thread self;
+
+    if (!is_init)
+        watch_init();
+    is_init = true;
+    watch_end();
+    if (ABT_self_get_xstream(&xstream) != ABT_SUCCESS || ABT_self_get_thread(&self) != ABT_SUCCESS)
+        bail_out("nobody calls");
+    watch_begin(xstream, self);
+    if (ABT_tool_register_thread_callback(watch_event, ABT_TOOL_EVENT_THREAD_ALL, NULL) != ABT_SUCCESS)
+        bail_out("there is no tool interface");
+}
+
+ABT_API_PUBLIC int ABT_init(int argc, char **argv)
+{
+    int (*real)(int, char **) = (int (*)(int, char **))next("ABT_init");
+    bool first = ABT_initialized() != ABT_SUCCESS;
+    int code = real(argc, argv);
+
+    if (code == ABT_SUCCESS && first)
+        begin();
+    return code;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (watch_events > 0)
+        tell("%ld events", (long)watch_events);
+}
