@@ -54,6 +54,7 @@ libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
 	addons/io/test/acceptors \
+	addons/io/test/deadlines \
 	addons/io/test/faults \
 	addons/io/test/files \
 	addons/io/test/fixed \
@@ -67,6 +68,7 @@ io_tests = \
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
+addons_io_test_deadlines_LDADD = $(io_test_libs)
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_fixed_LDADD = $(io_test_libs)

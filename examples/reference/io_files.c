@@ -59,6 +59,7 @@ static void reads_pipe(void *arg)
 static void pipes(ABT_pool pool)
 {
     ABT_thread unit;
+    char nine[9];
     int ends[2];
     if (pipe(ends) != 0)
         return;
@@ -68,6 +69,8 @@ static void pipes(ABT_pool pool)
     ABT_thread_free(&unit);
     /* From a file to a pipe, without a buffer of the program. */
     wrong += must(abtio_splice(file, 0, ends[1], -1, 8, 0, ABTIO_FOREVER)) != 8;
+    /* A ninth byte does not come within a millisecond. */
+    wrong += abtio_read_all(ends[0], nine, 9, abtio_after(1000000)) != -ETIMEDOUT || abtio_moved() != 8;
     abtio_close(ends[0], ABTIO_FOREVER);
     abtio_close(ends[1], ABTIO_FOREVER);
 }

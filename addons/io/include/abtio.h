@@ -58,7 +58,8 @@ typedef enum abtio_backend {
 typedef struct abtio_config {
     abtio_backend backend;
     unsigned ring_entries; /* submissions that a ring gathers at most: 8 to 4096, a power of two; default 256 */
-    unsigned max_threads;  /* native threads at most; default 1024 */
+    unsigned max_threads;  /* native threads at most; default 1024, and up to 16384 while operations wait for a thread
+                              and none of those that there are ends one */
     unsigned reserved[5];  /* 0 */
 } abtio_config;
 
@@ -72,9 +73,10 @@ typedef struct abtio_config {
 int abtio_init(const abtio_config *config) ABTIO_PUBLIC;
 
 /*
- * Ends what the matching abtio_init has begun. The last one cancels all operations that are under way and waits for
- * their end; their handles are still to be freed. A ULT or an external thread, when nobody begins operations any more.
- * Waits until each stream that has done operations has looked at its events. Errors: -ENOTCONN.
+ * Ends what the matching abtio_init has begun. The last one cancels all operations that are under way, also those that
+ * external threads have called, and waits for their end, as abtio_cancel does; their handles are still to be freed. A
+ * ULT or an external thread, when nobody begins operations any more. Waits until each stream that has done operations
+ * has looked at its events. Errors: -ENOTCONN.
  */
 int abtio_finalize(void) ABTIO_PUBLIC;
 
@@ -85,7 +87,7 @@ typedef struct abtio_info {
     unsigned num_rings;       /* streams that have a ring now */
     unsigned num_threads;     /* native threads now */
     int single_issuer;        /* rings have one issuer and do the kernel's work when that asks for it (Linux 6.1) */
-    uint64_t num_in_flight;   /* operations that are under way */
+    uint64_t num_in_flight;   /* operations that are under way, in rings and in native threads */
     uint64_t num_ring_enters; /* system calls by which rings were entered */
     uint64_t num_in_memory;   /* operations in memory that was registered */
     uint64_t num_on_files;    /* operations on descriptors that were registered */
@@ -98,7 +100,7 @@ int abtio_get_info(abtio_info *info) ABTIO_PUBLIC;
 
 /* ---- Deadlines ------------------------------------------------------------------------------------------------- */
 
-/* A point in time: nanoseconds of CLOCK_MONOTONIC. */
+/* A point in time: nanoseconds of CLOCK_MONOTONIC. Any time that is over, negative numbers too, has passed. */
 typedef int64_t abtio_deadline;
 
 /* No deadline. */
@@ -165,12 +167,20 @@ ssize_t abtio_pwritev(int fd, const struct iovec *iov, int count, off_t offset, 
 
 /*
  * The same as the calls without _all, until all bytes are moved. They return fewer only at the end of the file or of
- * the connection. Where an error comes after some bytes, the error is returned, and how many were moved is not told.
+ * the connection. Where an error, the deadline or a cancel comes after some bytes, that is returned, and abtio_moved
+ * tells how many were moved.
  */
 ssize_t abtio_read_all(int fd, void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_write_all(int fd, const void *buf, size_t size, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_pread_all(int fd, void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_pwrite_all(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
+
+/*
+ * How many bytes the operation of the _all kind has moved whose result the caller was told last, by the call itself, by
+ * abtio_op_wait or by abtio_op_test, whatever that result was; but not what was under way when the result was -EIO. As
+ * errno it belongs to the native thread: ask before the unit waits or yields.
+ */
+size_t abtio_moved(void) ABTIO_PUBLIC;
 
 /* fsync(2), fdatasync(2), fallocate(2), ftruncate(2). */
 int abtio_fsync(int fd, abtio_deadline deadline) ABTIO_PUBLIC;
@@ -210,7 +220,10 @@ int abtio_connect(int fd, const struct sockaddr *addr, socklen_t size, abtio_dea
 ssize_t abtio_send(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_recv(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 
-/* Until all bytes are moved, as for read_all. recv_all returns fewer only when the peer sends no more. */
+/*
+ * Until all bytes are moved, as for read_all. recv_all returns fewer only when the peer sends no more. Errors: -EINVAL
+ * (recv_all with MSG_PEEK, which would get the same bytes again and again).
+ */
 ssize_t abtio_send_all(int fd, const void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 ssize_t abtio_recv_all(int fd, void *buf, size_t size, int flags, abtio_deadline deadline) ABTIO_PUBLIC;
 

@@ -53,6 +53,28 @@ static ssize_t wait_suspended(const abtio_op *op)
     return op->result;
 }
 
+/* ---- How much was moved ---------------------------------------------------------------------------------------- */
+
+/* Of the operation whose result a function has returned last on this native thread. */
+static __thread size_t moved_last __attribute__((tls_model("initial-exec")));
+
+/* Not inlined: the caller may have been on another native thread before, whose variable it would set. */
+static __attribute__((noinline)) void note_moved(const abtio_op *op)
+{
+    moved_last = op->moved;
+}
+
+static void note_moved_if_all(const abtio_op *op)
+{
+    if (op_is_all(op))
+        note_moved(op);
+}
+
+size_t abtio_moved(void)
+{
+    return moved_last;
+}
+
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
 /* Of one that no lane does. Not inlined: the frame would be on the stacks of all who wait. */
@@ -94,6 +116,12 @@ static int call_nb(enum code code, abtio_deadline deadline, const struct args *a
     return error;
 }
 
+/* What comes again each time would fill the buffer with copies. */
+static inline bool is_refused(enum code code, const struct args *args)
+{
+    return code == CODE_recv_all && args->flags & MSG_PEEK;
+}
+
 #define PARAMETERS(...) __VA_ARGS__
 #define CALL(type, name, ready, nowait, parameters, ...)                                                               \
     type abtio_##name(PARAMETERS parameters, abtio_deadline deadline)                                                  \
@@ -101,12 +129,15 @@ static int call_nb(enum code code, abtio_deadline deadline, const struct args *a
         abtio_op op;                                                                                                   \
         op_init(&op, CODE_##name, deadline);                                                                           \
         op.args = (struct args){__VA_ARGS__};                                                                          \
-        return (type)call(&op);                                                                                        \
+        ssize_t told = is_refused(CODE_##name, &op.args) ? -EINVAL : call(&op);                                        \
+        if (code_is_all(CODE_##name))                                                                                  \
+            note_moved(&op);                                                                                           \
+        return (type)told;                                                                                             \
     }                                                                                                                  \
     int abtio_##name##_nb(PARAMETERS parameters, abtio_deadline deadline, abtio_op **op)                               \
     {                                                                                                                  \
         const struct args args = {__VA_ARGS__};                                                                        \
-        return call_nb(CODE_##name, deadline, &args, op);                                                              \
+        return is_refused(CODE_##name, &args) ? -EINVAL : call_nb(CODE_##name, deadline, &args, op);                   \
     }
 
 ABTIO_ALL_CALLS(CALL)
@@ -116,7 +147,9 @@ ABTIO_ALL_CALLS(CALL)
 
 ssize_t abtio_op_wait(abtio_op *op)
 {
-    return wait_for(op);
+    ssize_t result = wait_for(op);
+    note_moved_if_all(op);
+    return result;
 }
 
 int abtio_op_test(abtio_op *op, ssize_t *result)
@@ -125,6 +158,7 @@ int abtio_op_test(abtio_op *op, ssize_t *result)
         return 0;
     if (result)
         *result = op->result;
+    note_moved_if_all(op);
     return 1;
 }
 
@@ -210,7 +244,7 @@ static int wait_any_by_eventuals(const struct list *list)
 
 int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline)
 {
-    struct list list = {num, ops, deadline};
+    struct list list = {num, ops, op_deadline(deadline)};
     int some = 0;
 
     for (int i = 0; i < num; i++)

@@ -23,12 +23,16 @@ bool abtioi_op_is_late(const abtio_op *op)
 /* Some bytes have been moved. Whether there are more. */
 static bool advance(abtio_op *op, size_t size)
 {
+    size_t left = op->args.size;
+
     op->moved += size;
+    if (size == 0 || size >= left) /* more: of a datagram that is cut off, with MSG_TRUNC */
+        return false;
     op->args.out = (char *)op->args.out + size;
-    op->args.size -= size;
+    op->args.size = left - size;
     if (op->args.offset != -1)
         op->args.offset += (int64_t)size;
-    return size > 0 && op->args.size > 0;
+    return true;
 }
 
 enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)

@@ -68,7 +68,7 @@ struct abtio_op {
     bool shared;      /* it has a handle, by which others may ask for its end */
     atomic_int phase; /* see lane.h */
     atomic_int ended; /* -ECANCELED: somebody has asked for its end; else 0 */
-    abtio_deadline deadline;
+    abtio_deadline deadline; /* greater than 0 */
     size_t moved;          /* bytes that a call of the _all kind has moved so far */
     struct lane *lane;     /* that does it; NULL: the helpers */
     struct helper *helper; /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
@@ -86,12 +86,21 @@ struct abtio_op {
     ABT_eventual_memory done;
 };
 
+/*
+ * A deadline as the kernel takes it, which refuses times before 0 and for which 0 is none in some places. One that has
+ * passed stays one.
+ */
+static inline abtio_deadline op_deadline(abtio_deadline deadline)
+{
+    return deadline > 1 ? deadline : 1;
+}
+
 /* Sets what stands before the arguments. Few bytes: of more gcc makes a `rep stos`, which is slow to begin. */
 static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline)
 {
     memset(op, 0, offsetof(abtio_op, args));
     op->code = code;
-    op->deadline = deadline;
+    op->deadline = op_deadline(deadline);
 }
 
 /* What is to be done when the system has given a result. */
@@ -115,11 +124,15 @@ static inline unsigned op_ready(const abtio_op *op)
 }
 
 /* Whether it moves all bytes, by several calls if need be. */
-static inline bool op_is_all(const abtio_op *op)
+static inline bool code_is_all(enum code code)
 {
-    enum code code = op->code;
     return code == CODE_read_all || code == CODE_write_all || code == CODE_pread_all || code == CODE_pwrite_all ||
            code == CODE_send_all || code == CODE_recv_all;
+}
+
+static inline bool op_is_all(const abtio_op *op)
+{
+    return code_is_all(op->code);
 }
 
 /* Looks at what the system has answered; *result becomes the operation's result when that is over. */

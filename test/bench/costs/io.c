@@ -6,6 +6,7 @@
 static abtio_op *ops[TIMES];
 static abtio_deadline deadline;
 static abtio_info info;
+static size_t bytes;
 
 #define must_io(call) must((call) >= 0 ? ABT_SUCCESS : ABT_ERR_OTHER)
 
@@ -87,6 +88,12 @@ static void after(int i)
 {
     (void)i;
     deadline = abtio_after(1000);
+}
+
+static void moved(int i)
+{
+    (void)i;
+    bytes = abtio_moved();
 }
 
 static abtio_acceptor *acceptors[TIMES];
@@ -187,6 +194,7 @@ COST_ROW(memory, "abtio_register_memory", "and unregister: no stream has a ring"
 COST_ROW(file, "abtio_register_file", "and unregister: no stream has a ring", begin_io, registered_file, end_io, 1,
          IN_ULT, NULL);
 COST_ROW(after, "abtio_after", "without what the clock takes", NULL, after, NULL, 1, IN_ULT, NULL);
+COST_ROW(moved, "abtio_moved", "what was noted", NULL, moved, NULL, 1, IN_ULT, NULL);
 COST_ROW(acceptor_create, "abtio_acceptor_create", "an acceptor", begin, acceptor_create, free_acceptors, 1, IN_ULT,
          NULL);
 COST_ROW(acceptor_free, "abtio_acceptor_free", "nobody has asked it", make_acceptors, acceptor_free, finalize, 1,

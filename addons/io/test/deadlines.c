@@ -1,0 +1,287 @@
+/*
+ * Deadlines that have passed, however long ago, in each call that waits; and what calls of the _all kind tell about
+ * what they have moved until then.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+#include "io.h"
+
+/* What the calls wait for in vain: an empty pair, a full pipe, a socket that nobody connects to. */
+static struct {
+    int empty[2], full[2], pipe[2], listener;
+    abtio_acceptor *acceptor;
+    abtio_buffers *buffers;
+    abtio_receiver *receiver;
+} in_vain;
+
+static void make_in_vain(void)
+{
+    struct sockaddr_in address;
+
+    make_pair(in_vain.empty);
+    if (pipe2(in_vain.full, O_NONBLOCK) < 0 || pipe(in_vain.pipe) < 0)
+        bail_out("pipe: %s", strerror(errno));
+    while (write(in_vain.full[1], &address, sizeof(address)) > 0)
+        ;
+    while (write(in_vain.full[1], "", 1) > 0)
+        ;
+    in_vain.listener = socket(AF_INET, SOCK_STREAM, 0);
+    listen_on_loopback(in_vain.listener, 5, &address);
+    is_int(abtio_acceptor_create(in_vain.listener, 0, &in_vain.acceptor), 0, "acceptor");
+    is_int(abtio_buffers_create(64, 4, &in_vain.buffers), 0, "buffers");
+    is_int(abtio_receiver_create(in_vain.empty[1], 0, in_vain.buffers, &in_vain.receiver), 0, "receiver");
+}
+
+static void free_in_vain(void)
+{
+    is_int(abtio_acceptor_free(&in_vain.acceptor), 0, "the acceptor is free");
+    is_int(abtio_receiver_free(&in_vain.receiver), 0, "the receiver is free");
+    is_int(abtio_buffers_free(&in_vain.buffers), 0, "the buffers are free");
+    for (int i = 0; i < 2; i++) {
+        close(in_vain.empty[i]);
+        close(in_vain.full[i]);
+        close(in_vain.pipe[i]);
+    }
+    close(in_vain.listener);
+}
+
+/* ---- Each call ------------------------------------------------------------------------------------------------- */
+
+static ssize_t try_readv(abtio_deadline deadline)
+{
+    char byte;
+    struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+    return abtio_preadv(in_vain.pipe[0], &iov, 1, -1, 0, deadline);
+}
+
+static ssize_t try_writev(abtio_deadline deadline)
+{
+    char byte = 0;
+    struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+    return abtio_pwritev(in_vain.full[1], &iov, 1, -1, 0, deadline);
+}
+
+static ssize_t try_recvmsg(abtio_deadline deadline)
+{
+    char byte;
+    struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+    return abtio_recvmsg(in_vain.empty[0], &message, 0, deadline);
+}
+
+static ssize_t try_receiver(abtio_deadline deadline)
+{
+    void *buf;
+    return abtio_receiver_recv(in_vain.receiver, &buf, deadline);
+}
+
+static ssize_t with_handle(abtio_op *op, abtio_deadline deadline)
+{
+    ssize_t result = abtio_op_wait_any(1, &op, deadline);
+    abtio_op_free(&op);
+    return result;
+}
+
+static ssize_t try_wait_any(abtio_deadline deadline)
+{
+    abtio_op *op;
+    int code = abtio_sleep_nb(60000 * MS, ABTIO_FOREVER, &op);
+    return code < 0 ? code : with_handle(op, deadline);
+}
+
+static ssize_t try_handle(abtio_deadline deadline)
+{
+    char byte;
+    abtio_op *op;
+    int code = abtio_recv_nb(in_vain.empty[0], &byte, 1, 0, deadline, &op);
+    if (code < 0)
+        return code;
+    ssize_t result = abtio_op_wait(op);
+    abtio_op_free(&op);
+    return result;
+}
+
+static ssize_t try_accept_handle(abtio_deadline deadline)
+{
+    abtio_op *op;
+    int code = abtio_acceptor_accept_nb(in_vain.acceptor, deadline, &op);
+    if (code < 0)
+        return code;
+    ssize_t result = abtio_op_wait(op);
+    abtio_op_free(&op);
+    return result;
+}
+
+/* It need not wait, so that it may be done. */
+static ssize_t try_lookup(abtio_deadline deadline)
+{
+    struct addrinfo *list = NULL, hints = {.ai_flags = AI_NUMERICHOST};
+    int code = abtio_getaddrinfo("127.0.0.1", NULL, &hints, &list, deadline);
+    if (code == 0)
+        freeaddrinfo(list);
+    return code == 0 ? -ETIMEDOUT : code;
+}
+
+#define TRY(name, call)                                                                                                \
+    static ssize_t try_##name(abtio_deadline deadline)                                                                 \
+    {                                                                                                                  \
+        char byte = 0;                                                                                                 \
+        (void)byte;                                                                                                    \
+        return call;                                                                                                   \
+    }
+TRY(read, abtio_read(in_vain.pipe[0], &byte, 1, deadline))
+TRY(read_all, abtio_read_all(in_vain.pipe[0], &byte, 1, deadline))
+TRY(write, abtio_write(in_vain.full[1], &byte, 1, deadline))
+TRY(write_all, abtio_write_all(in_vain.full[1], &byte, 1, deadline))
+TRY(pread, abtio_pread(in_vain.pipe[0], &byte, 1, -1, deadline))
+TRY(pwrite, abtio_pwrite(in_vain.full[1], &byte, 1, -1, deadline))
+TRY(recv, abtio_recv(in_vain.empty[0], &byte, 1, 0, deadline))
+TRY(recv_all, abtio_recv_all(in_vain.empty[0], &byte, 1, 0, deadline))
+TRY(accept, abtio_accept(in_vain.listener, NULL, NULL, 0, deadline))
+TRY(acceptor, abtio_acceptor_accept(in_vain.acceptor, deadline))
+TRY(poll, abtio_poll(in_vain.empty[0], POLLIN, deadline))
+TRY(sleep, abtio_sleep(60000 * MS, deadline))
+
+static const struct {
+    const char *name;
+    ssize_t (*call)(abtio_deadline deadline);
+} calls[] = {
+    {"read", try_read},
+    {"read_all", try_read_all},
+    {"write", try_write},
+    {"write_all", try_write_all},
+    {"pread", try_pread},
+    {"pwrite", try_pwrite},
+    {"preadv", try_readv},
+    {"pwritev", try_writev},
+    {"recv", try_recv},
+    {"recv_all", try_recv_all},
+    {"recvmsg", try_recvmsg},
+    {"accept", try_accept},
+    {"poll", try_poll},
+    {"sleep", try_sleep},
+    {"acceptor_accept", try_acceptor},
+    {"acceptor_accept_nb", try_accept_handle},
+    {"receiver_recv", try_receiver},
+    {"op_wait_any", try_wait_any},
+    {"recv_nb", try_handle},
+    {"getaddrinfo", try_lookup},
+};
+
+static void try_each(void *who)
+{
+    static const abtio_deadline deadlines[] = {
+        1, 0, -1, -5, -1000000000, -1500000000, INT64_MIN / 2, INT64_MIN, INT64_MIN + 1};
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        int wrong = 0;
+        for (size_t k = 0; k < sizeof(deadlines) / sizeof(deadlines[0]); k++) {
+            ssize_t result = calls[i].call(deadlines[k]);
+            if (result != -ETIMEDOUT)
+                diag("with %lld: %zd", (long long)deadlines[k], result);
+            wrong += result != -ETIMEDOUT;
+        }
+        is_int(wrong, 0, "%s, %s: deadlines that have passed", backend_name, (const char *)who);
+        if (wrong)
+            diag("by %s", calls[i].name);
+    }
+}
+
+static void *try_each_outside(void *unused)
+{
+    (void)unused;
+    try_each("thread");
+    return NULL;
+}
+
+static void past(void)
+{
+    ABT_pool pool;
+    ABT_thread task;
+    pthread_t thread;
+
+    make_in_vain();
+    in_ult(try_each, "ULT");
+    pthread_create(&thread, NULL, try_each_outside, NULL);
+    pthread_join(thread, NULL);
+    must(ABT_self_get_last_pool(&pool));
+    must(ABT_task_create(pool, try_each, "tasklet", &task));
+    must(ABT_task_free(&task));
+    free_in_vain();
+}
+
+/* ---- How much was moved ---------------------------------------------------------------------------------------- */
+
+static void count_moved(void *arg)
+{
+    int fds[2], peer[2];
+    char buf[16] = {0};
+    abtio_op *op;
+
+    (void)arg;
+    make_pair(fds);
+    make_pair(peer);
+    is_int(write(fds[1], "abc", 3), 3, "write");
+    is_int(abtio_recv_all(fds[0], buf, 10, 0, abtio_after(5 * MS)), -ETIMEDOUT, "%s: recv_all of too little",
+           backend_name);
+    is_int(abtio_moved(), 3, "so much was moved");
+    is_int(abtio_read_all(fds[0], buf, 10, abtio_after(MS)), -ETIMEDOUT, "read_all of nothing");
+    is_int(abtio_moved(), 0, "nothing was moved");
+    is_int(abtio_write_all(fds[1], "abcdef", 6, ABTIO_FOREVER), 6, "write_all");
+    is_int(abtio_moved(), 6, "all was moved");
+    is_int(abtio_read_all_nb(fds[0], buf, 10, ABTIO_FOREVER, &op), 0, "read_all_nb");
+    for (struct pollfd left = {.fd = fds[0], .events = POLLIN}; poll(&left, 1, 0) > 0;)
+        abtio_sleep(MS, ABTIO_FOREVER); /* until it has been read */
+    is_int(abtio_cancel(op), 0, "it is cancelled");
+    is_int(abtio_op_wait(op), -ECANCELED, "its result");
+    is_int(abtio_moved(), 6, "so much was moved");
+    is_int(abtio_read_all(fds[0], buf, 10, abtio_after(MS)), -ETIMEDOUT, "read_all of nothing");
+    is_int(abtio_op_test(op, NULL), 1, "it is done");
+    is_int(abtio_moved(), 6, "abtio_op_test tells it, too");
+    abtio_op_free(&op);
+    is_int(abtio_recv_all(peer[0], buf, 1, MSG_PEEK, abtio_after(MS)), -EINVAL, "recv_all does not peek");
+    is_int(abtio_recv_all_nb(peer[0], buf, 1, MSG_PEEK, abtio_after(MS), &op), -EINVAL, "nor does recv_all_nb");
+    is_int(write(peer[1], "x", 1), 1, "write");
+    is_int(abtio_recv(peer[0], buf, 1, MSG_PEEK, ABTIO_FOREVER), 1, "recv does");
+    for (int i = 0; i < 2; i++) {
+        close(fds[i]);
+        close(peer[i]);
+    }
+}
+
+/* A datagram that does not fit, and whose length is told. */
+static void cut_off(void *arg)
+{
+    int fds[2];
+    struct {
+        char buf[4], beyond[4];
+    } room = {"", "abc"};
+
+    (void)arg;
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) < 0)
+        bail_out("socketpair: %s", strerror(errno));
+    is_int(write(fds[1], "0123456789", 10), 10, "write");
+    is_int(write(fds[1], "0123456789", 10), 10, "write");
+    is_int(abtio_recv_all(fds[0], room.buf, sizeof(room.buf), MSG_TRUNC, ABTIO_FOREVER), 10,
+           "%s: a datagram that is cut off", backend_name);
+    is_str(room.beyond, "abc", "nothing is written beyond the buffer");
+    is_int(abtio_recv(fds[0], room.buf, 1, 0, ABTIO_FOREVER), 1, "the next one is there");
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void body(void)
+{
+    past();
+    in_ult(count_moved, NULL);
+    in_ult(cut_off, NULL);
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    with_each_backend(body);
+    return done_testing();
+}
