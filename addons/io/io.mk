@@ -57,6 +57,7 @@ io_tests = \
 	addons/io/test/deadlines \
 	addons/io/test/faults \
 	addons/io/test/files \
+	addons/io/test/finalize \
 	addons/io/test/fixed \
 	addons/io/test/lanes \
 	addons/io/test/nomem \
@@ -71,6 +72,7 @@ addons_io_test_acceptors_LDADD = $(io_test_libs)
 addons_io_test_deadlines_LDADD = $(io_test_libs)
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
+addons_io_test_finalize_LDADD = $(io_test_libs)
 addons_io_test_fixed_LDADD = $(io_test_libs)
 addons_io_test_lanes_LDADD = $(io_test_libs)
 addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h

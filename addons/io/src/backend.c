@@ -118,7 +118,7 @@ int abtio_init(const abtio_config *config)
     if (ABT_initialized() != ABT_SUCCESS)
         return -ENOTCONN;
     if (abtioi_begins == 0) {
-        int code = abtioi_helpers_begin(config->max_threads ? config->max_threads : 1024);
+        int code = abtioi_helpers_begin(config->max_threads);
         if (code < 0)
             return code;
         code = choose(config);
@@ -156,7 +156,7 @@ int abtio_get_info(abtio_info *info)
     info->num_threads = abtioi_helpers_count();
     struct lane_counts counts = abtioi_lanes_count();
     info->num_rings = counts.lanes;
-    info->num_in_flight = counts.in_flight;
+    info->num_in_flight = counts.in_flight + abtioi_helpers_in_flight();
     info->num_ring_enters = counts.enters;
     info->single_issuer = counts.single_issuer;
     abtioi_fixed_tell(info);

@@ -7,8 +7,8 @@
 #include <time.h>
 #include "backend.h"
 #include "caller.h"
+#include "helpers.h"
 #include "native.h"
-#include "run.h"
 
 /* ---- Waiting --------------------------------------------------------------------------------------------------- */
 
@@ -81,7 +81,7 @@ size_t abtio_moved(void)
 static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
 {
     if (!ult && op->deadline == ABTIO_FOREVER)
-        return abtioi_run(op); /* a thread that would only sleep meanwhile makes the system call itself */
+        return abtioi_helpers_run(op);
     int code = abtioi_start(op, false);
     return code < 0 ? code : wait_for(op);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,11 +17,15 @@ enum {
     REPEAT_NS = 1000000, /* a signal that interrupts a call is sent again so often, in case that it came too early */
 };
 
-/* Each is in the list of all from its begin to its end, under the lock. */
+/*
+ * A native thread that makes system calls. Each helper is in the list of all from its begin to its end, under the lock,
+ * and so is a thread of the program's that makes its system call itself, as long as that lasts.
+ */
 struct helper {
     struct helper *next, *previous;
     abtio_op *op;  /* that it runs */
-    timer_t timer; /* interrupts it: at the operation's deadline, or now when it is to end */
+    pid_t thread;  /* itself, for signals */
+    timer_t timer; /* a helper's: interrupts it, at the operation's deadline, or now when that is cancelled */
     bool armed;
 };
 
@@ -31,7 +36,13 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static struct {
     struct helper *all;
     abtio_op *first, **last; /* queued operations */
-    unsigned num, num_idle, num_queued, max;
+    unsigned num, num_idle, num_queued;
+    unsigned num_others; /* the program's threads in the list */
+    unsigned num_at;     /* that are at an operation, of all */
+    unsigned max, limit; /* the latter while none gets on */
+    uint64_t num_ended;  /* operations that helpers have ended, ever */
+    bool watched;        /* there is a watcher */
+    bool told;           /* that none gets on and there may be no more */
     bool ending;
 } helpers = {.last = &helpers.first};
 
@@ -60,7 +71,16 @@ static bool take_out(abtio_op *op)
     return false;
 }
 
-/* ---- The timer of a helper; the lock is held, but for the deadline's ------------------------------------------- */
+static abtio_op *take_all_out(void)
+{
+    abtio_op *all = helpers.first;
+    helpers.first = NULL;
+    helpers.last = &helpers.first;
+    helpers.num_queued = 0;
+    return all;
+}
+
+/* ---- The timer of a helper; the lock is held ------------------------------------------------------------------- */
 
 static void arm(struct helper *helper, int64_t at)
 {
@@ -81,8 +101,46 @@ static void disarm(struct helper *helper)
 static bool make_timer(struct helper *helper)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = abtioi_signal()};
-    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+    event._sigev_un._tid = helper->thread;
     return timer_create(CLOCK_MONOTONIC, &event, &helper->timer) == 0;
+}
+
+/* ---- Who is at what; the lock is held -------------------------------------------------------------------------- */
+
+static void begin_op(struct helper *helper, abtio_op *op)
+{
+    helper->op = op;
+    op->helper = helper;
+    helpers.num_at++;
+}
+
+/* It has told the result, or is about to, or somebody else is. */
+static void end_op(struct helper *helper)
+{
+    helper->op->helper = NULL;
+    helper->op = NULL;
+    helpers.num_at--;
+    helpers.num_ended++;
+}
+
+static void list_add(struct helper *helper)
+{
+    helper->thread = (pid_t)syscall(SYS_gettid);
+    helper->previous = NULL;
+    helper->next = helpers.all;
+    if (helpers.all)
+        helpers.all->previous = helper;
+    helpers.all = helper;
+}
+
+static void list_remove(struct helper *helper)
+{
+    if (helper->next)
+        helper->next->previous = helper->previous;
+    if (helper->previous)
+        helper->previous->next = helper->next;
+    else
+        helpers.all = helper->next;
 }
 
 /* ---- A helper -------------------------------------------------------------------------------------------------- */
@@ -130,18 +188,16 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     }
     bool copied = copy(op->args.in, &lookup.node) && copy(op->args.in2, &lookup.service);
     ssize_t code = abtioi_run_reason(op);
-    helper->op = op;
-    op->helper = helper;
+    begin_op(helper, op);
     pthread_mutex_unlock(&lock);
     if (code == 0)
         code = copied ? abtioi_run_lookup(lookup.node, lookup.service, lookup.given, &lookup.list) : -ENOMEM;
     pthread_mutex_lock(&lock);
     bool left = helper->op != op;
     if (!left) {
-        op->helper = NULL;
+        end_op(helper);
         *result = lookup.list;
     }
-    helper->op = NULL;
     pthread_mutex_unlock(&lock);
     if (!left)
         abtioi_op_deliver(op, code);
@@ -155,38 +211,23 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
 /* The lock is held, and released meanwhile. */
 static void serve(struct helper *helper, abtio_op *op)
 {
-    helper->op = op;
-    op->helper = helper;
+    begin_op(helper, op);
     if (op->deadline != ABTIO_FOREVER)
-        arm(helper, op->deadline > 0 ? op->deadline : 1);
+        arm(helper, op->deadline);
     pthread_mutex_unlock(&lock);
     ssize_t result = abtioi_run(op);
+    /* Of many that are told to end at a time each would be woken again and again while it waits for the lock. */
+    bool interrupted = abtioi_run_reason(op) < 0;
+    if (interrupted)
+        abtioi_signal_keep_out();
     pthread_mutex_lock(&lock);
-    op->helper = NULL;
-    helper->op = NULL;
+    end_op(helper);
     disarm(helper);
     pthread_mutex_unlock(&lock);
+    if (interrupted)
+        abtioi_signal_let_in(NULL);
     abtioi_op_deliver(op, result);
     pthread_mutex_lock(&lock);
-}
-
-static void list_add(struct helper *helper)
-{
-    helper->previous = NULL;
-    helper->next = helpers.all;
-    if (helpers.all)
-        helpers.all->previous = helper;
-    helpers.all = helper;
-}
-
-static void list_remove(struct helper *helper)
-{
-    if (helper->next)
-        helper->next->previous = helper->previous;
-    if (helper->previous)
-        helper->previous->next = helper->next;
-    else
-        helpers.all = helper->next;
 }
 
 /* The lock is held. There is one helper fewer; the list of operations that nobody is left for. */
@@ -194,11 +235,7 @@ static abtio_op *count_down(void)
 {
     if (--helpers.num > 0)
         return NULL;
-    abtio_op *left = helpers.first;
-    helpers.first = NULL;
-    helpers.last = &helpers.first;
-    helpers.num_queued = 0;
-    return left;
+    return take_all_out();
 }
 
 /* Tells those that they cannot be done, but for the caller's, which is told otherwise. Whether that was there. */
@@ -223,10 +260,10 @@ static void *helper_main(void *unused)
     abtio_op *op;
 
     (void)unused;
-    abtioi_signal_let_in();
-    bool able = make_timer(&self);
+    abtioi_signal_let_in(NULL);
     pthread_mutex_lock(&lock);
     list_add(&self);
+    bool able = make_timer(&self);
     while (able && (op = next_op())) {
         if (op->code == CODE_getaddrinfo)
             serve_lookup(&self, op);
@@ -243,7 +280,7 @@ static void *helper_main(void *unused)
 }
 
 /* Signals of the program are for its own threads. */
-static int make_helper(void)
+static int make_thread(void *(*main)(void *))
 {
     pthread_attr_t attr;
     pthread_t thread;
@@ -255,27 +292,119 @@ static int make_helper(void)
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&thread, &attr, helper_main, NULL);
+    code = pthread_create(&thread, &attr, main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return code;
 }
 
+/* ---- When none gets on ----------------------------------------------------------------------------------------- */
+
+/*
+ * Operations wait, and all helpers are at others, of which there may be no more. That may be a deadlock: what waits may
+ * be what would release the others. So a thread, the watcher, looks now and then, as long as operations wait, whether
+ * some have ended since; where none has it makes more helpers, up to the limit, and then reports it, once.
+ */
+enum {
+    LOOK_NS = 10000000, /* how often it looks: what ends within that time is progress */
+    GROWTH = 8,         /* one more for so many at a time */
+    LOOKS_TO_TELL = 200 /* without progress, before it is reported: 2 seconds */
+};
+
+static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* told when libabtio ends */
+
+/* How many operations no idle helper is about to take. The lock is held, here and below. */
+static unsigned num_waiting(void)
+{
+    return helpers.num_queued > helpers.num_idle ? helpers.num_queued - helpers.num_idle : 0;
+}
+
+static void look_later(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&watching, &lock, &until);
+}
+
+/* The lock is released meanwhile. There are other helpers, so that none made is no harm. False: none could be made. */
+static bool grow(void)
+{
+    unsigned wanted = num_waiting(), more = helpers.num / GROWTH + 1, room = helpers.limit - helpers.num;
+    bool made = true;
+
+    more = wanted < more ? wanted : more;
+    more = room < more ? room : more;
+    if (more == 0)
+        return false;
+    helpers.num += more;
+    pthread_mutex_unlock(&lock);
+    unsigned missing = more;
+    while (missing > 0 && (made = make_thread(helper_main) == 0))
+        missing--;
+    pthread_mutex_lock(&lock);
+    helpers.num -= missing;
+    return made;
+}
+
+static void tell_of_deadlock(void)
+{
+    fprintf(stderr,
+            "abtio: %u operations wait for a native thread, and none of the %u that there are has ended one for 2 "
+            "seconds; there cannot be more: see max_threads in abtio.h\n",
+            num_waiting(), helpers.num);
+    helpers.told = true;
+}
+
+static void *watcher_main(void *unused)
+{
+    unsigned looks = 0;
+
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    uint64_t seen = helpers.num_ended;
+    while (look_later(), num_waiting() > 0 && !helpers.ending) {
+        bool gets_on = helpers.num_ended != seen || grow();
+        seen = helpers.num_ended;
+        looks = gets_on ? 0 : looks + 1;
+        if (looks >= LOOKS_TO_TELL && !helpers.told)
+            tell_of_deadlock();
+    }
+    helpers.watched = false;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
 /* ---- From outside ---------------------------------------------------------------------------------------------- */
+
+/* Without a watcher the operation waits all the same, and the next one asks for one again. */
+static void watch(void)
+{
+    if (make_thread(watcher_main) == 0)
+        return;
+    pthread_mutex_lock(&lock);
+    helpers.watched = false;
+    pthread_mutex_unlock(&lock);
+}
 
 int abtioi_helpers_start(abtio_op *op)
 {
-    bool more;
-
     pthread_mutex_lock(&lock);
     push(op);
-    more = helpers.num_queued > helpers.num_idle && helpers.num < helpers.max;
+    bool waits = num_waiting() > 0, more = waits && helpers.num < helpers.max;
+    bool watches = waits && !more && !helpers.watched;
+    helpers.watched |= watches;
     if (more)
         helpers.num++;
     else
         pthread_cond_signal(&work);
     pthread_mutex_unlock(&lock);
-    if (!more || make_helper() == 0)
+    if (watches)
+        watch();
+    if (!more || make_thread(helper_main) == 0)
         return 0;
     /* As long as there are others it waits for one of them. */
     pthread_mutex_lock(&lock);
@@ -284,13 +413,39 @@ int abtioi_helpers_start(abtio_op *op)
     return refuse_all(left, op) ? -EAGAIN : 0;
 }
 
+ssize_t abtioi_helpers_run(abtio_op *op)
+{
+    struct helper self = {.op = NULL};
+    sigset_t before;
+    ssize_t result = -ECANCELED;
+
+    pthread_mutex_lock(&lock);
+    bool begins = !helpers.ending;
+    if (begins) {
+        helpers.num_others++;
+        list_add(&self);
+        begin_op(&self, op);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!begins)
+        return result;
+    abtioi_signal_let_in(&before);
+    result = abtioi_run(op);
+    pthread_mutex_lock(&lock);
+    end_op(&self);
+    list_remove(&self);
+    helpers.num_others--;
+    pthread_mutex_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
 void abtioi_helpers_leave(abtio_op *op, int why)
 {
     pthread_mutex_lock(&lock);
     bool ends = op->helper || take_out(op);
     if (op->helper)
-        op->helper->op = NULL;
-    op->helper = NULL;
+        end_op(op->helper);
     pthread_mutex_unlock(&lock);
     if (ends)
         abtioi_op_deliver(op, why);
@@ -313,38 +468,59 @@ void abtioi_helpers_cancel(abtio_op *op)
 
 int abtioi_helpers_begin(unsigned max_threads)
 {
-    helpers.max = max_threads;
-    helpers.ending = false;
+    enum { MAX = 1024, LIMIT = 16384 }; /* unless the program says how many */
+    helpers.max = max_threads ? max_threads : MAX;
+    helpers.limit = max_threads ? max_threads : LIMIT;
+    helpers.ending = helpers.told = false;
     return abtioi_signal_begin();
 }
 
-/* Cancels the first queued operation, or else tells all helpers to hurry. How many there are. */
-static unsigned hurry(void)
+/* Tells a thread that its operation is to end, and interrupts its system call. The lock is held. */
+static void hurry(const struct helper *helper)
+{
+    if (!helper->op || helper->op->code == CODE_getaddrinfo || helper->op->code == CODE_blocking)
+        return;                                                                  /* those run to their end */
+    atomic_store_explicit(&helper->op->ended, -ECANCELED, memory_order_relaxed); /* relaxed: see cancel */
+    syscall(SYS_tgkill, getpid(), helper->thread, abtioi_signal());
+}
+
+/* Cancels all operations. Whether there is still somebody to wait for. */
+static bool cancel_all(void)
 {
     pthread_mutex_lock(&lock);
     helpers.ending = true;
-    abtio_op *op = helpers.first;
-    if (op)
-        take_out(op);
-    for (struct helper *helper = helpers.all; helper && !op; helper = helper->next) {
-        if (!helper->op || helper->op->code == CODE_getaddrinfo)
-            continue;
-        atomic_store_explicit(&helper->op->ended, -ECANCELED, memory_order_relaxed); /* relaxed: see cancel */
-        arm(helper, 1);
-    }
+    abtio_op *list = take_all_out();
+    for (struct helper *helper = helpers.all; helper; helper = helper->next)
+        hurry(helper);
     pthread_cond_broadcast(&work);
-    unsigned left = helpers.num + (op != NULL);
+    pthread_cond_signal(&watching);
+    bool left = list || helpers.num > 0 || helpers.num_others > 0 || helpers.watched;
     pthread_mutex_unlock(&lock);
-    if (op)
+    while (list) {
+        abtio_op *op = list;
+        list = op->next;
         abtioi_op_deliver(op, -ECANCELED);
+    }
     return left;
 }
 
+/*
+ * A signal that has come before the system call that it is to interrupt has come too early, so that there are more
+ * rounds. They get rarer: with many threads each needs time to end.
+ */
 void abtioi_helpers_end(void)
 {
-    while (hurry() > 0)
-        ABTX_thread_sleep(1e-4);
+    for (double pause = 1e-4; cancel_all(); pause = pause < 1e-2 ? pause * 2 : pause)
+        ABTX_thread_sleep(pause);
     abtioi_signal_end();
+}
+
+uint64_t abtioi_helpers_in_flight(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t num = (uint64_t)helpers.num_queued + helpers.num_at;
+    pthread_mutex_unlock(&lock);
+    return num;
 }
 
 unsigned abtioi_helpers_count(void)
@@ -370,8 +546,9 @@ void abtioi_helpers_forget(void)
     helpers.all = NULL;
     helpers.first = NULL;
     helpers.last = &helpers.first;
-    helpers.num = helpers.num_idle = helpers.num_queued = 0;
-    helpers.ending = false;
+    helpers.num = helpers.num_idle = helpers.num_queued = helpers.num_others = helpers.num_at = 0;
+    helpers.watched = helpers.ending = false;
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&work, NULL);
+    pthread_cond_init(&watching, NULL);
 }

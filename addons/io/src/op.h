@@ -61,17 +61,18 @@ enum told {
 
 struct abtio_op {
     enum code code;
-    bool finished;    /* not of TOLD_BY_EVENTUAL: the result is there */
-    bool polling;     /* the descriptor is being polled, and then the call is made again */
-    bool over;        /* its lane knows the result, and may not tell it yet */
-    bool kept;        /* its lane could not submit it */
-    bool shared;      /* it has a handle, by which others may ask for its end */
-    atomic_int phase; /* see lane.h */
-    atomic_int ended; /* -ECANCELED: somebody has asked for its end; else 0 */
+    bool finished;           /* not of TOLD_BY_EVENTUAL: the result is there */
+    bool polling;            /* the descriptor is being polled, and then the call is made again */
+    bool over;               /* its lane knows the result, and may not tell it yet */
+    bool kept;               /* its lane could not submit it */
+    bool drained;            /* its lane, which ends, has asked the kernel for its end */
+    bool shared;             /* it has a handle, by which others may ask for its end */
+    atomic_int phase;        /* see lane.h */
+    atomic_int ended;        /* -ECANCELED: somebody has asked for its end; else 0 */
     abtio_deadline deadline; /* greater than 0 */
-    size_t moved;          /* bytes that a call of the _all kind has moved so far */
-    struct lane *lane;     /* that does it; NULL: the helpers */
-    struct helper *helper; /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
+    size_t moved;            /* bytes that a call of the _all kind has moved so far */
+    struct lane *lane;       /* that does it; NULL: the helpers */
+    struct helper *helper;   /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
     struct args args;
     /* From here on nothing is set at first: who needs it writes it before it is read. */
     enum told told;

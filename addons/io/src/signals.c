@@ -37,10 +37,20 @@ int abtioi_signal(void)
     return signal_taken;
 }
 
-void abtioi_signal_let_in(void)
+static void set_mask(int how, sigset_t *before)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, signal_taken);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(how, &set, before);
+}
+
+void abtioi_signal_let_in(sigset_t *before)
+{
+    set_mask(SIG_UNBLOCK, before);
+}
+
+void abtioi_signal_keep_out(void)
+{
+    set_mask(SIG_BLOCK, NULL);
 }

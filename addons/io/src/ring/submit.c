@@ -142,7 +142,6 @@ void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 {
     fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
-    sqe->cancel_flags = op ? 0 : IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL;
 }
 
 void abtioi_submit_poll_first(struct io_uring_sqe *sqe)

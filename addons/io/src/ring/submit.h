@@ -22,7 +22,7 @@ void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op);
 /* A poll of a descriptor for POLLIN and the like. */
 void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events);
 
-/* The end of an operation, or of all that there are with NULL. */
+/* The end of an operation. */
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op);
 
 /* A receive is not tried before there is something: a plain one, that is, which would wait until then anyway. */
