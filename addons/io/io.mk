@@ -35,6 +35,8 @@ if HAVE_IO_URING
 libabtio_la_SOURCES += \
 	addons/io/src/direct.h \
 	addons/io/src/lane.c \
+	addons/io/src/lane_list.c \
+	addons/io/src/lane_list.h \
 	addons/io/src/ring/drained.h \
 	addons/io/src/ring/fixed_ring.c \
 	addons/io/src/ring/group.c \

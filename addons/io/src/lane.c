@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "ring/drained.h"
 #include "ring/group.h"
 #include "helpers.h"
+#include "lane_list.h"
 #include "native.h"
 #include "ring/ring.h"
 #include "sources/source.h"
@@ -31,21 +31,18 @@ struct lane {
     unsigned num_reaps;            /* after which operations may be gone */
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
-    struct lane *next, *previous;  /* all lanes, under lanes.lock */
+    struct lane_place place;
 };
 
 /* What a completion is of, beside operations, whose address it has. */
 enum { OF_NOTHING = 1, OF_WAKE = 2 };
 
 static struct {
-    pthread_mutex_t lock;
-    struct lane *all;
-    uint64_t enters; /* of lanes that have ended */
     ABTX_driver driver;
     unsigned entries;
     int single_issuer;
     atomic_bool ending; /* all lanes end: operations are cancelled, and not handed to the helpers */
-} lanes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} lanes;
 
 /* Of the native thread of a stream: set while it has a lane. Not to be kept over anything that may switch. */
 static __thread struct lane *self __attribute__((tls_model("initial-exec")));
@@ -390,30 +387,6 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     lane_enter(lane, 1, left);
 }
 
-static void list_add(struct lane *lane)
-{
-    pthread_mutex_lock(&lanes.lock);
-    lane->next = lanes.all;
-    if (lanes.all)
-        lanes.all->previous = lane;
-    lanes.all = lane;
-    pthread_mutex_unlock(&lanes.lock);
-}
-
-static void list_remove(struct lane *lane)
-{
-    pthread_mutex_lock(&lanes.lock);
-    if (lane->next)
-        lane->next->previous = lane->previous;
-    if (lane->previous)
-        lane->previous->next = lane->next;
-    else
-        lanes.all = lane->next;
-    /* relaxed: this thread has written it */
-    lanes.enters += atomic_load_explicit(&lane->ring.enters, memory_order_relaxed);
-    pthread_mutex_unlock(&lanes.lock);
-}
-
 static int lane_begin(void *arg, void **data)
 {
     struct lane *lane = calloc(1, sizeof(*lane));
@@ -426,7 +399,8 @@ static int lane_begin(void *arg, void **data)
         free(lane);
         return ABT_ERR_SYS;
     }
-    list_add(lane);
+    lane->place = (struct lane_place){.lane = lane, .in_flight = &lane->in_flight, .enters = &lane->ring.enters};
+    abtioi_lane_list_add(&lane->place);
     self = lane;
     *data = lane;
     return ABT_SUCCESS;
@@ -476,7 +450,7 @@ static void drain(struct lane *lane)
             give_ring_up(lane);
     }
     self = NULL;
-    list_remove(lane);
+    abtioi_lane_list_remove(&lane->place);
     if (!is_forgotten(lane))
         abtioi_ring_destroy(&lane->ring);
     take_cancels(lane); /* wishes, if any: nobody can ask any more */
@@ -594,34 +568,28 @@ void abtioi_lanes_end(void)
 
 struct lane_counts abtioi_lanes_count(void)
 {
-    pthread_mutex_lock(&lanes.lock);
-    struct lane_counts counts = {.enters = lanes.enters, .single_issuer = lanes.single_issuer};
-    for (struct lane *lane = lanes.all; lane; lane = lane->next) {
-        counts.lanes++;
-        /* relaxed: they are of some moment */
-        counts.enters += atomic_load_explicit(&lane->ring.enters, memory_order_relaxed);
-        counts.in_flight += atomic_load_explicit(&lane->in_flight, memory_order_relaxed);
-    }
-    pthread_mutex_unlock(&lanes.lock);
+    struct lane_counts counts = abtioi_lane_list_count();
+    counts.single_issuer = lanes.single_issuer;
     return counts;
 }
 
 void abtioi_lanes_before_fork(void)
 {
-    pthread_mutex_lock(&lanes.lock);
+    abtioi_lane_list_before_fork();
 }
 
 void abtioi_lanes_after_fork(void)
 {
-    pthread_mutex_unlock(&lanes.lock);
+    abtioi_lane_list_after_fork();
+}
+
+static void forget(struct lane *lane)
+{
+    abtioi_ring_forget(&lane->ring);
 }
 
 void abtioi_lanes_forget(void)
 {
-    for (struct lane *lane = lanes.all; lane; lane = lane->next)
-        abtioi_ring_forget(&lane->ring);
-    lanes.all = NULL;
-    lanes.enters = 0;
+    abtioi_lane_list_forget(forget);
     self = NULL;
-    pthread_mutex_init(&lanes.lock, NULL);
 }

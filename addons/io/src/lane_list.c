@@ -1,0 +1,67 @@
+#include "lane_list.h"
+
+#include <pthread.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct lane_place *all;
+    uint64_t enters; /* of lanes that have ended */
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void abtioi_lane_list_add(struct lane_place *place)
+{
+    pthread_mutex_lock(&list.lock);
+    place->previous = NULL;
+    place->next = list.all;
+    if (list.all)
+        list.all->previous = place;
+    list.all = place;
+    pthread_mutex_unlock(&list.lock);
+}
+
+void abtioi_lane_list_remove(struct lane_place *place)
+{
+    pthread_mutex_lock(&list.lock);
+    if (place->next)
+        place->next->previous = place->previous;
+    if (place->previous)
+        place->previous->next = place->next;
+    else
+        list.all = place->next;
+    /* relaxed: this thread has written it */
+    list.enters += atomic_load_explicit(place->enters, memory_order_relaxed);
+    pthread_mutex_unlock(&list.lock);
+}
+
+struct lane_counts abtioi_lane_list_count(void)
+{
+    pthread_mutex_lock(&list.lock);
+    struct lane_counts counts = {.enters = list.enters};
+    for (const struct lane_place *place = list.all; place; place = place->next) {
+        counts.lanes++;
+        /* relaxed: they are of some moment */
+        counts.enters += atomic_load_explicit(place->enters, memory_order_relaxed);
+        counts.in_flight += atomic_load_explicit(place->in_flight, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&list.lock);
+    return counts;
+}
+
+void abtioi_lane_list_before_fork(void)
+{
+    pthread_mutex_lock(&list.lock);
+}
+
+void abtioi_lane_list_after_fork(void)
+{
+    pthread_mutex_unlock(&list.lock);
+}
+
+void abtioi_lane_list_forget(void (*forget)(struct lane *lane))
+{
+    for (const struct lane_place *place = list.all; place; place = place->next)
+        forget(place->lane);
+    list.all = NULL;
+    list.enters = 0;
+    pthread_mutex_init(&list.lock, NULL);
+}
