@@ -64,6 +64,14 @@ static void tell_value(const struct abti_variable *variable, const char *text, c
         fprintf(stderr, "libabt: %s%s=%.40s is %s, %s is used\n", abti_env_prefix(name), name, text, what, used);
 }
 
+/* A value other than the default has no effect in this build, and no other message says more. */
+static void tell_void(const struct abti_variable *variable)
+{
+    const char *name = variable->name;
+    if (variable->void_by && abti_variable_tell_once(variable))
+        fprintf(stderr, "libabt: %s%s has no effect %s\n", abti_env_prefix(name), name, variable->void_by);
+}
+
 /* What a text stands for, in the type of the variable. A text that has no meaning leaves the value as it is. */
 static enum abti_parsed parse_value(const struct abti_variable *variable, const char *text, uint64_t *value)
 {
@@ -127,13 +135,24 @@ static void load_value(struct abti_config *config, const struct abti_variable *v
         tell_value(variable, text, "understood in part", used);
     else if (asked > value)
         tell_value(variable, text, "too large", used);
+    else if (value != clamped(variable, &limits, limits.dflt))
+        tell_void(variable);
 }
 
-static int load_text(struct abti_config *config, const struct abti_variable *variable)
+/* The words that say no and yes are no names of files: one that has such a name can be written as ./yes. */
+static int load_text(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {
     const char *text = abti_env_get(variable->name);
+    bool on;
     if (!text || !*text)
         return ABT_SUCCESS;
+    if (abti_parse_bool(text, &on) == ABTI_PARSED_ALL) {
+        if (on && tells)
+            tell_value(variable, text, "not understood", "none");
+        return ABT_SUCCESS;
+    }
+    if (tells)
+        tell_void(variable);
     char **field = field_of(config, variable);
     *field = strdup(text);
     return *field ? ABT_SUCCESS : ABT_ERR_MEM;
@@ -145,6 +164,8 @@ static int load_cpus(struct abti_config *config, const struct abti_variable *var
     bool on;
 
     config->affinity = ABTI_BUILD_AFFINITY && !abti_parse_is_off(text);
+    if (tells && text && *text && !abti_parse_is_off(text))
+        tell_void(variable);
     if (!text || !*text || !config->affinity)
         return ABT_SUCCESS;
     int error = abti_parse_cpu_list(text, &config->cpu_list);
@@ -160,7 +181,7 @@ static int load_variable(struct abti_config *config, const struct abti_variable 
 {
     switch (variable->type) {
     case ABTI_VARIABLE_NONE: return ABT_SUCCESS;
-    case ABTI_VARIABLE_TEXT: return load_text(config, variable);
+    case ABTI_VARIABLE_TEXT: return load_text(config, variable, tells);
     case ABTI_VARIABLE_CPUS: return load_cpus(config, variable, tells);
     default: load_value(config, variable, tells); return ABT_SUCCESS;
     }
@@ -225,6 +246,8 @@ static void print_variable(FILE *fp, const struct abti_config *config, const str
     fprintf(fp, "  ABT_%s=%s (default: %s; ", variable->name, now, dflt);
     print_kind(fp, config, variable);
     fprintf(fp, ")\n      %s\n", variable->help);
+    if (variable->void_by)
+        fprintf(fp, "      no effect %s\n", variable->void_by);
 }
 
 void abti_config_print_help(FILE *fp, const struct abti_config *config)

@@ -73,8 +73,9 @@ struct abti_config {
 };
 
 /*
- * Reads the environment anew; `tells`: says on stderr what is not understood, is too large or has no effect, and what
- * is used instead, once in a process. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to undo.
+ * Reads the environment anew; `tells`: says on stderr what is not understood, is too large or has no effect in this
+ * build, and what is used instead, once in a process. ABT_SUCCESS or ABT_ERR_MEM; after an error there is nothing to
+ * undo.
  */
 int abti_config_load(struct abti_config *config, bool tells) ABTI_MUST_CHECK;
 

@@ -124,6 +124,8 @@ static void derive_lp_alloc(const struct abti_config *config, struct abti_limits
 /* --- The table: a variable stands behind those that it depends on --- */
 
 #define LIMITS(...) .limits = {__VA_ARGS__}
+#define WANTS(built, otherwise) .void_by = (built) ? NULL : (otherwise)
+#define WANTS_TOOL WANTS(ABTI_BUILD_TOOL, "with --disable-tool")
 #define NO_EFFECT(text)                                                                                                \
     {                                                                                                                  \
         .name = text, .type = ABTI_VARIABLE_NONE                                                                       \
@@ -144,9 +146,9 @@ const struct abti_variable abti_variables[] = {
     {"DUMP_SIGNAL", ABTI_VARIABLE_WORD, FIELD(dump_signal), .words = signal_words,
      .help = "at this signal all units are printed on stderr"},
     {"STATS", ABTI_VARIABLE_WORD, FIELD(stats), .limits.dflt = ABTI_STATS_NONE, .words = stats_words,
-     .help = "ABT_finalize prints statistics on stderr, as text or as JSON"},
-    {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file"},
-    {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)"},
+     .help = "ABT_finalize prints statistics on stderr, as text or as JSON", WANTS_TOOL},
+    {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file", WANTS_TOOL},
+    {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)", WANTS_TOOL},
     {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
      .help = "under ThreadSanitizer units of one stream count as ordered"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),
@@ -156,7 +158,7 @@ const struct abti_variable abti_variables[] = {
     {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),
      .help = "a unit that runs for so many milliseconds, or stands ready so long, is told on stderr; 0: none"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
-     .help = "lines on stderr for events, in builds with a log"},
+     .help = "lines on stderr for events, in builds with a log", WANTS(ABTI_BUILD_LOG, "without --enable-debug=log")},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "only stored, for ABT_info_query_config"},
     {"PRINT_RAW_STACK", ABTI_VARIABLE_BOOL, FIELD(print_raw_stack), .limits.dflt = !ABTI_BUILD_UNWIND_ONLY,
@@ -166,13 +168,15 @@ const struct abti_variable abti_variables[] = {
 
     /* Streams and schedulers. */
     {"SET_AFFINITY", ABTI_VARIABLE_CPUS, FIELD(cpu_list),
-     .help = "the CPUs of the execution streams: off, or a list such as 0,2 or {0:4},{4:4}"},
+     .help = "the CPUs of execution streams, with --enable-affinity: off, or a list such as 0,2 or {0:4},{4:4}",
+     WANTS(ABTI_BUILD_AFFINITY, "without --enable-affinity")},
     {"MAX_NUM_XSTREAMS", ABTI_VARIABLE_INT, FIELD(max_num_xstreams), LIMITS(1, 1, MAX_INT), .derive = derive_streams,
      .help = "how many execution streams are expected"},
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),
      .help = "predefined schedulers look at events once in so many work units"},
     {"SCHED_SLEEP_NSEC", ABTI_VARIABLE_INT, FIELD(sched_sleep_nsec), LIMITS(100, 0, MAX_U64),
-     .help = "nanoseconds that idle schedulers sleep, in builds with that sleep"},
+     .help = "nanoseconds that idle schedulers sleep, in builds with that sleep",
+     WANTS(ABTI_BUILD_SCHED_SLEEP, "without --enable-sched-sleep")},
 
     /* Work units and stacks. */
     {"KEY_TABLE_SIZE", ABTI_VARIABLE_INT, FIELD(key_table_size), LIMITS(4, 1, MAX_KEY_TABLE),
@@ -276,3 +280,5 @@ bool abti_variable_tell_once(const struct abti_variable *variable)
 
 /* For the build as one file. */
 #undef FIELD
+#undef WANTS
+#undef WANTS_TOOL

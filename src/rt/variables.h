@@ -37,7 +37,8 @@ struct abti_variable {
     const struct abti_word *words; /* the last one has no text */
     /* Not NULL: puts in limits that depend on the machine, or on the variables that stand before this one. */
     void (*derive)(const struct abti_config *config, struct abti_limits *limits);
-    const char *help; /* what it sets, on one line */
+    const char *help;    /* what it sets, on one line */
+    const char *void_by; /* how the library was configured, so that the variable has no effect; NULL: it has one */
 };
 
 extern const struct abti_variable abti_variables[] ABTI_HIDDEN;

@@ -73,8 +73,56 @@ static void test_affinity(void)
     must(ABT_init(0, NULL));
     must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &has_affinity));
     must(ABT_finalize());
-    says(has_affinity ? "libabt: ABT_SET_AFFINITY=all is not understood, each CPU in turn is used\n" : "",
+    says(has_affinity ? "libabt: ABT_SET_AFFINITY=all is not understood, each CPU in turn is used\n"
+                      : "libabt: ABT_SET_AFFINITY has no effect without --enable-affinity\n",
          "ABT_SET_AFFINITY", "all");
+    says(has_affinity ? "" : "libabt: ABT_SET_AFFINITY has no effect without --enable-affinity\n", "ABT_SET_AFFINITY",
+         "{0:1}");
+    says(has_affinity ? "" : "libabt: ABT_ENV_SET_AFFINITY has no effect without --enable-affinity\n",
+         "ABT_ENV_SET_AFFINITY", "yes");
+    says("", "ABT_SET_AFFINITY", "no", "ABT_ENV_SET_AFFINITY", "yes");
+}
+
+/* What a build has not got is told of values that ask for it. */
+static void test_builds(void)
+{
+    bool has_tool, has_sleep;
+
+    must(ABT_init(0, NULL));
+    has_tool = ABT_tool_register_thread_callback(NULL, 0, NULL) != ABT_ERR_FEATURE_NA;
+    has_sleep = has_feature(ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP);
+    must(ABT_finalize());
+    says(has_sleep ? "" : "libabt: ABT_SCHED_SLEEP_NSEC has no effect without --enable-sched-sleep\n",
+         "ABT_SCHED_SLEEP_NSEC", "7");
+    says("", "ABT_SCHED_SLEEP_NSEC", "100", "ABT_STATS", "no", "ABT_PROBES", "0", "ABT_TRACE", "");
+    if (!has_tool)
+        says("libabt: ABT_STATS has no effect with --disable-tool\n"
+             "libabt: ABT_TRACE has no effect with --disable-tool\n"
+             "libabt: ABT_PROBES has no effect with --disable-tool\n",
+             "ABT_STATS", "1", "ABT_TRACE", "./trace.json", "ABT_PROBES", "1");
+}
+
+/* The child is in an empty directory, which stays so. */
+static int leave_nothing(void *arg)
+{
+    static const char *const texts[] = {"0", "n", "No", "false", "OFF", "1", "y", "yes", "true", "on"};
+    char dir[] = "/tmp/libabt-environment-XXXXXX";
+
+    (void)arg;
+    must(mkdtemp(dir) ? 0 : -1);
+    must(chdir(dir));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        must(setenv("ABT_TRACE", texts[i], 1));
+        must(ABT_init(0, NULL));
+        must(ABT_finalize());
+    }
+    return rmdir(dir);
+}
+
+static void test_trace(void)
+{
+    is_int(child_run(leave_nothing, NULL, words, sizeof(words)), 0, "ABT_TRACE=no and ABT_TRACE=yes write no files");
+    is_str(words, "libabt: ABT_TRACE=1 is not understood, none is used\n", "what is said of ABT_TRACE=1");
 }
 
 static void test_good_values(void)
@@ -84,7 +132,7 @@ static void test_good_values(void)
     says("", "ABT_STACK_OVERFLOW_CHECK", "MProtect", "ABT_THREAD_STACKSIZE", "64 KiB", "ABT_SCHED_STACKSIZE",
          "0x10000");
     says("", "ABT_MEM_LP_ALLOC", "MALLOC", "ABT_KEY_TABLE_SIZE", " 12 ", "ABT_USE_LOG", "n");
-    says("", "ABT_SET_AFFINITY", "yes", "ABT_CHECK", "no");
+    says("", "ABT_SET_AFFINITY", "off", "ABT_CHECK", "no");
     /* The least is what is meant by these. */
     says("", "ABT_KEY_TABLE_SIZE", "0", "ABT_THREAD_STACKSIZE", "1", "ABT_MAX_NUM_XSTREAMS", "-1");
     says("", "ABT_STACK_OVERFLOW_CHECK", "", "ABT_KEY_TABLE_SIZE", "", "ABT_CHECK", "", "ABT_SET_AFFINITY", "",
@@ -149,6 +197,8 @@ int main(void)
     test_once();
     test_help();
     test_uninitialized();
-    test_affinity(); /* the last one: the library is up here, and what it says once has been said */
+    test_trace();
+    test_builds(); /* the last ones: the library is up here, and what it says once has been said */
+    test_affinity();
     return done_testing();
 }

@@ -196,6 +196,10 @@ static void test_words(void)
     CHECK(check, "ABT_CHECK", "what", ABTI_CHECK_OFF);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "USR1", SIGUSR1);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "sigusr2", SIGUSR2);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "HUP", SIGHUP);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "SIGQUIT", SIGQUIT);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "WINCH", SIGWINCH);
+    CHECK(dump_signal, "ABT_DUMP_SIGNAL", "TERM", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "9999", 0);
     CHECK(dump_signal, "ABT_DUMP_SIGNAL", "off", 0);
     CHECK(watch_waits, "ABT_WATCH_WAITS", "1", true);
