@@ -24,6 +24,12 @@ static inline bool has_feature(ABT_info_query_kind kind)
     return answer == ABT_TRUE;
 }
 
+/* A tool can be registered, which a query tells only where it is to; after this none is. */
+static inline bool has_tool(void)
+{
+    return ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL) != ABT_ERR_FEATURE_NA;
+}
+
 /* Who waits burns its CPU: the active wait policy. */
 static inline bool policy_is_active(void)
 {

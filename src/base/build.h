@@ -110,6 +110,11 @@
 #define ABTI_BUILD_TOOL 1
 #endif
 
+/* ABT_info_query_config says that there is a tool interface, unless ABT_TOOL says otherwise. --enable-tool */
+#ifndef ABTI_BUILD_TOOL_ANNOUNCED
+#define ABTI_BUILD_TOOL_ANNOUNCED 0
+#endif
+
 /* Predefined schedulers sleep ABT_SCHED_SLEEP_NSEC when they find nothing. --enable-sched-sleep */
 #ifndef ABTI_BUILD_SCHED_SLEEP
 #define ABTI_BUILD_SCHED_SLEEP 0

@@ -148,6 +148,8 @@ const struct abti_variable abti_variables[] = {
     {"STATS", ABTI_VARIABLE_WORD, FIELD(stats), .limits.dflt = ABTI_STATS_NONE, .words = stats_words,
      .help = "ABT_finalize prints statistics on stderr, as text or as JSON", WANTS_TOOL},
     {"TRACE", ABTI_VARIABLE_TEXT, FIELD(trace), .help = "a trace for Perfetto is written to this file", WANTS_TOOL},
+    {"TOOL", ABTI_VARIABLE_BOOL, FIELD(tool), .limits.dflt = ABTI_BUILD_TOOL_ANNOUNCED,
+     .help = "ABT_info_query_config says that there is a tool interface, which can be used in any case", WANTS_TOOL},
     {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)", WANTS_TOOL},
     {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
      .help = "under ThreadSanitizer units of one stream count as ordered"},

@@ -511,7 +511,7 @@ int main(void)
         test_couple(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, third);
         test_couple(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, third);
     }
-    if (!has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL)) {
+    if (!has_tool()) {
         test_couple_and_pool_behind(ABT_SCHED_BASIC);
         test_couple_and_pool_behind(ABT_SCHED_RANDWS);
     }

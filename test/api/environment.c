@@ -86,16 +86,16 @@ static void test_affinity(void)
 /* What a build has not got is told of values that ask for it. */
 static void test_builds(void)
 {
-    bool has_tool, has_sleep;
+    bool built, has_sleep;
 
     must(ABT_init(0, NULL));
-    has_tool = ABT_tool_register_thread_callback(NULL, 0, NULL) != ABT_ERR_FEATURE_NA;
+    built = has_tool();
     has_sleep = has_feature(ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP);
     must(ABT_finalize());
     says(has_sleep ? "" : "libabt: ABT_SCHED_SLEEP_NSEC has no effect without --enable-sched-sleep\n",
          "ABT_SCHED_SLEEP_NSEC", "7");
     says("", "ABT_SCHED_SLEEP_NSEC", "100", "ABT_STATS", "no", "ABT_PROBES", "0", "ABT_TRACE", "");
-    if (!has_tool)
+    if (!built)
         says("libabt: ABT_STATS has no effect with --disable-tool\n"
              "libabt: ABT_TRACE has no effect with --disable-tool\n"
              "libabt: ABT_PROBES has no effect with --disable-tool\n",

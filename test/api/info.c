@@ -95,6 +95,25 @@ static void test_query(enum caller who, void *arg)
     is_int(value, 77, "nothing is stored");
 }
 
+/* A tool can be registered whatever the query says, which is what ABT_TOOL says, where there are tools at all. */
+static void test_tool(void)
+{
+    static const char *const values[] = {"0", "no", "1", "yes"};
+    bool built = false;
+
+    for (int i = 0; i < 4; i++) {
+        must(setenv("ABT_TOOL", values[i], 1));
+        must(ABT_init(0, NULL));
+        must(unsetenv("ABT_TOOL"));
+        if (i == 0)
+            built = has_tool();
+        is_int(query_bool(ABT_INFO_QUERY_KIND_ENABLED_TOOL), i >= 2 && built, "a tool interface with ABT_TOOL=%s",
+               values[i]);
+        is_int(has_tool(), built, "which there is, or not");
+        must(ABT_finalize());
+    }
+}
+
 /* What stands in the environment at ABT_init is what a query tells. */
 static void test_environment(void)
 {
@@ -695,6 +714,7 @@ int main(void)
     test_uninitialized();
     ok_abt(ABT_info_trigger_print_all_thread_stacks(stderr, 0.0, NULL, NULL));
     test_environment();
+    test_tool();
     test_print_at_init();
     test_stack(true);
     test_stack(false);

@@ -470,7 +470,7 @@ static void on_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT
 /* A tool comes while units are alive, and goes before some of them end. */
 static void test_tool(void)
 {
-    if (!has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL))
+    if (!has_tool())
         return;
     for (int late = 0; late < 2; late++) {
         struct long_work works[SOME] = {0};

@@ -328,7 +328,7 @@ static void test_all(void *arg)
     test_many();
     if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL))
         test_cancel();
-    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL))
+    if (has_tool())
         test_tool();
 }
 

@@ -208,12 +208,12 @@ static inline void tool_init(void)
 
 static inline bool tool_is_built(void)
 {
-    ABT_bool built = ABT_FALSE;
+    bool built;
 
     must(ABT_init(0, NULL));
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_TOOL, &built));
+    built = has_tool();
     must(ABT_finalize());
-    return built == ABT_TRUE;
+    return built;
 }
 
 #endif

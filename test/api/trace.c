@@ -192,12 +192,12 @@ static void test_killed(bool asks)
 
 int main(void)
 {
-    ABT_bool built;
+    bool built;
     int fd = mkstemp(path);
     bool asks = system("python3 -c 'import sqlite3' 2> /dev/null") == 0;
 
     must(ABT_init(0, NULL));
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_TOOL, &built));
+    built = has_tool();
     must(ABT_finalize());
     if (!built) {
         ok_err(ABTX_trace_start(path), ABT_ERR_FEATURE_NA);

@@ -187,10 +187,7 @@ static void on_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT
 
 static void test_tool(void)
 {
-    ABT_bool has_tool;
-
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_TOOL, &has_tool));
-    if (!has_tool) {
+    if (!has_tool()) {
         ok_err(ABT_tool_register_thread_callback(on_event, ABT_TOOL_EVENT_THREAD_ALL, NULL), ABT_ERR_FEATURE_NA);
         return;
     }

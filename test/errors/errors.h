@@ -289,7 +289,7 @@ static inline void learn_conditions(void)
 {
     build_conditions |= (has_feature(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL) ? IF_CANCEL : IF_NO_CANCEL) |
                         (has_feature(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION) ? IF_MIGRATE : IF_NO_MIGRATE) |
-                        (has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL) ? IF_TOOL : IF_NO_TOOL);
+                        (has_tool() ? IF_TOOL : IF_NO_TOOL);
 }
 
 /* What holds in this run. */

@@ -100,7 +100,7 @@ int main(void)
 {
     fault_begin();
     must(ABT_init(0, NULL));
-    bool has_tools = has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL);
+    bool has_tools = has_tool();
     must(ABT_finalize());
     if (!has_tools)
         skip_all("there is no tool interface");

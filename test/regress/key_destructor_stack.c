@@ -223,7 +223,7 @@ static void test_cancelled_joiner(ABT_pool pool)
     joiner = make(DEFAULT_STACK, pool, join_for_good, NULL);
     must(ABT_thread_free(&joiner));
     /* With the tool interface a joiner frees the unit itself, when it runs on: here it does not. */
-    if (joined != ABT_THREAD_NULL && has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL))
+    if (joined != ABT_THREAD_NULL && has_tool())
         must(ABT_thread_free(&joined));
     is_int(atomic_exchange(&seen.times, 0), 1, "the joiner is cancelled: the destructor runs once");
     ok(joined == ABT_THREAD_NULL, "and the handle is null");

@@ -263,7 +263,7 @@ static void on_event(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT
 static void *be_outside(void *arg)
 {
     struct rng rng = rng_fresh();
-    bool tool = has_feature(ABT_INFO_QUERY_KIND_ENABLED_TOOL) && one_in(&rng, 2);
+    bool tool = has_tool() && one_in(&rng, 2);
 
     (void)arg;
     while (!atomic_load(&stop)) {

@@ -230,12 +230,12 @@ int main(void)
     static const int sizes[] = {1, 2, 4, 8};
     double seconds = tap_seconds(2);
     struct rng rng;
-    ABT_bool built;
+    bool built;
 
     stress_begin();
     rng = rng_make(0);
     must(ABT_init(0, NULL));
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_TOOL, &built));
+    built = has_tool();
     must(ABT_finalize());
     if (!built)
         skip_all("built without the tool interface");
