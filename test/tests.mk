@@ -253,7 +253,6 @@ regress_tests = \
 	test/regress/odd_deadlines \
 	test/regress/pick_watched \
 	test/regress/pop_threads_tail \
-	test/regress/key_destructor_stack \
 	test/regress/private_resume \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
