@@ -4,6 +4,13 @@ TOP=$(cd "$(dirname "$0")" && while [ ! -f configure.ac ] && [ "$PWD" != / ]; do
 
 say() { printf '%s\n' "$*"; }
 
+# Each script says what it is for, by the comment that it begins with: when it is asked by --help, or called wrongly.
+describe() { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; }
+usage() { describe >&2; exit 2; }
+case ${1-} in
+-h | --help) describe; exit 0 ;;
+esac
+
 # One step of a script, with its output in a log file that is shown when the step fails.
 quietly() { # quietly LOG COMMAND...
     local log=$1
@@ -30,12 +37,13 @@ apt_get() {
     $SUDO env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@" > /dev/null
 }
 
-# missing THING:PACKAGE...: the packages of those things that are not there. A thing is a command, or a header if it ends
-# in .h or .hpp, looked for by the compiler.
+# missing THING:PACKAGE...: the packages of those things that are not there. A thing is a command, a header if it ends in
+# .h or .hpp, looked for by the compiler, or clang's own archive if it ends in .a.
 missing() {
     for pair in "$@"; do
         thing=${pair%%:*}
         case $thing in
+        *.a) [ -f "$(clang -print-file-name="$thing")" ] || echo "${pair#*:}" ;;
         *.so.*) PATH="$PATH:/sbin:/usr/sbin" ldconfig -p | grep -q "$thing" || echo "${pair#*:}" ;;
         *.hpp) echo "#include <$thing>" | c++ -E -x c++ - > /dev/null 2>&1 || echo "${pair#*:}" ;;
         *.h) echo "#include <$thing>" | cc -E -x c - > /dev/null 2>&1 || echo "${pair#*:}" ;;
@@ -43,6 +51,9 @@ missing() {
         esac
     done | sort -u | tr '\n' ' '
 }
+
+# clang_runtime: Debian's package of clang's sanitizers has the number of clang's version in its name.
+clang_runtime() { echo "libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"; }
 
 # package_names COLUMN PACKAGE...: what packages of Debian are called elsewhere, by a column of maint/packages/names.
 package_names() {
@@ -101,6 +112,17 @@ need_to_build() {
 }
 
 # ---- Building --------------------------------------------------------------------------------------------------------
+
+# use_ccache: compilers run by way of ccache if it is there. What it keeps serves any build, and any place of the tree.
+use_ccache() {
+    local dir
+    for dir in /usr/lib/ccache /usr/lib64/ccache /usr/lib/ccache/bin; do
+        [ -x "$dir/cc" ] || continue
+        PATH=$dir:$PATH CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1
+        export PATH CCACHE_BASEDIR CCACHE_NOHASHDIR
+        return 0
+    done
+}
 
 # generate: makes configure if it is not there or older than what it is made from.
 generate() {

@@ -1,0 +1,6 @@
+"""A script that imports this has --help: its own first comment is printed, and the script ends."""
+import sys
+
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(sys.modules["__main__"].__doc__.strip())
+    sys.exit()
