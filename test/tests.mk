@@ -244,6 +244,7 @@ regress_tests = \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
 	test/regress/fork_child \
+	test/regress/fork_in_region \
 	test/regress/free_mutex \
 	test/regress/in_place_counts \
 	test/regress/join_idle \

@@ -111,6 +111,18 @@ abti_unit *abti_blocking_unit(abti_es **es)
     return region.carrier ? region.carrier->unit : region.es ? region.es->cur : NULL;
 }
 
+void abti_blocking_set_hooks(const ABTX_switch_hooks *hooks)
+{
+    abti_assert(region.inside && (region.carrier || region.es));
+    if (region.carrier) {
+        region.carrier->hooks = hooks;
+        return;
+    }
+    abti_es_self = region.es; /* for a moment: the stream waits here */
+    abti_hooks_set(region.es, hooks);
+    abti_es_self = NULL;
+}
+
 /* --- The stream --- */
 
 static struct abti_carrier *take_returning(abti_es *es)

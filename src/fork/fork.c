@@ -1,11 +1,15 @@
 /* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow ways of fork and join. */
 #include <stdio.h>
 #include "base/assert.h"
+#include "carrier/blocking.h"
 #include "fork/team.h"
 #include "os/annotate.h"
+#include "os/clock.h"
 #include "run/block.h"
 #include "run/end.h"
 #include "unit/kept.h"
+#include "wait/guest.h"
+#include "wait/sleeper.h"
 
 /* Who has no lane stands at the beginning of this: each fork and join takes its slow way, and each task runs at once.
  */
@@ -129,12 +133,16 @@ void ABTX_fork_leave(struct abtx_region *region)
         return;
     abti_es *es = abti_es_self;
     bool is_open = region->hooks.arg != NULL, has_joined = lane->slots[0] == NULL;
-    if (is_open)
+    if (is_open && es)
         abti_hooks_set(es, region->outer);
+    else if (is_open)
+        abti_blocking_set_hooks(region->outer);
     if (ABTI_UNLIKELY(!has_joined))
         tell_unjoined(lane); /* and thieves may still come: it is used no more */
-    else if (is_open)
+    else if (is_open && es)
         keep(es, lane);
+    else if (is_open)
+        put_kept(lane);
     else
         abti_team_put_lane(lane);
 }
@@ -161,14 +169,31 @@ abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
 
 /* --- Join --- */
 
+/* Whether the task has still to end, and tells the forker then. */
+static bool register_forker(struct abtx_task *task, uintptr_t forker)
+{
+    uintptr_t runs = ABTI_TASK_RUNS;
+    /* release: pairs with the exchange in abti_fork_run_stolen. acquire: pairs with it, too, when the task has ended */
+    return abti_cas_acq_rel(abti_task_state(task), &runs, forker);
+}
+
+/* Of a forker in a blocking region, which has a native thread and no stream. */
+static ABTI_COLD void wait_natively(struct abtx_task *task)
+{
+    struct abti_sleeper sleeper = {ABTI_AWAKE};
+    abti_guest_note();
+    abti_sleeper_prepare(&sleeper);
+    if (register_forker(task, (uintptr_t)&sleeper | ABTI_TASK_NATIVE))
+        (void)abti_sleeper_sleep(&sleeper, ABTI_CLOCK_NEVER);
+}
+
 /* A thief has the task: waits until it has ended. */
 static void wait_for(struct abtx_task *task)
 {
-    _Atomic(uintptr_t) *state = abti_task_state(task);
     abti_es *es = abti_es_self;
-    uintptr_t runs = ABTI_TASK_RUNS;
-    /* release: pairs with the exchange in abti_fork_run_stolen. acquire: pairs with it, too, when the task has ended */
-    if (abti_cas_acq_rel(state, &runs, (uintptr_t)es->cur))
+    if (!es)
+        wait_natively(task);
+    else if (register_forker(task, (uintptr_t)es->cur))
         (void)abti_suspend(es, es->cur);
     abti_annotate_acquire(task);
 }
@@ -203,9 +228,11 @@ void abti_fork_run_stolen(void *arg)
     task->run(ABTX_fork_enter(&region), task);
     ABTX_fork_leave(&region);
     abti_annotate_release(task);
-    /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in wait_for. The task
-     * may be gone at once. */
+    /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in register_forker.
+     * The task may be gone at once. */
     uintptr_t before = abti_exchange_acq_rel(abti_task_state(task), ABTI_TASK_DONE);
-    if (before != ABTI_TASK_RUNS)
+    if (before & ABTI_TASK_NATIVE)
+        (void)abti_sleeper_wake((struct abti_sleeper *)(before & ~ABTI_TASK_NATIVE));
+    else if (before != ABTI_TASK_RUNS)
         abti_resume_joiner((abti_unit *)before);
 }

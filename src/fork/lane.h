@@ -11,8 +11,9 @@
  * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow way and
  * publishes half of what is private. No request is lost: see abti_lane_set_limit.
  *
- * A stolen task's `state` is 0 until it has ended or its forker waits; then it is the forker's unit, or DONE. Both are
- * set by one exchange, so that each of the two knows whether it was first.
+ * A stolen task's `state` is 0 until it has ended or its forker waits; then it is DONE, or the forker: its unit, or, in
+ * a blocking region, the place where its native thread sleeps, with NATIVE. Both are set by one exchange, so that each
+ * of the two knows whether it was first.
  */
 #ifndef ABTI_FORK_LANE_H
 #define ABTI_FORK_LANE_H
@@ -46,9 +47,10 @@ _Static_assert(offsetof(struct abti_lane, limit) == offsetof(struct abtx_lane, l
                    offsetof(struct abti_lane, idle) == offsetof(struct abtx_lane, idle),
                "what abt_fork.h knows of a lane");
 
-/* The states of a task that was stolen, beside the unit of its forker. */
+/* The states of a task that was stolen, beside the unit of its forker; the last is a tag of a sleeper's address. */
 #define ABTI_TASK_RUNS ((uintptr_t)0)
 #define ABTI_TASK_DONE ((uintptr_t)1)
+#define ABTI_TASK_NATIVE ((uintptr_t)2)
 
 ABTI_INLINE _Atomic(uintptr_t) *abti_task_state(struct abtx_task *task)
 {
