@@ -255,6 +255,7 @@ regress_tests = \
 	test/regress/pick_watched \
 	test/regress/pop_threads_tail \
 	test/regress/private_resume \
+	test/regress/region_functions \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
 	test/regress/sched_reuse \
@@ -264,6 +265,9 @@ regress_tests = \
 	test/regress/tasklet_joiner \
 	test/regress/wake_handover \
 	test/regress/yield_events
+
+# It reads the headers.
+test_regress_region_functions_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 
 # It loads the library by itself.
 test_regress_fault_unloaded_LDADD =

@@ -1,0 +1,165 @@
+/*
+ * Each public function is called in a blocking region, where the caller counts as an external thread: it gives what it
+ * gives to one, and the library works on. A function of the headers that has no row here fails the test.
+ */
+#include "region_pools.h"
+#include "region_streams.h"
+#include "region_sync.h"
+#include "region_units.h"
+#include "watchdog.h"
+
+/* --- The headers --- */
+
+/* Whether the text begins with the name of one of our functions, and how long that is. */
+static size_t name_at(const char *text)
+{
+    return strncmp(text, "ABT_", 4) == 0 || strncmp(text, "ABTX_", 5) == 0
+               ? strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz0123456789")
+               : 0;
+}
+
+static bool has_row(const char *name, size_t size)
+{
+    const struct row *row = first_row;
+    while (row && (strncmp(row->name, name, size) != 0 || row->name[size]))
+        row = row->next;
+    return row != NULL;
+}
+
+/* Looks at the declaration that ends with this mark: its first name that is followed by a bracket. */
+static bool is_tried(const char *begin, const char *mark)
+{
+    const char *at = mark;
+    while (at > begin && at[-1] != ';' && at[-1] != '/' && at[-1] != '}')
+        at--;
+    for (; at < mark; at++) {
+        size_t size = name_at(at);
+        if (size > 0 && at[size] == '(') {
+            bool has = has_row(at, size);
+            if (!has)
+                diag("%.*s has no row", (int)size, at);
+            return has;
+        }
+        at += size;
+    }
+    return true; /* the definition of the mark */
+}
+
+static void test_header(const char *path)
+{
+    static const char mark[] = "ABT_API_PUBLIC;";
+    FILE *file = fopen(path, "r");
+    size_t size = 0, num = 0, tried = 0;
+    char *text = NULL;
+
+    if (!file || getdelim(&text, &size, '\0', file) < 0) {
+        skip(1, "every function of %s has a row: it is not here", path);
+    } else {
+        for (const char *at = text; (at = strstr(at, mark)); at++, num++)
+            tried += is_tried(text, at);
+        ok(num > 0 && tried == num, "each of %zu functions of %s has a row", num, path);
+    }
+    if (file)
+        fclose(file);
+    free(text);
+}
+
+/* --- Callers --- */
+
+struct answer {
+    const struct row *row;
+    bool in_region;
+    int code, begin, end;
+    atomic_bool done;
+};
+
+static void call_row(void *arg)
+{
+    struct answer *answer = arg;
+
+    if (answer->in_region)
+        answer->begin = ABTX_blocking_begin();
+    answer->code = answer->row->call();
+    if (answer->in_region)
+        answer->end = ABTX_blocking_end();
+    atomic_store(&answer->done, true);
+}
+
+static void *call_natively(void *arg)
+{
+    call_row(arg);
+    return NULL;
+}
+
+static void from_thread(struct answer *answer)
+{
+    pthread_t thread;
+    must(pthread_create(&thread, NULL, call_natively, answer));
+    must(pthread_join(thread, NULL));
+}
+
+/* Its stream is handed over. */
+static void from_ult(struct answer *answer)
+{
+    ABT_thread thread = ult_in(world.second_pool, call_row, answer);
+    must(ABT_thread_free(&thread));
+}
+
+/* Its stream waits. */
+static void from_tasklet(struct answer *answer)
+{
+    ABT_task task = task_in(world.second_pool, call_row, answer);
+    must(ABT_task_free(&task));
+}
+
+static void from_primary(struct answer *answer)
+{
+    call_row(answer);
+}
+
+static void try_row(const struct row *row)
+{
+    static void (*const from[])(struct answer *) = {from_ult, from_tasklet, from_primary};
+    struct answer natively = {.row = row};
+    bool good = true;
+
+    from_thread(&natively);
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]) && good; i++) {
+        struct answer answer = {.row = row, .in_region = true};
+        from[i](&answer);
+        good = atomic_load(&answer.done) && answer.code == natively.code && answer.begin == ABT_SUCCESS &&
+               answer.end == ABT_SUCCESS;
+        if (!good)
+            diag("caller %zu gets %d, an external thread %d", i, answer.code, natively.code);
+    }
+    ok(good, "%s in a region: as an external thread, %d", row->name, natively.code);
+}
+
+/* The two that are about regions. */
+ROW(ABTX_blocking_begin, ABT_SUCCESS);
+ROW(ABTX_blocking_end, ABT_SUCCESS);
+
+static void test_nesting(void)
+{
+    must(ABTX_blocking_begin());
+    ok_err(ABTX_blocking_begin(), ABT_ERR_INV_THREAD);
+    ok_abt(ABTX_blocking_end());
+    ok_err(ABTX_blocking_end(), ABT_ERR_INV_THREAD);
+}
+
+int main(void)
+{
+    need_checks();
+    watchdog_begin(0);
+    test_header(TEST_SOURCE "/include/abt.h.in");
+    test_header(TEST_SOURCE "/include/abt_fork.h");
+    must(ABT_init(0, NULL));
+    world_init(false);
+    for (const struct row *row = first_row; row; row = row->next)
+        try_row(row);
+    test_nesting();
+    world_fini(false);
+    while (ABT_initialized() == ABT_SUCCESS)
+        must(ABT_finalize());
+    return done_testing();
+}
