@@ -246,9 +246,11 @@ regress_tests = \
 	test/regress/fork_child \
 	test/regress/fork_in_region \
 	test/regress/free_mutex \
+	test/regress/guard_pages \
 	test/regress/in_place_counts \
 	test/regress/join_idle \
 	test/regress/key_destructor_stack \
+	test/regress/locked_memory \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/odd_deadlines \
@@ -263,6 +265,7 @@ regress_tests = \
 	test/regress/stack_guard \
 	test/regress/stack_shortage \
 	test/regress/tasklet_joiner \
+	test/regress/tight_space \
 	test/regress/wake_handover \
 	test/regress/yield_events
 

@@ -61,16 +61,6 @@ static void slabs_fini(void)
         abti_slab_fini(&abti_rt.class_slabs[size_class]);
 }
 
-/* Without memory for a single chunk no ULT would ever start, and there would be nobody to tell. */
-static bool can_map_chunk(const struct abti_arena_spec *spec)
-{
-    struct abti_chunk trial;
-    if (!spec->map(&trial, spec->chunk, spec->huge))
-        return false;
-    abti_chunk_unmap(&trial);
-    return true;
-}
-
 static int memory_init(void)
 {
     const struct abti_config *config = &abti_rt.config;
@@ -80,7 +70,7 @@ static int memory_init(void)
     struct abti_slab_spec spec;
     abti_reclaim_init();
     abti_chunk_init(config->mem_lp_alloc, config->huge_page_size);
-    abti_guard_init(config->stack_guard);
+    abti_guard_init(config->stack_guard, config->stack_guard_pages);
     abti_unit_slab_spec(&spec, config->mem_page_size, config->mem_max_num_descs);
     abti_reclaim_watch(&spec, kept / sizeof(abti_unit));
     abti_slab_init(&abti_rt.unit_slab, &spec);
@@ -89,7 +79,8 @@ static int memory_init(void)
         spec.batch = config->mem_max_num_stacks / 2; /* a cache has two magazines */
     abti_reclaim_watch(&spec, config->mem_max_num_stacks);
     abti_slab_init(&abti_rt.stack_slab, &spec);
-    bool has_stacks = can_map_chunk(&spec.arena);
+    /* Without memory for a single stack no ULT would ever start, and there would be nobody to tell. */
+    bool has_stacks = abti_arena_can_grow(&spec.arena);
     abti_ownstacks_init(kept, abti_reclaim_watch);
     abti_ktables_init(config->key_table_size, kept, abti_reclaim_watch);
     if (has_stacks && abti_cache_init(&abti_rt.external_units, &abti_rt.unit_slab) == 0)

@@ -3,25 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
+#include "base/round.h"
 #include "os/annotate.h"
+#include "os/vm.h"
 
 enum { WORD = ABTI_ARENA_WORD };
 
 void abti_arena_init(struct abti_arena *arena, const struct abti_arena_spec *spec)
 {
     *arena = (struct abti_arena){.spec = *spec};
-}
-
-void abti_arena_fini(struct abti_arena *arena)
-{
-    for (size_t i = 0; i < arena->num_regions; i++) {
-        abti_chunk_unmap(&arena->regions[i]->chunk);
-        free(arena->regions[i]);
-    }
-    free(arena->regions);
-    arena->regions = NULL;
-    arena->num_regions = arena->room = 0;
-    arena->open = NULL;
 }
 
 /* --- Regions --- */
@@ -44,23 +34,73 @@ static bool make_room(struct abti_arena *arena)
     return true;
 }
 
-/* Makes a region over a new chunk, with all of its slots free. Returns NULL when there is no memory. */
+/* Maps so many blocks for the region, which is big enough for that many. False when there is no memory. */
+static bool region_map(const struct abti_arena_spec *spec, struct abti_region *region, size_t blocks, bool lean)
+{
+    *region = (struct abti_region){.slot = spec->slot, .block = spec->block, .span = spec->span};
+    if (lean)
+        region->slot = region->block = region->span = spec->lean;
+    return spec->map(&region->chunk, abti_round_up(blocks * region->block, abti_vm_page_size()), spec->huge && !lean);
+}
+
+/*
+ * Maps as many blocks as can be had, `most` at most. Where so many cannot be mapped fewer are tried, down to a single
+ * one, so that objects are made as long as there is room for one.
+ */
+static bool region_map_some(const struct abti_arena_spec *spec, struct abti_region *region, size_t most, bool lean)
+{
+    enum { SHARE = 8 };
+    bool mapped = false;
+    for (size_t blocks = most; !mapped && blocks > 1; blocks /= SHARE)
+        mapped = region_map(spec, region, blocks, lean);
+    return mapped || region_map(spec, region, 1, lean) ||
+           (spec->lean > 0 && !lean && region_map(spec, region, 1, true));
+}
+
+static size_t max_slots(const struct abti_arena_spec *spec, size_t bytes)
+{
+    size_t slots = bytes / spec->block * (spec->span / spec->slot), lean = spec->lean > 0 ? bytes / spec->lean : 0;
+    return slots > lean ? slots : lean;
+}
+
+/*
+ * Makes a region over a new chunk, with all of its slots free. What the system locks is memory as soon as it is mapped:
+ * then little is taken at a time. Returns NULL when there is no memory.
+ */
 static struct abti_region *region_create(const struct abti_arena_spec *spec)
 {
-    struct abti_chunk chunk;
-    if (!spec->map(&chunk, spec->chunk, spec->huge))
-        return NULL;
-    size_t slots = chunk.size / spec->block * (spec->span / spec->slot), words = words_of(slots);
+    enum { LOCKED_CHUNK = 256 * 1024 };
+    bool locked = abti_vm_is_locked_when_mapped(), lean = spec->lean > 0 && locked;
+    size_t bytes = abti_chunk_size(locked && spec->chunk > LOCKED_CHUNK ? LOCKED_CHUNK : spec->chunk, spec->huge);
+    size_t words = words_of(max_slots(spec, bytes < spec->block ? spec->block : bytes));
     struct abti_region *region = malloc(sizeof(*region) + words * sizeof(region->free[0]));
-    if (!region) {
-        abti_chunk_unmap(&chunk);
+    if (!region)
+        return NULL;
+    if (!region_map_some(spec, region, bytes / (lean ? spec->lean : spec->block), lean)) {
+        free(region);
         return NULL;
     }
-    *region = (struct abti_region){.chunk = chunk, .num_slots = slots, .num_free = slots};
-    memset(region->free, 0xff, words * sizeof(region->free[0]));
+    size_t slots = region->chunk.size / region->block * (region->span / region->slot);
+    abti_assert(slots > 0 && words_of(slots) <= words);
+    region->num_slots = region->num_free = slots;
+    memset(region->free, 0xff, words_of(slots) * sizeof(region->free[0]));
     if (slots % WORD)
-        region->free[words - 1] = (UINT64_C(1) << slots % WORD) - 1;
+        region->free[slots / WORD] = (UINT64_C(1) << slots % WORD) - 1;
     return region;
+}
+
+static void region_destroy(struct abti_region *region)
+{
+    abti_chunk_unmap(&region->chunk);
+    free(region);
+}
+
+bool abti_arena_can_grow(const struct abti_arena_spec *spec)
+{
+    struct abti_region *region = region_create(spec);
+    if (region)
+        region_destroy(region);
+    return region != NULL;
 }
 
 /* Returns how many regions lie at or below an address. */
@@ -117,23 +157,32 @@ static struct abti_region *some_region(struct abti_arena *arena)
     return arena->open || grow(arena) ? arena->open : NULL;
 }
 
+void abti_arena_fini(struct abti_arena *arena)
+{
+    for (size_t i = 0; i < arena->num_regions; i++)
+        region_destroy(arena->regions[i]);
+    free(arena->regions);
+    arena->regions = NULL;
+    arena->num_regions = arena->room = 0;
+    arena->open = NULL;
+}
+
 /* --- Slots --- */
 
-static char *slot_address(const struct abti_arena_spec *spec, const struct abti_region *region, size_t slot)
+static char *slot_address(const struct abti_region *region, size_t slot)
 {
-    size_t per_block = spec->span / spec->slot;
-    return (char *)region->chunk.base + slot / per_block * spec->block + slot % per_block * spec->slot;
+    size_t per_block = region->span / region->slot;
+    return (char *)region->chunk.base + slot / per_block * region->block + slot % per_block * region->slot;
 }
 
 /* Returns the region that an address lies in, and the slot. */
 static struct abti_region *find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
 {
-    const struct abti_arena_spec *spec = &arena->spec;
     abti_assert(num_up_to(arena, in_slot) > 0);
     struct abti_region *region = arena->regions[num_up_to(arena, in_slot) - 1];
     size_t offset = (size_t)((const char *)in_slot - (const char *)region->chunk.base);
     abti_assert(offset < region->chunk.size);
-    *slot = offset / spec->block * (spec->span / spec->slot) + offset % spec->block / spec->slot;
+    *slot = offset / region->block * (region->span / region->slot) + offset % region->block / region->slot;
     return region;
 }
 
@@ -160,7 +209,7 @@ bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *r
         region->first_word++;
     unsigned first, num = take_bits(&region->free[region->first_word], most, &first);
     region->num_free -= num;
-    *run = (struct abti_run){slot_address(&arena->spec, region, region->first_word * WORD + first), num,
+    *run = (struct abti_run){slot_address(region, region->first_word * WORD + first), num, region->slot,
                              region->chunk.source};
     return true;
 }
@@ -184,7 +233,7 @@ char *abti_arena_return(struct abti_arena *arena, void *in_slot)
         return NULL;
     region->free[slot / WORD] = 0;
     region->num_free -= WORD;
-    return slot_address(&arena->spec, region, slot / WORD * WORD);
+    return slot_address(region, slot / WORD * WORD);
 }
 
 void abti_arena_reopen(struct abti_arena *arena, char *word)
@@ -196,15 +245,14 @@ void abti_arena_reopen(struct abti_arena *arena, char *word)
 
 /* --- Walks --- */
 
-static char *word_in_region(const struct abti_arena_spec *spec, const struct abti_region *region, size_t word,
-                            uint64_t *used)
+static char *word_in_region(const struct abti_region *region, size_t word, uint64_t *used)
 {
     for (; word < words_of(region->num_slots); word++) {
         size_t slots = region->num_slots - word * WORD;
         uint64_t exist = slots < WORD ? (UINT64_C(1) << slots) - 1 : UINT64_MAX;
         *used = exist & ~region->free[word];
         if (*used)
-            return slot_address(spec, region, word * WORD);
+            return slot_address(region, word * WORD);
     }
     return NULL;
 }
@@ -218,7 +266,7 @@ char *abti_arena_word_after(const struct abti_arena *arena, const char *after, u
         at = num_up_to(arena, after) - 1;
     }
     for (char *first; at < arena->num_regions; at++, word = 0) {
-        if ((first = word_in_region(&arena->spec, arena->regions[at], word, used)))
+        if ((first = word_in_region(arena->regions[at], word, used)))
             return first;
     }
     return NULL;
@@ -233,5 +281,5 @@ bool abti_arena_has(const struct abti_arena *arena, const void *slot)
     if ((uintptr_t)slot - (uintptr_t)region->chunk.base >= region->chunk.size)
         return false;
     find(arena, slot, &number);
-    return number < region->num_slots && slot_address(&arena->spec, region, number) == slot;
+    return number < region->num_slots && slot_address(region, number) == slot;
 }

@@ -16,8 +16,13 @@ struct abti_arena_spec {
     size_t block; /* a chunk consists of blocks of so many bytes */
     size_t span;  /* bytes of a block that hold slots, from its start: ABTI_ARENA_WORD slots each, or just one */
     size_t chunk; /* bytes asked for at a time: at least a block */
-    bool huge;    /* huge pages will do */
-    bool words;   /* the memory of ABTI_ARENA_WORD slots is to be given back when all of them are free */
+    /*
+     * Bytes of a slot without what costs address space alone, where each slot is a block; 0: there is no such thing.
+     * Where that space is short, or is locked so that it is memory at once, slots have so many.
+     */
+    size_t lean;
+    bool huge;  /* huge pages will do */
+    bool words; /* the memory of ABTI_ARENA_WORD slots is to be given back when all of them are free */
     /* Obtains a chunk; false when there is no memory. */
     bool (*map)(struct abti_chunk *chunk, size_t size, bool huge);
 };
@@ -26,6 +31,7 @@ struct abti_region {
     struct abti_chunk chunk;
     struct abti_region *next_open; /* the next region in the list of those with free slots */
     bool is_open;                  /* it is in that list, where it may be though it has no free slots any more */
+    size_t slot, block, span;      /* as in the spec, or those of lean slots */
     size_t num_slots;
     size_t num_free;
     size_t first_word; /* no bit is set before this word */
@@ -43,12 +49,16 @@ struct abti_arena {
 struct abti_run {
     char *slot;
     unsigned num;
+    size_t size; /* bytes from one to the next */
     enum abti_chunk_source source;
 };
 
 void abti_arena_init(struct abti_arena *arena, const struct abti_arena_spec *spec);
 /* Unmaps everything. */
 void abti_arena_fini(struct abti_arena *arena);
+
+/* Whether any slots can be mapped. */
+bool abti_arena_can_grow(const struct abti_arena_spec *spec);
 
 /* Takes at most `most` slots, and at least one. False when there is no memory. */
 bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run) ABTI_MUST_CHECK;

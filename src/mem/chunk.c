@@ -33,6 +33,17 @@ enum abti_lp_alloc abti_chunk_policy(void)
     return chunk_policy;
 }
 
+enum { THP_SIZE = 2 << 20 };
+
+size_t abti_chunk_size(size_t size, bool huge)
+{
+    if (!huge || chunk_policy == ABTI_LP_MALLOC)
+        return size;
+    if (chunk_huge_page > 0)
+        size = abti_round_up(size, chunk_huge_page);
+    return without_huge_pages(chunk_policy) == ABTI_LP_THP ? abti_round_up(size, THP_SIZE) : size;
+}
+
 /* Maps huge pages that exist. Others may use them up at any time, and give them back. */
 static bool map_huge(struct abti_chunk *chunk, size_t size)
 {
@@ -52,7 +63,6 @@ static bool map_normal(struct abti_chunk *chunk, size_t size)
 /* Maps transparent huge pages. Where the system has none, the chunk stays one of normal pages. */
 static bool map_thp(struct abti_chunk *chunk, size_t size)
 {
-    enum { THP_SIZE = 2 << 20 };
     size = abti_round_up(size, THP_SIZE);
     *chunk = (struct abti_chunk){abti_vm_map_aligned(size, THP_SIZE), size, ABTI_CHUNK_THP};
     if (chunk->base && !abti_vm_advise_huge(chunk->base, size, true))
@@ -76,7 +86,9 @@ bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
         return map_normal(chunk, size);
     if (chunk_huge_page > 0 && map_huge(chunk, size))
         return true;
-    return without_huge_pages(policy) == ABTI_LP_THP ? map_thp(chunk, size) : map_normal(chunk, size);
+    if (without_huge_pages(policy) == ABTI_LP_THP && map_thp(chunk, size))
+        return true;
+    return map_normal(chunk, size); /* it takes no more address space than it has to */
 }
 
 void abti_chunk_unmap(const struct abti_chunk *chunk)

@@ -33,6 +33,9 @@ void abti_chunk_init(enum abti_lp_alloc wish, size_t huge_page_size);
 /* Returns the kind that is left of the wish. */
 enum abti_lp_alloc abti_chunk_policy(void);
 
+/* Returns how large a chunk is that is asked for with so many bytes: huge pages are whole ones. */
+size_t abti_chunk_size(size_t size, bool huge);
+
 /*
  * Maps a chunk of at least `size` bytes, which is a multiple of the page size. It consists of no huge pages if `huge`
  * is false. False when there is no memory.

@@ -7,7 +7,7 @@
 #include "os/vm.h"
 
 /*
- * Each page that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
+ * Each stack that mprotect guards costs two mappings, and a process may have 65530 by default: without any left nobody
  * gets memory. A quarter of them may be ours.
  */
 enum { GUARD_MAX_PROTECTED = 65530 / 4 / 2 };
@@ -16,15 +16,18 @@ static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
 
 /* Only abti_guard_init writes this. */
 static enum abti_stack_guard guard_wish;
+static size_t guard_pages; /* of a stack */
 
 static _Atomic(bool) guard_by_madvise; /* madvise has not failed yet */
 static _Atomic(bool) guard_trusted;    /* what madvise has made was seen to fault */
-static _Atomic(int) guard_protected;   /* how many pages mprotect has made */
+static _Atomic(int) guard_protected;   /* how many stacks mprotect has guarded */
 static _Atomic(unsigned) guard_kinds;
 
-void abti_guard_init(enum abti_stack_guard wish)
+void abti_guard_init(enum abti_stack_guard wish, unsigned pages)
 {
+    abti_assert(pages > 0);
     guard_wish = wish;
+    guard_pages = abti_guard_needs_page() ? 1 : pages;
     /* relaxed: nobody else guards a stack yet */
     abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
@@ -53,15 +56,20 @@ static void note_kind(unsigned kind)
         abti_fetch_or_relaxed(&guard_kinds, kind);
 }
 
-size_t abti_guard_room(void)
+size_t abti_guard_least_room(void)
 {
     return guard_wish >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
 }
 
-/* relaxed: it is a hint */
-static bool guard_by_kernel(char *low, size_t page)
+size_t abti_guard_room(void)
 {
-    if (!abti_vm_guard(low, page))
+    return guard_pages * abti_guard_least_room();
+}
+
+/* relaxed: it is a hint */
+static bool guard_by_kernel(char *low, size_t size)
+{
+    if (!abti_vm_guard(low, size))
         return false;
     if (!abti_load_relaxed(&guard_trusted)) {
         if (!abti_vm_faults(low))
@@ -72,11 +80,10 @@ static bool guard_by_kernel(char *low, size_t page)
 }
 
 /* relaxed: these are hints and a count, and nothing depends on their order */
-static bool guard_page(char *low)
+static bool guard_by_pages(char *low, size_t size)
 {
-    size_t page = abti_vm_page_size();
     if (abti_load_relaxed(&guard_by_madvise)) {
-        if (guard_by_kernel(low, page)) {
+        if (guard_by_kernel(low, size)) {
             note_kind(ABTI_GUARDED_BY_KERNEL);
             return true;
         }
@@ -84,7 +91,7 @@ static bool guard_page(char *low)
     }
     if (!abti_guard_is_strict() && abti_load_relaxed(&guard_protected) >= GUARD_MAX_PROTECTED)
         return false;
-    if (!abti_vm_protect(low, page))
+    if (!abti_vm_protect(low, size))
         return false;
     abti_fetch_add_relaxed(&guard_protected, 1);
     note_kind(ABTI_GUARDED_BY_MPROTECT);
@@ -98,17 +105,17 @@ static enum abti_guard guard_canary(char *low)
     return ABTI_GUARD_CANARY;
 }
 
-bool abti_guard_install(char *at, bool page, enum abti_guard *guard)
+bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guard)
 {
-    abti_assert(!page || guard_wish < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
+    abti_assert(!pages || guard_wish < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
     *guard = ABTI_GUARD_NONE;
     if (guard_wish == ABTI_STACK_GUARD_NONE)
         return true;
-    if (guard_wish == ABTI_STACK_GUARD_CANARY || (guard_wish == ABTI_STACK_GUARD_AUTO && !page)) {
+    if (guard_wish == ABTI_STACK_GUARD_CANARY || (guard_wish == ABTI_STACK_GUARD_AUTO && !pages)) {
         *guard = guard_canary(at);
         return true;
     }
-    if (guard_page(at)) {
+    if (guard_by_pages(at, size)) {
         *guard = ABTI_GUARD_PAGE;
         return true;
     }
@@ -117,12 +124,12 @@ bool abti_guard_install(char *at, bool page, enum abti_guard *guard)
     return !abti_guard_is_strict();
 }
 
-void abti_guard_remove(char *at, enum abti_guard guard)
+void abti_guard_remove(char *at, size_t size, enum abti_guard guard)
 {
-    /* relaxed: as in guard_page */
+    /* relaxed: as in guard_by_pages */
     if (guard != ABTI_GUARD_PAGE || abti_load_relaxed(&guard_by_madvise))
         return;
-    abti_vm_unguard(at, abti_vm_page_size());
+    abti_vm_unguard(at, size);
     abti_fetch_add_relaxed(&guard_protected, -1);
 }
 

@@ -1,10 +1,10 @@
 /*
  * What lies at the low end of a stack, so that an overflow is found.
  *
- *   a guard page   the first access beyond the stack faults, in the guilty frame. It is made by madvise where the
- * kernel can (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that there is
- * a cap well below what the system allows a process a canary       a word that is looked at when a unit leaves its
- * stack, so that an overflow is found late
+ * - guard pages: the first access beyond the stack faults, in the guilty frame. They are made by madvise where the
+ *   kernel can (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that there
+ *   is a cap well below what the system allows a process.
+ * - a canary: a word that is looked at when a unit leaves its stack, so that an overflow is found late.
  */
 #ifndef ABTI_MEM_GUARD_H
 #define ABTI_MEM_GUARD_H
@@ -25,11 +25,17 @@ enum abti_stack_guard {
 /* The guard that a stack has got. */
 enum abti_guard { ABTI_GUARD_NONE, ABTI_GUARD_CANARY, ABTI_GUARD_PAGE };
 
-/* Sets the guard that is asked for. It is called before the first stack is made. */
-void abti_guard_init(enum abti_stack_guard wish);
+/*
+ * Sets the guard that is asked for, and of how many pages it is: several are found by frames that are larger than a
+ * page, and cost no more mappings. One that is asked for by name is always a single page. It is called before the first
+ * stack is made.
+ */
+void abti_guard_init(enum abti_stack_guard wish, unsigned pages);
 
-/* Returns how many bytes at the low end of a mapped stack are set aside for a guard page. */
+/* Returns how many bytes at the low end of a mapped stack are set aside for a guard. */
 size_t abti_guard_room(void);
+/* The same where there is room for as little as can be. */
+size_t abti_guard_least_room(void);
 
 /*
  * Whether a page is asked for by name. Then memory is no use in which single pages cannot be guarded, or should not be.
@@ -41,16 +47,16 @@ bool abti_guard_needs_page(void);
 bool abti_guard_is_strict(void);
 
 /*
- * Guards a stack. `at` is the begin of the page, at a page boundary. Without `page` the stack gets a canary where it
- * would have had a page. *guard says what it got. False when a page is a must and cannot be had.
+ * Guards a stack by pages, `size` bytes from `at`, which is a page boundary. Without `pages` the stack gets a canary
+ * where it would have had them. *guard says what it got. False when they are a must and cannot be had.
  */
-bool abti_guard_install(char *at, bool page, enum abti_guard *guard) ABTI_MUST_CHECK;
+bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guard) ABTI_MUST_CHECK;
 
 /*
- * Undoes it, since the stack is to be no stack any more and its memory stays mapped. A page that was guarded by
- * mprotect is open again.
+ * Undoes it, since the stack is to be no stack any more and its memory stays mapped. Pages that were guarded by
+ * mprotect are open again.
  */
-void abti_guard_remove(char *at, enum abti_guard guard);
+void abti_guard_remove(char *at, size_t size, enum abti_guard guard);
 
 /* Protects a page again that mprotect has made, and that somebody may have opened. False when that is refused. */
 bool abti_guard_renew(char *at) ABTI_MUST_CHECK;

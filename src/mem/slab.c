@@ -218,12 +218,13 @@ static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
 static void *cache_from_run(struct abti_cache *cache)
 {
     const struct abti_slab_spec *spec = &cache->slab->spec;
-    if (cache->run == cache->run_end)
+    if (cache->run == 0)
         return NULL;
-    void *object = spec->make ? spec->make(spec, cache->run, cache->run_index, cache->source) : (void *)cache->run;
+    void *object = spec->make ? spec->make(spec, &cache->next) : (void *)cache->next.at;
     if (object) {
-        cache->run += spec->arena.slot;
-        cache->run_index++;
+        cache->run--;
+        cache->next.at += cache->next.size;
+        cache->next.index++;
     }
     return object;
 }
@@ -247,10 +248,8 @@ static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
     struct abti_run run;
     if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
         return false;
-    cache->run = run.slot;
-    cache->run_end = run.slot + run.num * slab->spec.arena.slot;
-    cache->run_index = slab->made;
-    cache->source = run.source;
+    cache->run = run.num;
+    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.source};
     slab->made += run.num;
     return true;
 }
@@ -269,7 +268,7 @@ static void *refill_from_slab(struct abti_cache *cache)
     struct abti_magazine *empty = full ? pop_magazine(&cache->empty) : NULL;
     if (empty)
         push_magazine(&slab->empty, empty);
-    if (!full && !object && cache->run == cache->run_end)
+    if (!full && !object && cache->run == 0)
         got_run = slab_take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
     if (full) {

@@ -37,6 +37,14 @@ struct abti_magazine {
     void *slots[];  /* [0], below the objects: NULL in the magazine in use, else the next magazine */
 };
 
+/* A slot of which an object is to be made. */
+struct abti_new_slot {
+    char *at;
+    size_t size;  /* of the slot: what the arena's spec says, or lean */
+    size_t index; /* it is the index-th that is handed out */
+    enum abti_chunk_source source;
+};
+
 /* What a kind of object differs in from others. It is constant after abti_slab_init. */
 struct abti_slab_spec {
     struct abti_arena_spec arena; /* where its slots lie */
@@ -44,10 +52,10 @@ struct abti_slab_spec {
     unsigned batch;               /* objects in a magazine */
     unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
     /*
-     * Makes an object of a free slot, the index-th that is handed out. It returns NULL if that is not possible now;
-     * then it is tried again. Without this function the object is the slot.
+     * Makes an object of a free slot. It returns NULL if that is not possible now; then it is tried again. Without this
+     * function the object is the slot.
      */
-    void *(*make)(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source);
+    void *(*make)(const struct abti_slab_spec *spec, const struct abti_new_slot *slot);
     void (*unmake)(void *object); /* is called for the free objects when the slab goes; NULL: nothing is to be done */
     /*
      * Is called for an object that is to be a slot again, whose memory may go, without the slab's lock. NULL: nothing
@@ -56,6 +64,7 @@ struct abti_slab_spec {
     void (*retire)(void *object);
     void (*release)(char *word); /* gives the memory of an arena's word of slots back; with arena.words */
     size_t payload;              /* for make: how many bytes of a slot the user may count on */
+    size_t guard;                /* for make: how many bytes of it are for a guard, unless it is lean */
     size_t kept;                 /* more free objects than that in the depot are too many; 0: never */
     void (*crowded)(void);       /* any thread that frees something calls it, without the lock, when there are too
                                     many */
@@ -86,9 +95,8 @@ struct abti_cache {
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
     unsigned shelf;                     /* its shelf in the depot; several caches may have the same */
-    char *run, *run_end;                /* slots never used */
-    size_t run_index;                   /* index of the slot at run */
-    enum abti_chunk_source source;      /* the source of the run */
+    struct abti_new_slot next;          /* the next slot that was never used, if `run` is not 0 */
+    unsigned run;                       /* how many there are */
     bool closed;                        /* a put asks abti_cache_takes_quickly in vain */
     struct abti_slab *slab;
 };

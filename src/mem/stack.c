@@ -47,27 +47,31 @@ static char *guard_place(const struct abti_stack *stack)
     return (char *)abti_round_up((uintptr_t)begin, abti_vm_page_size());
 }
 
-/* Guards a stack, whose usable part then begins behind the guard. */
-static bool stack_guard(struct abti_stack *stack, enum abti_chunk_source source)
+/* Guards a stack by so many bytes of pages, behind which its usable part then begins. */
+static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_source source)
 {
     enum abti_guard guard;
-    bool page = source == ABTI_CHUNK_MALLOC || source == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
+    bool pages = source == ABTI_CHUNK_MALLOC || source == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
     char *at = guard_place(stack);
-    if (!abti_guard_install(at, page, &guard))
+    if (!abti_guard_install(at, room, pages, &guard))
         return false;
     stack->guard = (uint8_t)guard;
-    stack->base = at + abti_guard_room();
+    stack->base = at + room;
     return true;
 }
 
-static char *guard_of(const struct abti_stack *stack)
+/* One that is asked for by name may lie above the low end, and is one page. */
+char *abti_stack_guard_begin(const struct abti_stack *stack)
 {
-    return stack->base - abti_guard_room();
+    if (stack->guard != ABTI_GUARD_PAGE)
+        return stack->base;
+    return abti_guard_needs_page() ? stack->base - abti_guard_least_room() : stack->low;
 }
 
 static void stack_unguard(struct abti_stack *stack)
 {
-    abti_guard_remove(guard_of(stack), (enum abti_guard)stack->guard);
+    char *at = abti_stack_guard_begin(stack);
+    abti_guard_remove(at, (size_t)(stack->base - at), (enum abti_guard)stack->guard);
     stack->guard = ABTI_GUARD_NONE;
     stack->base = stack->low;
 }
@@ -78,10 +82,10 @@ bool abti_stack_guard_by_name(struct abti_stack *stack)
     char *at = guard_place(stack);
     if (!at)
         return true;
-    if (stack->guard == ABTI_GUARD_PAGE && guard_of(stack) == at && abti_guard_renew(at))
+    if (stack->guard == ABTI_GUARD_PAGE && abti_stack_guard_begin(stack) == at && abti_guard_renew(at))
         return true;
     stack_unguard(stack);
-    return stack_guard(stack, ABTI_CHUNK_NORMAL);
+    return stack_guard(stack, abti_guard_least_room(), ABTI_CHUNK_NORMAL);
 }
 
 void abti_stack_open(struct abti_stack *stack)
@@ -114,18 +118,19 @@ static void stack_unknown(struct abti_stack *stack)
  * Makes a stack in a slot of an arena. Consecutive ones begin at different colours. Returns NULL when it cannot be
  * guarded. In a class, the place of a guard that is asked for by name is known only when a stack is taken.
  */
-static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, char *slot, size_t index,
-                                        enum abti_chunk_source source, enum abti_stack_kind kind)
+static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, const struct abti_new_slot *slot,
+                                        enum abti_stack_kind kind)
 {
-    size_t colour = index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
-    struct abti_stack *stack = stack_place(slot, slot + spec->arena.slot, STACK_HEADER + colour, spec->payload, kind);
+    size_t colour = slot->index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
+    struct abti_stack *stack = stack_place(slot->at, slot->at + slot->size, STACK_HEADER + colour, spec->payload, kind);
     bool later = kind == ABTI_STACK_CLASS && abti_guard_needs_page();
-    return later || stack_guard(stack, source) ? stack_known(stack) : NULL;
+    size_t room = slot->size == spec->arena.slot ? spec->guard : abti_guard_least_room();
+    return later || stack_guard(stack, room, slot->source) ? stack_known(stack) : NULL;
 }
 
-static void *stack_make(const struct abti_slab_spec *spec, char *slot, size_t index, enum abti_chunk_source source)
+static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new_slot *slot)
 {
-    struct abti_stack *stack = stack_make_in(spec, slot, index, source, ABTI_STACK_DEFAULT);
+    struct abti_stack *stack = stack_make_in(spec, slot, ABTI_STACK_DEFAULT);
     if (stack)
         abti_stack_set_in_place_limit(stack, spec->payload);
     return stack;
@@ -164,12 +169,21 @@ static void stack_retire(void *object)
     abti_vm_release(low, abti_round_up((size_t)(header_end - low), page));
 }
 
-/* Describes stacks with `size` usable bytes, and with `room` more that costs no memory. */
-static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, size_t chunk)
+/* An odd number of pages, so that the tops fall into all sets of a TLB. One is for the header and the colours. */
+static size_t slot_size(size_t bytes)
 {
-    size_t page = abti_vm_page_size();
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
-    size_t rounded = abti_round_up(size, page);
+    size_t page = abti_vm_page_size(), pages = abti_round_up(bytes, page) / page + 1;
+    return (pages | 1) * page;
+}
+
+/*
+ * Describes stacks with `size` usable bytes, and with `room` more that costs no memory. In huge pages guard pages would
+ * cost memory, and are none.
+ */
+static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, size_t chunk, bool huge)
+{
+    bool in_huge_pages = huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;
     *spec = (struct abti_slab_spec){
         .run = 8,
         .spares = 1,
@@ -177,20 +191,22 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .retire = stack_retire,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* it would touch all of them */
         .payload = size,
+        .guard = in_huge_pages ? abti_guard_least_room() : abti_guard_room(),
     };
-    size_t pages = (rounded + room + abti_guard_room()) / page + 1;
-    size_t slot = (pages | 1) * page, slots = chunk / slot; /* an odd number: the tops fall into all sets of a TLB */
+    size_t slot = slot_size(size + room + spec->guard), slots = chunk / slot;
     /* A block is a slot, so that what a chunk has more than was asked for is used, too. */
-    spec->arena = (struct abti_arena_spec){.slot = slot, .block = slot, .span = slot, .map = abti_chunk_map};
+    spec->arena = (struct abti_arena_spec){
+        .slot = slot, .block = slot, .span = slot, .huge = huge, .lean = slot_size(size + abti_guard_least_room())};
+    spec->arena.map = abti_chunk_map;
     spec->arena.chunk = (slots < 4 ? 4 : slots) * slot;
 }
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
     /* A guard that is asked for by name lies where the nominal size begins. */
-    stack_spec(spec, size, abti_guard_needs_page() && !has_few_pages(size) ? 0 : ABTI_STACK_ROOM, chunk);
+    bool by_name = abti_guard_needs_page();
+    stack_spec(spec, size, by_name && !has_few_pages(size) ? 0 : ABTI_STACK_ROOM, chunk, !by_name);
     spec->make = stack_make;
-    spec->arena.huge = !abti_guard_needs_page();
 }
 
 static size_t class_size(unsigned size_class)
@@ -206,10 +222,9 @@ unsigned abti_stack_class_of(size_t size)
     return size_class;
 }
 
-static void *stack_make_of_class(const struct abti_slab_spec *spec, char *slot, size_t index,
-                                 enum abti_chunk_source source)
+static void *stack_make_of_class(const struct abti_slab_spec *spec, const struct abti_new_slot *slot)
 {
-    struct abti_stack *stack = stack_make_in(spec, slot, index, source, ABTI_STACK_CLASS);
+    struct abti_stack *stack = stack_make_in(spec, slot, ABTI_STACK_CLASS);
     if (stack)
         stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
     return stack;
@@ -219,7 +234,7 @@ void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, siz
 {
     enum { MAX_BATCH = 4 };
     size_t batch = kept / class_size(size_class) / 2; /* a cache has two magazines */
-    stack_spec(spec, class_size(size_class), 0, STACK_CLASS_CHUNK);
+    stack_spec(spec, class_size(size_class), 0, STACK_CLASS_CHUNK, false);
     spec->make = stack_make_of_class;
     spec->run = 1;
     spec->batch = batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (unsigned)batch;
@@ -227,13 +242,12 @@ void abti_stack_class_spec(struct abti_slab_spec *spec, unsigned size_class, siz
 
 struct abti_stack *abti_stack_map(size_t size)
 {
-    size_t page = abti_vm_page_size();
-    size_t bytes = abti_round_up(size + STACK_HEADER, page) + abti_guard_room();
+    size_t room = abti_guard_room(), bytes = abti_round_up(size + STACK_HEADER, abti_vm_page_size()) + room;
     char *low = bytes > size ? abti_vm_map(bytes) : NULL;
     if (!low)
         return NULL;
     struct abti_stack *stack = stack_place(low, low + bytes, STACK_HEADER, size, ABTI_STACK_MAPPED);
-    if (stack_guard(stack, ABTI_CHUNK_NORMAL))
+    if (stack_guard(stack, room, ABTI_CHUNK_NORMAL))
         return stack_known(stack);
     abti_vm_unmap(low, bytes);
     return NULL;

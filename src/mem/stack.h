@@ -5,6 +5,7 @@
  *           base                                    limit        top                 end
  *   | guard | room for joinees run in place  ...    | nominal    | header | colour   |
  *
+ * A lean stack, which is made where address space is short or locked in memory, has a guard of one page and no room.
  * A guard page that is asked for by name (mprotect) lies where programs look for it, at the first page boundary of the
  * nominal size, and there is no room below.
  *
@@ -112,6 +113,9 @@ ABTI_INLINE bool abti_stack_has_canary(const struct abti_stack *stack)
 {
     return ABTI_UNLIKELY(stack->guard == ABTI_GUARD_CANARY);
 }
+
+/* Returns where its guard begins, which ends at the base; the base if it has none of its own. */
+char *abti_stack_guard_begin(const struct abti_stack *stack);
 
 /* Whether something has been written over it. */
 ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)

@@ -78,6 +78,18 @@ bool abti_vm_is_mapped(void *ptr)
     return mapped;
 }
 
+/* To drop what is locked is refused, also where it is locked only as it is touched (MCL_ONFAULT). */
+bool abti_vm_is_locked_when_mapped(void)
+{
+    int saved_errno = errno;
+    size_t page = abti_vm_page_size();
+    void *trial = abti_vm_map(page);
+    bool locked = trial && msync(trial, page, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
+    abti_vm_unmap(trial, page);
+    errno = saved_errno;
+    return locked;
+}
+
 void abti_vm_unmap(void *ptr, size_t size)
 {
     int saved_errno = errno;

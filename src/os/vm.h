@@ -35,6 +35,9 @@ bool abti_vm_advise_huge(void *ptr, size_t size, bool huge);
 /* Whether there is memory at this address. */
 bool abti_vm_is_mapped(void *ptr) ABTI_MUST_CHECK;
 
+/* Whether what is mapped now is locked in memory, and so takes memory at once: by mlockall(MCL_FUTURE). */
+bool abti_vm_is_locked_when_mapped(void);
+
 /* Undoes any of these, of the same size. NULL is allowed. */
 void abti_vm_unmap(void *ptr, size_t size);
 

@@ -59,6 +59,7 @@ struct abti_config {
     uint32_t key_table_size; /* ABT_KEY_TABLE_SIZE: a power of two */
     /* stacks */
     enum abti_stack_guard stack_guard; /* ABT_STACK_OVERFLOW_CHECK */
+    uint32_t stack_guard_pages;        /* ABT_STACK_GUARD_PAGES */
     size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
     size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
     bool stream_orders;                /* ABT_STREAM_ORDERS: TSan takes the units of one stream to be ordered by it */

@@ -129,8 +129,8 @@ static abti_overflow_region region_of; /* constant while faults are looked at */
 
 static bool is_in_guard(const struct abti_stack *stack, uintptr_t addr)
 {
-    uintptr_t base = (uintptr_t)stack->base;
-    return stack->guard == ABTI_GUARD_PAGE && addr < base && addr >= base - abti_guard_room();
+    return stack->guard == ABTI_GUARD_PAGE && addr < (uintptr_t)stack->base &&
+           addr >= (uintptr_t)abti_stack_guard_begin(stack);
 }
 
 /*

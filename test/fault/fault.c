@@ -107,6 +107,7 @@ static bool armed;
 static unsigned nth, requests, failures;
 static enum fault_mode how;
 static int code_expected;
+static bool was_mapping; /* what failed last was a request for a mapping */
 static size_t failed_size;
 static void *failed_caller;
 
@@ -160,6 +161,14 @@ void fault_expect(int code)
     unlock();
 }
 
+bool fault_was_mapping(void)
+{
+    lock();
+    bool was = was_mapping;
+    unlock();
+    return was;
+}
+
 void fault_describe(char *text, size_t size)
 {
     describe(failed_size, failed_caller, text, size);
@@ -205,6 +214,7 @@ static bool fails(size_t size, int code, void *caller)
     }
     if (fail) {
         failures++;
+        was_mapping = false;
         code_expected = code;
         failed_size = size;
         failed_caller = caller;
@@ -335,8 +345,10 @@ static void count_mapped(long size)
 void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
     bool fresh = !(flags & MAP_FIXED);
-    if (fresh && fails_for_memory(size, CALLER))
+    if (fresh && fails_for_memory(size, CALLER)) {
+        was_mapping = true;
         return MAP_FAILED;
+    }
     void *ptr = raw_mmap(addr, size, prot, flags, fd, offset);
     if (fresh && ptr != MAP_FAILED)
         count_mapped(whole_pages(size));

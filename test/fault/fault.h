@@ -34,6 +34,8 @@ unsigned fault_failures(void);
 int fault_code(void);
 /* A callback of the user's has met with the failure and told the library so: this is what it is to answer then. */
 void fault_expect(int code);
+/* Whether it was for a mapping: in place of a large one the library may do with smaller ones. */
+bool fault_was_mapping(void);
 /* Which request failed last. */
 void fault_describe(char *text, size_t size);
 

@@ -32,11 +32,11 @@ static void limit_space(size_t more)
 static int init_without(void *arg)
 {
     (void)arg;
-    setenv("ABT_MEM_STACK_PAGE_SIZE", "268435456", 1);
+    setenv("ABT_THREAD_STACKSIZE", "268435456", 1);
     limit_space((size_t)64 * MIB);
     if (ABT_init(0, NULL) != ABT_ERR_MEM || ABT_initialized() != ABT_ERR_UNINITIALIZED)
         return FAILED;
-    unsetenv("ABT_MEM_STACK_PAGE_SIZE");
+    unsetenv("ABT_THREAD_STACKSIZE");
     must(ABT_init(0, NULL));
     must(ABT_finalize());
     return FINE;
@@ -202,7 +202,7 @@ static void yield_for(double seconds)
     }
 }
 
-/* Four stacks to a chunk, and there is one. */
+/* Four stacks, for a fifth there is no room. */
 static int stall(void *arg)
 {
     (void)arg;
@@ -214,7 +214,7 @@ static int stall(void *arg)
     must(ABT_init(0, NULL));
     must(ABT_self_get_xstream(&es));
     must(ABT_xstream_get_main_pools(es, 1, &pool));
-    limit_space((size_t)48 * MIB);
+    limit_space((size_t)36 * MIB);
     for (int i = 0; i < NUM; i++)
         must(ABT_thread_create(pool, suspend, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
     yield_for(4.5);

@@ -1,6 +1,7 @@
 #include <pthread.h>
 
 #include "mem/slab.h"
+#include "os/vm.h"
 #include "tap.h"
 
 enum { SLOT = 64, RUN = 16, BATCH = 8, SLOTS = 1024, NUM_THREADS = 4 };
@@ -129,11 +130,10 @@ static void test_own_come_back(unsigned spares, int num)
 
 static int made, unmade;
 
-static void *make(const struct abti_slab_spec *self, char *slot, size_t index, enum abti_chunk_source source)
+static void *make(const struct abti_slab_spec *self, const struct abti_new_slot *slot)
 {
-    (void)source;
-    made += self == NULL || index != (size_t)made ? 1000000 : 1;
-    return slot + 8;
+    made += self == NULL || slot->index != (size_t)made || slot->size != SLOT ? 1000000 : 1;
+    return slot->at + 8;
 }
 
 static void unmake(void *object)
@@ -264,12 +264,10 @@ static void test_flush(void)
 
 static int makes_left;
 
-static void *make_some(const struct abti_slab_spec *slab_spec, char *slot, size_t index, enum abti_chunk_source source)
+static void *make_some(const struct abti_slab_spec *slab_spec, const struct abti_new_slot *slot)
 {
-    (void)source;
     (void)slab_spec;
-    (void)index;
-    return makes_left-- > 0 ? slot : NULL;
+    return makes_left-- > 0 ? slot->at : NULL;
 }
 
 /* What cannot be made now can be made later: no slot is lost. */
@@ -483,6 +481,65 @@ static void test_trade_and_give_back(void)
     abti_slab_fini(&shared);
 }
 
+/* --- Where a chunk cannot be mapped --- */
+
+static size_t most_bytes; /* that can be mapped at a time */
+
+static bool map_little(struct abti_chunk *chunk, size_t size, bool huge)
+{
+    (void)huge;
+    return size <= most_bytes && abti_chunk_map(chunk, size, false);
+}
+
+/* How many objects an arena gives before there is no memory, which is when the second chunk is wanted. */
+static size_t take_chunk(struct abti_slab *slab, struct abti_cache *cache, void **objects, size_t most, size_t slot)
+{
+    size_t n = 0;
+
+    ok(!abti_cache_init(cache, slab), "a cache");
+    while (n < most && (objects[n] = abti_cache_get(cache)) != NULL)
+        memset(objects[n++], 0x5a, slot);
+    return n;
+}
+
+/* Slots of 8 pages, 64 to a chunk, and lean ones of 2. */
+static void test_little(size_t most, size_t lean, size_t slot)
+{
+    enum { SLOT_PAGES = 8, MOST = 200 };
+    size_t page = abti_vm_page_size(), taken, walked = 0;
+    struct abti_slab_spec little = spec;
+    struct abti_slab slab;
+    struct abti_cache cache;
+    void *objects[MOST];
+    bool all = true;
+
+    little.arena = (struct abti_arena_spec){.slot = SLOT_PAGES * page, .lean = lean * page, .map = map_little};
+    little.arena.block = little.arena.span = little.arena.slot;
+    little.arena.chunk = 64 * little.arena.slot;
+    most_bytes = most * page;
+    is_int(abti_arena_can_grow(&little.arena), slot > 0, "%zu pages can be mapped, a lean slot has %zu", most, lean);
+    abti_slab_init(&slab, &little);
+    taken = take_chunk(&slab, &cache, objects, MOST, slot * page);
+    is_int(taken, slot ? MOST : 0, "and slots are made until there is no memory");
+    for (size_t i = 0; i < taken; i++)
+        all = all && abti_slab_has(&slab, objects[i]) && (i == 0 || (char *)objects[i] != objects[i - 1]);
+    uint64_t used;
+    for (char *word = NULL; (word = abti_slab_word_after(&slab, word, &used)) != NULL;)
+        walked += (size_t)__builtin_popcountll(used);
+    ok(all && walked >= taken && walked <= taken + RUN, "all are found again, of %zu that a walk finds", walked);
+    all = slab.slots.num_regions == 0 || slab.slots.regions[0]->slot == slot * page;
+    ok(all, "they have %zu pages", slot);
+    for (size_t i = 0; i < taken; i++)
+        abti_cache_put(&cache, objects[i]);
+    abti_cache_fini(&cache);
+    while (abti_slab_look(&slab), abti_slab_give_back(&slab))
+        continue;
+    for (size_t i = 0; i < slab.slots.num_regions; i++)
+        all = all && slab.slots.regions[i]->chunk.size <= most_bytes;
+    ok(all, "no chunk is larger than can be mapped");
+    abti_slab_fini(&slab);
+}
+
 int main(void)
 {
     test_one_cache();
@@ -499,5 +556,13 @@ int main(void)
     test_give_back(true);
     test_needed();
     test_trade_and_give_back();
+    test_little(8 * 64, 0, 8);
+    test_little(8 * 63, 2, 8);
+    test_little(8 * 3, 2, 8);
+    test_little(8, 2, 8);
+    test_little(7, 2, 2);
+    test_little(2, 2, 2);
+    test_little(7, 0, 0);
+    test_little(1, 2, 0);
     return done_testing();
 }

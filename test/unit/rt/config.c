@@ -115,6 +115,9 @@ static void test_sizes(void)
 {
     CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "1", 64);
     CHECK(sys_page_size, "ABT_SYS_PAGE_SIZE", "5000", 8192);
+    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "0", 1);
+    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "32", 32);
+    CHECK(stack_guard_pages, "ABT_STACK_GUARD_PAGES", "99999999", 65536);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "100", 512);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20001", 20032);
     CHECK(thread_stacksize, "ABT_THREAD_STACKSIZE", "20032", 20032);

@@ -1,0 +1,107 @@
+/*
+ * A frame of 100 KiB passed over the guard page below a stack, and wrote into what lies below, without a word. A guard
+ * has as many pages as ABT_STACK_GUARD_PAGES says.
+ */
+#include <string.h>
+#include "child.h"
+#include "emulated.h"
+#include "regress.h"
+#include "sanitizers.h"
+
+enum { KIB = 1024, FRAME = 100 * KIB };
+
+/* It writes at the low end of its frame only, as a function does that fills a part of a large buffer. */
+static __attribute__((noinline)) void use_large_frame(void)
+{
+    volatile char buffer[FRAME];
+
+    buffer[0] = 1;
+    __asm__ volatile("" ::"r"(buffer) : "memory");
+}
+
+static void overflow(void *arg)
+{
+    (void)arg;
+    use_large_frame();
+}
+
+static void suspend(void *arg)
+{
+    (void)arg;
+    must(ABT_self_suspend());
+}
+
+static ABT_thread create(ABT_pool pool, void (*func)(void *), size_t stack_size)
+{
+    ABT_thread thread;
+    ABT_thread_attr attr;
+
+    must(ABT_thread_attr_create(&attr));
+    if (stack_size > 0)
+        must(ABT_thread_attr_set_stacksize(attr, stack_size));
+    must(ABT_thread_create(pool, func, NULL, attr, &thread));
+    must(ABT_thread_attr_free(&attr));
+    return thread;
+}
+
+static const struct way {
+    const char *pages, *chunks;
+    size_t stack_size; /* 0: the default */
+} ways[] = {{"32", NULL, 0},        {"32", NULL, 16 * KIB},     {"32", NULL, 20 * KIB},
+            {"40", "malloc", 0},    {"40", "malloc", 16 * KIB}, {"100000", NULL, 0},
+            {"32", NULL, 32 * KIB}, {"32", "mmap_rp", 0},       {"32", NULL, 17 * 1024 * KIB}};
+
+/* Below the stack that overflows is another one, as the second of two that are made lies above the first or below it.
+ */
+static int run_way(void *arg)
+{
+    const struct way *way = arg;
+    size_t size = way->stack_size;
+    ABT_thread threads[3];
+    ABT_xstream es;
+    ABT_pool pool;
+
+    setenv("ABT_STACK_GUARD_PAGES", way->pages, 1);
+    setenv("ABT_STACK_OVERFLOW_CHECK", "auto", 1);
+    if (way->chunks)
+        setenv("ABT_MEM_LP_ALLOC", way->chunks, 1);
+    must(ABT_init(0, NULL));
+    must(ABT_self_get_xstream(&es));
+    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    for (int i = 0; i < 3; i++) {
+        threads[i] = create(pool, i == 1 && size <= FRAME ? overflow : suspend, size);
+        must(ABT_self_yield());
+    }
+    for (int i = 0; i < 3; i += 2) {
+        must(ABT_thread_resume(threads[i]));
+        must(ABT_thread_free(&threads[i]));
+    }
+    must(ABT_thread_resume(threads[1])); /* it has a large stack */
+    must(ABT_thread_free(&threads[1]));
+    must(ABT_finalize());
+    return 0;
+}
+
+int main(void)
+{
+    char words[2048];
+
+    regress_begin();
+    if (UNDER_ASAN || UNDER_TSAN)
+        skip_all("a sanitizer sees the fault itself");
+    if (is_emulated())
+        skip_all("an emulator keeps guards of one page at most");
+    if (sysconf(_SC_PAGESIZE) > 4096)
+        skip_all("the numbers are for small pages");
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        const struct way *way = &ways[i];
+        bool fits = way->stack_size > FRAME;
+        int end = child_run(run_way, (void *)(uintptr_t)way, words, sizeof(words));
+        is_int(end, fits ? 0 : 128 + SIGSEGV, "guards of %s pages, stacks of %zu bytes from %s: a frame of 100 KiB",
+               way->pages, way->stack_size, way->chunks ? way->chunks : "the default");
+        ok(fits == !strstr(words, "stack overflow in ULT"), "is reported unless it fits");
+        if (end != (fits ? 0 : 128 + SIGSEGV))
+            diag("%s", words);
+    }
+    return done_testing();
+}
