@@ -12,11 +12,14 @@ abt_sources = \
 	src/api/expect.c \
 	src/api/fork.c \
 	src/api/future.c \
+	src/api/garbage.c \
 	src/api/info.c \
 	src/api/init.c \
 	src/api/key.c \
 	src/api/lone_tasklet.c \
 	src/api/misuse.c \
+	src/api/misuse_sync.c \
+	src/api/misuse_unit.c \
 	src/api/mutex.c \
 	src/api/pool.c \
 	src/api/pool_config.c \
@@ -166,6 +169,7 @@ abt_sources = \
 	src/trace/unit.c \
 	src/unit/exceptions.c \
 	src/unit/kept.c \
+	src/unit/held.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
 	src/unit/overflow.c \

@@ -98,6 +98,7 @@ api_tests = \
 	test/api/init \
 	test/api/key \
 	test/api/misuse \
+	test/api/misuse_kinds \
 	test/api/mutex \
 	test/api/overflow \
 	test/api/pool \

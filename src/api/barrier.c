@@ -25,6 +25,8 @@ int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
         return abti_error(ABT_ERR_INV_BARRIER);
     if (ABTI_REFUSE(num_waiters == 0))
         return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_MISUSED(abti_misuse_in_use(barrier, ABTI_HANDLE_BARRIER, __func__)))
+        return abti_error(ABT_ERR_INV_BARRIER);
     abti_barrier_init(barrier, num_waiters);
     return ABT_SUCCESS;
 }
@@ -32,6 +34,8 @@ int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
 int ABT_barrier_free(ABT_barrier *barrier)
 {
     if (ABTI_REFUSE(BARRIER_IS_BAD(*barrier)))
+        return abti_error(ABT_ERR_INV_BARRIER);
+    if (ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_BARRIER, __func__)))
         return abti_error(ABT_ERR_INV_BARRIER);
     abti_ledger_free(*barrier);
     *barrier = ABT_BARRIER_NULL;

@@ -22,6 +22,8 @@ int ABT_cond_free(ABT_cond *cond)
 {
     if (ABTI_REFUSE(COND_IS_BAD(*cond)))
         return abti_error(ABT_ERR_INV_COND);
+    if (ABTI_MISUSED(abti_misuse_of_free(*cond, ABTI_HANDLE_COND, __func__)))
+        return abti_error(ABT_ERR_COND);
     if (!ABTI_BUILD_VER20 && ABTI_REFUSE(abti_cond_has_waiters(*cond)))
         return abti_error(ABT_ERR_COND);
     abti_ledger_free(*cond);

@@ -3,6 +3,8 @@
 #include "api/handles.h"
 #include "idle/idle.h"
 
+#define DRIVER_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_DRIVER, __func__)
+
 int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdriver)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
@@ -10,12 +12,15 @@ int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdr
     if (ABTI_REFUSE(!ops || !newdriver || (ops->wait && !ops->poll)))
         return abti_error(ABT_ERR_INV_ARG);
     int code = abti_driver_create(ops, arg, newdriver);
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_ledger_made(*newdriver, ABTI_HANDLE_DRIVER);
+    return ABT_SUCCESS;
 }
 
 int ABTX_driver_free(ABTX_driver *driver)
 {
-    if (ABTI_REFUSE(!driver || !*driver))
+    if (ABTI_REFUSE(!driver || DRIVER_IS_BAD(*driver)))
         return abti_error(ABT_ERR_INV_ARG);
     if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
         return abti_error(ABT_ERR_INV_THREAD);
@@ -26,7 +31,7 @@ int ABTX_driver_free(ABTX_driver *driver)
 
 int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(driver, xstream);
+    int code = abti_check_callee_and_xstream(driver, ABTI_HANDLE_DRIVER, xstream, __func__);
     if (code == ABT_SUCCESS)
         code = abti_driver_attach(driver, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -34,7 +39,7 @@ int ABTX_driver_attach(ABTX_driver driver, ABT_xstream xstream)
 
 int ABTX_driver_attach_all(ABTX_driver driver)
 {
-    if (ABTI_REFUSE(!driver))
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver)))
         return abti_error(ABT_ERR_INV_ARG);
     if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
         return abti_error(ABT_ERR_INV_THREAD);
@@ -44,7 +49,7 @@ int ABTX_driver_attach_all(ABTX_driver driver)
 
 int ABTX_driver_detach(ABTX_driver driver, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(driver, xstream);
+    int code = abti_check_callee_and_xstream(driver, ABTI_HANDLE_DRIVER, xstream, __func__);
     if (code == ABT_SUCCESS && ABTI_REFUSE(xstream != abti_es_self && abti_is_in_callee(abti_es_self)))
         code = ABT_ERR_INV_THREAD;
     if (code == ABT_SUCCESS)
@@ -57,7 +62,7 @@ int ABTX_driver_get_data(ABTX_driver driver, void **data)
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!driver || !data))
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || !data))
         return abti_error(ABT_ERR_INV_ARG);
     *data = es->idle->data[driver->index];
     return ABT_SUCCESS;

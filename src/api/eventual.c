@@ -23,6 +23,8 @@ int ABT_eventual_free(ABT_eventual *eventual)
 {
     if (ABTI_REFUSE(EVENTUAL_IS_BAD(*eventual)))
         return abti_error(ABT_ERR_INV_EVENTUAL);
+    if (ABTI_MISUSED(abti_misuse_of_free(*eventual, ABTI_HANDLE_EVENTUAL, __func__)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
     abti_eventual_destroy(*eventual);
     *eventual = ABT_EVENTUAL_NULL;
     return ABT_SUCCESS;
@@ -82,10 +84,20 @@ static bool has_any(int num, ABT_eventual *eventuals)
     return i < num;
 }
 
+static bool is_one_stale(int num, ABT_eventual *eventuals, const char *function)
+{
+    int i = 0;
+    while (i < num && !ABTI_IS_STALE(eventuals[i], ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function))
+        i++;
+    return i < num;
+}
+
 int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const struct timespec *abstime)
 {
     if (ABTI_REFUSE(!has_any(num, eventuals)))
         return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_MISUSED(is_one_stale(num, eventuals, __func__)))
+        return abti_error(ABT_ERR_INV_EVENTUAL);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_EVENTUAL);
     int code = ABT_SUCCESS, found = abti_eventual_find_ready(num, eventuals);
@@ -143,6 +155,8 @@ int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 static ABTI_COLD int eventual_reset_seldom(ABT_eventual eventual, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
+        return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
+    if (ABTI_MISUSED(abti_misuse_in_use(eventual, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;

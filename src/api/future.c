@@ -19,6 +19,8 @@ int ABT_future_free(ABT_future *future)
 {
     if (ABTI_REFUSE(FUTURE_IS_BAD(*future)))
         return abti_error(ABT_ERR_INV_FUTURE);
+    if (ABTI_MISUSED(abti_misuse_of_free(*future, ABTI_HANDLE_FUTURE, __func__)))
+        return abti_error(ABT_ERR_INV_FUTURE);
     abti_future_destroy(*future);
     *future = ABT_FUTURE_NULL;
     return ABT_SUCCESS;
@@ -66,6 +68,8 @@ int ABT_future_set(ABT_future future, void *value)
 int ABT_future_reset(ABT_future future)
 {
     if (ABTI_REFUSE(FUTURE_IS_BAD(future)))
+        return abti_error(ABT_ERR_INV_FUTURE);
+    if (ABTI_MISUSED(abti_misuse_in_use(future, ABTI_HANDLE_FUTURE, __func__)))
         return abti_error(ABT_ERR_INV_FUTURE);
     abti_future_reset(future);
     return ABT_SUCCESS;

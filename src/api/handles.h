@@ -27,6 +27,7 @@ ABTI_INLINE bool abti_thread_is_null(ABT_thread h)
 #define ABTI_SCHED_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_SCHED_NULL, ABTI_HANDLE_SCHED, function)
 #define ABTI_POOL_IS_BAD(h) ABTI_POOL_IS_BAD_IN(h, __func__)
 #define ABTI_POOL_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_POOL_NULL, ABTI_HANDLE_POOL, function)
+#define ABTI_ATTR_IS_BAD(h) ABTI_IS_BAD(h, ABT_THREAD_ATTR_NULL, ABTI_HANDLE_THREAD_ATTR)
 #define ABTI_KEY_IS_BAD(h) ABTI_IS_BAD(h, ABT_KEY_NULL, ABTI_HANDLE_KEY)
 #define ABTI_THREAD_IS_BAD(h) ABTI_THREAD_IS_BAD_IN(h, __func__)
 #define ABTI_THREAD_IS_BAD_IN(h, function) ABTI_IS_BAD_IN(h, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, function)
@@ -67,7 +68,7 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
 /* Whether an ES creates a unit in a pool, and has a descriptor for it. */
 ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !ABTI_POOL_IS_NULL(pool) && abti_cache_top(&es->units);
+    return es && !abti_is_seldom(pool) && abti_cache_top(&es->units);
 }
 
 /*
@@ -77,7 +78,7 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !ABTI_POOL_IS_NULL(pool) && abti_cpu_is_set(&pool->quick_create) && abti_cache_top(&es->units);
+    return es && !abti_is_seldom(pool) && abti_cpu_is_set(&pool->quick_create) && abti_cache_top(&es->units);
 }
 
 ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)
@@ -141,12 +142,17 @@ ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, v
 /* Revives a terminated unit into a pool, without pushing it. Returns an ABT code. */
 int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
+/* A driver or a source is attached to streams. */
+#define ABTI_CALLEE_IS_BAD(callee, kind, function) ABTI_IS_BAD_IN(callee, NULL, kind, function)
+
 /* What is attached to streams, a driver or a source, and a stream: ABT_SUCCESS if both are there. */
-ABTI_INLINE int abti_check_callee_and_xstream(const void *callee, ABT_xstream xstream)
+ABTI_INLINE int abti_check_callee_and_xstream(const void *callee, enum abti_handle_kind kind, ABT_xstream xstream,
+                                              const char *function)
 {
-    if (ABTI_REFUSE(!callee))
+    if (ABTI_REFUSE(ABTI_CALLEE_IS_BAD(callee, kind, function)))
         return ABT_ERR_INV_ARG;
-    return ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)) ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+    return ABTI_REFUSE(ABTI_IS_BAD_IN(xstream, ABT_XSTREAM_NULL, ABTI_HANDLE_XSTREAM, function)) ? ABT_ERR_INV_XSTREAM
+                                                                                                 : ABT_SUCCESS;
 }
 
 #endif

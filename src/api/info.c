@@ -162,7 +162,7 @@ int ABT_info_print_task(FILE *fp, ABT_task task)
 
 int ABT_info_print_thread_attr(FILE *fp, ABT_thread_attr attr)
 {
-    if (ABTI_REFUSE(ABTI_ATTR_IS_NULL(attr)))
+    if (ABTI_REFUSE(ABTI_ATTR_IS_BAD(attr)))
         return cannot_print(fp, "no attribute", ABT_ERR_INV_THREAD_ATTR);
     fprintf(fp, "ULT attribute %p:\n", (void *)attr);
     fprintf(fp, "  stack: %p\n", attr->stackaddr);

@@ -1,7 +1,7 @@
 /* ABT_init and ABT_finalize: the one place that knows every module. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "api/check.h"
+#include "api/misuse.h"
 #include "fork/team.h"
 #include "idle/driver.h"
 #include "mem/lazycache.h"
@@ -32,6 +32,7 @@
 #include "unit/exceptions.h"
 #include "unit/kept.h"
 #include "unit/key.h"
+#include "unit/held.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
 #include "unit/stackuse.h"
@@ -150,7 +151,7 @@ static int runtime_init(void)
         return code;
     abti_misspelt_tell();
     if (abti_rt.config.check != ABTI_CHECK_OFF)
-        abti_ledger_begin();
+        abti_ledger_begin(abti_misuse_of_end);
     abti_rt.next_pool_id = abti_rt.next_sched_id = 0;
     /* relaxed: no other thread uses the library before abti_rt.up is set */
     abti_store_relaxed(&abti_rt.next_unit_id, 0);
@@ -266,6 +267,7 @@ static void runtime_fini(abti_es *es)
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     abti_ledger_end(); /* while there is a stream that takes the descriptors back */
+    abti_held_end();
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);
@@ -337,6 +339,7 @@ static void forget_parent(void)
     abti_told_forget();
     abti_unitmap_forget();
     abti_ledger_forget();
+    abti_held_forget();
     abti_exceptions_forget();
     abti_guests_forget();
     abti_stackuse_forget();

@@ -13,6 +13,9 @@
 #include "unit/ledger.h"
 #include "unit/unit.h"
 
+/* Room for what is told of one object. */
+enum { ABTI_MISUSE_TEXT = 256 };
+
 /* These look, and tell: true when there is something wrong. None is called for null handles. */
 
 /* The object has gone, or is of another kind. */
@@ -21,16 +24,43 @@ bool abti_misuse_is_stale(const void *handle, enum abti_handle_kind kind, const 
 bool abti_misuse_of_join(abti_es *es, abti_unit *unit, const char *function) ABTI_COLD;
 /* A pool that goes has units or schedulers. */
 bool abti_misuse_of_pool(abti_pool *pool, const char *function) ABTI_COLD;
+/* The unit, which is to run or to be pushed, has ended, runs, is blocked, or stands in a pool. One that is to be
+ * resumed is not blocked. */
+bool abti_misuse_of_target(abti_unit *unit, bool resumed, const char *function) ABTI_COLD;
+/* The attribute has gone, or a ULT that has not ended has its stack. */
+bool abti_misuse_of_attr(ABT_thread_attr attr, const char *function) ABTI_COLD;
+/* An object that goes, or is to be as new, is locked or waited for. */
+bool abti_misuse_in_use(void *object, enum abti_handle_kind kind, const char *function) ABTI_COLD;
+/* The same for one that goes, or it is the program's own. */
+bool abti_misuse_of_free(void *object, enum abti_handle_kind kind, const char *function) ABTI_COLD;
 /* The mutex has gone; one that the caller has already is told only, since others may unlock it. */
 bool abti_misuse_of_lock(ABT_mutex mutex, const char *function) ABTI_COLD;
 /* The mutex has gone, nobody has it, or it is recursive and not the caller's; other mutexes of others are told only. */
 bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function) ABTI_COLD;
+/* Before a lock: the caller has it already, which is told only. */
+void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function) ABTI_COLD;
+/* Before an unlock: nobody has it; what is others' is told only. */
+bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
 /* A new unit has no function. */
 bool abti_misuse_of_function(void (*func)(void *), const char *function) ABTI_COLD;
 
 /* For the message of a misuse that others have found. */
 void abti_misuse_tell(const char *function, const void *handle, enum abti_handle_kind kind,
                       const char *problem) ABTI_COLD;
+
+/* For the message about a unit that has ended with a lock. */
+void abti_misuse_tell_end(const void *unit, const void *lock, enum abti_handle_kind kind) ABTI_COLD;
+
+/* A work unit, or an address that stands for a native thread, or NULL for one. */
+void abti_misuse_spell_owner(char text[ABTI_MISUSE_TEXT], const void *owner) ABTI_COLD;
+
+/* A unit has ended: it is told if it has locks. */
+void abti_misuse_of_end(abti_unit *unit) ABTI_COLD;
+
+/* The caller has locked the mutex; somebody is about to unlock it; the caller has locked the rwlock. */
+void abti_misuse_note_locked(ABT_mutex mutex) ABTI_COLD;
+void abti_misuse_note_unlocks(ABT_mutex mutex) ABTI_COLD;
+void abti_misuse_note_rwlocked(ABT_rwlock rwlock) ABTI_COLD;
 
 /* Makes a new unit known, before anybody else knows it. */
 void abti_misuse_note_unit(abti_unit *unit) ABTI_COLD;
@@ -44,6 +74,17 @@ void abti_misuse_note_unit(abti_unit *unit) ABTI_COLD;
     (abti_is_seldom(handle) &&                                                                                         \
      (ABTI_IS_NULL(handle, null) || ABTI_MISUSED(abti_misuse_is_stale(handle, kind, function))))
 #define ABTI_IS_BAD(handle, null, kind) ABTI_IS_BAD_IN(handle, null, kind, __func__)
+
+/* The same where a null handle is right. */
+#define ABTI_IS_STALE(handle, null, kind, function)                                                                    \
+    (ABTI_MISUSED(!ABTI_IS_NULL(handle, null) && abti_misuse_is_stale(handle, kind, function)))
+
+/* The user has popped a unit, or none. */
+ABTI_INLINE void abti_note_popped(abti_unit *unit)
+{
+    if (ABTI_UNLIKELY(abti_ledger_on) && unit)
+        abti_ledger_note_popped(unit, true);
+}
 
 ABTI_INLINE void abti_note_unit(abti_unit *unit)
 {

@@ -5,7 +5,7 @@
 
 #define MUTEX_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_NULL)
 #define MUTEX_IS_BAD(h) ABTI_IS_BAD(h, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX)
-#define ATTR_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_ATTR_NULL)
+#define ATTR_IS_BAD(h) ABTI_IS_BAD(h, ABT_MUTEX_ATTR_NULL, ABTI_HANDLE_MUTEX_ATTR)
 
 static int create_mutex(uint32_t attrs, ABT_mutex *newmutex, const char *function)
 {
@@ -26,12 +26,18 @@ int ABT_mutex_create(ABT_mutex *newmutex)
 
 int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex *newmutex)
 {
-    return create_mutex(ATTR_IS_NULL(attr) ? 0 : attr->attrs, newmutex, __func__);
+    if (ABTI_IS_NULL(attr, ABT_MUTEX_ATTR_NULL))
+        return create_mutex(0, newmutex, __func__);
+    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
+        return abti_error(ABT_ERR_INV_MUTEX_ATTR);
+    return create_mutex(attr->attrs, newmutex, __func__);
 }
 
 int ABT_mutex_free(ABT_mutex *mutex)
 {
     if (ABTI_REFUSE(MUTEX_IS_BAD(*mutex)))
+        return abti_error(ABT_ERR_INV_MUTEX);
+    if (ABTI_MISUSED(abti_misuse_of_free(*mutex, ABTI_HANDLE_MUTEX, __func__)))
         return abti_error(ABT_ERR_INV_MUTEX);
     abti_ledger_free(*mutex);
     *mutex = ABT_MUTEX_NULL;
@@ -40,49 +46,49 @@ int ABT_mutex_free(ABT_mutex *mutex)
 
 /* --- Locking: the three kinds of lock and of unlock are the same --- */
 
-static ABTI_NOINLINE int lock_slow(ABT_mutex mutex, const char *function)
+/* The mutex has been locked. */
+static void tell_locked(ABT_mutex mutex)
 {
-    if (ABTI_MISUSED(abti_misuse_of_lock(mutex, function)))
-        return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    return abti_mutex_lock_slow(mutex);
-}
-
-static ABTI_NOINLINE int unlock_slow(ABT_mutex mutex, const char *function)
-{
-    if (ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)))
-        return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    return abti_mutex_unlock_slow(mutex);
+    abti_annotate_acquire(mutex);
+    if (ABTI_UNLIKELY(abti_ledger_on))
+        abti_misuse_note_locked(mutex);
 }
 
 static ABTI_COLD int lock_seldom(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
-    int code = lock_slow(mutex, function);
-    abti_annotate_acquire(mutex);
-    return code;
+    if (ABTI_MISUSED(abti_misuse_of_lock(mutex, function)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    abti_mutex_lock_slow(mutex);
+    tell_locked(mutex);
+    return ABT_SUCCESS;
 }
 
 static ABTI_COLD int unlock_seldom(ABT_mutex mutex, const char *function)
 {
     if (ABTI_REFUSE(MUTEX_IS_NULL(mutex)))
         return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    if (ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    if (ABTI_UNLIKELY(abti_ledger_on))
+        abti_misuse_note_unlocks(mutex);
     abti_annotate_release(mutex);
-    return unlock_slow(mutex, function);
+    return abti_mutex_unlock_slow(mutex);
 }
 
 ABTI_INLINE int lock_mutex(ABT_mutex mutex, const char *function)
 {
     if (abti_is_seldom(mutex))
         return lock_seldom(mutex, function);
-    return abti_mutex_take_plain(mutex) ? ABT_SUCCESS : lock_slow(mutex, function);
+    return abti_mutex_lock(mutex);
 }
 
 ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
 {
     if (abti_is_seldom(mutex))
         return unlock_seldom(mutex, function);
-    return abti_mutex_drop_plain(mutex) ? ABT_SUCCESS : unlock_slow(mutex, function);
+    return abti_mutex_unlock(mutex);
 }
 
 int ABT_mutex_lock(ABT_mutex mutex)
@@ -100,14 +106,21 @@ int ABT_mutex_lock_high(ABT_mutex mutex)
     return lock_mutex(mutex, __func__);
 }
 
+static ABTI_COLD int trylock_seldom(ABT_mutex mutex, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_BAD_IN(mutex, ABT_MUTEX_NULL, ABTI_HANDLE_MUTEX, function)))
+        return abti_error_in(ABT_ERR_INV_MUTEX, function);
+    if (!abti_mutex_trylock(mutex))
+        return abti_error_in(ABT_ERR_MUTEX_LOCKED, function);
+    tell_locked(mutex);
+    return ABT_SUCCESS;
+}
+
 int ABT_mutex_trylock(ABT_mutex mutex)
 {
-    if (ABTI_REFUSE(MUTEX_IS_BAD(mutex)))
-        return abti_error(ABT_ERR_INV_MUTEX);
-    if (!abti_mutex_trylock(mutex))
-        return abti_error(ABT_ERR_MUTEX_LOCKED);
-    abti_annotate_acquire(mutex);
-    return ABT_SUCCESS;
+    if (abti_is_seldom(mutex))
+        return trylock_seldom(mutex, __func__);
+    return abti_mutex_trylock(mutex) ? ABT_SUCCESS : abti_error(ABT_ERR_MUTEX_LOCKED);
 }
 
 int ABT_mutex_spinlock(ABT_mutex mutex)
@@ -117,7 +130,7 @@ int ABT_mutex_spinlock(ABT_mutex mutex)
     if (ABTI_MISUSED(abti_misuse_of_lock(mutex, __func__)))
         return abti_error(ABT_ERR_INV_MUTEX);
     abti_mutex_spinlock(mutex);
-    abti_annotate_acquire(mutex);
+    tell_locked(mutex);
     return ABT_SUCCESS;
 }
 
@@ -151,6 +164,7 @@ static int create_attr(uint32_t attrs, ABT_mutex_attr *newattr, const char *func
     if (!attr)
         return abti_error_in(ABT_ERR_MEM, function);
     attr->attrs = attrs;
+    abti_ledger_made(attr, ABTI_HANDLE_MUTEX_ATTR);
     *newattr = attr;
     return ABT_SUCCESS;
 }
@@ -169,16 +183,16 @@ int ABT_mutex_attr_create(ABT_mutex_attr *newattr)
 
 int ABT_mutex_attr_free(ABT_mutex_attr *attr)
 {
-    if (ABTI_REFUSE(ATTR_IS_NULL(*attr)))
+    if (ABTI_REFUSE(ATTR_IS_BAD(*attr)))
         return abti_error(ABT_ERR_INV_MUTEX_ATTR);
-    free(*attr);
+    abti_ledger_free(*attr);
     *attr = ABT_MUTEX_ATTR_NULL;
     return ABT_SUCCESS;
 }
 
 int ABT_mutex_attr_set_recursive(ABT_mutex_attr attr, ABT_bool recursive)
 {
-    if (ABTI_REFUSE(ATTR_IS_NULL(attr)))
+    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
         return abti_error(ABT_ERR_INV_MUTEX_ATTR);
     attr->attrs = recursive ? ABTI_MUTEX_RECURSIVE : 0;
     return ABT_SUCCESS;
@@ -186,7 +200,7 @@ int ABT_mutex_attr_set_recursive(ABT_mutex_attr attr, ABT_bool recursive)
 
 int ABT_mutex_attr_get_recursive(ABT_mutex_attr attr, ABT_bool *recursive)
 {
-    if (ABTI_REFUSE(ATTR_IS_NULL(attr)))
+    if (ABTI_REFUSE(ATTR_IS_BAD(attr)))
         return abti_error(ABT_ERR_INV_MUTEX_ATTR);
     *recursive = attr->attrs & ABTI_MUTEX_RECURSIVE ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;

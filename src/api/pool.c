@@ -18,8 +18,10 @@ _Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),
 int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool *newpool)
 {
     ABTI_PRESET_OUT(newpool, ABT_POOL_NULL);
-    if (ABTI_REFUSE(ABTI_IS_NULL(def, ABT_POOL_USER_DEF_NULL)))
+    if (ABTI_REFUSE(ABTI_IS_BAD(def, ABT_POOL_USER_DEF_NULL, ABTI_HANDLE_POOL_DEF)))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
+    if (ABTI_REFUSE(ABTI_IS_STALE(config, ABT_POOL_CONFIG_NULL, ABTI_HANDLE_POOL_CONFIG, __func__)))
+        return abti_error(ABT_ERR_INV_POOL_CONFIG);
     int code = abti_pool_create_user(def, config, newpool);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
@@ -119,13 +121,16 @@ int ABT_pool_get_data(ABT_pool pool, void **data)
 
 /* --- Pops. They are one function with two faces: work units, and units of the old interface. --- */
 
+/* All pops end here, unless misuse is not looked for: what the user has popped is known then. */
 static ABT_thread thread_or_null(abti_unit *unit)
 {
+    abti_note_popped(unit);
     return unit ? unit : ABT_THREAD_NULL;
 }
 
 static ABT_unit handle_or_null(abti_unit *unit)
 {
+    abti_note_popped(unit);
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
@@ -215,6 +220,8 @@ int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size
         return abti_error(ABT_ERR_POOL);
     if (len > 0)
         *num = pool->ops->pop_many(pool, threads, len, pool_ctx);
+    for (size_t i = 0; ABTI_UNLIKELY(abti_ledger_on) && len > 0 && i < *num; i++)
+        abti_note_popped(threads[i]);
     return ABT_SUCCESS;
 }
 
@@ -269,18 +276,33 @@ static int push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
     return ABT_SUCCESS;
 }
 
+static ABTI_COLD int push_seldom(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
+                                 const char *function)
+{
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, function)))
+        return abti_error_in(ABT_ERR_INV_POOL, function);
+    if (abti_thread_is_null(unit))
+        return ABT_SUCCESS;
+    if (ABTI_MISUSED(abti_misuse_of_target(unit, false, function)))
+        return abti_error_in(code, function);
+    return push(pool, unit, context);
+}
+
+ABTI_INLINE int push_thread(abti_pool *pool, abti_unit *unit, ABT_pool_context context, const char *function)
+{
+    if (abti_is_seldom(pool))
+        return push_seldom(pool, unit, context, ABT_ERR_INV_THREAD, function);
+    return abti_thread_is_null(unit) ? ABT_SUCCESS : push(pool, unit, context);
+}
+
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx)
 {
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
-    if (abti_thread_is_null(thread))
-        return ABT_SUCCESS;
-    return push(pool, thread, pool_ctx);
+    return push_thread(pool, thread, pool_ctx, __func__);
 }
 
 int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread)
 {
-    return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    return push_thread(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER, __func__);
 }
 
 int ABT_pool_push(ABT_pool pool, ABT_unit unit)
@@ -289,16 +311,20 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
+    if (abti_is_seldom(pool))
+        return push_seldom(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
+                           __func__);
     return push(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx)
+static int push_threads(abti_pool *pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx,
+                        const char *function)
 {
     enum { BATCH = 64 };
-    if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
-        return abti_error(ABT_ERR_INV_POOL);
+    if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, function)))
+        return abti_error_in(ABT_ERR_INV_POOL, function);
     if (ABTI_REFUSE(!pool->ops->push_many))
-        return abti_error(ABT_ERR_POOL);
+        return abti_error_in(ABT_ERR_POOL, function);
     /*
      * The units that are not null are pushed in batches. A unit whose association fails is not pushed; those before it
      * are.
@@ -309,26 +335,39 @@ int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t nu
         for (n = 0; i < num && n < BATCH && code == ABT_SUCCESS; i++) {
             if (abti_thread_is_null(threads[i]))
                 continue;
-            code = abti_unit_associate(threads[i], pool);
+            if (ABTI_MISUSED(abti_misuse_of_target(threads[i], false, function)))
+                code = ABT_ERR_INV_THREAD;
+            else
+                code = abti_unit_associate(threads[i], pool);
             if (code == ABT_SUCCESS)
                 batch[n++] = threads[i];
         }
         if (n > 0)
             pool->ops->push_many(pool, batch, n, pool_ctx);
     }
-    return code == ABT_SUCCESS ? code : abti_error(code);
+    return code == ABT_SUCCESS ? code : abti_error_in(code, function);
+}
+
+int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx)
+{
+    return push_threads(pool, threads, num, pool_ctx, __func__);
 }
 
 int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num)
 {
-    return ABT_pool_push_threads_ex(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    return push_threads(pool, threads, num, ABT_POOL_CONTEXT_OP_POOL_OTHER, __func__);
 }
 
 int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    int code = pool->ops->remove(pool, abti_unit_from_handle(unit));
+    abti_unit *thread = abti_unit_from_handle(unit);
+    if (ABTI_REFUSE(ABTI_IS_STALE(thread, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    int code = pool->ops->remove(pool, thread);
+    if (code == ABT_SUCCESS)
+        abti_note_popped(thread);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
@@ -403,7 +442,10 @@ int ABT_unit_get_thread(ABT_unit unit, ABT_thread *thread)
 {
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
-    *thread = abti_unit_from_handle(unit);
+    abti_unit *found = abti_unit_from_handle(unit);
+    if (ABTI_REFUSE(ABTI_IS_STALE(found, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
+        return abti_error(ABT_ERR_INV_UNIT);
+    *thread = found;
     return ABT_SUCCESS;
 }
 

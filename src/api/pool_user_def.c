@@ -1,14 +1,15 @@
 #include <stdlib.h>
-#include "api/check.h"
+#include "api/misuse.h"
 #include "pool/user_def.h"
 
 /*
- * Returns the object to set a callback in, or NULL for a null handle and for a struct ABT_pool_def, which has its own
+ * Returns the object to set a callback in, or NULL for a wrong handle and for a struct ABT_pool_def, which has its own
  * members.
  */
-static struct abti_pool_user_def *get_user_def(ABT_pool_user_def def)
+static struct abti_pool_user_def *get_user_def(ABT_pool_user_def def, const char *function)
 {
-    return ABTI_IS_NULL(def, ABT_POOL_USER_DEF_NULL) ? NULL : abti_pool_user_def_of(def);
+    bool is_bad = ABTI_IS_BAD_IN(def, ABT_POOL_USER_DEF_NULL, ABTI_HANDLE_POOL_DEF, function);
+    return is_bad ? NULL : abti_pool_user_def_of(def);
 }
 
 int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit, ABT_pool_user_free_unit_fn p_free_unit,
@@ -24,24 +25,25 @@ int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit, ABT_poo
     def->callbacks.is_empty = p_is_empty;
     def->callbacks.pop = p_pop;
     def->callbacks.push = p_push;
+    abti_ledger_made(&def->discriminator, ABTI_HANDLE_POOL_DEF);
     *newdef = &def->discriminator;
     return ABT_SUCCESS;
 }
 
 int ABT_pool_user_def_free(ABT_pool_user_def *def)
 {
-    struct abti_pool_user_def *user_def = get_user_def(*def);
+    struct abti_pool_user_def *user_def = get_user_def(*def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
-    free(user_def);
+    abti_ledger_free(user_def);
     *def = ABT_POOL_USER_DEF_NULL;
     return ABT_SUCCESS;
 }
 
 int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn p_init)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -51,7 +53,7 @@ int ABT_pool_user_def_set_init(ABT_pool_user_def def, ABT_pool_user_init_fn p_in
 
 int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn p_free)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -61,7 +63,7 @@ int ABT_pool_user_def_set_free(ABT_pool_user_def def, ABT_pool_user_free_fn p_fr
 
 int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size_fn p_get_size)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -71,7 +73,7 @@ int ABT_pool_user_def_set_get_size(ABT_pool_user_def def, ABT_pool_user_get_size
 
 int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait_fn p_pop_wait)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -81,7 +83,7 @@ int ABT_pool_user_def_set_pop_wait(ABT_pool_user_def def, ABT_pool_user_pop_wait
 
 int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many_fn p_pop_many)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -91,7 +93,7 @@ int ABT_pool_user_def_set_pop_many(ABT_pool_user_def def, ABT_pool_user_pop_many
 
 int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_many_fn p_push_many)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);
@@ -101,7 +103,7 @@ int ABT_pool_user_def_set_push_many(ABT_pool_user_def def, ABT_pool_user_push_ma
 
 int ABT_pool_user_def_set_print_all(ABT_pool_user_def def, ABT_pool_user_print_all_fn p_print_all)
 {
-    struct abti_pool_user_def *user_def = get_user_def(def);
+    struct abti_pool_user_def *user_def = get_user_def(def, __func__);
 
     if (ABTI_REFUSE(!user_def))
         return abti_error(ABT_ERR_INV_POOL_USER_DEF);

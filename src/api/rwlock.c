@@ -22,9 +22,24 @@ int ABT_rwlock_free(ABT_rwlock *rwlock)
 {
     if (ABTI_REFUSE(RWLOCK_IS_BAD(*rwlock)))
         return abti_error(ABT_ERR_INV_RWLOCK);
+    if (ABTI_MISUSED(abti_misuse_of_free(*rwlock, ABTI_HANDLE_RWLOCK, __func__)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
     abti_ledger_free(*rwlock);
     *rwlock = ABT_RWLOCK_NULL;
     return ABT_SUCCESS;
+}
+
+static void rwlock_begin(ABT_rwlock rwlock, bool writes, const char *function)
+{
+    if (ABTI_UNLIKELY(abti_ledger_on))
+        abti_misuse_of_rwlock(rwlock, writes, function);
+}
+
+static void rwlock_end(ABT_rwlock rwlock)
+{
+    abti_annotate_acquire(rwlock);
+    if (ABTI_UNLIKELY(abti_ledger_on))
+        abti_misuse_note_rwlocked(rwlock);
 }
 
 int ABT_rwlock_rdlock(ABT_rwlock rwlock)
@@ -33,8 +48,9 @@ int ABT_rwlock_rdlock(ABT_rwlock rwlock)
         return abti_error(ABT_ERR_INV_RWLOCK);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
+    rwlock_begin(rwlock, false, __func__);
     abti_rwlock_rdlock(rwlock);
-    abti_annotate_acquire(rwlock);
+    rwlock_end(rwlock);
     return ABT_SUCCESS;
 }
 
@@ -44,14 +60,17 @@ int ABT_rwlock_wrlock(ABT_rwlock rwlock)
         return abti_error(ABT_ERR_INV_RWLOCK);
     if (abti_may_not_wait())
         return abti_error(ABT_ERR_RWLOCK);
+    rwlock_begin(rwlock, true, __func__);
     abti_rwlock_wrlock(rwlock);
-    abti_annotate_acquire(rwlock);
+    rwlock_end(rwlock);
     return ABT_SUCCESS;
 }
 
 int ABT_rwlock_unlock(ABT_rwlock rwlock)
 {
     if (ABTI_REFUSE(RWLOCK_IS_BAD(rwlock)))
+        return abti_error(ABT_ERR_INV_RWLOCK);
+    if (ABTI_MISUSED(abti_misuse_of_rwunlock(rwlock, __func__)))
         return abti_error(ABT_ERR_INV_RWLOCK);
     abti_annotate_release(rwlock);
     abti_rwlock_unlock(rwlock);

@@ -82,13 +82,26 @@ void abti_sched_unmake_basic(ABT_sched sched, int num_pools, ABT_pool *pools)
     }
 }
 
+int abti_sched_check_parts(int num_pools, ABT_pool *pools, ABT_sched_config config, const char *function)
+{
+    if (ABTI_REFUSE(ABTI_IS_STALE(config, ABT_SCHED_CONFIG_NULL, ABTI_HANDLE_SCHED_CONFIG, function)))
+        return ABT_ERR_INV_SCHED_CONFIG;
+    for (int i = 0; pools && i < num_pools; i++) {
+        if (ABTI_REFUSE(ABTI_IS_STALE(pools[i], ABT_POOL_NULL, ABTI_HANDLE_POOL, function)))
+            return ABT_ERR_INV_POOL;
+    }
+    return ABT_SUCCESS;
+}
+
 int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
                            ABT_sched *newsched)
 {
     ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
     if (ABTI_REFUSE(num_pools < 0))
         return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_sched_make_basic(predef, num_pools, pools, config, newsched);
+    int code = abti_sched_check_parts(num_pools, pools, config, __func__);
+    if (code == ABT_SUCCESS)
+        code = abti_sched_make_basic(predef, num_pools, pools, config, newsched);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
@@ -96,10 +109,14 @@ int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *poo
 static int create_by(ABT_sched_def *def, ABTX_sched_def picks, int num_pools, ABT_pool *pools, ABT_sched_config config,
                      ABT_sched *newsched)
 {
+    const char *function = picks ? "ABTX_sched_create" : "ABT_sched_create";
     if (ABTI_REFUSE(num_pools < 0))
         return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_sched_check_parts(num_pools, pools, config, function);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
     struct pool_list list;
-    int code = pool_list_init(&list, num_pools, pools, ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC);
+    code = pool_list_init(&list, num_pools, pools, ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     code = picks ? abti_sched_create_picked(picks, list.num, list.pools, config, newsched)
@@ -121,7 +138,9 @@ int ABTX_sched_create(ABTX_sched_def def, int num_pools, ABT_pool *pools, ABT_sc
     if (ABTI_REFUSE(!newsched))
         return abti_error(ABT_ERR_INV_ARG);
     *newsched = ABT_SCHED_NULL;
-    return ABTI_REFUSE(!def) ? abti_error(ABT_ERR_INV_ARG) : create_by(NULL, def, num_pools, pools, config, newsched);
+    return ABTI_REFUSE(ABTI_IS_BAD(def, NULL, ABTI_HANDLE_SCHED_DEF))
+               ? abti_error(ABT_ERR_INV_ARG)
+               : create_by(NULL, def, num_pools, pools, config, newsched);
 }
 
 int ABT_sched_free(ABT_sched *sched)

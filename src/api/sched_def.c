@@ -6,6 +6,8 @@
 
 _Static_assert(offsetof(struct ABT_sched_opaque, data) == 0, "programs read it there (ABTX_sched_data)");
 
+#define DEF_IS_BAD(h) ABTI_IS_BAD(h, NULL, ABTI_HANDLE_SCHED_DEF)
+
 int ABTX_sched_def_create(ABTX_sched_pick_fn pick, ABTX_sched_def *newdef)
 {
     if (ABTI_REFUSE(!pick || !newdef))
@@ -14,22 +16,23 @@ int ABTX_sched_def_create(ABTX_sched_pick_fn pick, ABTX_sched_def *newdef)
     if (!def)
         return abti_error(ABT_ERR_MEM);
     def->pick = pick;
+    abti_ledger_made(def, ABTI_HANDLE_SCHED_DEF);
     *newdef = def;
     return ABT_SUCCESS;
 }
 
 int ABTX_sched_def_free(ABTX_sched_def *def)
 {
-    if (ABTI_REFUSE(!def || !*def))
+    if (ABTI_REFUSE(!def || DEF_IS_BAD(*def)))
         return abti_error(ABT_ERR_INV_ARG);
-    free(*def);
+    abti_ledger_free(*def);
     *def = NULL;
     return ABT_SUCCESS;
 }
 
 #define SET(def, member, value)                                                                                        \
     ({                                                                                                                 \
-        if (ABTI_REFUSE(!(def)))                                                                                       \
+        if (ABTI_REFUSE(DEF_IS_BAD(def)))                                                                              \
             return abti_error(ABT_ERR_INV_ARG);                                                                        \
         (def)->member = (value);                                                                                       \
         ABT_SUCCESS;                                                                                                   \

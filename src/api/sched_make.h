@@ -5,6 +5,13 @@
 #include <abt.h>
 #include "base/compiler.h"
 
+/*
+ * What a scheduler is to be made of, while misuse is looked for: ABT_SUCCESS, or the code for what is none or has been
+ * freed. `function` is the one that the user has called.
+ */
+int abti_sched_check_parts(int num_pools, ABT_pool *pools, ABT_sched_config config,
+                           const char *function) ABTI_MUST_CHECK;
+
 /* Does what ABT_sched_create_basic does. Returns an ABT code, without a report of the error. */
 int abti_sched_make_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
                           ABT_sched *newsched) ABTI_MUST_CHECK;

@@ -246,6 +246,13 @@ int ABT_self_suspend(void)
     return abti_suspend(es, es->cur);
 }
 
+/* Null, or not what may be gone to while misuse is looked for. `resumed`: it is to be resumed. */
+ABTI_INLINE bool is_wrong_target(ABT_thread target, bool resumed, const char *function)
+{
+    return abti_is_seldom(target) &&
+           (abti_thread_is_null(target) || ABTI_MISUSED(abti_misuse_of_target(target, resumed, function)));
+}
+
 /*
  * Checks the caller and the target of a *_to function. Main schedulers are neither; a target may be the caller where
  * that is allowed.
@@ -255,7 +262,7 @@ static int check_to(abti_es *es, ABT_thread target, bool self_allowed, const cha
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return code;
-    if (ABTI_THREAD_IS_BAD_IN(target, function) || abti_unit_is_tasklet(target) ||
+    if (is_wrong_target(target, self_allowed, function) || abti_unit_is_tasklet(target) ||
         (!self_allowed && target == es->cur) || ((es->cur->flags | target->flags) & ABTI_UNIT_MAIN_SCHED))
         return ABT_ERR_INV_THREAD;
     return ABT_SUCCESS;
@@ -302,7 +309,7 @@ static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread threa
 int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_thread_is_null(thread) || !abti_may_hand_over(es, es->cur, thread)))
+    if (ABTI_UNLIKELY(!es || abti_is_seldom(thread) || !abti_may_hand_over(es, es->cur, thread)))
         return resume_suspend_to_checked(es, thread);
     return abti_hand_over(es, es->cur, thread);
 }

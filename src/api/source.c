@@ -5,6 +5,8 @@
 #include "run/sched.h"
 #include "stream/source.h"
 
+#define SOURCE_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_SOURCE, __func__)
+
 int ABTX_source_create(ABTX_source_fn ask, void *arg, ABTX_source *newsource)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
@@ -17,23 +19,24 @@ int ABTX_source_create(ABTX_source_fn ask, void *arg, ABTX_source *newsource)
     source->ask = ask;
     source->arg = arg;
     abti_spin_init(&source->lock, ABTI_RANK_LEAF);
+    abti_ledger_made(source, ABTI_HANDLE_SOURCE);
     *newsource = source;
     return ABT_SUCCESS;
 }
 
 int ABTX_source_free(ABTX_source *source)
 {
-    if (ABTI_REFUSE(!source || !*source))
+    if (ABTI_REFUSE(!source || SOURCE_IS_BAD(*source)))
         return abti_error(ABT_ERR_INV_ARG);
     abti_source_detach_all(*source);
-    free(*source);
+    abti_ledger_free(*source);
     *source = NULL;
     return ABT_SUCCESS;
 }
 
 int ABTX_source_attach(ABTX_source source, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(source, xstream);
+    int code = abti_check_callee_and_xstream(source, ABTI_HANDLE_SOURCE, xstream, __func__);
     if (code == ABT_SUCCESS)
         code = abti_source_attach(source, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -41,7 +44,7 @@ int ABTX_source_attach(ABTX_source source, ABT_xstream xstream)
 
 int ABTX_source_detach(ABTX_source source, ABT_xstream xstream)
 {
-    int code = abti_check_callee_and_xstream(source, xstream);
+    int code = abti_check_callee_and_xstream(source, ABTI_HANDLE_SOURCE, xstream, __func__);
     if (code == ABT_SUCCESS)
         code = abti_source_detach(source, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -49,7 +52,7 @@ int ABTX_source_detach(ABTX_source source, ABT_xstream xstream)
 
 int ABTX_source_get_idle(ABTX_source source, const volatile int **idle)
 {
-    if (ABTI_REFUSE(!source || !idle))
+    if (ABTI_REFUSE(SOURCE_IS_BAD(source) || !idle))
         return abti_error(ABT_ERR_INV_ARG);
     *idle = (const volatile int *)&source->idle; /* an atomic int is nothing else, on all machines that there are */
     return ABT_SUCCESS;
@@ -57,7 +60,7 @@ int ABTX_source_get_idle(ABTX_source source, const volatile int **idle)
 
 int ABTX_source_wake_one(ABTX_source source)
 {
-    if (ABTI_REFUSE(!source))
+    if (ABTI_REFUSE(SOURCE_IS_BAD(source)))
         return abti_error(ABT_ERR_INV_ARG);
     abti_source_wake_one(source);
     return ABT_SUCCESS;

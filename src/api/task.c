@@ -84,7 +84,8 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *task, "ABT_task_free")))
         return abti_error(ABT_ERR_INV_TASK);
-    abti_join(es, *task, task);
+    if (!es || !abti_try_join_lone(es, *task, task))
+        abti_join(es, *task, task);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }
@@ -101,7 +102,7 @@ ABTI_HOT int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
+    if (ABTI_UNLIKELY(!es || abti_is_seldom(unit)))
         return task_free_checked(es, task);
     if (ABTI_UNLIKELY(!abti_may_free_at_once(es, unit)))
         return task_free_general(es, task);

@@ -63,10 +63,13 @@ static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(v
     (*unit)->stack = stack;
     if (attr->callback)
         code = abti_unit_set_migrated(*unit, attr->callback, attr->callback_arg);
-    if (code == ABT_SUCCESS)
+    if (code == ABT_SUCCESS) {
         abti_note_unit(*unit);
-    else
+        if (attr->stackaddr && ABTI_UNLIKELY(abti_ledger_on))
+            abti_ledger_note_stack(*unit, attr->stackaddr, attr->stacksize);
+    } else {
         abti_unit_free(*unit);
+    }
     return code;
 }
 
@@ -104,6 +107,12 @@ static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *a
     return ABT_SUCCESS;
 }
 
+/* An attribute of new ULTs is no more, or is none, or another ULT has its stack. */
+ABTI_INLINE bool is_attr_bad(ABT_thread_attr attr, const char *function)
+{
+    return ABTI_MISUSED(!ABTI_ATTR_IS_NULL(attr) && abti_misuse_of_attr(attr, function));
+}
+
 /* Creates a ULT in any case, for ABT_thread_create. */
 static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                                                ABT_thread *newthread)
@@ -116,6 +125,8 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_create")))
         return abti_error(ABT_ERR_INV_ARG);
+    if (is_attr_bad(attr, "ABT_thread_create"))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
@@ -189,6 +200,8 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
         return abti_error(ABT_ERR_INV_ARG);
+    if (is_attr_bad(attr, __func__))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
     return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
@@ -227,7 +240,7 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
+    if (is_attr_bad(attr, __func__) || ABTI_REFUSE(!ABTI_ATTR_IS_NULL(attr) && attr->stackaddr))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
     bool plain = newthread_list && ABTI_ATTR_IS_NULL(attr);
     for (int i = 0; i < num_threads;) {
@@ -276,6 +289,8 @@ static ABTI_NOINLINE int thread_create_to_general(ABT_pool pool, void (*thread_f
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_MISUSED(abti_misuse_of_function(thread_func, "ABT_thread_create_to")))
         return abti_error(ABT_ERR_INV_ARG);
+    if (is_attr_bad(attr, "ABT_thread_create_to"))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
     abti_unit *unit;
     code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
     if (code == ABT_SUCCESS && !abti_has_stack_for(es, unit)) {
@@ -326,8 +341,8 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_UNLIKELY(abti_thread_is_null(unit) || ABTI_POOL_IS_NULL(pool)) ||
-        ABTI_UNLIKELY(!abti_unit_is_done(unit)) || ABTI_UNLIKELY(!abti_cpu_is_set(&pool->quick_create)) ||
+    if (ABTI_UNLIKELY(abti_is_seldom(unit) || abti_is_seldom(pool)) || ABTI_UNLIKELY(!abti_unit_is_done(unit)) ||
+        ABTI_UNLIKELY(!abti_cpu_is_set(&pool->quick_create)) ||
         ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
         return thread_revive_checked(pool, thread_func, arg, thread);
     abti_unit_set_pool(unit, pool);
@@ -357,16 +372,33 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
 
 /* --- Joining and freeing --- */
 
+static int join_or_free(abti_es *es, abti_unit *unit, ABT_thread *handle)
+{
+    return es && abti_try_join_lone(es, unit, handle) ? ABT_SUCCESS : abti_join(es, unit, handle);
+}
+
+/* Out of line: it has something to do when it has waited. */
+static ABTI_COLD int thread_join_seldom(abti_es *es, ABT_thread thread)
+{
+    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, "ABT_thread_join")))
+        return abti_error_in(ABT_ERR_INV_THREAD, "ABT_thread_join");
+    int code = join_or_free(es, thread, NULL);
+    if (ABTI_UNLIKELY(abti_ledger_on))
+        abti_ledger_note_end(thread);
+    return code;
+}
+
 int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code;
-    if (es && !abti_thread_is_null(thread) && abti_unit_is_fresh_default(thread) &&
-        abti_join_in_place(es, thread, NULL, &code))
+    if (abti_is_seldom(thread))
+        return thread_join_seldom(es, thread);
+    if (es && abti_unit_is_fresh_default(thread) && abti_join_in_place(es, thread, NULL, &code))
         return code;
-    if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, __func__)))
+    if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    return es && abti_try_join_lone(es, thread, NULL) ? ABT_SUCCESS : abti_join(es, thread, NULL);
+    return join_or_free(es, thread, NULL);
 }
 
 static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
@@ -375,7 +407,7 @@ static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, *thread, "ABT_thread_free")))
         return abti_error(ABT_ERR_INV_THREAD);
-    return abti_join(es, *thread, thread);
+    return join_or_free(es, *thread, thread);
 }
 
 /* Frees a unit that has ended, if it is nothing but its descriptor. */
@@ -388,11 +420,6 @@ ABTI_INLINE bool free_at_once(abti_es *es, abti_unit *unit, ABT_thread *thread)
     return true;
 }
 
-static ABTI_NOINLINE int thread_free_general(abti_es *es, ABT_thread *thread)
-{
-    return abti_try_join_lone(es, *thread, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
-}
-
 /*
  * A unit that has not been touched, at a glance, is one that can be joined: main schedulers' never look so.
  */
@@ -401,14 +428,14 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
     int code;
-    if (ABTI_UNLIKELY(!es || abti_thread_is_null(unit)))
+    if (ABTI_UNLIKELY(!es || abti_is_seldom(unit)))
         return thread_free_checked(es, thread);
     if (ABTI_LIKELY(abti_unit_is_fresh_default(unit))) {
         if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
             return code;
         return abti_join_shared(es, unit, thread);
     }
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_general(es, thread);
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
@@ -433,7 +460,7 @@ static int free_ended(ABT_thread *threads, int num)
 {
     abti_es *es = abti_es_self;
     int i = 0;
-    while (es && i < num && !abti_thread_is_null(threads[i]) && free_at_once(es, threads[i], &threads[i]))
+    while (es && i < num && !abti_is_seldom(threads[i]) && free_at_once(es, threads[i], &threads[i]))
         i++;
     return i;
 }

@@ -178,6 +178,7 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr *attr)
         .callback_arg = migrated.arg,
     };
     get_stack(thread, &copy->stackaddr, &copy->stacksize);
+    abti_ledger_made(copy, ABTI_HANDLE_THREAD_ATTR);
     *attr = copy;
     return ABT_SUCCESS;
 }

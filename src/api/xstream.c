@@ -11,8 +11,10 @@
 #include "stream/xstream.h"
 
 /* Makes a scheduler, as the user gives it, ready to be a main scheduler. A null one becomes a new default one. */
-static int claim_main_sched(ABT_sched sched, abti_sched **out)
+static int claim_main_sched(ABT_sched sched, abti_sched **out, const char *function)
 {
+    if (ABTI_REFUSE(ABTI_IS_STALE(sched, ABT_SCHED_NULL, ABTI_HANDLE_SCHED, function)))
+        return ABT_ERR_INV_SCHED;
     if (ABTI_SCHED_IS_NULL(sched)) {
         int code = abti_sched_make_basic(ABT_SCHED_DEFAULT, 0, NULL, ABT_SCHED_CONFIG_NULL, &sched);
         if (code != ABT_SUCCESS)
@@ -36,10 +38,10 @@ static void unclaim_main_sched(ABT_sched given, abti_sched *sched)
         abti_sched_destroy(sched);
 }
 
-static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream)
+static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream, const char *function)
 {
     abti_sched *sched;
-    int code = claim_main_sched(given, &sched);
+    int code = claim_main_sched(given, &sched, function);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     code = abti_es_create(sched, rank, newxstream);
@@ -56,7 +58,7 @@ int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream)
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    return xstream_create(sched, -1, newxstream);
+    return xstream_create(sched, -1, newxstream, __func__);
 }
 
 int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstream)
@@ -67,7 +69,7 @@ int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstr
     /* This comes before the scheduler is looked at. Whether the rank is free when it is taken is another question. */
     if (ABTI_REFUSE(rank < 0 || !abti_es_rank_is_free(rank)))
         return abti_error(ABT_ERR_INV_XSTREAM_RANK);
-    return xstream_create(sched, rank, newxstream);
+    return xstream_create(sched, rank, newxstream, __func__);
 }
 
 int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
@@ -79,10 +81,12 @@ int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *p
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
     abti_sched *sched;
-    int code = abti_sched_make_basic(predef, num_pools, pools, config, &sched);
+    int code = abti_sched_check_parts(num_pools, pools, config, __func__);
+    if (code == ABT_SUCCESS)
+        code = abti_sched_make_basic(predef, num_pools, pools, config, &sched);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    code = xstream_create(sched, -1, newxstream);
+    code = xstream_create(sched, -1, newxstream, __func__);
     if (code != ABT_SUCCESS)
         abti_sched_unmake_basic(sched, num_pools, pools);
     return code;
@@ -200,10 +204,10 @@ static int check_set_main_sched(abti_es *self, abti_es *target)
     return ABT_SUCCESS;
 }
 
-static int set_main_sched(abti_es *target, ABT_sched given)
+static int set_main_sched(abti_es *target, ABT_sched given, const char *function)
 {
     abti_sched *sched;
-    int code = claim_main_sched(given, &sched);
+    int code = claim_main_sched(given, &sched, function);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     code = abti_es_set_main_sched(target, sched);
@@ -224,7 +228,7 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched)
     int code = check_set_main_sched(abti_es_self, xstream);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    return set_main_sched(xstream, sched);
+    return set_main_sched(xstream, sched, __func__);
 }
 
 int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools, ABT_pool *pools)
@@ -242,10 +246,12 @@ int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef prede
     if (ABTI_REFUSE(num_pools < 0))
         return abti_error(ABT_ERR_INV_ARG);
     abti_sched *sched;
-    code = abti_sched_make_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &sched);
+    code = abti_sched_check_parts(num_pools, pools, ABT_SCHED_CONFIG_NULL, __func__);
+    if (code == ABT_SUCCESS)
+        code = abti_sched_make_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &sched);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    code = set_main_sched(xstream, sched);
+    code = set_main_sched(xstream, sched, __func__);
     if (code != ABT_SUCCESS)
         abti_sched_unmake_basic(sched, num_pools, pools);
     return code;
@@ -333,6 +339,8 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return abti_error(code);
+    if (ABTI_MISUSED(abti_misuse_of_target(abti_unit_from_handle(unit), false, __func__)))
+        return abti_error(ABT_ERR_INV_UNIT);
     return schedule(es, abti_unit_from_handle(unit), pool);
 }
 
@@ -346,6 +354,10 @@ static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return abti_error_in(code, "ABT_self_schedule");
+    if (ABTI_REFUSE(ABTI_IS_STALE(pool, ABT_POOL_NULL, ABTI_HANDLE_POOL, "ABT_self_schedule")))
+        return abti_error_in(ABT_ERR_INV_POOL, "ABT_self_schedule");
+    if (ABTI_MISUSED(abti_misuse_of_target(thread, false, "ABT_self_schedule")))
+        return abti_error_in(ABT_ERR_INV_THREAD, "ABT_self_schedule");
     return schedule(es, thread, pool);
 }
 

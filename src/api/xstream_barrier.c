@@ -1,9 +1,9 @@
 #include <stdlib.h>
-#include "api/check.h"
+#include "api/misuse.h"
 #include "os/annotate.h"
 #include "sync/xbarrier.h"
 
-#define XBARRIER_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_BARRIER_NULL)
+#define XBARRIER_IS_BAD(h) ABTI_IS_BAD(h, ABT_XSTREAM_BARRIER_NULL, ABTI_HANDLE_XBARRIER)
 
 int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbarrier)
 {
@@ -14,23 +14,26 @@ int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbar
     if (!barrier)
         return abti_error(ABT_ERR_MEM);
     abti_xbarrier_init(barrier, num_waiters);
+    abti_ledger_made(barrier, ABTI_HANDLE_XBARRIER);
     *newbarrier = barrier;
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_barrier_free(ABT_xstream_barrier *barrier)
 {
-    if (ABTI_REFUSE(XBARRIER_IS_NULL(*barrier)))
+    if (ABTI_REFUSE(XBARRIER_IS_BAD(*barrier)))
+        return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
+    if (ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_XBARRIER, __func__)))
         return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
     abti_xbarrier_fini(*barrier);
-    free(*barrier);
+    abti_ledger_free(*barrier);
     *barrier = ABT_XSTREAM_BARRIER_NULL;
     return ABT_SUCCESS;
 }
 
 int ABT_xstream_barrier_wait(ABT_xstream_barrier barrier)
 {
-    if (ABTI_REFUSE(XBARRIER_IS_NULL(barrier)))
+    if (ABTI_REFUSE(XBARRIER_IS_BAD(barrier)))
         return abti_error(ABT_ERR_INV_XSTREAM_BARRIER);
     abti_annotate_release(barrier);
     abti_xbarrier_wait(barrier);

@@ -6,6 +6,7 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "run/yield.h"
+#include "unit/ledger.h"
 #include "idle/idle.h"
 #include "idle/leader.h"
 
@@ -436,5 +437,5 @@ void abti_driver_free(ABTX_driver driver)
     abti_spin_lock(&abti_rt.lock);
     drivers[driver->index] = NULL;
     abti_spin_unlock(&abti_rt.lock);
-    free(driver);
+    abti_ledger_free(driver);
 }

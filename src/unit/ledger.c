@@ -16,14 +16,20 @@ struct ledger_entry {
     const void *handle;
     void (*release)(void *); /* freed: lets go of it */
     struct abti_ledger_note note;
+    struct ledger_entry *next_stack; /* of stack_entries; while size is not 0 */
+    uintptr_t stack;                 /* a unit's stack in the user's memory */
+    size_t size;                     /* of that. 0: it has none there */
 };
 
 bool abti_ledger_on;
+_Atomic(uint8_t) abti_ledger_misses[ABTI_NUM_HANDLE_KINDS];
 
 static struct abti_spin ledger_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF); /* everything below */
 static struct ledger_entry *entry_buckets[BUCKETS];
 static struct ledger_entry *kept_entries[KEPT]; /* a ring of freed ones; NULL: a place without one */
 static unsigned oldest_entry;                   /* the place of the oldest */
+static void (*ledger_at_end)(abti_unit *unit);  /* constant while misuse is looked for */
+static struct ledger_entry *stack_entries;      /* units with a stack in the user's memory */
 
 static struct ledger_entry **entry_bucket(const void *handle)
 {
@@ -54,10 +60,18 @@ struct abti_party abti_party_self(void)
     return party;
 }
 
-void abti_ledger_begin(void)
+void abti_ledger_begin(void (*at_end)(abti_unit *unit))
 {
+    ledger_at_end = at_end;
     abti_ledger_on = true;
     abti_annotate_look_at_handles(true);
+}
+
+/* What there is of all kinds is not known from now on. */
+static void miss_all(void)
+{
+    for (int kind = 0; kind < ABTI_NUM_HANDLE_KINDS; kind++)
+        abti_store_relaxed(&abti_ledger_misses[kind], 1); /* relaxed: as in abti_ledger_made */
 }
 
 static void let_go_of_entry(struct ledger_entry *entry)
@@ -71,6 +85,8 @@ static void let_go_of_entry(struct ledger_entry *entry)
 
 void abti_ledger_end(void)
 {
+    if (abti_ledger_on)
+        miss_all();
     abti_ledger_on = false;
     abti_annotate_look_at_handles(false);
     for (size_t i = 0; i < BUCKETS; i++) {
@@ -82,6 +98,18 @@ void abti_ledger_end(void)
     }
     for (size_t i = 0; i < KEPT; i++)
         kept_entries[i] = NULL;
+    stack_entries = NULL;
+}
+
+/* lock held */
+static void forget_stack(struct ledger_entry *entry)
+{
+    struct ledger_entry **link = &stack_entries;
+    while (entry->size > 0 && *link != entry)
+        link = &(*link)->next_stack;
+    if (entry->size > 0)
+        *link = entry->next_stack;
+    entry->size = 0;
 }
 
 /* Puts an entry in. Returns the one that it takes the place of, or itself if that cannot be. lock held */
@@ -90,24 +118,36 @@ static struct ledger_entry *put_entry(struct ledger_entry *entry)
     struct ledger_entry **link = find_in_ledger(entry->handle), *old = *link;
     if (old && old->note.freed)
         return entry; /* it is kept back: its address is nobody else's */
+    if (old)
+        forget_stack(old);
     entry->next = old ? old->next : NULL;
     *link = entry;
     return old; /* of an object that has gone behind our back */
 }
 
-void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *))
+static void make_entry(const void *handle, const struct abti_ledger_note *note)
 {
     struct ledger_entry *entry = malloc(sizeof(*entry));
-    if (!entry)
+    if (!entry) {
+        abti_store_relaxed(&abti_ledger_misses[note->kind], 1); /* relaxed: as in abti_ledger_made */
         return;
-    *entry = (struct ledger_entry){
-        .handle = handle,
-        .note = {.kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()},
-    };
+    }
+    *entry = (struct ledger_entry){.handle = handle, .note = *note};
     abti_spin_lock(&ledger_lock);
     entry = put_entry(entry);
     abti_spin_unlock(&ledger_lock);
     free(entry);
+}
+
+void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *))
+{
+    make_entry(handle, &(struct abti_ledger_note){
+                           .kind = kind, .tasklet = tasklet, .func = func, .creator = abti_party_self()});
+}
+
+void abti_ledger_note_foreign(const void *handle, enum abti_handle_kind kind)
+{
+    make_entry(handle, &(struct abti_ledger_note){.kind = kind, .foreign = true});
 }
 
 /* Takes the oldest of those that are kept back out, to put `entry` there. NULL: none is. lock held */
@@ -121,6 +161,47 @@ static struct ledger_entry *exchange_oldest(struct ledger_entry *entry)
     return old;
 }
 
+void abti_ledger_note_end(abti_unit *unit)
+{
+    ledger_at_end(unit);
+}
+
+void abti_ledger_note_popped(const void *unit, bool popped)
+{
+    abti_spin_lock(&ledger_lock);
+    struct ledger_entry *entry = *find_in_ledger(unit);
+    if (entry)
+        entry->note.popped = popped;
+    abti_spin_unlock(&ledger_lock);
+}
+
+void abti_ledger_note_stack(const void *unit, const void *address, size_t size)
+{
+    abti_spin_lock(&ledger_lock);
+    struct ledger_entry *entry = *find_in_ledger(unit);
+    if (entry && size > 0) {
+        entry->stack = (uintptr_t)address;
+        entry->size = size;
+        entry->next_stack = stack_entries;
+        stack_entries = entry;
+    }
+    abti_spin_unlock(&ledger_lock);
+}
+
+const void *abti_ledger_stack_user(const void *address, size_t size)
+{
+    const void *user = NULL;
+    uintptr_t begin = (uintptr_t)address, end = begin + size;
+    abti_spin_lock(&ledger_lock);
+    for (struct ledger_entry *entry = stack_entries; entry && !user; entry = entry->next_stack) {
+        if (entry->stack < end && begin < entry->stack + entry->size &&
+            !abti_unit_is_done((abti_unit *)(uintptr_t)entry->handle))
+            user = entry->handle;
+    }
+    abti_spin_unlock(&ledger_lock);
+    return user;
+}
+
 bool abti_ledger_keep(void *handle, void (*release)(void *))
 {
     struct ledger_entry *old = NULL;
@@ -129,6 +210,7 @@ bool abti_ledger_keep(void *handle, void (*release)(void *))
     if (entry && entry->note.freed)
         entry = NULL;
     if (entry) {
+        forget_stack(entry);
         entry->note.freed = true;
         entry->note.freer = abti_party_self();
         entry->release = release;
@@ -161,4 +243,6 @@ void abti_ledger_forget(void)
     memset(entry_buckets, 0, sizeof(entry_buckets));
     memset(kept_entries, 0, sizeof(kept_entries));
     oldest_entry = 0;
+    stack_entries = NULL;
+    miss_all();
 }

@@ -1,7 +1,9 @@
 /*
  * Which objects the user has made, and which of them were freed not long ago: kept while misuse is looked for
- * (ABT_CHECK), so that a handle that is used after its object has gone is told by name. What the ledger does not know,
- * such as an object in the user's memory or one made before ABT_init, it says nothing of.
+ * (ABT_CHECK), so that a handle that is used after its object has gone is told by name, and so is one that is none.
+ * Of each kind the ledger knows all objects, unless some were made while misuse was not looked for, such as before
+ * ABT_init, or there was no memory to note them; that is noted of the kind. What lies in the program's own memory is
+ * entered when it is first met.
  *
  * A freed object is kept back until many others have been freed, so that its address is nobody else's meanwhile.
  */
@@ -10,9 +12,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "rt/types.h"
 
+/* In the order of api/misuse.c's names. */
 enum abti_handle_kind {
     ABTI_HANDLE_UNIT,
     ABTI_HANDLE_POOL,
@@ -25,6 +30,17 @@ enum abti_handle_kind {
     ABTI_HANDLE_FUTURE,
     ABTI_HANDLE_BARRIER,
     ABTI_HANDLE_KEY,
+    ABTI_HANDLE_XBARRIER,
+    ABTI_HANDLE_TIMER,
+    ABTI_HANDLE_THREAD_ATTR,
+    ABTI_HANDLE_MUTEX_ATTR,
+    ABTI_HANDLE_POOL_CONFIG,
+    ABTI_HANDLE_SCHED_CONFIG,
+    ABTI_HANDLE_POOL_DEF,
+    ABTI_HANDLE_SCHED_DEF,
+    ABTI_HANDLE_DRIVER,
+    ABTI_HANDLE_SOURCE,
+    ABTI_NUM_HANDLE_KINDS,
 };
 
 /* The unit or thread that made or freed something. The unit may be no more: it is only to be printed. */
@@ -37,7 +53,9 @@ struct abti_party {
 struct abti_ledger_note {
     enum abti_handle_kind kind;
     bool freed;
-    bool tasklet;         /* of a unit */
+    bool foreign; /* it lies in the program's own memory: nobody has made it by a call */
+    bool tasklet; /* of a unit */
+    bool popped;  /* of a unit: the user has popped it, and has not pushed or run it since, as far as is known */
     void (*func)(void *); /* of a unit: the function with which it was made */
     struct abti_party creator, freer;
 };
@@ -45,8 +63,14 @@ struct abti_ledger_note {
 /* Written by abti_ledger_begin and abti_ledger_end, while there is one thread only. */
 extern bool abti_ledger_on ABTI_HIDDEN;
 
-/* Begins with nothing known. */
-void abti_ledger_begin(void);
+/* Objects of a kind may have been made that the ledger does not know. Each is set once, to spare those that look. */
+extern _Atomic(uint8_t) abti_ledger_misses[ABTI_NUM_HANDLE_KINDS] ABTI_HIDDEN;
+
+/* Begins with nothing known. `at_end` is told of each unit that is known when it has ended, at least once. */
+void abti_ledger_begin(void (*at_end)(abti_unit *unit));
+
+/* A unit has ended, and is about to be freed or revived, or has been joined. While misuse is looked for. */
+void abti_ledger_note_end(abti_unit *unit);
 
 /* Forgets everything, and lets go of what was kept back. */
 void abti_ledger_end(void);
@@ -56,6 +80,18 @@ struct abti_party abti_party_self(void);
 
 /* An object has been made by the caller. Without memory it stays unknown. func: of a unit, else NULL. */
 void abti_ledger_note_made(const void *handle, enum abti_handle_kind kind, bool tasklet, void (*func)(void *));
+
+/* An object has been met in the program's own memory. */
+void abti_ledger_note_foreign(const void *handle, enum abti_handle_kind kind);
+
+/* Sets note->popped of a unit that is known. */
+void abti_ledger_note_popped(const void *unit, bool popped);
+
+/* A unit that is known has this memory of the user's for its stack, until it goes. */
+void abti_ledger_note_stack(const void *unit, const void *address, size_t size);
+
+/* The unit that has a part of this memory for its stack, and has not ended as far as is known. NULL: none has. */
+const void *abti_ledger_stack_user(const void *address, size_t size);
 
 /*
  * An object goes: it is kept back, and `release` is called with it later. False: the ledger does not know it, and the
@@ -70,6 +106,8 @@ ABTI_INLINE void abti_ledger_made(const void *handle, enum abti_handle_kind kind
 {
     if (ABTI_UNLIKELY(abti_ledger_on))
         abti_ledger_note_made(handle, kind, false, NULL);
+    else if (ABTI_UNLIKELY(!abti_load_relaxed(&abti_ledger_misses[kind]))) /* relaxed: who has the handle comes later */
+        abti_store_relaxed(&abti_ledger_misses[kind], 1);                  /* relaxed: as above */
 }
 
 /* free(), of memory that is an object. */
