@@ -209,6 +209,8 @@ static void test_when_blocking(const char *name, void (*leave)(void), void (*wak
     if (leave != leave_by_suspend_to)
         must(ABT_pool_push_thread(from, next_thread));
     must(ABT_thread_free(&next_thread));
+    (void)ABT_mutex_trylock(awaited_mutex); /* it is locked still, or again */
+    must(ABT_mutex_unlock(awaited_mutex));
     must(ABT_mutex_free(&awaited_mutex));
     must(ABT_eventual_free(&awaited_eventual));
     must(ABT_xstream_free(&xstream));
