@@ -38,7 +38,9 @@ ABTI_INLINE int check_pair(ABT_cond cond, ABT_mutex mutex, const char *function)
         return ABT_ERR_INV_COND;
     if (ABTI_REFUSE(ABTI_IS_NULL(mutex, ABT_MUTEX_NULL)))
         return ABT_ERR_INV_MUTEX;
-    return ABTI_MISUSED(abti_misuse_of_unlock(mutex, function)) ? ABT_ERR_INV_MUTEX : ABT_SUCCESS;
+    return ABTI_MISUSED(abti_misuse_of_unlock(mutex, function) || abti_misuse_of_pair(cond, mutex, function))
+               ? ABT_ERR_INV_MUTEX
+               : ABT_SUCCESS;
 }
 
 /* After a wait: the mutex is held, and a signal may have come. */

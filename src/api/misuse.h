@@ -41,6 +41,10 @@ bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function) ABTI_COLD;
 void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function) ABTI_COLD;
 /* Before an unlock: nobody has it; what is others' is told only. */
 bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
+/* The condition belongs to another mutex. */
+bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function) ABTI_COLD;
+/* The unit, which is to be revived, has gone or has not ended. */
+bool abti_misuse_of_revive(abti_unit *unit, const char *function) ABTI_COLD;
 /* A new unit has no function. */
 bool abti_misuse_of_function(void (*func)(void *), const char *function) ABTI_COLD;
 

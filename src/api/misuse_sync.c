@@ -181,6 +181,19 @@ bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function)
     return abti_mutex_is_recursive(mutex);
 }
 
+bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function)
+{
+    char problem[PROBLEM];
+    abti_spin_lock(&cond->lock);
+    ABT_mutex own = cond->mutex;
+    abti_spin_unlock(&cond->lock);
+    if (!own || own == mutex)
+        return false;
+    snprintf(problem, sizeof(problem), "belongs to mutex %p, not to mutex %p", (void *)own, (void *)mutex);
+    abti_misuse_tell(function, cond, ABTI_HANDLE_COND, problem);
+    return true;
+}
+
 void abti_misuse_note_locked(ABT_mutex mutex)
 {
     const void *self = abti_mutex_self();

@@ -96,6 +96,16 @@ bool abti_misuse_of_target(abti_unit *unit, bool resumed, const char *function)
     return false;
 }
 
+bool abti_misuse_of_revive(abti_unit *unit, const char *function)
+{
+    if (abti_misuse_is_stale(unit, ABTI_HANDLE_UNIT, function))
+        return true;
+    if (abti_unit_is_done(unit))
+        return false;
+    abti_misuse_tell(function, unit, ABTI_HANDLE_UNIT, "has not ended");
+    return true;
+}
+
 bool abti_misuse_of_attr(ABT_thread_attr attr, const char *function)
 {
     char problem[TEXT + 64], user[TEXT];

@@ -455,5 +455,7 @@ int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool pool)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
+    if (ABTI_REFUSE(ABTI_IS_STALE(abti_unit_from_handle(unit), ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
+        return abti_error(ABT_ERR_INV_UNIT);
     return ABT_SUCCESS; /* pushing re-associates by itself */
 }

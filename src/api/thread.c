@@ -321,10 +321,16 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     return abti_yield_to_new(es, es->cur, unit);
 }
 
+static bool cannot_revive(ABT_thread thread, const char *function)
+{
+    return abti_thread_is_null(thread) || ABTI_MISUSED(abti_misuse_of_revive(thread, function)) ||
+           !abti_unit_is_done(thread);
+}
+
 static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD_IN(unit, "ABT_thread_revive") || !abti_unit_is_done(unit)))
+    if (ABTI_REFUSE(cannot_revive(unit, "ABT_thread_revive")))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_thread_revive")))
         return abti_error(ABT_ERR_INV_POOL);
@@ -358,7 +364,7 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_unit *unit = *thread;
-    if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(unit) || !abti_unit_is_done(unit) || abti_unit_is_tasklet(unit)))
+    if (ABTI_REFUSE(cannot_revive(unit, __func__) || abti_unit_is_tasklet(unit)))
         return abti_error(ABT_ERR_INV_THREAD);
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);

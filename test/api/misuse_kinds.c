@@ -349,6 +349,24 @@ static int free_own_mutex(void)
     return ABT_mutex_free(&own);
 }
 
+static int cond_of_another_mutex(void)
+{
+    ABT_mutex other;
+    struct timespec past = {0, 0};
+
+    must(ABT_mutex_lock(mutex));
+    if (ABT_cond_timedwait(cond, mutex, &past) != ABT_ERR_COND_TIMEDOUT) /* it belongs to this one from now on */
+        return ABT_SUCCESS;
+    must(ABT_mutex_create(&other));
+    must(ABT_mutex_lock(other));
+    return ABT_cond_wait(cond, other);
+}
+
+static int cond_without_lock(void)
+{
+    return ABT_cond_wait(cond, mutex);
+}
+
 /* --- Attributes, configurations, definitions and timers that have been freed --- */
 
 static int freed_attr(void)
@@ -603,6 +621,18 @@ static int schedule_blocked(void)
     return ABT_self_schedule(begun(waits_eventual), ABT_POOL_NULL);
 }
 
+static int revive_unended(void)
+{
+    ABT_thread thread = begun(waits_eventual);
+    return ABT_thread_revive(pool, nop, NULL, &thread);
+}
+
+static int revive_to_unended(void)
+{
+    ABT_thread thread = create(nop);
+    return ABT_thread_revive_to(pool, nop, NULL, &thread);
+}
+
 static int schedule_ended(void)
 {
     return ABT_self_schedule(ended(), ABT_POOL_NULL);
@@ -822,6 +852,9 @@ static const struct row {
     ROW(tasklet_ends_with_mutex, ABT_SUCCESS, END("tasklet " P OF)),
     ROW(lock_of_ended_ult, ABT_SUCCESS, THE("ABT_mutex_lock", "mutex") "is locked by " ULT ", which has ended$"),
     ROW(unlock_of_ended_ult, ABT_SUCCESS, THE("ABT_mutex_unlock", "mutex") "is locked by " ULT ", not by the caller$"),
+    ROW(cond_of_another_mutex, ABT_ERR_INV_MUTEX,
+        THE("ABT_cond_wait", "condition variable") "belongs to mutex " P ", not to mutex " P "$"),
+    ROW(cond_without_lock, ABT_ERR_INV_MUTEX, THE("ABT_cond_wait", "mutex") "is not locked$"),
     ROW(free_own_mutex, ABT_ERR_INV_MUTEX, "^libabt: ABT_mutex_free: mutex " P " lies in the program's own memory"),
 
     ROW(freed_attr, ABT_ERR_INV_THREAD_ATTR, THE("ABT_thread_attr_set_stacksize", "ULT attribute") "has been freed"),
@@ -856,6 +889,8 @@ static const struct row {
     ROW(yield_to_pooled, ABT_ERR_INV_THREAD, THE_ULT("ABT_self_yield_to") "stands in pool " P),
     ROW(suspend_to_ended, ABT_ERR_INV_THREAD, THE_ULT("ABT_self_suspend_to") "has ended$"),
     ROW(resume_yield_to_ready, ABT_ERR_INV_THREAD, THE_ULT("ABT_self_resume_yield_to") "is not blocked$"),
+    ROW(revive_unended, ABT_ERR_INV_THREAD, THE_ULT("ABT_thread_revive") "has not ended$"),
+    ROW(revive_to_unended, ABT_ERR_INV_THREAD, THE_ULT("ABT_thread_revive_to") "has not ended$"),
     ROW(schedule_blocked, ABT_ERR_INV_THREAD, THE_ULT("ABT_self_schedule") "is blocked$"),
     ROW(schedule_ended, ABT_ERR_INV_THREAD, THE_ULT("ABT_self_schedule") "has ended$"),
 
