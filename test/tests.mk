@@ -7,6 +7,7 @@ unit_tests = \
 	test/unit/base/heap \
 	test/unit/base/parse \
 	test/unit/rt/config \
+	test/unit/rt/counters \
 	test/unit/unit/key \
 	test/unit/rt/kvconf \
 	test/unit/pool/parking \

@@ -150,7 +150,7 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     es->parent = self;
     abti_tool_descend(es, 1);
     abti_es_set_dsched(es, NULL);
-    abti_budget_count(es);
+    abti_budget_count_any(es);
     abti_set_running(es, unit);
     abti_carrier_switch(es, self, c);
     es->cur = self;

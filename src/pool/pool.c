@@ -41,7 +41,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     abti_queue_init(&pool->inbox);
     abti_spin_lock(&abti_rt.lock);
     abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots)); /* relaxed: the lock orders it */
-    pool->id = abti_rt.next_pool_id++;
+    pool->id = abti_rt_next_id(&abti_rt.next_pool_id);
     pool->next = abti_rt.pools;
     if (pool->next)
         pool->next->prev = pool;

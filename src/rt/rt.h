@@ -2,6 +2,7 @@
 #ifndef ABTI_RT_RT_H
 #define ABTI_RT_RT_H
 
+#include <limits.h>
 #include "rt/config.h"
 #include "rt/self.h"
 
@@ -24,7 +25,7 @@ struct abti_rt {
     abti_es *xstreams;     /* in order of rank */
     int num_xstreams;
     abti_pool *pools;
-    int next_pool_id, next_sched_id;
+    int next_pool_id, next_sched_id;   /* see abti_rt_next_id */
     bool told;                         /* somebody listens to events, see run/told.h */
     _Atomic(uint32_t) inherited_slots; /* a bit for each slot. Creators of units read it without the lock, see
                                           pool/slot.h */
@@ -46,6 +47,17 @@ extern struct abti_rt abti_rt ABTI_HIDDEN;
  * when the library was loaded. The memory stays, since threads that are no more may have been changing it.
  */
 void abti_rt_forget(void);
+
+/*
+ * Counts on, and returns an id for a pool or a scheduler. Users have ids as ints, of which none is negative: after the
+ * last one come those that were given out long before. rt.lock is held.
+ */
+ABTI_INLINE int abti_rt_next_id(int *next)
+{
+    int id = *next;
+    *next = id < INT_MAX ? id + 1 : 0;
+    return id;
+}
 
 ABTI_INLINE bool abti_rt_is_up(void)
 {

@@ -1,7 +1,8 @@
 /*
  * The event budget of an ES: how many units may run before a look at events is due. Each unit that begins or goes on
  * takes one from it. When none is left, the ES looks at events, or sees that there is nothing to look at
- * (abti_renew_budget in run/sched.h), and the budget is filled again. It belongs to the ES's native thread alone.
+ * (abti_renew_budget in run/sched.h), and the budget is filled again. It belongs to the ES's native thread alone, and
+ * goes below 0 only by failed attempts to take from it, after each of which it is filled soon.
  */
 #ifndef ABTI_RUN_BUDGET_H
 #define ABTI_RUN_BUDGET_H
@@ -38,10 +39,18 @@ ABTI_INLINE bool abti_budget_allows(const abti_es *es)
     return es->budget > 1;
 }
 
-/* Takes one unit from the budget, which runs in any case. */
+/* Takes one unit from the budget, which allows it. */
 ABTI_INLINE void abti_budget_count(abti_es *es)
 {
+    abti_assert(es->budget > 0);
     es->budget--;
+}
+
+/* Takes one unit from the budget, if there is any left: nobody fills it for a user's scheduler. */
+ABTI_INLINE void abti_budget_count_any(abti_es *es)
+{
+    if (es->budget > 0)
+        es->budget--;
 }
 
 /* Whether a look is due. */

@@ -118,7 +118,7 @@ abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     /* The children give the ES back to us on this native thread, whatever becomes of them. */
     do {
         es->handoff = NULL;
-        abti_budget_count(es);
+        abti_budget_count_any(es);
         run_one(es, self, unit, dsched);
         unit = es->handoff;
     } while (unit && !(dsched && abti_unit_is_fresh_tasklet(unit)));

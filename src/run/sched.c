@@ -111,7 +111,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         sched->has_inbox = sched->has_inbox || pools[i]->priv_fifo;
     }
     abti_spin_lock(&abti_rt.lock);
-    sched->id = abti_rt.next_sched_id++;
+    sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
     abti_spin_unlock(&abti_rt.lock);
     sched->random = (uint32_t)sched->id * 2654435761u + 1;
     abti_ledger_made(sched, ABTI_HANDLE_SCHED);
