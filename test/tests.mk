@@ -269,6 +269,7 @@ regress_tests = \
 	test/regress/tasklet_joiner \
 	test/regress/tight_space \
 	test/regress/wake_handover \
+	test/regress/watch_asleep \
 	test/regress/yield_events
 
 # It reads the headers.

@@ -5,8 +5,7 @@
 
 void abti_ctx_to_ucontext(abti_ctx ctx, ucontext_t *ucontext)
 {
-    memset(ucontext, 0, sizeof(*ucontext));
-    abti_ucontext_set(ucontext, (uintptr_t)abti_ctx_suspended, (uintptr_t)ctx);
+    abti_ucontext_at((uintptr_t)abti_ctx_suspended, (uintptr_t)ctx, ucontext);
 }
 
 const uintptr_t *abti_ctx_resumes_at(abti_ctx ctx)
@@ -14,8 +13,8 @@ const uintptr_t *abti_ctx_resumes_at(abti_ctx ctx)
     return (const uintptr_t *)(const void *)((const char *)ctx + ABTI_CTX_RESUMES_AT);
 }
 
-void abti_ucontext_at(uintptr_t pc, ucontext_t *ucontext)
+void abti_ucontext_at(uintptr_t pc, uintptr_t sp, ucontext_t *ucontext)
 {
     memset(ucontext, 0, sizeof(*ucontext));
-    abti_ucontext_set(ucontext, pc, 0);
+    abti_ucontext_set(ucontext, pc, sp);
 }

@@ -33,7 +33,7 @@ void abti_ctx_to_ucontext(abti_ctx ctx, ucontext_t *ucontext);
 /* Where a suspended context keeps the address that it goes on at. */
 const uintptr_t *abti_ctx_resumes_at(abti_ctx ctx);
 
-/* Stands at this code; all other registers are zero. */
-void abti_ucontext_at(uintptr_t pc, ucontext_t *ucontext);
+/* Stands at this code; all other registers but the stack pointer are zero. */
+void abti_ucontext_at(uintptr_t pc, uintptr_t sp, ucontext_t *ucontext);
 
 #endif

@@ -58,7 +58,7 @@ static bool name_by_libunwind(const struct abti_libunwind *unw, uintptr_t code, 
     ucontext_t context;
     struct abti_unw_cursor cursor;
     struct abti_unw_proc proc;
-    abti_ucontext_at(code, &context);
+    abti_ucontext_at(code, 0, &context);
     if (unw->init_local2(&cursor, &context, ABTI_UNW_INIT_SIGNAL_FRAME) != 0)
         return false;
     int err = unw->get_proc_name(&cursor, name, size, offset);

@@ -3,8 +3,10 @@
 #define ABTI_OS_TASK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/compiler.h"
 
+/* The number of a native thread of which none is known. */
 enum { ABTI_TASK_UNKNOWN = 0 };
 
 /* The number of the calling native thread. ABTI_TASK_UNKNOWN: the system does not tell it. */
@@ -12,5 +14,16 @@ int abti_task_self(void);
 
 /* Sends a native thread of this process a signal that brings `value`. False: there is no such thread, or no memory. */
 bool abti_task_signal(int task, int sig, void *value) ABTI_MUST_CHECK;
+
+/* Where a native thread stands that sleeps in the system; 0: it is not known. Other registers are not told. */
+struct abti_task_place {
+    uintptr_t pc, sp;
+};
+
+/*
+ * Whether a native thread of this process sleeps in the system just now, as a glance. False: it runs, or would if it
+ * got a processor, or nothing is known of it.
+ */
+bool abti_task_sleeps(int task, struct abti_task_place *place);
 
 #endif

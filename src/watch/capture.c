@@ -5,6 +5,7 @@
 #include "os/clock.h"
 #include "os/libunwind.h"
 #include "os/passon.h"
+#include "os/symbol.h"
 #include "os/task.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
@@ -69,14 +70,53 @@ static void on_capture_signal(int number, siginfo_t *info, void *ucontext)
     errno = saved_errno;
 }
 
-/* The stream stays, and its thread, while the lock is held. */
-static enum abti_capture ask_thread(abti_unit *unit)
+/* rt.lock held: the stream stays, and its thread. NULL: the unit may be gone. */
+static abti_es *stream_of(const abti_unit *unit)
+{
+    abti_es *es = abti_rt.xstreams;
+    while (es && abti_registry_peek(&es->cur) != unit)
+        es = es->next;
+    return es;
+}
+
+/* The number of the thread that the unit runs on, if that could be asked. */
+static int task_of(const abti_unit *unit)
+{
+    abti_spin_lock(&abti_rt.lock);
+    abti_es *es = stream_of(unit);
+    /* relaxed: glances */
+    bool can = es && es != abti_es_self && !abti_load_relaxed(&es->is_away);
+    int task = can ? abti_load_relaxed(&es->task) : ABTI_TASK_UNKNOWN;
+    abti_spin_unlock(&abti_rt.lock);
+    return task;
+}
+
+/*
+ * A thread that sleeps in the system is not asked, since a signal would end its sleep: SA_RESTART is nothing to
+ * nanosleep, poll and others. It stands still as it is, and the system tells where; as it does not tell the other
+ * registers, the callers of a function that finds its frame by one of those are missing.
+ */
+static bool read_asleep(const abti_unit *unit, struct abti_calls *calls)
+{
+    struct abti_task_place place;
+    struct abti_symbol symbol;
+    ucontext_t context;
+    int task = task_of(unit);
+    if (task == ABTI_TASK_UNKNOWN || !abti_task_sleeps(task, &place))
+        return false;
+    abti_symbol_find(&symbol, place.pc, false);
+    if (place.pc == 0 || !*symbol.module) /* an emulator's own */
+        return true;
+    abti_ucontext_at(place.pc, place.sp, &context);
+    abti_unwind_ucontext(&context, NULL, calls);
+    return true;
+}
+
+static enum abti_capture ask_thread(const abti_unit *unit)
 {
     enum abti_capture answer = ABTI_CAPTURE_GONE;
     abti_spin_lock(&abti_rt.lock);
-    abti_es *es = abti_rt.xstreams;
-    while (es && abti_registry_peek(&es->cur) != unit) /* the unit may be gone */
-        es = es->next;
+    abti_es *es = stream_of(unit);
     if (es) {
         uint8_t number = (uint8_t)(abti_load_relaxed(&capture.number) + 1); /* relaxed: one asks at a time */
         /* release: the first pairs with the acquire in on_capture_signal, the second with that in stand_still */
@@ -120,8 +160,10 @@ static void let_thread_go(void)
         abti_pause(CAPTURE_NAP_NS);
 }
 
-static enum abti_capture capture_now(abti_unit *unit, struct abti_calls *calls)
+static enum abti_capture capture_now(const abti_unit *unit, struct abti_calls *calls)
 {
+    if (read_asleep(unit, calls))
+        return ABTI_CAPTURE_ASLEEP;
     enum abti_capture answer = ask_thread(unit);
     if (answer != ABTI_CAPTURED) {
         abti_store_relaxed(&capture.phase, NOBODY); /* relaxed: nobody was asked */
@@ -150,7 +192,7 @@ static void install_capture(void)
     sigaction(SIGURG, &action, NULL);
 }
 
-enum abti_capture abti_capture_unit(abti_unit *unit, struct abti_calls *calls)
+enum abti_capture abti_capture_unit(const abti_unit *unit, struct abti_calls *calls)
 {
     pthread_mutex_lock(&capture.turn);
     calls->num = 0;

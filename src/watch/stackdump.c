@@ -88,8 +88,13 @@ static void dump_context(FILE *fp, const struct abti_unit_note *note, bool raw)
 static void dump_running(FILE *fp, const struct abti_unit_note *note, bool raw)
 {
     struct abti_calls calls;
-    switch (abti_capture_unit(note->unit, &calls)) {
-    case ABTI_CAPTURED: abti_unwind_print(fp, &calls); break;
+    enum abti_capture answer = abti_capture_unit(note->unit, &calls);
+    switch (answer) {
+    case ABTI_CAPTURE_ASLEEP:
+    case ABTI_CAPTURED:
+        fputs(answer == ABTI_CAPTURE_ASLEEP ? "  sleeps in the system\n" : "", fp);
+        abti_unwind_print(fp, &calls);
+        break;
     case ABTI_CAPTURE_SELF: fputs("  runs this\n", fp); break;
     case ABTI_CAPTURE_DEAF: fputs("  runs; its native thread does not answer to a signal\n", fp); break;
     case ABTI_CAPTURE_GONE:

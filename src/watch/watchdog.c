@@ -98,13 +98,14 @@ static void tell_hog(const struct hog *hog)
     struct abti_unit_note note;
     struct abti_calls calls;
     char name[ABTI_NAME_ROOM];
-    enum abti_capture answer = abti_capture_unit(hog->unit, &calls);
     if (!abti_registry_look(hog->unit, &note))
-        return;        /* it has just ended */
+        return; /* it has just ended. It may do so during the capture, and has kept the stream in any case */
+    (void)abti_name_unit(name, &note);
+    enum abti_capture answer = abti_capture_unit(hog->unit, &calls);
     flockfile(stderr); /* what it says stays together */
-    fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms\n", abti_name_unit(name, &note), hog->rank,
-            ms(hog->ran_ns));
-    if (answer == ABTI_CAPTURED)
+    fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms%s\n", name, hog->rank, ms(hog->ran_ns),
+            answer == ABTI_CAPTURE_ASLEEP ? ", and sleeps in the system" : "");
+    if (answer == ABTI_CAPTURED || answer == ABTI_CAPTURE_ASLEEP)
         abti_unwind_print(stderr, &calls);
     funlockfile(stderr);
 }
