@@ -57,6 +57,7 @@ abt_sources = \
 	src/watch/mark.c \
 	src/watch/waits.c \
 	src/watch/name.c \
+	src/watch/outside.c \
 	src/watch/watchdog.c \
 	src/watch/watcher.c \
 	src/watch/registry.c \

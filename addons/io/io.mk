@@ -57,6 +57,7 @@ libabtio_la_DEPENDENCIES = libabt.la
 io_tests = \
 	addons/io/test/acceptors \
 	addons/io/test/deadlines \
+	addons/io/test/deadlocks \
 	addons/io/test/faults \
 	addons/io/test/files \
 	addons/io/test/finalize \
@@ -72,6 +73,7 @@ io_tests = \
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
 addons_io_test_deadlines_LDADD = $(io_test_libs)
+addons_io_test_deadlocks_LDADD = $(io_test_libs)
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_finalize_LDADD = $(io_test_libs)

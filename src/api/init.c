@@ -357,13 +357,14 @@ static void reset_in_child(void)
 {
     abti_es *es = abti_es_self;
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    abti_own_forget();
     abti_symbol_forget();
     abti_dumpsignal_forget();
     if (!abti_rt_is_up())
         return;
     if (es && es->is_primary && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
         abti_crew_forget(es);
-        abti_es_note_task(es);
+        abti_own_enter(&es->own);
         return;
     }
     abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;

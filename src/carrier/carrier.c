@@ -178,9 +178,11 @@ static void *spare_main(void *arg)
         c->stack.valgrind_id = abti_annotate_stack_register(c->stack.base, c->stack.size);
     c->idle.stack = &c->stack;
     abti_known_self = &c->known;
+    abti_own_enter(&c->own);
     abti_fault_enter(c->fault_stack);
     carry(c);
     abti_fault_leave(c->fault_stack);
+    abti_own_leave(&c->own);
     abti_annotate_stack_unregister(c->stack.valgrind_id);
     abti_known_self = NULL;
     return NULL;

@@ -23,11 +23,12 @@ struct abti_carrier {
     abti_es *es;            /* constant */
     _Atomic(uint32_t) turn; /* futex word: see above */
     abti_unit idle;         /* its context and its stack are those where the thread waits for its turn; it is no unit */
-    struct abti_stack stack; /* describes a spare thread's own stack */
-    pthread_t thread;        /* of a spare one. Constant */
-    void *fault_stack;       /* of a spare one, as in an ES. Constant */
-    uint32_t bindings;       /* the thread's: es->bindings, as it was when a spare one was bound last */
-    struct abti_known known; /* of the thread while it carries nothing */
+    struct abti_stack stack;    /* describes a spare thread's own stack */
+    pthread_t thread;           /* of a spare one. Constant */
+    void *fault_stack;          /* of a spare one, as in an ES. Constant */
+    uint32_t bindings;          /* the thread's: es->bindings, as it was when a spare one was bound last */
+    struct abti_known known;    /* of the thread while it carries nothing */
+    struct abti_own_thread own; /* a spare one */
 
     abti_unit *unit;                /* the stream's: has the thread for itself; NULL: none has */
     const ABTX_switch_hooks *hooks; /* of that unit */

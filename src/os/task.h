@@ -26,4 +26,10 @@ struct abti_task_place {
  */
 bool abti_task_sleeps(int task, struct abti_task_place *place);
 
+/* Visits all native threads of this process. False: the system does not tell them, or there is no memory. */
+bool abti_task_walk(void (*visit)(int task, void *arg), void *arg);
+
+/* The native thread is the kernel's own, or one that a sanitizer has made: it runs no code of the program's. */
+bool abti_task_is_foreign(int task);
+
 #endif

@@ -1,13 +1,18 @@
 /* The system calls themselves, since not every C library has functions for them. */
 #include "os/task.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "os/annotate.h"
 
 int abti_task_self(void)
 {
@@ -75,4 +80,47 @@ bool abti_task_sleeps(int task, struct abti_task_place *place)
         sleeps = read_of_task(task, "stat", text, sizeof(text)) && is_state_of_sleep(text);
     errno = saved_errno;
     return sleeps;
+}
+
+bool abti_task_walk(void (*visit)(int task, void *arg), void *arg)
+{
+    int saved_errno = errno;
+    DIR *dir = opendir("/proc/self/task");
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            visit(atoi(entry->d_name), arg);
+    }
+    if (dir)
+        closedir(dir);
+    errno = saved_errno;
+    return dir != NULL;
+}
+
+/* Works for io_uring. Its flags are the seventh field behind the name and its bracket. */
+static bool is_kernels(int task)
+{
+    enum { IO_WORKER = 0x10 }; /* PF_IO_WORKER */
+    char text[512];
+    unsigned long flags;
+    const char *end = read_of_task(task, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
+    return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 && flags & IO_WORKER;
+}
+
+/* The thread that TSan makes for itself lets no signal in. */
+static bool is_tsans(int task)
+{
+    char text[4096];
+    uint64_t blocked;
+    const uint64_t all = ~(uint64_t)0, never = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
+    const char *at = read_of_task(task, "status", text, sizeof(text)) ? strstr(text, "\nSigBlk:") : NULL;
+    const uint64_t libcs = UINT64_C(3) << 31; /* signals 32 and 33, which it may not want blocked */
+    return at && sscanf(at + 8, "%" SCNx64, &blocked) == 1 && (blocked | never | libcs) == all;
+}
+
+bool abti_task_is_foreign(int task)
+{
+    int saved_errno = errno;
+    bool is = is_kernels(task) || (abti_annotate_fiber_current() && is_tsans(task));
+    errno = saved_errno;
+    return is;
 }

@@ -7,6 +7,19 @@ bool abti_task_sleeps(int task, struct abti_task_place *place)
     return false;
 }
 
+bool abti_task_walk(void (*visit)(int task, void *arg), void *arg)
+{
+    (void)visit;
+    (void)arg;
+    return false;
+}
+
+bool abti_task_is_foreign(int task)
+{
+    (void)task;
+    return false;
+}
+
 int abti_task_self(void)
 {
     return ABTI_TASK_UNKNOWN;

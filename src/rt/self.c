@@ -2,7 +2,6 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
-#include "os/task.h"
 #include "rt/rt.h"
 
 #undef abti_es_self
@@ -14,11 +13,6 @@ ABTI_UNKNOWN abti_es **abti_es_self_at(void)
 }
 
 #define abti_es_self ABTI_CPU_THREAD_LOCAL(abti_es_self)
-
-void abti_es_note_task(abti_es *es)
-{
-    abti_store_relaxed(&es->task, abti_task_self()); /* relaxed: whoever does not see it takes it for unknown */
-}
 
 void abti_es_notify(abti_es *es, unsigned requests)
 {

@@ -93,7 +93,7 @@ struct ABT_xstream_opaque {
     struct abti_watched watched; /* rt.lock */
     struct abti_known known;     /* of the native thread */
     pthread_t thread;            /* creator; valid for secondary ESs */
-    _Atomic(int) task;           /* the same thread's number, see os/task.h; ABTI_TASK_UNKNOWN: it has not begun */
+    struct abti_own_thread own;  /* the same thread */
 
     struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
@@ -127,9 +127,6 @@ ABTI_INLINE void abti_es_wake(abti_es *es)
 {
     abti_sleeper_wake(&es->sleeper);
 }
-
-/* The caller is the ES's own native thread, and has another number than before: it has just been made, or by a fork. */
-void abti_es_note_task(abti_es *es);
 
 /* Sets requests that are for the ES alone, and not also for its scheduler, and sees to it that the ES notices. */
 void abti_es_notify(abti_es *es, unsigned requests);

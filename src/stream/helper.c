@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/delay.h"
 #include "os/futex.h"
+#include "wait/guest.h"
 
 static struct abti_spin list_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static _Atomic(struct abti_helper *) helpers; /* stored under list_lock. The list only grows */
@@ -80,6 +81,17 @@ bool abti_helper_register(struct abti_helper *helper)
     return true;
 }
 
+/* What a helper has in common with the others. */
+static void *helper_main(void *run_)
+{
+    struct abti_own_thread own;
+    void *(*run)(void *) = (void *(*)(void *))(uintptr_t)run_;
+    abti_own_enter(&own);
+    void *value = run(NULL);
+    abti_own_leave(&own);
+    return value;
+}
+
 int abti_helper_start(pthread_t *thread, void *(*run)(void *))
 {
     enum { STACK_SIZE = 128 * 1024 };
@@ -91,9 +103,9 @@ int abti_helper_start(pthread_t *thread, void *(*run)(void *))
     (void)pthread_attr_setstacksize(&attr, STACK_SIZE); /* one that is too small leaves the default */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(thread, &attr, run, NULL);
+    err = pthread_create(thread, &attr, helper_main, (void *)(uintptr_t)run);
     if (err == EINVAL) /* the program's thread-local variables have no room in it */
-        err = pthread_create(thread, NULL, run, NULL);
+        err = pthread_create(thread, NULL, helper_main, (void *)(uintptr_t)run);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return err;

@@ -135,7 +135,7 @@ static void *es_thread(void *arg)
     abti_es *es = arg;
     abti_es_self = es;
     abti_known_self = &es->known;
-    abti_es_note_task(es);
+    abti_own_enter(&es->own);
     abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as abti_native_start has asked for */
     /*
      * Of native threads' stacks valgrind knows only the first one's. A switch from a unit's stack to this one is no
@@ -169,6 +169,7 @@ static void *es_thread(void *arg)
     abti_fault_leave(es->fault_stack);
     es_drain(es);
     abti_annotate_stack_unregister(es->native.valgrind_id);
+    abti_own_leave(&es->own);
     abti_known_self = NULL;
     abti_es_self = NULL;
     return NULL;
@@ -236,7 +237,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     }
     es->is_primary = true;
     es->thread = pthread_self();
-    abti_es_note_task(es);
+    abti_own_enter(&es->own);
     abti_esaffinity_bind(es, &cpus);
     atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
     abti_native_describe_primary(&es->native);
@@ -267,6 +268,7 @@ void abti_es_destroy_primary(abti_es *es)
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
     abti_fault_leave(es->fault_stack);
+    abti_own_leave(&es->own);
     abti_known_self = NULL;
     abti_es_self = NULL;
     es_drain(es);

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include "os/peek.h"
 #include "os/spin.h"
+#include "os/task.h"
 
 struct guest {
     struct abti_known known;
+    int task;                  /* the thread's number */
     struct guest *next, *prev; /* guest_lock */
 };
 
@@ -22,9 +24,10 @@ ABTI_UNKNOWN struct abti_known **abti_known_self_at(void)
 #define abti_known_self ABTI_CPU_THREAD_LOCAL(abti_known_self)
 
 static struct abti_spin guest_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-static struct guest *guests;    /* guest_lock */
-static unsigned num_unlisted;   /* guest_lock: those for which there was no memory; they are guests for ever */
-static pthread_key_t guest_key; /* its value is the guest, which leaves when its thread ends */
+static struct guest *guests;  /* guest_lock */
+static unsigned num_unlisted; /* guest_lock: those for which there was no memory; they are guests for ever */
+static struct abti_own_thread *own_threads; /* guest_lock */
+static pthread_key_t guest_key;             /* its value is the guest, which leaves when its thread ends */
 
 static void leave(void *value)
 {
@@ -57,6 +60,8 @@ void abti_guest_enter(void)
         free(guest);
         guest = NULL;
     }
+    if (guest)
+        guest->task = abti_task_self();
     abti_spin_lock(&guest_lock);
     if (guest) {
         guest->next = guests;
@@ -80,21 +85,91 @@ bool abti_known_is_asleep(struct abti_known *known)
            abti_load_relaxed(&known->word) == word;
 }
 
-void abti_guests_count(unsigned *num, unsigned *asleep)
+/* --- The library's own --- */
+
+void abti_own_enter(struct abti_own_thread *own)
+{
+    abti_store_relaxed(&own->task, abti_task_self()); /* relaxed: whoever does not see it takes it for unknown */
+    abti_spin_lock(&guest_lock);
+    own->prev = NULL;
+    own->next = own_threads;
+    if (own_threads)
+        own_threads->prev = own;
+    own_threads = own;
+    abti_spin_unlock(&guest_lock);
+}
+
+void abti_own_leave(struct abti_own_thread *own)
 {
     abti_spin_lock(&guest_lock);
-    *num = num_unlisted;
-    *asleep = 0;
+    if (own->prev)
+        own->prev->next = own->next;
+    else
+        own_threads = own->next;
+    if (own->next)
+        own->next->prev = own->prev;
+    abti_spin_unlock(&guest_lock);
+}
+
+/* --- All others --- */
+
+/* guest_lock held. relaxed: the lock orders it. */
+static bool is_own(int task)
+{
+    const struct abti_own_thread *own = own_threads;
+    while (own && abti_load_relaxed(&own->task) != task)
+        own = own->next;
+    return own != NULL;
+}
+
+static void count_task(int task, void *outsiders_)
+{
+    struct abti_outsiders *outsiders = outsiders_;
+    abti_spin_lock(&guest_lock);
+    bool known = is_own(task);
+    struct guest *guest = known ? NULL : guests;
+    while (guest && guest->task != task)
+        guest = guest->next;
+    if (guest) {
+        outsiders->guests++;
+        outsiders->asleep += abti_known_is_asleep(&guest->known);
+    }
+    abti_spin_unlock(&guest_lock);
+    if (!known && !guest && !abti_task_is_foreign(task))
+        outsiders->strangers++;
+}
+
+/* Guests alone, where the system does not tell more. */
+static void count_guests(struct abti_outsiders *outsiders)
+{
+    abti_spin_lock(&guest_lock);
     for (struct guest *guest = guests; guest; guest = guest->next) {
-        ++*num;
-        *asleep += abti_known_is_asleep(&guest->known);
+        outsiders->guests++;
+        outsiders->asleep += abti_known_is_asleep(&guest->known);
     }
     abti_spin_unlock(&guest_lock);
 }
 
-void abti_guests_forget(void)
+void abti_outsiders_count(struct abti_outsiders *outsiders)
+{
+    *outsiders = (struct abti_outsiders){0};
+    outsiders->counted = abti_task_walk(count_task, outsiders);
+    if (!outsiders->counted)
+        count_guests(outsiders);
+    abti_spin_lock(&guest_lock);
+    outsiders->guests += num_unlisted;
+    abti_spin_unlock(&guest_lock);
+}
+
+void abti_own_forget(void)
 {
     abti_spin_forget(&guest_lock, ABTI_RANK_LEAF);
+    own_threads = NULL;
+}
+
+void abti_guests_forget(void)
+{
+    abti_own_forget();
     guests = NULL;
     num_unlisted = 0;
     if (abti_known_self)

@@ -1,6 +1,8 @@
 /*
- * What is known of native threads for the deadlock check, while it is on: whether a stream's thread is asleep, and
- * which threads that are no stream's have called the library, and might do so again. These are its guests.
+ * What is known of native threads for the deadlock check: whether a stream's thread is asleep, and, while the check is
+ * on, which threads that are no stream's have called the library, and might do so again. These are its guests. Any
+ * other thread that is not the library's own is a stranger, of which nothing is known: it may call the library at any
+ * time.
  */
 #ifndef ABTI_WAIT_GUEST_H
 #define ABTI_WAIT_GUEST_H
@@ -51,10 +53,31 @@ ABTI_INLINE void abti_known_only_looks(bool looks)
         abti_known_self->only_looks = looks;
 }
 
-/* How many guests there are, and how many of them sleep so. */
-void abti_guests_count(unsigned *guests, unsigned *asleep);
+/* A native thread of the library's own, a stream's or a helper's: by itself it wakes nobody. Static, or the thread's.
+ */
+struct abti_own_thread {
+    _Atomic(int) task;                   /* its number, see os/task.h; ABTI_TASK_UNKNOWN: it has not begun */
+    struct abti_own_thread *next, *prev; /* guest.c's */
+};
 
-/* In the child of a fork: no thread is known. */
+/* The calling thread is the library's own until it leaves. */
+void abti_own_enter(struct abti_own_thread *own);
+void abti_own_leave(struct abti_own_thread *own);
+
+/* The native threads of the process that are not the library's own. */
+struct abti_outsiders {
+    unsigned guests, asleep; /* how many guests there are, and how many of them sleep as abti_known_is_asleep says */
+    unsigned strangers;
+    bool counted; /* false: the system does not tell which threads there are */
+};
+
+/* By a thread of the library's own. */
+void abti_outsiders_count(struct abti_outsiders *outsiders);
+
+/* In the child of a fork: no thread is known, none is the library's own, and the caller is no guest. */
 void abti_guests_forget(void);
+
+/* The same, of the library's own threads alone. */
+void abti_own_forget(void);
 
 #endif

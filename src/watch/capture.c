@@ -86,7 +86,7 @@ static int task_of(const abti_unit *unit)
     abti_es *es = stream_of(unit);
     /* relaxed: glances */
     bool can = es && es != abti_es_self && !abti_load_relaxed(&es->is_away);
-    int task = can ? abti_load_relaxed(&es->task) : ABTI_TASK_UNKNOWN;
+    int task = can ? abti_load_relaxed(&es->own.task) : ABTI_TASK_UNKNOWN;
     abti_spin_unlock(&abti_rt.lock);
     return task;
 }
@@ -126,7 +126,7 @@ static enum abti_capture ask_thread(const abti_unit *unit)
             answer = ABTI_CAPTURE_SELF;
         else if (abti_load_relaxed(&es->is_away)) /* relaxed: a glance */
             answer = ABTI_CAPTURE_DEAF;           /* which thread carries it is not known here */
-        else if (abti_task_signal(abti_load_relaxed(&es->task), SIGURG,
+        else if (abti_task_signal(abti_load_relaxed(&es->own.task), SIGURG,
                                   &numbers[number])) /* relaxed: as it was, or not yet */
             answer = ABTI_CAPTURED;
     }
@@ -176,10 +176,15 @@ static enum abti_capture capture_now(const abti_unit *unit, struct abti_calls *c
     return ABTI_CAPTURED;
 }
 
+static bool is_ours(const struct sigaction *now)
+{
+    return now->sa_flags & SA_SIGINFO && now->sa_sigaction == on_capture_signal;
+}
+
 static bool is_capture_installed(void)
 {
     struct sigaction now;
-    return sigaction(SIGURG, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_capture_signal;
+    return sigaction(SIGURG, NULL, &now) == 0 && is_ours(&now);
 }
 
 static void install_capture(void)
@@ -201,6 +206,14 @@ enum abti_capture abti_capture_unit(const abti_unit *unit, struct abti_calls *ca
     enum abti_capture answer = capture_now(unit, calls);
     pthread_mutex_unlock(&capture.turn);
     return answer;
+}
+
+void abti_capture_look_behind(int sig, struct sigaction *now)
+{
+    pthread_mutex_lock(&capture.turn);
+    if (sig == SIGURG && is_ours(now))
+        *now = capture.before;
+    pthread_mutex_unlock(&capture.turn);
 }
 
 void abti_capture_fini(void)

@@ -5,6 +5,7 @@
 #ifndef ABTI_WATCH_CAPTURE_H
 #define ABTI_WATCH_CAPTURE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include "rt/types.h"
 #include "watch/unwind.h"
@@ -23,6 +24,9 @@ enum abti_capture {
  * signal. By any native thread, one at a time.
  */
 enum abti_capture abti_capture_unit(const abti_unit *unit, struct abti_calls *calls);
+
+/* If *now is the handler of the signal that is sent, it becomes what that has replaced. */
+void abti_capture_look_behind(int sig, struct sigaction *now);
 
 /* At ABT_finalize: the signal does again what it did. */
 void abti_capture_fini(void);

@@ -7,10 +7,10 @@
 #include "rt/rt.h"
 #include "run/sched.h"
 #include "idle/idle.h"
-#include "wait/guest.h"
 #include "wait/pause.h"
 #include "watch/mark.h"
 #include "watch/name.h"
+#include "watch/outside.h"
 #include "watch/stranded.h"
 #include "watch/waits.h"
 
@@ -18,7 +18,7 @@
  * The mark of a blocked unit counts the looks since it has blocked. Nothing has run between two looks that have found
  * none that runs, when no blocked unit has lost its mark: a unit that runs does, and the others run nothing.
  */
-enum { LOOK_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2 };
+enum { LOOK_MS = 150, STEADY_LOOKS = 3, CYCLE_LOOKS = 2, PATIENT_LOOKS = 68 };
 
 static _Atomic(int) expected_wakers; /* wakers that the library does not know */
 
@@ -101,6 +101,7 @@ struct deadlock_look {
     bool may_go_on;   /* there is a unit that runs, or will */
     bool stacked;     /* there are schedulers in pools */
     struct abti_waits waits;
+    struct abti_outside outside; /* is looked at last */
 };
 
 static bool has_scheduler(const abti_pool *address)
@@ -127,8 +128,10 @@ static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_n
 {
     abti_unit *unit = note->unit;
     int mark = abti_mark_get(unit, ABT_THREAD_STATE_BLOCKED);
+    bool in_region = note->started && !note->ctx; /* a blocking one: it runs on a native thread of its own */
     look->blocked++;
-    look->may_go_on = look->may_go_on || note->has_deadline || (note->owner && ends_as_it_likes(note->owner));
+    look->may_go_on =
+        look->may_go_on || note->has_deadline || in_region || (note->owner && ends_as_it_likes(note->owner));
     if (mark < 0) {
         look->changed = true;
         return;
@@ -161,7 +164,8 @@ static bool look_at_unit(const struct abti_unit_note *note, void *arg)
 enum { MAX_LINES = 50 };
 
 struct deadlock_listing {
-    const struct abti_waits *waits; /* with the cycles, which stand before */
+    const struct abti_waits *waits; /* with the cycles, which stand before, if it is sure */
+    bool sure;
     unsigned lines, left_out;
 };
 
@@ -173,10 +177,10 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
     bool ready = note->state == ABT_THREAD_STATE_READY && note->kind != ABTI_KIND_SCHED;
     if (note->kind == ABTI_KIND_MAIN_SCHED || (!blocked && !ready))
         return true;
-    if (blocked)
+    if (blocked && listing->sure)
         (void)abti_mark_change(note->unit, ABT_THREAD_STATE_BLOCKED,
                                abti_mark_get(note->unit, ABT_THREAD_STATE_BLOCKED), ABTI_MARK_TOLD);
-    if (abti_waits_in_cycle(listing->waits, note->unit))
+    if (listing->sure && abti_waits_in_cycle(listing->waits, note->unit))
         return true;
     if (listing->lines++ >= MAX_LINES)
         listing->left_out++;
@@ -188,67 +192,87 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
     return true;
 }
 
-/* And what to do if this is a false alarm. */
-static void tell_of_threads(void)
+/* `sure`: nothing is left that could wake them. Otherwise it is but likely, and is told after a long time, once. */
+static void tell_all(const struct deadlock_look *look, bool sure)
 {
-    unsigned guests, asleep;
-    abti_guests_count(&guests, &asleep);
-    if (guests > 0)
-        fprintf(stderr, "libabt:   %u native thread%s of the program's own wait%s in the library\n", guests,
-                guests > 1 ? "s" : "", guests > 1 ? "" : "s");
-    fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
-}
-
-static void tell_all(const struct deadlock_look *look)
-{
-    struct deadlock_listing listing = {.waits = &look->waits};
-    fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
-            look->blocked, look->blocked > 1 ? "s are" : " is", look->blocked > 1 ? "them" : "it");
-    (void)abti_waits_print_cycles(stderr, &look->waits, true);
+    struct deadlock_listing listing = {.waits = &look->waits, .sure = sure};
+    bool many = look->blocked > 1;
+    if (sure)
+        fprintf(stderr, "libabt: deadlock: %u unit%s blocked, nothing runs, and nothing is left that could wake %s\n",
+                look->blocked, many ? "s are" : " is", many ? "them" : "it");
+    else
+        fprintf(stderr,
+                "libabt: %u unit%s been blocked for %d s, nothing runs, and only the program's own could wake %s\n",
+                look->blocked, many ? "s have" : " has", PATIENT_LOOKS * LOOK_MS / 1000, many ? "them" : "it");
+    if (sure)
+        (void)abti_waits_print_cycles(stderr, &look->waits, true);
     abti_registry_walk(tell_unit, &listing);
     if (listing.left_out > 0)
         fprintf(stderr, "libabt:   and %u others\n", listing.left_out);
-    tell_of_threads();
+    abti_outside_print(stderr, &look->outside);
+    fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
 }
 
-static bool nobody_else_wakes(const struct deadlock_look *look)
+static bool nobody_else_wakes(struct deadlock_look *look)
 {
-    unsigned guests, asleep;
-    abti_guests_count(&guests, &asleep);
-    return guests == asleep && all_are_idle(look->stacked);
+    abti_outside_look(&look->outside);
+    return look->outside.threads.guests == look->outside.threads.asleep && all_are_idle(look->stacked);
 }
 
-/* True: something was told. */
-static bool tell_deadlock(const struct deadlock_look *look, bool dead)
+/* What a look comes to. */
+enum verdict {
+    ALIVE,  /* or it is told already */
+    CYCLES, /* nothing but these is to be told */
+    LIKELY, /* that all of it is dead */
+    DEAD,
+};
+
+/* The looks in a row that have found the same units blocked, and nothing else. */
+static unsigned quiet;
+
+static enum verdict judge(struct deadlock_look *look)
 {
+    static bool told_likely; /* of these units */
+    /* relaxed: a thread says so before it begins to wait */
+    bool may_be_dead = abti_rt.config.deadlock_check != ABTI_DEADLOCK_CYCLES && look->blocked > 0 && !look->may_go_on &&
+                       !look->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(look);
+    bool sure = may_be_dead && abti_outside_is_known(&look->outside);
+    quiet = may_be_dead ? quiet + 1 : 0;
+    told_likely = told_likely && may_be_dead;
+    if (sure && look->steady && !look->all_told && quiet > STEADY_LOOKS)
+        return DEAD;
+    if (may_be_dead && !sure && !told_likely && quiet > PATIENT_LOOKS) {
+        told_likely = true;
+        return LIKELY;
+    }
+    /* If all of it may turn out to be dead, cycles are told together with that. */
+    return !sure && look->waits.num > 0 ? CYCLES : ALIVE;
+}
+
+/* True: there is a deadlock. */
+static bool tell_deadlock(const struct deadlock_look *look, enum verdict verdict)
+{
+    bool dead = verdict == DEAD;
     flockfile(stderr); /* what it says stays together */
-    bool told = dead;
-    if (dead)
-        tell_all(look);
-    else
-        told = abti_waits_print_cycles(stderr, &look->waits, false) > 0;
+    if (verdict == CYCLES)
+        dead = abti_waits_print_cycles(stderr, &look->waits, false) > 0;
+    else if (verdict != ALIVE)
+        tell_all(look, dead);
     funlockfile(stderr);
-    return told;
+    return dead;
 }
 
 uint64_t abti_deadlock_look(uint64_t now_ns)
 {
     enum { SHARE = 10 };
-    static unsigned quiet; /* looks in a row that have found the same units blocked, and nothing else */
     enum abti_deadlock_check check = abti_rt.config.deadlock_check;
     if (check == ABTI_DEADLOCK_OFF)
         return ABTI_CLOCK_NEVER;
     struct deadlock_look look = {.steady = true, .all_told = true};
     abti_registry_walk(look_at_unit, &look);
-    /* relaxed: a thread says so before it begins to wait */
-    bool may_be_dead = check != ABTI_DEADLOCK_CYCLES && look.blocked > 0 && !look.may_go_on && !look.changed &&
-                       abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(&look);
-    quiet = may_be_dead ? quiet + 1 : 0;
-    bool dead = look.steady && !look.all_told && quiet > STEADY_LOOKS;
-    /* If all of it may turn out to be dead, cycles are told together with that. */
-    bool told = (dead || (!may_be_dead && look.waits.num > 0)) && tell_deadlock(&look, dead);
+    bool dead = tell_deadlock(&look, judge(&look));
     abti_waits_fini(&look.waits);
-    if (told && check == ABTI_DEADLOCK_ABORT)
+    if (dead && check == ABTI_DEADLOCK_ABORT)
         abort();
     /* Of very many units a look takes long: the thread then sleeps ten times as long. */
     uint64_t end = abti_clock_mono_ns(), took = (end - now_ns) * SHARE, period = (uint64_t)LOOK_MS * 1000000;

@@ -116,6 +116,12 @@ void abti_dumpsignal_end(void)
     dumper.number = 0;
 }
 
+void abti_dumpsignal_look_behind(int sig, struct sigaction *now)
+{
+    if (sig == dumper.number && now->sa_flags & SA_SIGINFO && now->sa_sigaction == on_dump_signal)
+        *now = dumper.before;
+}
+
 void abti_dumpsignal_forget(void)
 {
     dumper.number = 0;

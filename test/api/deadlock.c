@@ -1,4 +1,5 @@
 /* ABT_DEADLOCK_CHECK and ABTX_expect_external_wake: what is told of units that wait for ever, and that no other is. */
+#include <time.h>
 #include "children.h"
 #include "emulated.h"
 
@@ -370,6 +371,92 @@ static void known_native(void)
     pthread_join(native, NULL);
 }
 
+/* One that has called the library, but woken nobody; one that has not; and one that never does. */
+static void *set_both(void *first)
+{
+    if (first)
+        must(ABT_eventual_set(*(ABT_eventual *)first, NULL, 0));
+    return set_later(NULL);
+}
+
+static void set_by_thread(void *first)
+{
+    pthread_t native;
+
+    pthread_create(&native, NULL, set_both, first);
+    run_many(1, wait_for_eventual);
+    must(ABT_finalize());
+    pthread_join(native, NULL);
+}
+
+static void native_that_has_called(void)
+{
+    ABT_eventual first;
+
+    begin();
+    must(ABT_eventual_create(0, &first));
+    set_by_thread(&first);
+}
+
+static void native_that_has_not(void)
+{
+    begin();
+    set_by_thread(NULL);
+}
+
+static void *only_wait(void *arg)
+{
+    pause();
+    return arg;
+}
+
+static void native_that_never_does(void)
+{
+    pthread_t native;
+
+    begin();
+    pthread_create(&native, NULL, only_wait, NULL);
+    run_many(1, wait_for_eventual);
+}
+
+static void set_now(int sig)
+{
+    (void)sig;
+    must(ABT_eventual_set(eventual, NULL, 0));
+}
+
+/* Under TSan a handler runs when its thread calls the C library next. */
+static void by_handler(void)
+{
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec when = {.it_value = {.tv_sec = 1, .tv_nsec = 300000000}};
+
+    if (UNDER_TSAN)
+        return;
+    begin();
+    signal(SIGUSR1, set_now);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL))
+        bail_out("no timer");
+    run_many(1, wait_for_eventual);
+    must(ABT_finalize());
+}
+
+void nap_in_region(void *arg)
+{
+    (void)arg;
+    must(ABTX_blocking_begin());
+    nap_ms(1300);
+    must(ABTX_blocking_end());
+}
+
+static void in_region(void)
+{
+    begin();
+    run_many(1, nap_in_region);
+    must(ABT_finalize());
+}
+
 static int polls;
 
 static ABT_bool poll_and_set(void *arg)
@@ -430,6 +517,7 @@ static void forks(void)
 }
 
 #define ON "ABT_DEADLOCK_CHECK=1"
+#define ABORT "ABT_DEADLOCK_CHECK=abort"
 #define NAME "(primary )?ULT [0-9]+( \\([^)]*\\))?"
 
 static const struct child children[] = {
@@ -456,7 +544,7 @@ static const struct child children[] = {
      {"deadlock: units wait for each other", "which waits for mut"},
      -1},
     {"a mutex taken twice", ON, mutex_twice, {"deadlock", "waits for mutex 0x[0-9a-f]+ held by itself"}, -1},
-    {"abort", "ABT_DEADLOCK_CHECK=abort", mutex_twice, {"deadlock", "held by itself"}, SIGABRT},
+    {"abort", ABORT, mutex_twice, {"deadlock", "held by itself"}, SIGABRT},
     {"a native thread waits, too", ON, mutex_native, {"deadlock", "eventual 0x", "1 native thread of the program"}, -1},
     {"a signal before the wait",
      ON,
@@ -483,6 +571,15 @@ static const struct child children[] = {
     {"a unit that runs: nothing is told", ON, busy, {NULL}, 0},
     {"a wake that is expected: nothing is told", ON, expected_wake, {NULL}, 0},
     {"a native thread that is known: nothing is told", ON, known_native, {NULL}, 0},
+    {"a native thread that has called: nothing is told", ON, native_that_has_called, {NULL}, 0},
+    {"a native thread that has not: nothing is told", ABORT, native_that_has_not, {NULL}, 0},
+    {"a native thread that never does: what is likely",
+     ABORT,
+     native_that_never_does,
+     {"2 units have been blocked for [0-9]+ s, nothing runs", NAME " waits for eventual 0x", "1 native thread of the"},
+     -1},
+    {"a handler of a signal: nothing is told", ABORT, by_handler, {NULL}, 0},
+    {"a blocking region: nothing is told", ABORT, in_region, {NULL}, 0},
     {"a poller: nothing is told", ON, poller, {NULL}, 0},
     {"no cycle: nothing is told", "ABT_DEADLOCK_CHECK=cycles", only_cycles, {NULL}, 0},
     {"forks", ON, forks, {NULL}, 0},
@@ -491,6 +588,8 @@ static const struct child children[] = {
 int main(void)
 {
     watchdog_begin(0);
+    if (is_emulated())
+        skip_all("the emulator has native threads of its own in the process, which could wake units");
     ok_err(ABTX_expect_external_wake(-1), ABT_ERR_INV_ARG);
     run_children(children, (int)(sizeof(children) / sizeof(children[0])));
     return done_testing();
