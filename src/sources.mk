@@ -125,6 +125,7 @@ abt_sources = \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
+	src/run/joining.c \
 	src/run/migrate.c \
 	src/run/picked.c \
 	src/run/publish.c \

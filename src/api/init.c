@@ -15,6 +15,7 @@
 #include "rt/misspelt.h"
 #include "run/end.h"
 #include "run/join.h"
+#include "run/joining.h"
 #include "run/told.h"
 #include "stream/affinity.h"
 #include "carrier/blocking.h"
@@ -358,6 +359,7 @@ static void reset_in_child(void)
     abti_es *es = abti_es_self;
     init_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     abti_own_forget();
+    abti_joining_forget();
     abti_symbol_forget();
     abti_dumpsignal_forget();
     if (!abti_rt_is_up())

@@ -7,6 +7,7 @@
 #include "pool/wish.h"
 #include "run/block.h"
 #include "run/child.h"
+#include "run/joining.h"
 #include "run/sched.h"
 #include "run/yield.h"
 #include "unit/stackuse.h"
@@ -28,11 +29,14 @@ static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 
 _Static_assert(_Alignof(struct abti_sleeper) > ABTI_JOIN_TAGS, "room for the tags");
 
-static void join_native(abti_unit *unit)
+/* The native thread waits; `self` is the unit that runs on it, while deadlocks are looked for, or NULL. */
+static void join_natively(abti_unit *self, abti_unit *unit)
 {
     struct abti_sleeper sleeper = {ABTI_AWAKE};
     abti_guest_note();
     abti_sleeper_prepare(&sleeper);
+    if (self)
+        abti_joining_note(self, unit, true);
     if (join_register(unit, &sleeper, ABTI_JOIN_EXTERNAL)) {
         /*
          * The ending unit's thread stores DONE before it wakes. So no look at the unit is needed, which may be freed by
@@ -42,6 +46,14 @@ static void join_native(abti_unit *unit)
         return;
     }
     abti_spin_until(abti_unit_is_done(unit));
+}
+
+static void join_native(abti_es *es, abti_unit *unit)
+{
+    abti_unit *self = es && abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF ? es->cur : NULL;
+    join_natively(self, unit);
+    if (self)
+        abti_joining_end(self);
 }
 
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
@@ -60,11 +72,16 @@ int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle)
 /* Looks at the unit again and again, since somebody else sleeps on it already. */
 static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 {
+    abti_unit *self = abti_es_self->cur;
     while (!abti_unit_is_done(unit)) {
         abti_es *es = abti_es_self;
+        if (abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF)
+            abti_joining_note(self, unit, false);
         abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
     }
+    if (abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF)
+        abti_joining_end(self);
     return abti_free_done(abti_es_self, unit, handle);
 }
 
@@ -172,7 +189,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     }
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
         return join_ult(es, es->cur, unit, handle);
-    join_native(unit);
+    join_native(es, unit);
     return abti_free_done(es, unit, handle);
 }
 

@@ -34,6 +34,8 @@ const void *abti_mutex_self(void)
     if (es)
         return es->cur;
     abti_guest_note();
+    if (abti_known_self)
+        abti_store_relaxed(&abti_known_self->owns_as, &native); /* relaxed: it is only shown */
     return &native;
 }
 

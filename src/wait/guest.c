@@ -139,6 +139,22 @@ static void count_task(int task, void *outsiders_)
         outsiders->strangers++;
 }
 
+unsigned abti_guests_list(struct abti_guest_note *notes, unsigned room)
+{
+    unsigned num = 0;
+    abti_spin_lock(&guest_lock);
+    for (struct guest *guest = guests; guest && num < room; guest = guest->next) {
+        struct abti_known *known = &guest->known;
+        notes[num++] = (struct abti_guest_note){
+            .task = guest->task,
+            .owns_as = abti_load_relaxed(&known->owns_as), /* relaxed, here as below: only shown, and compared */
+            .word = abti_known_is_asleep(known) ? abti_load_relaxed(&known->word) : NULL,
+        };
+    }
+    abti_spin_unlock(&guest_lock);
+    return num;
+}
+
 /* Guests alone, where the system does not tell more. */
 static void count_guests(struct abti_outsiders *outsiders)
 {

@@ -19,6 +19,7 @@ struct abti_known {
      * woken; NULL: it is awake, or has a deadline. */
     _Atomic(_Atomic(uint32_t) *) word;
     _Atomic(uint32_t) value;
+    _Atomic(const void *) owns_as; /* what mutexes keep that it owns; NULL: it owns none */
     bool only_looks; /* the thread's own: its deadlines end no wait, but are times to look whether it is over */
 };
 
@@ -70,6 +71,16 @@ struct abti_outsiders {
     unsigned strangers;
     bool counted; /* false: the system does not tell which threads there are */
 };
+
+/* A guest, as it was at some moment. */
+struct abti_guest_note {
+    int task;                /* its number, see os/task.h */
+    const void *owns_as;     /* what mutexes keep that it owns; NULL: it owns none */
+    _Atomic(uint32_t) *word; /* that it sleeps on; NULL: it does not sleep so */
+};
+
+/* Notes some of the guests. Returns how many. */
+unsigned abti_guests_list(struct abti_guest_note *notes, unsigned room);
 
 /* By a thread of the library's own. */
 void abti_outsiders_count(struct abti_outsiders *outsiders);

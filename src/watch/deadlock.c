@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "os/clock.h"
 #include "rt/rt.h"
+#include "run/joining.h"
 #include "run/sched.h"
 #include "idle/idle.h"
 #include "wait/pause.h"
@@ -33,6 +34,29 @@ bool abti_deadlock_expect(int more)
     return true;
 }
 
+struct deadlock_look {
+    unsigned blocked; /* units */
+    bool changed;     /* one of them has just blocked */
+    bool steady;      /* none of them has blocked lately */
+    bool all_told;    /* of */
+    bool may_go_on;   /* there is a unit that runs, or will */
+    bool stacked;     /* there are schedulers in pools, or units that look again and again: these keep streams awake */
+    struct abti_waits waits;
+    struct abti_joining joining[ABTI_MAX_JOINING];
+    unsigned num_joining;
+    struct abti_outside outside; /* is looked at last */
+};
+
+/* NULL: the unit does not wait so. */
+static const struct abti_joining *joining_of(const struct deadlock_look *look, const abti_unit *unit)
+{
+    for (unsigned i = 0; i < look->num_joining; i++) {
+        if (look->joining[i].unit == unit)
+            return &look->joining[i];
+    }
+    return NULL;
+}
+
 /* --- Streams --- */
 
 static bool runs_scheduler(abti_es *es)
@@ -52,27 +76,27 @@ static bool may_spin(abti_es *es)
 
 enum stream { STREAM_IDLE, STREAM_BUSY, STREAM_CALLS /* functions of the program's, when it is idle */ };
 
-/* rt.lock held. `stacked`: there are schedulers that stand in pools, and keep streams from sleeping. */
-static enum stream stream_state(abti_es *es, bool stacked)
+/* rt.lock held. */
+static enum stream stream_state(abti_es *es, const struct deadlock_look *look)
 {
     /* acquire: pairs with the release in es_thread */
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED)
         return STREAM_IDLE;
     if (abti_idle_has_other_calls(es, abti_stranded_look))
         return STREAM_CALLS;
-    if (abti_known_is_asleep(&es->known))
+    if (abti_known_is_asleep(&es->known) || joining_of(look, abti_registry_peek(&es->cur)))
         return STREAM_IDLE;
     if (!runs_scheduler(es))
         return STREAM_BUSY;
-    return abti_sleeper_is_asleep(&es->sleeper) || stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
+    return abti_sleeper_is_asleep(&es->sleeper) || look->stacked || may_spin(es) ? STREAM_IDLE : STREAM_BUSY;
 }
 
-static enum stream worst_stream_state(bool stacked)
+static enum stream worst_stream_state(const struct deadlock_look *look)
 {
     enum stream worst = STREAM_IDLE;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && worst != STREAM_CALLS; es = es->next) {
-        enum stream state = stream_state(es, stacked);
+        enum stream state = stream_state(es, look);
         worst = state > worst ? state : worst;
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -80,37 +104,41 @@ static enum stream worst_stream_state(bool stacked)
 }
 
 /* A stream with a pool of the program's own wakes now and then to look into it: a busy one is looked at again. */
-static bool all_are_idle(bool stacked)
+static bool all_are_idle(const struct deadlock_look *look)
 {
     enum { TRIES = 10, PAUSE_NS = 300000 };
-    enum stream state = worst_stream_state(stacked);
+    enum stream state = worst_stream_state(look);
     for (int i = 1; i < TRIES && state == STREAM_BUSY; i++) {
         abti_pause(PAUSE_NS);
-        state = worst_stream_state(stacked);
+        state = worst_stream_state(look);
     }
     return state == STREAM_IDLE;
 }
 
 /* --- Units --- */
 
-struct deadlock_look {
-    unsigned blocked; /* units */
-    bool changed;     /* one of them has just blocked */
-    bool steady;      /* none of them has blocked lately */
-    bool all_told;    /* of */
-    bool may_go_on;   /* there is a unit that runs, or will */
-    bool stacked;     /* there are schedulers in pools */
-    struct abti_waits waits;
-    struct abti_outside outside; /* is looked at last */
-};
+/* rt.lock held. A unit that keeps the stream waits for the end of another: its scheduler cannot go on. */
+static bool is_stuck(const struct deadlock_look *look, abti_es *es, abti_pool *pool)
+{
+    const struct abti_joining *joining = joining_of(look, abti_registry_peek(&es->cur));
+    if (!joining || !joining->keeps_stream)
+        return false;
+    abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
+    bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
+    abti_spin_unlock(&es->replace_lock);
+    return uses;
+}
 
-static bool has_scheduler(const abti_pool *address)
+/* Somebody takes units out of it, or will. */
+static bool is_served(const struct deadlock_look *look, const abti_pool *address)
 {
     abti_spin_lock(&abti_rt.lock);
-    const abti_pool *pool = abti_pool_find(address);
-    bool has = !pool || abti_load_relaxed(&pool->num_scheds) > 0; /* relaxed: a glance */
+    abti_pool *pool = abti_pool_find(address);
+    int32_t num = pool ? (int32_t)abti_load_relaxed(&pool->num_scheds) : 1; /* relaxed: a glance */
+    for (abti_es *es = abti_rt.xstreams; es && pool; es = es->next)
+        num -= is_stuck(look, es, pool);
     abti_spin_unlock(&abti_rt.lock);
-    return has;
+    return num > 0;
 }
 
 /* The unit is that of a main scheduler of the program's own, which may end for reasons of its own. */
@@ -145,17 +173,34 @@ static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_n
         abti_waits_add(&look->waits, note, mark == ABTI_MARK_TOLD);
 }
 
+/* One that has not left its stream, where nothing marks it. */
+static void look_at_joining(struct deadlock_look *look, const struct abti_unit_note *note,
+                            const struct abti_joining *joining)
+{
+    look->blocked++;
+    look->stacked |= !joining->keeps_stream;
+    look->may_go_on |= ends_as_it_likes(joining->joined);
+    look->changed |= joining->rounds <= 1;
+    look->steady &= joining->rounds > STEADY_LOOKS;
+    look->all_told &= joining->told;
+    if (joining->rounds > CYCLE_LOOKS)
+        abti_waits_add(&look->waits, note, joining->told);
+}
+
 static bool look_at_unit(const struct abti_unit_note *note, void *arg)
 {
     struct deadlock_look *look = arg;
     if (note->kind == ABTI_KIND_MAIN_SCHED || note->state == ABT_THREAD_STATE_TERMINATED)
         return true;
-    if (note->state == ABT_THREAD_STATE_BLOCKED)
+    const struct abti_joining *joining = joining_of(look, note->unit);
+    if (joining && note->owner == joining->joined)
+        look_at_joining(look, note, joining);
+    else if (note->state == ABT_THREAD_STATE_BLOCKED)
         look_at_blocked(look, note);
     else if (note->kind == ABTI_KIND_SCHED)
         look->stacked = true;
     else if (note->state == ABT_THREAD_STATE_READY && !look->may_go_on)
-        look->may_go_on = has_scheduler(note->pool);
+        look->may_go_on = is_served(look, note->pool);
     return true;
 }
 
@@ -173,13 +218,15 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
 {
     struct deadlock_listing *listing = arg;
     char name[ABTI_NAME_ROOM];
-    bool blocked = note->state == ABT_THREAD_STATE_BLOCKED;
-    bool ready = note->state == ABT_THREAD_STATE_READY && note->kind != ABTI_KIND_SCHED;
+    bool blocked = note->wait != ABTI_WAIT_NOTHING;
+    bool ready = !blocked && note->state == ABT_THREAD_STATE_READY && note->kind != ABTI_KIND_SCHED;
     if (note->kind == ABTI_KIND_MAIN_SCHED || (!blocked && !ready))
         return true;
-    if (blocked && listing->sure)
+    if (blocked && listing->sure) {
         (void)abti_mark_change(note->unit, ABT_THREAD_STATE_BLOCKED,
                                abti_mark_get(note->unit, ABT_THREAD_STATE_BLOCKED), ABTI_MARK_TOLD);
+        abti_joining_tell(note->unit);
+    }
     if (listing->sure && abti_waits_in_cycle(listing->waits, note->unit))
         return true;
     if (listing->lines++ >= MAX_LINES)
@@ -187,7 +234,7 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
     else if (blocked)
         abti_waits_print(stderr, note);
     else
-        fprintf(stderr, "libabt:   %s is ready in pool %d, which no scheduler takes units out of\n",
+        fprintf(stderr, "libabt:   %s is ready in pool %d, which no scheduler takes units out of now\n",
                 abti_name_unit(name, note), note->pool_id);
     return true;
 }
@@ -209,6 +256,7 @@ static void tell_all(const struct deadlock_look *look, bool sure)
     abti_registry_walk(tell_unit, &listing);
     if (listing.left_out > 0)
         fprintf(stderr, "libabt:   and %u others\n", listing.left_out);
+    abti_waits_print_natives(stderr);
     abti_outside_print(stderr, &look->outside);
     fputs("libabt:   (a program whose own threads wake units tells so by ABTX_expect_external_wake)\n", stderr);
 }
@@ -216,7 +264,7 @@ static void tell_all(const struct deadlock_look *look, bool sure)
 static bool nobody_else_wakes(struct deadlock_look *look)
 {
     abti_outside_look(&look->outside);
-    return look->outside.threads.guests == look->outside.threads.asleep && all_are_idle(look->stacked);
+    return look->outside.threads.guests == look->outside.threads.asleep && all_are_idle(look);
 }
 
 /* What a look comes to. */
@@ -269,6 +317,7 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
     if (check == ABTI_DEADLOCK_OFF)
         return ABTI_CLOCK_NEVER;
     struct deadlock_look look = {.steady = true, .all_told = true};
+    look.num_joining = abti_joining_round(look.joining);
     abti_registry_walk(look_at_unit, &look);
     bool dead = tell_deadlock(&look, judge(&look));
     abti_waits_fini(&look.waits);

@@ -4,6 +4,7 @@
 #include "os/peek.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
+#include "run/joining.h"
 #include "sync/barrier.h"
 #include "sync/mutex.h"
 #include "sync/rwlock.h"
@@ -110,6 +111,14 @@ static void note_join(struct abti_unit_note *note, enum abti_wait_kind wait, abt
     note->object = note->owner = joined;
 }
 
+/* It runs, or seems to. */
+static void note_joining(struct abti_unit_note *note)
+{
+    struct abti_joining joining;
+    if (abti_joining_find(note->unit, &joining))
+        note_join(note, ABTI_WAIT_JOIN, joining.joined);
+}
+
 static enum abti_wait_kind wait_of(const struct abti_waiter *w)
 {
     switch (w->reason) {
@@ -124,17 +133,21 @@ static enum abti_wait_kind wait_of(const struct abti_waiter *w)
     }
 }
 
-/* NULL: nobody, no unit, or it is not kept: owners of mutexes while waits are not watched, and readers. */
-static abti_unit *owner_of(enum abti_wait_kind wait, const void *object)
+/* Who has it. NULL: nobody, or it is not kept: owners of mutexes while waits are not watched, and readers. */
+static const void *any_owner_of(enum abti_wait_kind wait, const void *object)
 {
-    abti_unit *owner;
+    const void *owner;
     if (wait != ABTI_WAIT_MUTEX && wait != ABTI_WAIT_RWLOCK)
         return NULL;
     const void *at = wait == ABTI_WAIT_MUTEX ? (const void *)abti_mutex_owner_at((ABT_mutex)(uintptr_t)object)
                                              : &((ABT_rwlock)(uintptr_t)object)->writer;
-    if (!abti_peek(&owner, at, sizeof(owner)))
-        return NULL;
-    return owner && abti_slab_has(&abti_rt.unit_slab, owner) ? owner : NULL;
+    return abti_peek(&owner, at, sizeof(owner)) ? owner : NULL;
+}
+
+static abti_unit *unit_of(const void *owner)
+{
+    abti_unit *unit = (abti_unit *)(uintptr_t)owner;
+    return unit && abti_slab_has(&abti_rt.unit_slab, unit) ? unit : NULL;
 }
 
 static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at)
@@ -144,11 +157,23 @@ static bool try_waiter(struct abti_unit_note *note, const struct abti_waiter *at
         return false;
     note->wait = wait_of(&w);
     note->object = note->wait == ABTI_WAIT_SLEEP ? NULL : w.object;
-    note->owner = owner_of(note->wait, w.object);
+    const void *owner = any_owner_of(note->wait, w.object);
+    note->owner = unit_of(owner);
+    note->native_owner = note->owner ? NULL : owner;
     bool claimed = abti_load_relaxed(&w.claim) != ABTI_CLAIM_NONE; /* relaxed: it is a copy */
     note->has_deadline = claimed && w.deadline_ns != ABTI_CLOCK_NEVER;
     note->deadline_ns = note->has_deadline ? w.deadline_ns : ABTI_CLOCK_NEVER;
     return true;
+}
+
+const void *abti_registry_mutex_of(const void *word, abti_unit **owner)
+{
+    struct abti_waiter w;
+    const char *at = (const char *)word - offsetof(struct abti_waiter, word);
+    if (!abti_peek(&w, at, sizeof(w)) || w.unit || w.ult || w.reason != ABT_SYNC_EVENT_TYPE_MUTEX)
+        return NULL;
+    *owner = unit_of(any_owner_of(ABTI_WAIT_MUTEX, w.object));
+    return w.object;
 }
 
 static bool try_barrier(struct abti_unit_note *note, const struct ABT_barrier_opaque *at)
@@ -222,6 +247,8 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
     if (note->state == ABT_THREAD_STATE_BLOCKED) {
         note_wait(note, copy.next);
         note_time(note, &copy);
+    } else if (note->state != ABT_THREAD_STATE_TERMINATED) {
+        note_joining(note);
     }
     return true;
 }

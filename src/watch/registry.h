@@ -52,9 +52,10 @@ struct abti_unit_note {
     abti_pool *pool;   /* only to be compared: it may be no more. NULL for MAIN_SCHED */
     int pool_id, rank; /* of its pool, of the stream that runs it or ran it last; ABTI_NO_RANK: none */
     enum abti_wait_kind wait;
-    const void *object; /* the handle of what it waits for; only to be compared */
-    abti_unit *owner;   /* whose end or unlock it waits for, as far as that is known; NULL: not known */
-    bool has_deadline;  /* it goes on at deadline_ns at the latest, of abti_clock_mono_ns */
+    const void *object;       /* the handle of what it waits for; only to be compared */
+    abti_unit *owner;         /* whose end or unlock it waits for, as far as that is known; NULL: not known */
+    const void *native_owner; /* a native thread that has the mutex, as mutexes keep it; NULL: none that is known */
+    bool has_deadline;        /* it goes on at deadline_ns at the latest, of abti_clock_mono_ns */
     uint64_t deadline_ns;
     unsigned flags; /* of the descriptor, and where its context and its stack's header are: stale if it runs */
     abti_ctx ctx;
@@ -75,6 +76,9 @@ struct abti_unit_note {
  * By any native thread, also from a ULT; not in a signal handler.
  */
 void abti_registry_walk(bool (*visit)(const struct abti_unit_note *note, void *arg), void *arg);
+
+/* What a native thread waits for that sleeps on this word; NULL: that is not known, or is no mutex. */
+const void *abti_registry_mutex_of(const void *word, abti_unit **owner);
 
 /* The same of one unit. False: there is none. `unit` is or was one. */
 bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "run/joining.h"
+#include "wait/guest.h"
 #include "watch/mark.h"
 #include "watch/name.h"
 
@@ -38,6 +40,19 @@ static bool look_with_id(abti_unit *unit, struct abti_unit_note *note)
     return true;
 }
 
+static void print_native_holder(FILE *fp, const void *owns_as)
+{
+    enum { MOST = 64 };
+    struct abti_guest_note guests[MOST];
+    unsigned num = abti_guests_list(guests, MOST), i = 0;
+    while (i < num && guests[i].owns_as != owns_as)
+        i++;
+    if (i < num)
+        fprintf(fp, " held by native thread %d", guests[i].task);
+    else
+        fputs(" held by a native thread", fp);
+}
+
 static void print_object(FILE *fp, const struct abti_unit_note *note)
 {
     char name[ABTI_NAME_ROOM];
@@ -53,6 +68,8 @@ static void print_object(FILE *fp, const struct abti_unit_note *note)
         fprintf(fp, " %p", note->object);
     if (note->owner && (note->wait == ABTI_WAIT_MUTEX || note->wait == ABTI_WAIT_RWLOCK))
         fprintf(fp, " held by %s", note->owner == note->unit ? "itself" : whose);
+    else if (note->native_owner)
+        print_native_holder(fp, note->native_owner);
 }
 
 /* From `first` along those that it waits for, up to one that was there before, or waits for nobody. */
@@ -73,7 +90,7 @@ static void print_chain(FILE *fp, const struct abti_unit_note *first)
             again = seen[i] == note.owner;
         if (again)
             break;
-        if (!abti_registry_look(note.owner, &note) || note.state != ABT_THREAD_STATE_BLOCKED)
+        if (!abti_registry_look(note.owner, &note) || note.wait == ABTI_WAIT_NOTHING)
             break;
         fputs(", which", fp);
     }
@@ -85,6 +102,24 @@ static void print_chain(FILE *fp, const struct abti_unit_note *first)
 void abti_waits_print(FILE *fp, const struct abti_unit_note *note)
 {
     print_chain(fp, note);
+}
+
+void abti_waits_print_natives(FILE *fp)
+{
+    enum { MOST = 16 };
+    struct abti_guest_note guests[MOST];
+    unsigned num = abti_guests_list(guests, MOST);
+    for (unsigned i = 0; i < num; i++) {
+        char name[ABTI_NAME_ROOM];
+        struct abti_unit_note note;
+        abti_unit *owner = NULL;
+        const void *mutex = guests[i].word ? abti_registry_mutex_of(guests[i].word, &owner) : NULL;
+        if (!mutex)
+            continue;
+        bool held = owner && look_with_id(owner, &note);
+        fprintf(fp, "libabt:   native thread %d waits for mutex %p%s%s\n", guests[i].task, mutex,
+                held ? " held by " : "", held ? abti_name_unit(name, &note) : "");
+    }
 }
 
 /* --- Cycles --- */
@@ -125,6 +160,7 @@ static bool pass_cycle(const struct abti_waits *waits, struct abti_wait *first)
         is_new |= !at->told;
         (void)abti_mark_change(at->unit, ABT_THREAD_STATE_BLOCKED, abti_mark_get(at->unit, ABT_THREAD_STATE_BLOCKED),
                                ABTI_MARK_TOLD);
+        abti_joining_tell(at->unit);
         at = find_wait(waits, at->owner);
     } while (at && at != first);
     return is_new;

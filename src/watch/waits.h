@@ -36,4 +36,7 @@ bool abti_waits_in_cycle(const struct abti_waits *waits, abti_unit *unit);
 /* Prints what a unit waits for, what that waits for, and so on. */
 void abti_waits_print(FILE *fp, const struct abti_unit_note *note);
 
+/* The native threads of the program's own that wait for mutexes, a line each. */
+void abti_waits_print_natives(FILE *fp);
+
 #endif

@@ -231,6 +231,125 @@ static void join_ring(void)
     must(ABT_eventual_wait(eventual, NULL));
 }
 
+void work_then_set(void *arg);
+
+/* The second one of two joiners is not blocked: it looks again and again. */
+void join_first(void *arg)
+{
+    (void)arg;
+    must(ABT_thread_join(threads[0]));
+}
+
+static void two_joiners(void)
+{
+    begin();
+    threads[0] = make(wait_for_eventual, NULL);
+    threads[1] = make(join_first, NULL);
+    must(ABT_thread_join(threads[0]));
+}
+
+/* The first joins the second, which joins the first, as `main` does already. */
+void join_second(void *arg)
+{
+    (void)arg;
+    must(ABT_thread_yield());
+    must(ABT_thread_join(threads[1]));
+}
+
+static void ring_of_two_joiners(void)
+{
+    begin();
+    threads[0] = make(join_second, NULL);
+    threads[1] = make(join_first, NULL);
+    must(ABT_thread_join(threads[0]));
+}
+
+/* The same while others run. */
+static void ring_of_two_joiners_aside(void)
+{
+    begin();
+    threads[0] = make(join_second, NULL);
+    threads[1] = make(join_first, NULL);
+    threads[2] = make(join_first, NULL);
+    for (;;)
+        must(ABT_thread_yield());
+}
+
+/* The unit can never run, since the tasklet keeps the stream. */
+void join_own(void *arg)
+{
+    (void)arg;
+    threads[0] = make(do_nothing, NULL);
+    must(ABT_thread_join(threads[0]));
+}
+
+static void joining_tasklet(void)
+{
+    ABT_task task;
+
+    begin();
+    must(ABT_task_create(pool, join_own, NULL, &task));
+    must(ABT_task_free(&task));
+}
+
+static void joining_tasklet_elsewhere(void)
+{
+    ABT_xstream es;
+
+    begin();
+    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    must(ABT_xstream_get_main_pools(es, 1, &pool));
+    ABT_task task;
+    must(ABT_task_create(pool, join_own, NULL, &task));
+    must(ABT_task_free(&task));
+}
+
+/* A tasklet may join what another stream runs. */
+void join_there(void *arg)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(*(ABT_pool *)arg, work_then_set, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_thread_free(&thread));
+}
+
+static void joining_other_stream(void)
+{
+    ABT_xstream es;
+    ABT_pool there;
+    ABT_task task;
+
+    begin();
+    must(ABT_xstream_create(ABT_SCHED_NULL, &es));
+    must(ABT_xstream_get_main_pools(es, 1, &there));
+    must(ABT_task_create(pool, join_there, &there, &task));
+    must(ABT_task_free(&task));
+    must(ABT_xstream_free(&es));
+    must(ABT_finalize());
+}
+
+static atomic_bool has_locked;
+
+static void *lock_both(void *arg)
+{
+    must(ABT_mutex_lock(mutexes[1]));
+    atomic_store(&has_locked, true);
+    must(ABT_mutex_lock(mutexes[0]));
+    return arg;
+}
+
+static void cycle_with_native(void)
+{
+    pthread_t native;
+
+    begin();
+    must(ABT_mutex_lock(mutexes[0]));
+    pthread_create(&native, NULL, lock_both, NULL);
+    while (!atomic_load(&has_locked))
+        continue;
+    must(ABT_mutex_lock(mutexes[1]));
+}
+
 static void in_no_scheds_pool(void)
 {
     begin();
@@ -563,6 +682,34 @@ static const struct child children[] = {
     {"a barrier to which one does not come", ON, barrier_of_two, {"deadlock", NAME " waits for barrier 0x"}, -1},
     {"nobody resumes it", ON, not_resumed, {"deadlock", NAME " waits to be resumed"}, -1},
     {"a cycle of joins", ON, join_ring, {"deadlock", "end of ULT .*, which waits for the end of ULT"}, -1},
+    {"two joiners of one unit",
+     ABORT,
+     two_joiners,
+     {"deadlock: 3 units are blocked", "waits for the end of ULT [0-9]+ .*, which waits for eventual 0x"},
+     SIGABRT},
+    {"a cycle with the second joiner",
+     ABORT,
+     ring_of_two_joiners,
+     {"deadlock: 3 units are blocked", "ULT .* waits for the end of ULT .*, which waits for the end of ULT"},
+     SIGABRT},
+    {"the same while others run",
+     ABORT,
+     ring_of_two_joiners_aside,
+     {"deadlock: units wait for each other", "waits for the end of ULT .*, which waits for the end of ULT"},
+     SIGABRT},
+    {"a tasklet that joins a unit of its stream",
+     ABORT,
+     joining_tasklet,
+     {"deadlock: 2 units are blocked", "tasklet [0-9]+ .* waits for the end of ULT|ULT .* is ready in pool [0-9]+"},
+     SIGABRT},
+    {"the same of a secondary stream", ABORT, joining_tasklet_elsewhere, {"deadlock: 2 units are blocked"}, SIGABRT},
+    {"a tasklet that joins a unit of another: nothing is told", ABORT, joining_other_stream, {NULL}, 0},
+    {"a cycle with a native thread",
+     ABORT,
+     cycle_with_native,
+     {"deadlock: 1 unit is blocked", "ULT .* waits for mutex 0x[0-9a-f]+ held by native thread [0-9]+",
+      "native thread [0-9]+ waits for mutex 0x[0-9a-f]+ held by primary ULT"},
+     SIGABRT},
     {"a pool without a scheduler", ON, in_no_scheds_pool, {"deadlock", "is ready in pool [0-9]+, which no sched"}, -1},
     {"in ABT_finalize", ON, at_finalize, {"deadlock", NAME}, -1},
     {"on another stream", ON, other_stream, {"deadlock", NAME " waits for eventual 0x"}, -1},
