@@ -125,7 +125,6 @@ abt_sources = \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
-	src/run/joining.c \
 	src/run/migrate.c \
 	src/run/picked.c \
 	src/run/publish.c \
@@ -172,6 +171,7 @@ abt_sources = \
 	src/unit/exceptions.c \
 	src/unit/kept.c \
 	src/unit/held.c \
+	src/unit/joining.c \
 	src/unit/key.c \
 	src/unit/ledger.c \
 	src/unit/overflow.c \
@@ -215,9 +215,9 @@ endif
 endif
 
 if AFFINITY_LINUX
-abt_sources += src/os/affinity_linux.c src/os/task_linux.c
+abt_sources += src/os/affinity_linux.c src/wait/task_linux.c
 else
-abt_sources += src/os/task_none.c
+abt_sources += src/wait/task_none.c
 if AFFINITY_FREEBSD
 abt_sources += src/os/affinity_freebsd.c
 else

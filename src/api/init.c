@@ -15,7 +15,7 @@
 #include "rt/misspelt.h"
 #include "run/end.h"
 #include "run/join.h"
-#include "run/joining.h"
+#include "unit/joining.h"
 #include "run/told.h"
 #include "stream/affinity.h"
 #include "carrier/blocking.h"

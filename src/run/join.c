@@ -7,7 +7,7 @@
 #include "pool/wish.h"
 #include "run/block.h"
 #include "run/child.h"
-#include "run/joining.h"
+#include "unit/joining.h"
 #include "run/sched.h"
 #include "run/yield.h"
 #include "unit/stackuse.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "os/peek.h"
 #include "os/spin.h"
-#include "os/task.h"
+#include "wait/task.h"
 
 struct guest {
     struct abti_known known;

@@ -57,7 +57,7 @@ ABTI_INLINE void abti_known_only_looks(bool looks)
 /* A native thread of the library's own, a stream's or a helper's: by itself it wakes nobody. Static, or the thread's.
  */
 struct abti_own_thread {
-    _Atomic(int) task;                   /* its number, see os/task.h; ABTI_TASK_UNKNOWN: it has not begun */
+    _Atomic(int) task;                   /* its number, see wait/task.h; ABTI_TASK_UNKNOWN: it has not begun */
     struct abti_own_thread *next, *prev; /* guest.c's */
 };
 
@@ -74,7 +74,7 @@ struct abti_outsiders {
 
 /* A guest, as it was at some moment. */
 struct abti_guest_note {
-    int task;                /* its number, see os/task.h */
+    int task;                /* its number, see wait/task.h */
     const void *owns_as;     /* what mutexes keep that it owns; NULL: it owns none */
     _Atomic(uint32_t) *word; /* that it sleeps on; NULL: it does not sleep so */
 };

@@ -6,7 +6,7 @@
 #include "os/libunwind.h"
 #include "os/passon.h"
 #include "os/symbol.h"
-#include "os/task.h"
+#include "wait/task.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 #include "wait/pause.h"

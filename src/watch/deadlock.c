@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "os/clock.h"
 #include "rt/rt.h"
-#include "run/joining.h"
+#include "unit/joining.h"
 #include "run/sched.h"
 #include "idle/idle.h"
 #include "wait/pause.h"

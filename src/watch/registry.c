@@ -4,7 +4,7 @@
 #include "os/peek.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
-#include "run/joining.h"
+#include "unit/joining.h"
 #include "sync/barrier.h"
 #include "sync/mutex.h"
 #include "sync/rwlock.h"

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "run/joining.h"
+#include "unit/joining.h"
 #include "wait/guest.h"
 #include "watch/mark.h"
 #include "watch/name.h"

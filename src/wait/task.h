@@ -1,6 +1,6 @@
 /* Native threads as the system numbers them: what POSIX has no call for. */
-#ifndef ABTI_OS_TASK_H
-#define ABTI_OS_TASK_H
+#ifndef ABTI_WAIT_TASK_H
+#define ABTI_WAIT_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* The system calls themselves, since not every C library has functions for them. */
-#include "os/task.h"
+#include "wait/task.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,8 +3,8 @@
  * again, and a tasklet cannot leave its stream. Kept for the check for deadlocks, in a table of a
  * fixed size: a ULT may be cancelled while it looks, and leaves nothing behind that could be in anybody's way.
  */
-#ifndef ABTI_RUN_JOINING_H
-#define ABTI_RUN_JOINING_H
+#ifndef ABTI_UNIT_JOINING_H
+#define ABTI_UNIT_JOINING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "run/joining.h"
+#include "unit/joining.h"
 
 #include "base/atomic.h"
 #include "os/spin.h"

@@ -1,4 +1,4 @@
-#include "os/task.h"
+#include "wait/task.h"
 
 bool abti_task_sleeps(int task, struct abti_task_place *place)
 {
