@@ -130,6 +130,8 @@ int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sch
     if (ABTI_REFUSE(!newsched))
         return abti_error(ABT_ERR_INV_ARG);
     ABTI_PRESET_OUT(newsched, ABT_SCHED_NULL);
+    if (ABTI_REFUSE(!def))
+        return abti_error(ABT_ERR_INV_ARG);
     return create_by(def, NULL, num_pools, pools, config, newsched);
 }
 

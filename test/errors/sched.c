@@ -30,6 +30,8 @@ static void teardown(void)
 
 RETURNS(ABT_sched_create, ABT_ERR_INV_ARG, INITED, "less than no pools",
         ABT_sched_create(&def, -1, &world.idle, ABT_SCHED_CONFIG_NULL, OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
+RETURNS(ABT_sched_create, ABT_ERR_INV_ARG, INITED, "no definition",
+        ABT_sched_create(NULL, 1, &world.idle, ABT_SCHED_CONFIG_NULL, OUT_PRESET(ABT_sched, ABT_SCHED_NULL)));
 RETURNS(ABT_sched_create, ABT_ERR_INV_ARG, INITED, "nowhere to put it",
         ABT_sched_create(&def, 1, &world.idle, ABT_SCHED_CONFIG_NULL, NULL));
 RETURNS(ABT_sched_create, CALLBACK_CODE, INITED | ALWAYS, "the code of init",
