@@ -1,7 +1,8 @@
 /*
  * Misuse, one row for each kind: the object, and what is done to it that users do by mistake. Each row runs in a child
  * process with ABT_CHECK=1. What it says has to name the call, the object with its kind, and who created it; and the
- * calls return the error codes of wrong arguments. test/api/misuse looks at the words of some of them in full.
+ * calls return the error codes of wrong arguments. test/api/misuse looks at the words of some of them in full. Of what
+ * is right, but close to a mistake, nothing is said.
  */
 #include <regex.h>
 #include <stdlib.h>
@@ -125,11 +126,10 @@ static int free_eventual(void)
     return ABT_eventual_free(&eventual);
 }
 
-static int free_eventual_any(void)
+static int free_eventual_of_two(void)
 {
-    static void (*const any)(void *) = waits_eventual;
-    begun(any);
-    begun(any);
+    begun(waits_eventual);
+    begun(waits_eventual);
     return ABT_eventual_free(&eventual);
 }
 
@@ -785,7 +785,7 @@ static int mutex_for_attr(void)
     return ABT_thread_attr_set_stacksize((ABT_thread_attr)mutex, 65536);
 }
 
-static int sched_ult_for_mutex(void)
+static int xstream_for_mutex(void)
 {
     ABT_xstream es;
 
@@ -820,7 +820,7 @@ static const struct row {
 #act, act, code, says                                                                                          \
     }
     ROW(free_eventual, ABT_ERR_INV_EVENTUAL, THE("ABT_eventual_free", "eventual") "is waited for by " ULT "$"),
-    ROW(free_eventual_any, ABT_ERR_INV_EVENTUAL, THE("ABT_eventual_free", "eventual") ".* and others$"),
+    ROW(free_eventual_of_two, ABT_ERR_INV_EVENTUAL, THE("ABT_eventual_free", "eventual") ".* and others$"),
     ROW(reset_eventual, ABT_ERR_INV_EVENTUAL, THE("ABT_eventual_reset", "eventual") "is waited for by " ULT "$"),
     ROW(free_future, ABT_ERR_INV_FUTURE, THE("ABT_future_free", "future") "is waited for by " ULT "$"),
     ROW(reset_future, ABT_ERR_INV_FUTURE, THE("ABT_future_reset", "future") "is waited for by " ULT "$"),
@@ -920,17 +920,15 @@ static const struct row {
     ROW(mutex_for_eventual, ABT_ERR_INV_EVENTUAL, THE("ABT_eventual_set", "mutex") "is not of the kind eventual$"),
     ROW(mutex_for_attr, ABT_ERR_INV_THREAD_ATTR,
         THE("ABT_thread_attr_set_stacksize", "mutex") "is not of the kind ULT attribute$"),
-    ROW(sched_ult_for_mutex, ABT_ERR_INV_MUTEX, "^libabt: ABT_mutex_lock: execution stream .* the kind mutex$"),
+    ROW(xstream_for_mutex, ABT_ERR_INV_MUTEX, "^libabt: ABT_mutex_lock: execution stream .* the kind mutex$"),
     ROW(freed_long_ago, ABT_ERR_INV_THREAD, NO("ABT_thread_join", "ULT") "it has been freed$"),
 };
 
-static int run_row(void *arg)
+/* With one object of each kind. */
+static void begin(void)
 {
-    const struct row *row = arg;
     ABT_xstream es;
 
-    must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
-    must(setenv("ABT_CHECK", "1", 1));
     must(ABT_init(0, NULL));
     must(ABT_self_get_xstream(&es));
     must(ABT_xstream_get_main_pools(es, 1, &pool));
@@ -941,6 +939,15 @@ static int run_row(void *arg)
     must(ABT_rwlock_create(&rwlock));
     must(ABT_barrier_create(2, &barrier));
     must(ABT_xstream_barrier_create(2, &xbarrier));
+}
+
+static int run_row(void *arg)
+{
+    const struct row *row = arg;
+
+    must(setenv("ABT_USE_LOG", "0", 1)); /* a log goes the same way */
+    must(setenv("ABT_CHECK", "1", 1));
+    begin();
     int code = row->act();
     if (code != row->code)
         fprintf(stderr, "it returns %d\n", code);
@@ -963,11 +970,235 @@ static void test_row(const struct row *row)
         diag("status %d; it says: %s; and %s", status, words, words + first + 1);
 }
 
+/* --- What is right, and close to a mistake: nothing is said of it --- */
+
+static void right_waits(void)
+{
+    ABT_thread threads[2] = {begun(waits_eventual), begun(waits_future)};
+    struct timespec past = {0, 0};
+    ABT_eventual other;
+    int index;
+
+    must(ABT_eventual_set(eventual, NULL, 0));
+    must(ABT_future_set(future, NULL));
+    must(ABT_thread_free_many(2, threads));
+    must(ABT_eventual_reset(eventual));
+    must(ABT_future_reset(future));
+    must(ABT_eventual_create(0, &other));
+    must(ABTX_eventual_wait_any(2, (ABT_eventual[]){eventual, other}, &index, &past) != ABT_ERR_COND_TIMEDOUT);
+    must(ABT_eventual_timedwait(other, NULL, &past) != ABT_ERR_COND_TIMEDOUT);
+    must(ABT_eventual_free(&other));
+    must(ABT_eventual_free(&eventual));
+    must(ABT_future_free(&future));
+    threads[0] = begun(waits_barrier);
+    must(ABT_barrier_wait(barrier));
+    must(ABT_barrier_reinit(barrier, 3));
+    must(ABT_barrier_free(&barrier));
+    threads[1] = begun(waits_cond);
+    must(ABT_mutex_lock(mutex));
+    must(ABT_cond_broadcast(cond));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_thread_free_many(2, threads));
+    must(ABT_cond_free(&cond));
+    must(ABT_mutex_free(&mutex));
+}
+
+static void reads_twice(void *arg)
+{
+    (void)arg;
+    must(ABT_rwlock_rdlock(rwlock));
+    must(ABT_rwlock_rdlock(rwlock));
+    must(ABT_self_yield());
+    must(ABT_rwlock_unlock(rwlock));
+    must(ABT_rwlock_unlock(rwlock));
+    must(ABT_rwlock_wrlock(rwlock));
+    must(ABT_rwlock_unlock(rwlock));
+}
+
+static void right_locks(void)
+{
+    ABT_thread threads[2] = {create(reads_twice), create(reads_twice)};
+    ABT_mutex_attr attr;
+
+    must(ABT_thread_free_many(2, threads));
+    must(ABT_rwlock_free(&rwlock));
+    must(ABT_mutex_trylock(mutex));
+    must(ABT_mutex_trylock(mutex) != ABT_ERR_MUTEX_LOCKED);
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_spinlock(mutex));
+    must(ABT_mutex_get_attr(mutex, &attr));
+    must(ABT_mutex_attr_set_recursive(attr, ABT_TRUE));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_free(&mutex));
+    must(ABT_mutex_create_with_attr(attr, &mutex));
+    must(ABT_mutex_attr_free(&attr));
+    must(ABT_mutex_lock(mutex));
+    must(ABT_mutex_lock(mutex));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_unlock(mutex));
+    must(ABT_mutex_free(&mutex));
+}
+
+/* Memory of the program's own, which is first one object and then another. */
+static void right_memory(void)
+{
+    static union {
+        ABT_mutex_memory mutex;
+        ABT_cond_memory cond;
+        ABT_eventual_memory eventual;
+    } own;
+
+    for (int i = 0; i < 3; i++) {
+        memset(&own, 0, sizeof(own));
+        must(ABT_mutex_lock(ABT_MUTEX_MEMORY_GET_HANDLE(&own.mutex)));
+        must(ABT_mutex_unlock(ABT_MUTEX_MEMORY_GET_HANDLE(&own.mutex)));
+        memset(&own, 0, sizeof(own));
+        must(ABT_cond_signal(ABT_COND_MEMORY_GET_HANDLE(&own.cond)));
+        memset(&own, 0, sizeof(own));
+        must(ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&own.eventual), NULL, 0));
+    }
+}
+
+static void gives_back(void *arg)
+{
+    must(ABT_self_resume_suspend_to(arg));
+}
+
+static void right_units(void)
+{
+    ABT_thread thread = create(nop), popped, self;
+    ABT_unit unit;
+    ABT_pool other;
+
+    must(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &other));
+    for (int i = 0; i < 3; i++) { /* from one to the other, and back */
+        must(ABT_pool_pop_thread(pool, &popped));
+        must(ABT_pool_push_thread(other, popped));
+        must(ABT_pool_pop(other, &unit));
+        must(ABT_pool_push(pool, unit));
+    }
+    must(ABT_thread_yield_to(thread));
+    must(ABT_thread_revive(pool, nop, NULL, &thread));
+    must(ABT_pool_pop_thread(pool, &popped));
+    must(ABT_self_yield_to(popped));
+    must(ABT_thread_revive(other, nop, NULL, &thread));
+    must(ABT_pool_pop_thread(other, &popped));
+    must(ABT_self_schedule(popped, ABT_POOL_NULL));
+    must(ABT_thread_free(&thread));
+    must(ABT_pool_free(&other));
+    must(ABT_self_get_thread(&self));
+    must(ABT_thread_create(pool, gives_back, self, ABT_THREAD_ATTR_NULL, &thread));
+    must(ABT_self_suspend());
+    must(ABT_thread_resume(thread));
+    must(ABT_thread_free(&thread));
+}
+
+/* A stack is used again when its ULT has ended, whether it has been freed or not; and by another size. */
+static void right_stacks(void)
+{
+    enum { SIZE = 65536 };
+    char *stack = malloc(SIZE);
+    ABT_thread_attr attr, same;
+    ABT_thread thread;
+
+    must(ABT_thread_attr_create(&attr));
+    for (int i = 0; i < 3; i++) {
+        must(ABT_thread_attr_set_stack(attr, stack, (size_t)(i == 1 ? SIZE / 2 : SIZE)));
+        must(ABT_thread_create(pool, nop, NULL, attr, &thread));
+        must(ABT_thread_get_attr(thread, &same));
+        must(ABT_thread_join(thread));
+        must(ABT_thread_revive(pool, nop, NULL, &thread));
+        must(ABT_thread_free(&thread));
+        must(ABT_thread_attr_free(&same));
+    }
+    must(ABT_thread_attr_free(&attr));
+    free(stack);
+}
+
+static void nothing(void)
+{
+}
+
+static ABT_mutex early_mutex;
+static ABT_timer early_timer;
+static ABT_key early_key;
+static ABT_rwlock early_rwlock;
+
+static void make_early(void)
+{
+    must(ABT_mutex_create(&early_mutex));
+    must(ABT_timer_create(&early_timer));
+    must(ABT_key_create(NULL, &early_key));
+    must(ABT_rwlock_create(&early_rwlock));
+}
+
+/* Made before ABT_init, or before the last one. */
+static void right_early(void)
+{
+    void *value;
+
+    must(ABT_mutex_lock(early_mutex));
+    must(ABT_mutex_unlock(early_mutex));
+    must(ABT_timer_start(early_timer));
+    must(ABT_self_set_specific(early_key, NULL));
+    must(ABT_self_get_specific(early_key, &value));
+    must(ABT_rwlock_wrlock(early_rwlock));
+    must(ABT_rwlock_unlock(early_rwlock));
+    must(ABT_mutex_free(&early_mutex));
+    must(ABT_timer_free(&early_timer));
+    must(ABT_key_free(&early_key));
+    must(ABT_rwlock_free(&early_rwlock));
+}
+
+static void right_later(void)
+{
+    make_early();
+    must(ABT_finalize());
+    must(ABT_init(0, NULL));
+    right_early();
+}
+
+static const struct right {
+    const char *name;
+    void (*before)(void), (*act)(void); /* before and after ABT_init */
+} rights[] = {
+    {"waits", nothing, right_waits},
+    {"locks", nothing, right_locks},
+    {"own memory", nothing, right_memory},
+    {"units", nothing, right_units},
+    {"stacks", nothing, right_stacks},
+    {"objects from before ABT_init", make_early, right_early},
+    {"objects from before the last ABT_init", nothing, right_later},
+};
+
+static int run_right(void *arg)
+{
+    const struct right *right = arg;
+
+    must(setenv("ABT_USE_LOG", "0", 1));
+    must(setenv("ABT_CHECK", "1", 1));
+    right->before();
+    begin();
+    right->act();
+    return ABT_finalize();
+}
+
+static void test_right(const struct right *right)
+{
+    static char words[8192];
+    int status = child_run(run_right, (void *)(uintptr_t)right, words, sizeof(words));
+
+    if (!ok(status == 0 && !*words, "right: %s", right->name))
+        diag("status %d; it says: %s", status, words);
+}
+
 int main(void)
 {
     watchdog_begin(0);
     need_checks();
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         test_row(&rows[i]);
+    for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++)
+        test_right(&rights[i]);
     return done_testing();
 }
