@@ -171,7 +171,7 @@ const struct abti_variable abti_variables[] = {
     {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),
      .help = "a unit that runs for so many milliseconds, or stands ready so long, is told on stderr; 0: none"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
-     .help = "lines on stderr for events, in builds with a log", WANTS(ABTI_BUILD_LOG, "without --enable-debug=log")},
+     .help = "lines on stderr for events, in builds with a log"},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "only stored, for ABT_info_query_config"},
     {"PRINT_RAW_STACK", ABTI_VARIABLE_BOOL, FIELD(print_raw_stack), .limits.dflt = !ABTI_BUILD_UNWIND_ONLY,
@@ -188,8 +188,7 @@ const struct abti_variable abti_variables[] = {
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),
      .help = "predefined schedulers look at events once in so many work units"},
     {"SCHED_SLEEP_NSEC", ABTI_VARIABLE_INT, FIELD(sched_sleep_nsec), LIMITS(100, 0, MAX_U64),
-     .help = "nanoseconds that idle schedulers sleep, in builds with that sleep",
-     WANTS(ABTI_BUILD_SCHED_SLEEP, "without --enable-sched-sleep")},
+     .help = "nanoseconds that idle schedulers sleep, in builds with that sleep"},
 
     /* Work units and stacks. */
     {"KEY_TABLE_SIZE", ABTI_VARIABLE_INT, FIELD(key_table_size), LIMITS(4, 1, MAX_KEY_TABLE),
