@@ -258,6 +258,7 @@ regress_tests = \
 	test/regress/odd_deadlines \
 	test/regress/pick_watched \
 	test/regress/pop_threads_tail \
+	test/regress/private_push \
 	test/regress/private_resume \
 	test/regress/region_functions \
 	test/regress/replace_private \
@@ -298,6 +299,7 @@ stress_tests = \
 	test/stress/joins \
 	test/stress/many \
 	test/stress/migrate \
+	test/stress/private_push \
 	test/stress/private_sync \
 	test/stress/signals \
 	test/stress/stack_queries \

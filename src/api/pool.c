@@ -135,12 +135,12 @@ static ABT_unit handle_or_null(abti_unit *unit)
 }
 
 /*
- * Pops from a private pool with a unit in its queue, which needs no call, nor a frame. NULL: it takes more than that,
- * or the handle is to be looked at.
+ * Pops from a private pool of the caller's with a unit in its queue, which needs no call, nor a frame. NULL: it takes
+ * more than that, or the handle is to be looked at.
  */
 ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
 {
-    if (abti_is_seldom(pool) || ABTI_UNLIKELY(!pool->priv_fifo))
+    if (abti_is_seldom(pool) || ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
         return NULL;
     abti_unit *head = abti_load_relaxed(&pool->queue.head); /* relaxed: see the queue */
     if (ABTI_LIKELY(head != NULL))

@@ -226,8 +226,6 @@ static size_t create_some(ABT_pool *pools, void (**funcs)(void *), void **args, 
 {
     abti_es *es = abti_es_self;
     size_t n = 0;
-    if (!es)
-        return 0; /* asked once for all */
     for (; n < num && abti_create_is_quick(es, pools[n]); n++)
         handles[n] = abti_create_quick(es, pools[n], funcs[n], args ? args[n] : NULL, ABTI_UNIT_NAMED);
     if (n == 0 && abti_create_is_quick_shared(es, pools[0]))
@@ -348,7 +346,7 @@ ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void 
 {
     abti_unit *unit = *thread;
     if (ABTI_UNLIKELY(abti_is_seldom(unit) || abti_is_seldom(pool)) || ABTI_UNLIKELY(!abti_unit_is_done(unit)) ||
-        ABTI_UNLIKELY(!abti_cpu_is_set(&pool->quick_create)) ||
+        ABTI_UNLIKELY(!abti_cpu_is_equal(&pool->quick_host, (uintptr_t)abti_es_self)) ||
         ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
         return thread_revive_checked(pool, thread_func, arg, thread);
     abti_unit_set_pool(unit, pool);
@@ -525,12 +523,12 @@ ABTI_HOT int ABT_thread_yield(void)
 }
 
 /* Takes a ready unit out of its pool. *taken says that it was there. Returns an ABT code. */
-static int take_from_pool(abti_unit *unit, bool *taken)
+static int take_from_pool(abti_es *es, abti_unit *unit, bool *taken)
 {
     abti_pool *pool = unit->pool;
     bool in_pool = true;
-    /* relaxed: the pool is private */
-    *taken = pool->priv_fifo && abti_load_relaxed(&pool->queue.head) == unit;
+    /* relaxed: the host alone writes the queue */
+    *taken = abti_pool_is_host(es, pool) && abti_load_relaxed(&pool->queue.head) == unit;
     if (*taken) {
         abti_queue_pop_head(&pool->queue, unit);
         return ABT_SUCCESS;
@@ -555,7 +553,7 @@ int ABT_thread_yield_to(ABT_thread thread)
                     (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
         return abti_error(ABT_ERR_INV_THREAD);
     bool taken;
-    int code = take_from_pool(thread, &taken);
+    int code = take_from_pool(es, thread, &taken);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(ABT_ERR_POOL);
     if (!taken)

@@ -3,16 +3,30 @@
 #include "base/assert.h"
 #include "pool/wish.h"
 
+/* acquire: pairs with the last store in abti_pool_disown, which has emptied the pair that the owner gets. */
+static bool try_own(struct abti_blocked *b, abti_es *es)
+{
+    abti_es *none = NULL;
+    return abti_cas_acq_rel(&b->owner, &none, es);
+}
+
+void abti_pool_own_counts(abti_pool *pool, abti_es *es)
+{
+    abti_assert(pool->priv_fifo && abti_pool_is_locked(pool));
+    bool owns = try_own(&pool->blocked, es);
+    abti_assert(owns);
+    (void)owns;
+}
+
 void abti_pool_count_entered_slow(abti_pool *pool)
 {
-    abti_es *es = abti_es_self, *none = NULL;
+    abti_es *es = abti_es_self;
     struct abti_blocked *b = &pool->blocked;
     /*
-     * acquire: the compare-and-swap pairs with the last store in abti_pool_disown, which has emptied the pair that the
-     * owner gets. release: the other two pair with the acquires in blocked_entered. relaxed: the glance at the owner is
-     * decided by the compare-and-swap, and the owner alone stores own_entered.
+     * release: both pair with the acquires in blocked_entered. relaxed: the glance at the owner is decided by try_own,
+     * and the owner alone stores own_entered.
      */
-    if (es && !abti_load_relaxed(&b->owner) && abti_cas_acq_rel(&b->owner, &none, es))
+    if (es && !pool->priv_fifo && !abti_load_relaxed(&b->owner) && try_own(b, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
         abti_fetch_add_release(&b->shared_entered, 1);
@@ -144,8 +158,7 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
 {
     abti_assert(unit && unit->pool == pool && pool != &abti_no_pool);
     abti_es *es = abti_es_self;
-    bool inbox = pool->priv_fifo && !abti_pool_is_owner(es, pool);
-    if (!inbox && !pool->ops->push_locked) {
+    if (abti_pool_is_host(es, pool) || !pool->ops->push_locked) {
         abti_pool_push(pool, unit, context);
         abti_pool_count_left(es, pool);
         return;
@@ -153,10 +166,7 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
     if (pool->ops->answers && abti_pool_give(es, pool, unit, context))
         return;
     abti_pool_lock(abti_es_self, pool);
-    if (inbox)
-        abti_queue_push(&pool->inbox, unit); /* it blocked on the pool's thread, which therefore is the owner */
-    else
-        pool->ops->push_locked(pool, unit, context);
+    pool->ops->push_locked(pool, unit, context);
     abti_pool_count_left(es, pool);
     abti_wakeup wakeup = abti_parking_claim_locked(pool);
     abti_pool_unlock(abti_es_self, pool);

@@ -105,6 +105,12 @@ size_t abti_pool_num_blocked(abti_pool *pool);
 size_t abti_pool_total_size(abti_pool *pool);
 
 /*
+ * Makes the ES the owner of the counts. The pool has no owner, and its lock is held: where it is a private FIFO, whose
+ * host alone is the owner of its counts.
+ */
+void abti_pool_own_counts(abti_pool *pool, abti_es *es);
+
+/*
  * Moves what an ES that ends has counted as owner to the shared pairs. It is called on that ES, or when the ES is no
  * more.
  */

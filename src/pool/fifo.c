@@ -1,7 +1,7 @@
 /*
- * FIFO pools, in two forms over the queue in the pool itself: one for a single native thread, without any lock or
- * atomic read-modify-write, and one for any number of threads, under the pool's lock. The private form has an inbox
- * under the lock, for units that other threads wake (pool/pool.h).
+ * FIFO pools, in two forms over the queue in the pool itself: one for a single native thread, its host, without any
+ * lock or atomic read-modify-write, and one for any number of threads, under the pool's lock. The private form has an
+ * inbox under the lock, for units that others push. Without a host it is like the other form (pool/pool.h).
  */
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
@@ -62,13 +62,59 @@ static size_t fifo_size(abti_pool *pool)
     return abti_queue_size(&pool->queue);
 }
 
-/* --- For one native thread, except for the inbox. Push and pop are inline, see pool/pool.h. --- */
+/* --- For a host, whose push and pop are inline, see pool/pool.h, and for others. --- */
+
+/*
+ * Whether there is no host, so that the lock guards all. relaxed: it changes under the lock; to a caller without it
+ * this is a glance.
+ */
+static bool has_no_host(abti_pool *pool)
+{
+    return abti_load_relaxed(&pool->host) == ABTI_NO_HOST;
+}
+
+static void priv_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    (void)context;
+    abti_queue_push(has_no_host(pool) ? &pool->queue : &pool->inbox, unit);
+}
+
+static void priv_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+{
+    abti_pool_push_slow(abti_es_self, pool, unit, context);
+}
+
+static void priv_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
+{
+    if (abti_pool_is_host(abti_es_self, pool))
+        abti_pool_push_each(pool, units, num, context);
+    else
+        abti_pool_push_at_once(pool, units, num, context);
+}
+
+static abti_unit *priv_pop(abti_pool *pool, ABT_pool_context context)
+{
+    (void)context;
+    if (!has_no_host(pool) || abti_queue_is_empty(&pool->queue))
+        return NULL;
+    abti_pool_lock(abti_es_self, pool);
+    abti_unit *unit = has_no_host(pool) ? abti_queue_pop(&pool->queue) : NULL;
+    abti_pool_unlock(abti_es_self, pool);
+    return unit;
+}
 
 static int priv_remove(abti_pool *pool, abti_unit *unit)
 {
-    if (!abti_queue_is_empty(&pool->inbox))
+    bool found;
+    if (abti_pool_is_host(abti_es_self, pool)) {
         abti_pool_collect(pool);
-    return abti_queue_remove(&pool->queue, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
+        found = abti_queue_remove(&pool->queue, unit);
+    } else {
+        abti_pool_lock(abti_es_self, pool);
+        found = has_no_host(pool) && abti_queue_remove(&pool->queue, unit);
+        abti_pool_unlock(abti_es_self, pool);
+    }
+    return found ? ABT_SUCCESS : ABT_ERR_POOL;
 }
 
 static bool priv_is_empty(abti_pool *pool)
@@ -112,9 +158,12 @@ const struct abti_pool_ops abti_pool_fifo_ops = {
 };
 
 const struct abti_pool_ops abti_pool_fifo_priv_ops = {
+    .push = priv_push,
+    .push_locked = priv_push_locked,
+    .pop = priv_pop,
     .is_empty = priv_is_empty,
     .size = priv_size,
-    .push_many = abti_pool_push_each,
+    .push_many = priv_push_many,
     .pop_many = abti_pool_pop_each,
     .remove = priv_remove,
     .print_all = fifo_print_all,

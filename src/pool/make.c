@@ -7,9 +7,9 @@
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
     /* FIFO and FIFO_WAIT are one kind: a wait for a unit sleeps in either. */
-    bool priv_fifo = kind != ABT_POOL_RANDWS && access == ABT_POOL_ACCESS_PRIV;
+    bool is_private = kind != ABT_POOL_RANDWS && access == ABT_POOL_ACCESS_PRIV;
     const struct abti_pool_ops *ops = kind == ABT_POOL_RANDWS ? &abti_pool_randws_ops
-                                      : priv_fifo             ? &abti_pool_fifo_priv_ops
+                                      : is_private            ? &abti_pool_fifo_priv_ops
                                                               : &abti_pool_fifo_ops;
     abti_pool *pool = abti_pool_alloc(ops);
     if (!pool)

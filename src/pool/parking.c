@@ -22,12 +22,28 @@ void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
     abti_pool_unlock(abti_es_self, pool);
 }
 
+/*
+ * Whether the sleeper may take units of the pool. Of a private one that has a host nobody else may. relaxed: the host
+ * changes under the lock, and a glance without it is repeated.
+ */
+static bool may_take(abti_pool *pool, const struct abti_sleeper *s)
+{
+    const abti_es *host = abti_load_relaxed(&pool->host);
+    return host == ABTI_NO_HOST || s == &host->sleeper;
+}
+
+/* Whether there is nothing for the sleeper in a built-in pool. */
+static bool is_empty_for(abti_pool *pool, const struct abti_sleeper *s)
+{
+    return !may_take(pool, s) || pool->ops->is_empty(pool);
+}
+
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
     abti_assert(s && !p->linked);
     struct abti_parking_list *list = &pool->parked;
     /* A glance comes first, so that an ES which is busy with the pool is not disturbed in vain. */
-    if (!pool->user_defined && !pool->ops->is_empty(pool)) {
+    if (!pool->user_defined && !is_empty_for(pool, s)) {
         abti_parking_settle(p, pool);
         return false;
     }
@@ -43,7 +59,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     else
         abti_store_relaxed(&list->first, p);
     p->linked = true;
-    bool empty = pool->user_defined || pool->ops->is_empty(pool);
+    bool empty = pool->user_defined || is_empty_for(pool, s);
     abti_pool_unlock(abti_es_self, pool);
     if (pool->user_defined) {
         /*
@@ -83,7 +99,7 @@ static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
     abti_assert(abti_pool_is_locked(pool));
     for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
-        abti_wakeup wakeup = p->own == own ? abti_sleeper_claim(p->sleeper) : NULL;
+        abti_wakeup wakeup = p->own == own && may_take(pool, p->sleeper) ? abti_sleeper_claim(p->sleeper) : NULL;
         if (!wakeup)
             continue;
         p->coming = p->seeks && !pool->user_defined && abti_wakeup_is_sure(wakeup);

@@ -6,17 +6,60 @@
 #include "os/annotate.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
+#include "pool/pool_impl.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "unit/ledger.h"
 
-void abti_pool_collect(abti_pool *pool)
+static void collect_locked(abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo);
-    abti_pool_lock(abti_es_self, pool);
     for (abti_unit *unit; (unit = abti_queue_pop(&pool->inbox)) != NULL;)
         abti_queue_push(&pool->queue, unit);
+}
+
+void abti_pool_collect(abti_pool *pool)
+{
+    abti_assert(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool));
+    abti_pool_lock(abti_es_self, pool);
+    collect_locked(pool);
     abti_pool_unlock(abti_es_self, pool);
+}
+
+static void set_quick_host_locked(abti_pool *pool)
+{
+    abti_assert(abti_pool_is_locked(pool));
+    /* relaxed: the host alone finds itself in either, and its creators that miss a change have created before it */
+    abti_store_relaxed(&pool->quick_host, pool->plain_create ? abti_load_relaxed(&pool->host) : ABTI_NO_HOST);
+}
+
+void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
+{
+    abti_assert(es == abti_es_self && pool->priv_fifo);
+    if (abti_pool_is_host(es, pool))
+        return;
+    abti_pool_lock(es, pool);
+    if (abti_load_relaxed(&pool->host) == ABTI_NO_HOST) { /* relaxed, here and below: it changes under the lock */
+        abti_store_relaxed(&pool->host, es);
+        pool->host_sched = sched;
+        set_quick_host_locked(pool);
+        abti_pool_own_counts(pool, es);
+    }
+    abti_pool_unlock(es, pool);
+}
+
+void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
+{
+    abti_assert(es == abti_es_self && pool->priv_fifo);
+    if (!abti_pool_is_host(es, pool))
+        return;
+    abti_pool_lock(es, pool);
+    if (pool->host_sched == sched) {
+        abti_pool_disown(pool, es);
+        collect_locked(pool);
+        abti_store_relaxed(&pool->host, ABTI_NO_HOST); /* relaxed: as above */
+        set_quick_host_locked(pool);
+    }
+    abti_parking_unlock_and_wake(pool); /* what is left is for others now */
 }
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
@@ -25,9 +68,14 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
     bool quick =
         inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
-    abti_store_relaxed(&pool->quick_create, quick && pool->priv_fifo);
-    abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked);
+    abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked && !pool->priv_fifo);
     abti_store_relaxed(&pool->quick_user, quick && pool->ops->create_unit);
+    if (!pool->priv_fifo)
+        return;
+    abti_pool_lock(abti_es_self, pool);
+    pool->plain_create = quick;
+    set_quick_host_locked(pool);
+    abti_pool_unlock(abti_es_self, pool);
 }
 
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
@@ -35,7 +83,9 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     abti_pool *pool = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*pool), ABTI_CACHE_LINE));
     if (!pool)
         return NULL;
-    *pool = (abti_pool){.ops = ops, .priv_fifo = !ops->push};
+    *pool = (abti_pool){.ops = ops, .priv_fifo = ops == &abti_pool_fifo_priv_ops};
+    atomic_init(&pool->host, ABTI_NO_HOST);
+    atomic_init(&pool->quick_host, ABTI_NO_HOST);
     abti_spin_init(&pool->lock.spin, ABTI_RANK_POOL);
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
@@ -133,4 +183,4 @@ bool abti_pool_can(abti_pool *pool, enum abti_pool_option option)
     return has_operation(pool, option) && !(ops->lacks && ops->lacks(pool, option));
 }
 
-abti_pool abti_no_pool;
+abti_pool abti_no_pool = {.host = ABTI_NO_HOST, .quick_host = ABTI_NO_HOST};

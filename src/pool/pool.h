@@ -18,7 +18,7 @@ enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_P
  * says otherwise. The operations of enum abti_pool_option are called only after abti_pool_can.
  */
 struct abti_pool_ops {
-    /* Push and pop are NULL in a private FIFO only, see abti_pool_push. */
+    /* In a private FIFO push and pop are for others than its host, see abti_pool_push. */
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     /* Pushes for a caller that holds the pool's lock and sees to its sleepers. NULL: the lock does not guard it. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
@@ -77,11 +77,11 @@ struct abti_blocked {
 };
 
 struct ABT_pool_opaque {
-    struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its one native thread uses it; else guarded by
-                                        lock */
-    bool priv_fifo;                  /* a private FIFO: push and pop are inline. Constant */
+    struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
+                                        by lock */
+    bool priv_fifo;                  /* a private FIFO: its host pushes and pops inline. Constant */
     bool shared_fifo;                /* a FIFO under the lock. Constant */
-    _Atomic(bool) quick_create;      /* rt->lock: priv_fifo, and new units inherit no slots. Creators glance at it */
+    bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
                                         glance at it */
     _Atomic(bool) quick_user;        /* the same for a user-defined one */
@@ -93,11 +93,13 @@ struct ABT_pool_opaque {
                                         is no room */
 
     struct abti_blocked blocked;
-    _Atomic(struct abti_bias_user *) server; /* where ops->answers: an ES that runs units out of the pool, as a hint */
-    struct abti_queue inbox; /* lock. In a private FIFO: units that other native threads have woken, until its own
-                                thread collects them. The head is glanced at */
-    size_t num_coming;       /* lock: how many of the sleepers were woken and are still to take a unit */
-    ABT_pool_access access;  /* constant from here on, unless said otherwise */
+    _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
+                                or the pool is of another kind. Others glance at it */
+    _Atomic(abti_es *) quick_host; /* lock: the same while new units inherit no slots, else ABTI_NO_HOST. Creators
+                                      glance at it */
+    struct abti_queue inbox;       /* lock. In a private FIFO with a host: units that others have pushed, until the host
+                                      collects them. The head is glanced at */
+    ABT_pool_access access;        /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
     bool automatic;                  /* freed with the last scheduler that uses it */
     bool user_defined;               /* units may appear in it without a push of ours */
@@ -108,8 +110,32 @@ struct ABT_pool_opaque {
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation */
-    abti_pool *next, *prev;        /* rt->lock: the list of all pools */
+    size_t num_coming;             /* lock: how many of the sleepers were woken and are still to take a unit */
+    _Atomic(struct abti_bias_user *) server; /* where ops->answers: an ES that runs units out of the pool, as a hint */
+    const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
+    abti_pool *next, *prev;                  /* rt->lock: the list of all pools */
 };
+
+/*
+ * A private FIFO has a host while the main scheduler of a stream serves it: that stream uses the queue without a lock,
+ * and alone. Any thread may push a unit, and need not know that: what others push goes through the inbox, which the
+ * host empties into the queue by abti_pool_collect when the queue is empty and when it looks at events. Nobody else
+ * takes a unit out: one that the host runs may be pushed while it is still about to leave its stack. A pool that nobody
+ * serves yet, or any more, has no host, and the lock guards its queue like that of any other pool.
+ *
+ *   host   NO_HOST -> an ES   under the lock, by that ES, before its scheduler runs (abti_pool_enter_host)
+ *          an ES -> NO_HOST   under the lock, by that ES, when its scheduler has run (abti_pool_leave_host)
+ *
+ * So an ES that finds itself there is the host as long as it does not change that, and for all others the lock orders
+ * what they do. This is no ES, nor NULL, which threads have that are none.
+ */
+#define ABTI_NO_HOST ((abti_es *)1)
+
+/* Whether the caller's ES is the pool's host. `es` may be NULL. relaxed: it has stored that itself. */
+ABTI_INLINE bool abti_pool_is_host(const abti_es *es, const abti_pool *pool)
+{
+    return abti_cpu_is_equal(&pool->host, (uintptr_t)es);
+}
 
 /* A pool that is always empty and belongs to nobody, see es->fast. */
 extern abti_pool abti_no_pool ABTI_HIDDEN;
@@ -160,17 +186,13 @@ ABTI_INLINE abti_wakeup abti_parking_claim_locked(abti_pool *pool)
     return abti_pool_has_parked(pool) ? abti_parking_claim_slow(pool) : NULL;
 }
 
-/*
- * A private pool is pushed to and popped from by one native thread only. But any thread may wake a unit of it, and
- * cannot know that. Such a unit goes through the inbox, which the pool's own thread empties into the queue by this
- * function when the queue is empty and when it looks at events.
- */
+/* The host of a private FIFO empties the inbox into the queue. */
 void abti_pool_collect(abti_pool *pool);
 
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_assert(unit && pool != &abti_no_pool);
-    if (ABTI_LIKELY(pool->priv_fifo))
+    if (ABTI_LIKELY(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool)))
         abti_queue_push(&pool->queue, unit);
     else
         pool->ops->push(pool, unit, context);
@@ -178,7 +200,7 @@ ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_conte
 
 ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 {
-    if (ABTI_LIKELY(pool->priv_fifo)) {
+    if (ABTI_LIKELY(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool))) {
         abti_unit *unit = abti_queue_pop(&pool->queue);
         if (ABTI_LIKELY(unit != NULL) || abti_queue_is_empty(&pool->inbox))
             return unit;
@@ -204,6 +226,14 @@ bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
  * rt.lock.
  */
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
+
+/*
+ * The ES becomes the host of a private FIFO that has none, for one of its schedulers, and is that no more. Without an
+ * effect if another one is the host, and the second if it has become that for another scheduler. The caller runs on the
+ * ES.
+ */
+void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched);
+void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched);
 
 /* Makes the common part and links the pool into rt. Returns NULL when there is no memory. */
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;

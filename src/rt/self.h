@@ -47,8 +47,8 @@ struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
     abti_unit *cur;          /* the unit that runs now */
     abti_unit *parent;       /* the ULT that runs `cur` as its child and goes on when no other is picked; NULL: none */
-    abti_pool *fast;         /* dsched's first pool if that is a private FIFO; else abti_no_pool, which is always empty
-                                and belongs to nobody, so that the quick paths need not ask twice */
+    abti_pool *fast;         /* dsched's first pool if the ES is its host; else abti_no_pool, which is always empty and
+                                belongs to nobody, so that the quick paths need not ask twice */
     abti_sched *dsched;      /* the scheduler that `cur`, a ULT then, may ask for the next unit itself; NULL: control
                                 goes to the parent */
     abti_unit *handoff;      /* a unit that a child has picked, for the parent to run */

@@ -43,8 +43,7 @@ int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg);
 ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
 {
     abti_unit *next;
-    return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) &&
-           ABTI_LIKELY(abti_pool_is_owner(es, es->fast)) && ABTI_LIKELY(abti_budget_allows(es)) &&
+    return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) && ABTI_LIKELY(abti_budget_allows(es)) &&
            ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
            ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_switches_slowly(es);
 }
@@ -70,7 +69,7 @@ void abti_unblock_slow(abti_unit *unit, ABT_pool_context context);
 /* Whether the pool of a blocked ULT is this ES's private one in front. */
 ABTI_INLINE bool abti_may_unblock_quickly(abti_es *es, abti_unit *unit)
 {
-    return ABTI_LIKELY(es && es->fast == unit->pool) && ABTI_LIKELY(abti_pool_is_owner(es, unit->pool));
+    return ABTI_LIKELY(es && es->fast == unit->pool);
 }
 
 /* Pushes such a ULT. relaxed: only queries look at the state before the ULT runs, and they may see it late. */

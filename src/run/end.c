@@ -437,7 +437,7 @@ void abti_entry_watch(void)
     abti_spin_unlock(&abti_rt.lock);
     /* While there are samples no unit runs in place. Other streams follow when they look at events next. */
     abti_es *es = abti_es_self;
-    if (es && abti_stackuse_is_on() && abti_pool_is_owner(es, es->fast))
+    if (es && abti_stackuse_is_on() && abti_pool_is_host(es, es->fast))
         abti_pool_in_place_grant(es->fast, 0);
 }
 

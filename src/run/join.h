@@ -103,8 +103,7 @@ ABTI_INLINE bool abti_join_in_place(abti_es *es, abti_unit *unit, ABT_thread *ha
 {
     abti_unit *self = es->cur;
     abti_pool *pool = es->fast;
-    if (ABTI_UNLIKELY(!abti_may_run_fresh_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool) ||
-        ABTI_UNLIKELY(!abti_pool_is_owner(es, pool)))
+    if (ABTI_UNLIKELY(!abti_may_run_fresh_in_place(self, &pool->queue, unit)) || ABTI_UNLIKELY(self->pool != pool))
         return false;
     if (ABTI_UNLIKELY(!abti_pool_in_place_take(pool))) {
         abti_pool_in_place_give_back(pool);

@@ -21,6 +21,29 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
     return false;
 }
 
+void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
+{
+    if (!sched->has_private)
+        return;
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i]->priv_fifo)
+            abti_pool_enter_host(es, sched->pools[i], sched);
+    }
+    bool is_fast = sched->direct && abti_sched_is_predefined(sched) && !abti_annotate_on;
+    sched->fast = is_fast && abti_pool_is_host(es, sched->order[0]) ? sched->order[0] : NULL;
+}
+
+void abti_sched_leave_pools(abti_es *es, abti_sched *sched)
+{
+    if (!sched->has_private)
+        return;
+    sched->fast = NULL;
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i]->priv_fifo)
+            abti_pool_leave_host(es, sched->pools[i], sched);
+    }
+}
+
 /* The body of both forms, with the lock held. The biased form has seen that nobody asks for a unit. */
 ABTI_INLINE abti_unit *pick_body(abti_es *es, abti_sched *sched, abti_pool *front, abti_unit *self, bool biased)
 {
@@ -108,7 +131,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         parkings[i].own = i == 0;
         parkings[i].seeks =
             ops->pick && !ops->may_sleep; /* which unit a user-defined scheduler takes next is not known */
-        sched->has_inbox = sched->has_inbox || pools[i]->priv_fifo;
+        sched->has_private = sched->has_private || pools[i]->priv_fifo;
     }
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
@@ -204,7 +227,7 @@ bool abti_serves_only(abti_es *es, abti_pool *pool)
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *first = sched->order[i];
         if (first == pool)
-            return abti_pool_is_fifo(pool);
+            return pool->shared_fifo || abti_pool_is_host(es, pool);
         if (first->user_defined || !first->ops->is_empty(first))
             return false;
     }

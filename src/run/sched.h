@@ -30,13 +30,13 @@ struct abti_sched_ops {
 
 struct ABT_sched_opaque {
     void *data;       /* the user's. It stays the first member, where programs read it (ABTX_sched_data) */
-    abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO and no tool must be told of every
-                         switch, else NULL. Constant */
+    abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO whose host runs the scheduler, and no
+                         tool must be told of every switch, else NULL. Only its own ES uses it */
     abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
     const struct abti_sched_ops *ops;
     bool direct;               /* its ULTs may call pick() themselves: predefined, no user-defined pool. Constant */
     bool automatic;            /* the runtime frees it */
-    bool has_inbox;            /* some pool is a private FIFO. Constant */
+    bool has_private;          /* some pool is a private FIFO. Constant */
     _Atomic(uint8_t) requests; /* set by anybody */
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
     _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, which is woken when something is asked of it */
@@ -79,6 +79,13 @@ ABTI_INLINE abti_unit *abti_sched_pick(abti_sched *sched, abti_unit *self)
 }
 
 bool abti_sched_uses(abti_sched *sched, abti_pool *pool);
+
+/*
+ * The ES becomes the host of those of the scheduler's pools that are private and have none, and is that no more. The
+ * caller runs on the ES, where the scheduler is to run, or has run.
+ */
+void abti_sched_enter_pools(abti_es *es, abti_sched *sched);
+void abti_sched_leave_pools(abti_es *es, abti_sched *sched);
 
 /*
  * Wakes others in place of the ES, which was woken and is now going to do something, or to leave the scheduler. It may

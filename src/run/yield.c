@@ -138,25 +138,33 @@ static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
     return yield_body(es, self, pool, true);
 }
 
+/* The rest of yield_to_parent for a unit that goes to its pool when it has left its stack. relaxed: as there */
+static ABTI_NOINLINE ABTI_HOT int leave_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
+{
+    void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    es->cur = es->parent;
+    return abti_ctx_switch_after(&self->ctx, es->parent->ctx, after, self);
+}
+
 /*
- * Goes back to a scheduler that the unit cannot ask for the next one: a user-defined one. Nobody but this ES pops units
- * from a private pool, so that the unit may be in there before it has left its stack. relaxed: queries may see the
- * state late.
+ * Goes back to a scheduler that the unit cannot ask for the next one: a user-defined one. Nobody but its host pops
+ * units from the queue of a private pool, so that the unit may be in there before it has left its stack. relaxed:
+ * queries may see the state late.
  */
 static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+    abti_unit *parent = es->parent;
+    abti_pool *pool = self->pool;
+    if (ABTI_UNLIKELY(!parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switches_slowly(es) || abti_stack_has_canary(self->stack)))
         return yield_slow(es, self, context);
-    abti_unit *parent = es->parent;
+    if (!abti_pool_is_host(es, pool))
+        return leave_to_parent(es, self, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
-    if (self->pool->priv_fifo) {
-        abti_queue_push(&self->pool->queue, self);
-        return abti_ctx_switch(&self->ctx, parent->ctx);
-    }
-    return abti_ctx_switch_after(&self->ctx, parent->ctx,
-                                 context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop, self);
+    abti_queue_push(&pool->queue, self);
+    return abti_ctx_switch(&self->ctx, parent->ctx);
 }
 
 /*
@@ -198,10 +206,10 @@ static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread p
  * The user's function picks for a ULT of a private pool, which is in there when that is called, as yield_to_parent
  * says, and may be what it returns. relaxed: queries may see the state late.
  */
-ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self)
+ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 {
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
-    abti_queue_push(&self->pool->queue, self);
+    abti_queue_push(&pool->queue, self);
     ABT_thread next = abti_picked_call(es, self, es->dsched);
     if (ABTI_UNLIKELY(next == self || !abti_picked_is_ready(next) || !abti_is_resumable(next) ||
                       abti_stack_has_canary(self->stack)))
@@ -219,18 +227,19 @@ ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
 /* A unit of a pool that is not private goes there when it has left its stack. */
 static ABTI_NOINLINE int yield_picked_seldom(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (!self->pool->priv_fifo)
+    if (!abti_pool_is_host(es, self->pool))
         return yield_to_parent(es, self, context);
     if (!may_yield_and_pick(es, self) || !abti_renew_budget(es, es->dsched))
         return yield_slow(es, self, context);
-    return yield_and_pick(es, self);
+    return yield_and_pick(es, self, self->pool);
 }
 
 static ABTI_HOT ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (ABTI_UNLIKELY(!self->pool->priv_fifo || !may_yield_and_pick(es, self) || !abti_budget_take(es)))
+    abti_pool *pool = self->pool;
+    if (ABTI_UNLIKELY(!abti_pool_is_host(es, pool) || !may_yield_and_pick(es, self) || !abti_budget_take(es)))
         return yield_picked_seldom(es, self, context);
-    return yield_and_pick(es, self);
+    return yield_and_pick(es, self, pool);
 }
 
 ABTI_HOT int abti_yield_any(abti_es *es, ABT_pool_context context)
@@ -270,7 +279,7 @@ static ABTI_NOINLINE int yield_to_general(abti_es *es, abti_unit *self, abti_uni
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es->cur == self && next && next != self);
-    if (!self->pool->priv_fifo || abti_switches_slowly(es))
+    if (!abti_pool_is_host(es, self->pool) || abti_switches_slowly(es))
         return yield_to_general(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&self->pool->queue, self);

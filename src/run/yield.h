@@ -39,7 +39,7 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
  */
 ABTI_INLINE bool abti_may_yield_to_new(abti_es *es, abti_unit *self)
 {
-    return self->pool->priv_fifo && abti_cache_top(&es->stacks) && !abti_switches_slowly(es) &&
+    return abti_pool_is_host(es, self->pool) && abti_cache_top(&es->stacks) && !abti_switches_slowly(es) &&
            !abti_stack_has_canary(self->stack);
 }
 

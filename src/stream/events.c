@@ -28,11 +28,11 @@ void abti_es_request(abti_es *es, unsigned requests)
     abti_es_wake(es);
 }
 
-static void collect_inboxes(abti_sched *sched)
+static void collect_inboxes(abti_es *es, abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox))
+        if (abti_pool_is_host(es, pool) && !abti_queue_is_empty(&pool->inbox))
             abti_pool_collect(pool);
     }
 }
@@ -40,8 +40,8 @@ static void collect_inboxes(abti_sched *sched)
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
     abti_assert(es && es == abti_es_self && sched);
-    if (sched->has_inbox)
-        collect_inboxes(sched);
+    if (sched->has_private)
+        collect_inboxes(es, sched);
     abti_timers_look(es);
     if (ABTI_UNLIKELY(es->counts_libraries))
         abti_exceptions_look(es);

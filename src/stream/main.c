@@ -54,7 +54,8 @@ static bool install_replacement(abti_es *es)
      */
     if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
-    /* The pools of the old scheduler may get another owner. */
+    /* The pools of the old scheduler may get another host, and another owner. */
+    abti_sched_leave_pools(es, old);
     for (int i = 0; i < old->num_pools; i++)
         abti_pool_disown(old->pools[i], es);
     abti_sched_release(old);
@@ -103,6 +104,7 @@ static void run_main_scheds(abti_es *es)
     for (;;) {
         abti_sched *sched = atomic_load(&es->main_sched);
         abti_budget_fill(es, sched->event_freq);
+        abti_sched_enter_pools(es, sched);
         sched->ops->run(sched);
         if (install_replacement(es))
             continue;
@@ -150,6 +152,7 @@ void abti_main_run(abti_es *es)
         (void)abti_timers_leave(es, true);
     }
     abti_drivers_end(es);
+    abti_sched_leave_pools(es, atomic_load(&es->main_sched)); /* seq_cst: of no use, as above */
     abti_tool_event_finish(es, es->main_unit);
 }
 

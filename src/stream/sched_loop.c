@@ -78,7 +78,9 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
+        abti_sched_leave_pools(es, sched); /* it may go on on another ES */
         abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_sched_enter_pools(abti_es_self, sched);
     } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
@@ -265,7 +267,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
     enum { EVERY_NS = 1000000, PATIENCE_NS = 100000 };
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
+        if (!abti_pool_has_parked(pool) || pool->priv_fifo || pool->ops->is_empty(pool))
             continue;
         uint64_t now = abti_clock_mono_ns();
         if (now < es->offered_ns + EVERY_NS)
@@ -278,10 +280,8 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
     }
 }
 
-void abti_sched_loop(abti_sched *sched)
+static void loop(abti_sched *sched)
 {
-    if (sched->num_pools == 0)
-        return;
     struct abti_courtesy courtesy = abti_courtesy_new;
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
@@ -308,4 +308,17 @@ void abti_sched_loop(abti_sched *sched)
                 looks = 1;
         }
     }
+}
+
+/* The pools of a main scheduler have been entered, see run_main_scheds (stream/main.c). */
+void abti_sched_loop(abti_sched *sched)
+{
+    bool is_stacked = abti_es_self->parent != NULL;
+    if (sched->num_pools == 0)
+        return;
+    if (is_stacked)
+        abti_sched_enter_pools(abti_es_self, sched);
+    loop(sched);
+    if (is_stacked)
+        abti_sched_leave_pools(abti_es_self, sched);
 }

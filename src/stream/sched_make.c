@@ -36,8 +36,6 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     sched->direct = !abti_annotate_order; /* TSan is told of switches between a scheduler and its units */
     for (int i = 0; i < num_pools; i++)
         sched->direct = sched->direct && !pools[i]->user_defined;
-    if (sched->direct && num_pools > 0 && sched->order[0]->priv_fifo && !abti_annotate_on)
-        sched->fast = sched->order[0];
     if (sched->direct && num_pools > 0 && !sched->order[0]->priv_fifo)
         sched->front = sched->order[0];
     *out = sched;

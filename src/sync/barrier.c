@@ -40,7 +40,7 @@ int abti_barrier_meet(ABT_barrier barrier)
     abti_queue_init(&elsewhere);
     barrier->arrived = 0;
     if (ABTI_LIKELY(num_local > 0)) {
-        if (ABTI_LIKELY(es && es->fast == barrier->local_pool) && ABTI_LIKELY(abti_pool_is_owner(es, es->fast))) {
+        if (ABTI_LIKELY(es && es->fast == barrier->local_pool)) {
             abti_unblock_all_quickly(es, barrier->local, num_local);
         } else {
             for (uint32_t i = 0; i < num_local; i++)
