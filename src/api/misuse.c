@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "api/garbage.h"
 #include "os/symbol.h"
+#include "pool/pool.h"
 #include "rt/rt.h"
 
 enum { TEXT = ABTI_MISUSE_TEXT, LONG = 2 * TEXT + 32 };
@@ -152,4 +153,19 @@ bool abti_misuse_of_function(void (*func)(void *), const char *function)
     fprintf(stderr, "libabt: %s: the function of a new unit is NULL (created by %s)\n", function, caller);
     end_if_asked();
     return true;
+}
+
+bool abti_misuse_of_private(abti_pool *pool, const char *function)
+{
+    char caller[TEXT], problem[2 * TEXT];
+    int rank = pool->priv_fifo ? abti_pool_foreign_rank(abti_es_self, pool) : -1;
+    /* relaxed: it orders nothing */
+    if (rank < 0 || abti_load_relaxed(&pool->is_told_of))
+        return false;
+    abti_store_relaxed(&pool->is_told_of, true);
+    struct abti_party self = abti_party_self();
+    spell_party(caller, &self);
+    snprintf(problem, sizeof(problem), "is private to execution stream %d, and is used by %s elsewhere", rank, caller);
+    abti_misuse_tell(function, pool, ABTI_HANDLE_POOL, problem);
+    return false;
 }

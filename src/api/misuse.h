@@ -45,6 +45,11 @@ bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
 bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function) ABTI_COLD;
 /* The unit, which is to be revived, has gone or has not ended. */
 bool abti_misuse_of_revive(abti_unit *unit, const char *function) ABTI_COLD;
+/*
+ * A pool that is private to a stream is used by others: told once for each pool, and no more, since it works, by a
+ * lock. Returns false.
+ */
+bool abti_misuse_of_private(abti_pool *pool, const char *function) ABTI_COLD;
 /* A new unit has no function. */
 bool abti_misuse_of_function(void (*func)(void *), const char *function) ABTI_COLD;
 
@@ -89,6 +94,10 @@ ABTI_INLINE void abti_note_popped(abti_unit *unit)
     if (ABTI_UNLIKELY(abti_ledger_on) && unit)
         abti_ledger_note_popped(unit, true);
 }
+
+/* The caller is about to push to the pool or to pop from it. */
+#define ABTI_USES_POOL_IN(pool, function) ((void)ABTI_MISUSED(abti_misuse_of_private(pool, function)))
+#define ABTI_USES_POOL(pool) ABTI_USES_POOL_IN(pool, __func__)
 
 ABTI_INLINE void abti_note_unit(abti_unit *unit)
 {

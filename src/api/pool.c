@@ -152,6 +152,7 @@ static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, A
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop_thread_ex")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop_thread_ex");
+    ABTI_USES_POOL_IN(pool, "ABT_pool_pop_thread_ex");
     *thread = thread_or_null(abti_pool_pop(pool, pool_ctx));
     return ABT_SUCCESS;
 }
@@ -186,6 +187,7 @@ static ABTI_NOINLINE ABT_thread pop_value_general(ABT_pool pool)
         (void)abti_error_in(ABT_ERR_INV_POOL, "ABTX_pool_pop_thread");
         return ABT_THREAD_NULL;
     }
+    ABTI_USES_POOL_IN(pool, "ABTX_pool_pop_thread");
     return thread_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
 }
 
@@ -199,6 +201,7 @@ static ABTI_NOINLINE int pop_general(ABT_pool pool, ABT_unit *unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop");
+    ABTI_USES_POOL_IN(pool, "ABT_pool_pop");
     *unit = handle_or_null(abti_pool_pop(pool, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
 }
@@ -218,6 +221,7 @@ int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!pool->ops->pop_many))
         return abti_error(ABT_ERR_POOL);
+    ABTI_USES_POOL(pool);
     if (len > 0)
         *num = pool->ops->pop_many(pool, threads, len, pool_ctx);
     for (size_t i = 0; ABTI_UNLIKELY(abti_ledger_on) && len > 0 && i < *num; i++)
@@ -236,6 +240,7 @@ int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_s
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
+    ABTI_USES_POOL(pool);
     *thread = thread_or_null(abti_wait_for_unit(pool, time_secs, pool_ctx));
     return ABT_SUCCESS;
 }
@@ -251,6 +256,7 @@ int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_WAIT)))
         return abti_error(ABT_ERR_POOL);
+    ABTI_USES_POOL(pool);
     *unit = handle_or_null(abti_wait_for_unit(pool, time_secs, ABT_POOL_CONTEXT_OP_POOL_OTHER));
     return ABT_SUCCESS;
 }
@@ -261,6 +267,7 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_POP_TIMEDWAIT)))
         return abti_error(ABT_ERR_POOL);
+    ABTI_USES_POOL(pool);
     *unit = handle_or_null(abti_wait_for_unit_until(pool, abstime_secs));
     return ABT_SUCCESS;
 }
@@ -285,6 +292,7 @@ static ABTI_COLD int push_seldom(abti_pool *pool, abti_unit *unit, ABT_pool_cont
         return ABT_SUCCESS;
     if (ABTI_MISUSED(abti_misuse_of_target(unit, false, function)))
         return abti_error_in(code, function);
+    ABTI_USES_POOL_IN(pool, function);
     return push(pool, unit, context);
 }
 
@@ -325,6 +333,7 @@ static int push_threads(abti_pool *pool, const ABT_thread *threads, size_t num, 
         return abti_error_in(ABT_ERR_INV_POOL, function);
     if (ABTI_REFUSE(!pool->ops->push_many))
         return abti_error_in(ABT_ERR_POOL, function);
+    ABTI_USES_POOL_IN(pool, function);
     /*
      * The units that are not null are pushed in batches. A unit whose association fails is not pushed; those before it
      * are.
@@ -415,6 +424,7 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
         return abti_error(ABT_ERR_INV_SCHED);
+    ABTI_USES_POOL(pool);
     abti_unit *unit = NULL;
     int code = ABT_ERR_MEM;
     struct abti_stack *stack = abti_ownstack_take(abti_es_self, abti_rt.config.sched_stacksize);

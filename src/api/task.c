@@ -34,6 +34,7 @@ static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_task_create")))
         return abti_error(ABT_ERR_INV_ARG);
+    ABTI_USES_POOL_IN(pool, "ABT_task_create");
     return task_create(pool, func, arg, newtask);
 }
 
@@ -70,6 +71,7 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), v
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_MISUSED(abti_misuse_of_function(task_func, __func__)))
         return abti_error(ABT_ERR_INV_ARG);
+    ABTI_USES_POOL(sched->pools[0]);
     return task_create(sched->pools[0], task_func, arg, newtask);
 }
 

@@ -127,6 +127,7 @@ static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void 
         return abti_error(ABT_ERR_INV_ARG);
     if (is_attr_bad(attr, "ABT_thread_create"))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_USES_POOL_IN(pool, "ABT_thread_create");
     return thread_create_and_push(pool, func, arg, attr, newthread);
 }
 
@@ -202,6 +203,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
         return abti_error(ABT_ERR_INV_ARG);
     if (is_attr_bad(attr, __func__))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    ABTI_USES_POOL(sched->pools[0]);
     return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
 }
 
@@ -253,6 +255,7 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
             return abti_error(ABT_ERR_INV_POOL);
         if (ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)))
             return abti_error(ABT_ERR_INV_ARG);
+        ABTI_USES_POOL(pool_list[i]);
         int code = thread_create_and_push(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, handles);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
             return code;
@@ -334,6 +337,7 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_revive")))
         return abti_error(ABT_ERR_INV_ARG);
+    ABTI_USES_POOL_IN(pool, "ABT_thread_revive");
     int code = abti_unit_revive(unit, pool, func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);

@@ -80,6 +80,7 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool)
         return abti_error(ABT_ERR_INV_THREAD);
     if (abti_unit_last_pool(thread) == pool)
         return abti_error(ABT_ERR_MIGRATION_TARGET);
+    ABTI_USES_POOL(pool);
     return request_migration(thread, pool);
 }
 

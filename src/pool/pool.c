@@ -78,6 +78,16 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
     abti_pool_unlock(abti_es_self, pool);
 }
 
+/* relaxed: under the lock the host stays, and is not freed */
+int abti_pool_foreign_rank(abti_es *es, abti_pool *pool)
+{
+    abti_pool_lock(es, pool);
+    abti_es *host = abti_load_relaxed(&pool->host);
+    int rank = host == ABTI_NO_HOST || host == es ? -1 : host->rank;
+    abti_pool_unlock(es, pool);
+    return rank;
+}
+
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
 {
     abti_pool *pool = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*pool), ABTI_CACHE_LINE));

@@ -110,6 +110,7 @@ struct ABT_pool_opaque {
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation */
+    _Atomic(bool) is_told_of;      /* others than the host have used it, which has been told. Anybody */
     size_t num_coming;             /* lock: how many of the sleepers were woken and are still to take a unit */
     _Atomic(struct abti_bias_user *) server; /* where ops->answers: an ES that runs units out of the pool, as a hint */
     const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
@@ -234,6 +235,9 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
  */
 void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched);
 void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched);
+
+/* The rank of the stream that is the pool's host, or -1: none is, or the caller's ES `es`. */
+int abti_pool_foreign_rank(abti_es *es, abti_pool *pool);
 
 /* Makes the common part and links the pool into rt. Returns NULL when there is no memory. */
 abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;

@@ -231,6 +231,24 @@ static bool pool_in_use(void)
     return refused;
 }
 
+/* By another unit than the streams' own, and once only; the pool of a stream that has not begun is anybody's. */
+static bool private_pool_of_another(void)
+{
+    ABT_pool pool;
+    ABT_xstream es;
+    ABT_thread threads[3];
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    threads[0] = create(pool, nop, NULL);
+    must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es));
+    must(ABT_thread_join(threads[0]));
+    for (int i = 1; i < 3; i++)
+        threads[i] = create(pool, nop, NULL);
+    must(ABT_thread_free_many(3, threads));
+    must(ABT_xstream_free(&es));
+    return true;
+}
+
 static bool stale_objects(void)
 {
     ABT_pool pool = fifo(), pool_copy = pool;
@@ -433,6 +451,8 @@ static void test_objects(void)
 {
     SAYS(pool_in_use, "^libabt: ABT_pool_free: pool " P " \\(.*\\) is used by 1 scheduler$",
          "^libabt: ABT_pool_free: pool " P BY " has units in it$");
+    SAYS(private_pool_of_another, "^libabt: ABT_thread_create: pool " P BY
+                                  " is private to execution stream 1, and is used by the primary ULT elsewhere");
     SAYS(stale_objects, "^libabt: ABT_pool_get_size: pool " P BY " has been freed by the primary ULT$",
          "^libabt: ABT_thread_create: pool " P BY " has been", "^libabt: ABT_eventual_set: eventual " P BY " has been",
          "^libabt: ABT_cond_signal: condition variable " P BY " has been",
