@@ -235,6 +235,7 @@ regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
+	test/regress/coroutine \
 	test/regress/denied_calls \
 	test/regress/deep_main \
 	test/regress/dump_again \

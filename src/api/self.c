@@ -34,7 +34,7 @@ int ABTX_self_get_stack_room(size_t *room)
     const char *here = __builtin_frame_address(0);
     if (!stack->base)
         abti_native_measure(stack); /* the first thread's, of which nothing had to be known yet */
-    if (here < stack->base || stack->base == stack->end)
+    if (here < stack->base || here >= stack->high || stack->base == stack->end)
         return abti_error(ABT_ERR_FEATURE_NA);
     *room = (size_t)(here - stack->base);
     return ABT_SUCCESS;

@@ -23,6 +23,7 @@
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order
  *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
+ *   bool abti_cpu_sp_is_below(p)    the same is below *p
  *   bool abti_cpu_count_down(p)     --*p > 0, 4 bytes, signed; otherwise as abti_cpu_add
  *
  * What reads or writes memory of others has abti_delay() before and behind it (base/delay.h). Relaxed loads, compared:

@@ -86,6 +86,11 @@ ABTI_INLINE bool abti_cpu_sp_is_above(char *const *limit)
     return (char *)abti_cpu_sp() >= *limit;
 }
 
+ABTI_INLINE bool abti_cpu_sp_is_below(char *const *limit)
+{
+    return (char *)abti_cpu_sp() < *limit;
+}
+
 /*
  * relaxed: only the calling thread writes the word. release: pairs with the acquires in blocked_entered, blocked_left
  * and all others that the callers name.

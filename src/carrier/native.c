@@ -80,6 +80,7 @@ static void describe(struct abti_stack *stack)
         .tsan_fiber = abti_annotate_fiber_current(),
         .end = abti_cpu_sp(),
     };
+    stack->high = stack->end;
     abti_stack_forbid_in_place(stack);
 }
 
@@ -92,7 +93,7 @@ static void describe_for_tools(struct abti_stack *stack)
     struct bounds bounds;
     if (ask(&bounds) && contain(&bounds, stack->end)) {
         stack->base = bounds.low;
-        stack->end = bounds.end;
+        stack->end = stack->high = bounds.end;
     } else {
         stack->base = stack->end;
     }
@@ -125,6 +126,8 @@ void abti_native_measure(struct abti_stack *stack)
         return; /* the tools had to know */
     bool has_room = ask_for_room(&bounds) && contain(&bounds, stack->end);
     stack->base = has_room ? bounds.low : stack->end;
+    if (has_room)
+        stack->high = bounds.end; /* the caller of ABT_init may return to frames above the stack's `end` */
     stack->size = (size_t)(stack->end - stack->base);
     if (has_room && !abti_guard_needs_page()) /* with a guard page by name each unit has a guard of its own */
         abti_stack_set_in_place_limit(stack, abti_rt.config.thread_stacksize);

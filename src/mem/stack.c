@@ -21,6 +21,7 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
                                  .end = (char *)stack,
                                  .size = size,
                                  .in_place_limit = (char *)stack,
+                                 .high = (char *)stack,
                                  .kind = (uint8_t)kind};
     return stack;
 }

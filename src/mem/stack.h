@@ -19,6 +19,7 @@
 #ifndef ABTI_MEM_STACK_H
 #define ABTI_MEM_STACK_H
 
+#include "arch/cpu.h"
 #include "mem/guard.h"
 #include "mem/slab.h"
 
@@ -44,9 +45,11 @@ struct abti_stack {
     char *base;           /* lowest usable address */
     char *end;            /* past the highest one the user may hear of: get_stack reports [end - size, end) */
     size_t size;          /* nominal size: at least this much lies below `top` */
-    char *in_place_limit; /* a unit may start in place while the stack pointer is above this */
-    char *low;            /* where its memory begins, guard page included */
-    void *tsan_fiber;     /* created when first used, NULL without TSan */
+    char *in_place_limit; /* a unit may start in place while the stack pointer is above this, and below `high` */
+    char *high;       /* past its highest address, as far as that is known. The program may run on other stacks, too,
+                         where a stack pointer lies above all of this one */
+    char *low;        /* where its memory begins, guard page included */
+    void *tsan_fiber; /* created when first used, NULL without TSan */
     uint32_t valgrind_id; /* as valgrind knows it; 0 without */
     uint8_t fiber_uses;   /* units that have started with it */
     uint8_t kind;         /* enum abti_stack_kind */
@@ -59,6 +62,15 @@ ABTI_INLINE void abti_stack_set_in_place_limit(struct abti_stack *stack, size_t 
 {
     enum { MARGIN = 2048 };
     stack->in_place_limit = stack->base + default_size + MARGIN;
+}
+
+/*
+ * Whether a unit may start in place on what is left below the caller's frame. The running ULT's stack is not always the
+ * one that the stack pointer is in: programs have coroutines with stacks of their own.
+ */
+ABTI_INLINE bool abti_stack_has_room_in_place(const struct abti_stack *stack)
+{
+    return abti_cpu_sp_is_above(&stack->in_place_limit) && abti_cpu_sp_is_below(&stack->high);
 }
 
 /* Lets no unit run in place: no address of a program is above this limit. */

@@ -210,7 +210,7 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
     abti_unit *self = es->cur;
     if (!abti_pool_may_be_head(front, unit))
         return false;
-    return abti_cpu_sp_is_above(&self->stack->in_place_limit) && !abti_annotate_on && !abti_has_requests(self) &&
+    return abti_stack_has_room_in_place(self->stack) && !abti_annotate_on && !abti_has_requests(self) &&
            !abti_stackuse_is_on();
 }
 

@@ -84,8 +84,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)
 {
     return ABTI_LIKELY(abti_cpu_is_equal(&queue->head, (uintptr_t)unit)) &&
-           ABTI_LIKELY(abti_cpu_sp_is_above(&self->stack->in_place_limit)) &&
-           ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
+           ABTI_LIKELY(abti_stack_has_room_in_place(self->stack)) && ABTI_LIKELY(abti_cpu_is_equal(&unit->join, 0));
 }
 
 /* Whether any unit, fresh or not, may run in place for `self`. */

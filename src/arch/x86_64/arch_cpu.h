@@ -158,6 +158,13 @@ ABTI_INLINE bool abti_cpu_sp_is_above(char *const *limit)
     return above;
 }
 
+ABTI_INLINE bool abti_cpu_sp_is_below(char *const *limit)
+{
+    bool below;
+    __asm__ volatile("cmpq %%rsp, %1" : "=@cca"(below) : "m"(*limit));
+    return below;
+}
+
 ABTI_INLINE void *abti_cpu_sp(void)
 {
     void *sp; /* __builtin_frame_address would make its function keep a frame pointer */
