@@ -264,6 +264,7 @@ regress_tests = \
 	test/regress/region_functions \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
+	test/regress/resume_waiting \
 	test/regress/sched_reuse \
 	test/regress/sched_stack_tls \
 	test/regress/stack_guard \

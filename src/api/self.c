@@ -268,6 +268,13 @@ static int check_to(abti_es *es, ABT_thread target, bool self_allowed, const cha
     return ABT_SUCCESS;
 }
 
+/* Checks the target of a resume_*_to function, too: it has suspended itself. */
+static int check_resume_to(abti_es *es, ABT_thread target, const char *function)
+{
+    int code = check_to(es, target, true, function);
+    return code == ABT_SUCCESS && !abti_unit_is_suspended(target) ? ABT_ERR_THREAD : code;
+}
+
 int ABT_self_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
@@ -280,7 +287,7 @@ int ABT_self_yield_to(ABT_thread thread)
 int ABT_self_resume_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    int code = check_to(es, thread, true, __func__);
+    int code = check_resume_to(es, thread, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);
@@ -298,7 +305,7 @@ int ABT_self_suspend_to(ABT_thread thread)
 
 static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread thread)
 {
-    int code = check_to(es, thread, true, "ABT_self_resume_suspend_to");
+    int code = check_resume_to(es, thread, "ABT_self_resume_suspend_to");
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);
@@ -355,7 +362,7 @@ int ABT_self_resume_exit_to(ABT_thread thread)
     abti_es *es = abti_es_self;
     int code = check_exit(es);
     if (code == ABT_SUCCESS)
-        code = check_to(es, thread, true, __func__);
+        code = check_resume_to(es, thread, __func__);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
     abti_take_blocked(es, thread);

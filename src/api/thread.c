@@ -569,7 +569,7 @@ int ABT_thread_resume(ABT_thread thread)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    if (ABTI_REFUSE(abti_unit_state(thread) != ABT_THREAD_STATE_BLOCKED))
+    if (ABTI_REFUSE(!abti_unit_is_suspended(thread)))
         return abti_error(ABT_ERR_THREAD);
     abti_unblock(thread, ABT_POOL_CONTEXT_OP_THREAD_RESUME);
     return ABT_SUCCESS;

@@ -64,6 +64,13 @@ void abti_after_suspend(void *arg)
     abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
 }
 
+/* The same for a ULT that waits for its user. release: pairs with the acquire in abti_unit_is_suspended, too */
+static void after_self_suspend(void *arg)
+{
+    abti_unit *self = arg;
+    abti_store_release(&self->state, ABTI_STATE_BLOCKED_BY_USER);
+}
+
 /* The calling ULT is to wait for its user. `slowly`: that has to be told or kept. */
 ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool slowly)
 {
@@ -80,7 +87,7 @@ ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool slowly)
 static ABTI_COLD int suspend_slowly(abti_es *es, abti_unit *self)
 {
     begin_suspension(es, self, true);
-    return abti_block(es, self, abti_after_suspend, self);
+    return abti_block(es, self, after_self_suspend, self);
 }
 
 int abti_suspend(abti_es *es, abti_unit *self)
@@ -88,14 +95,14 @@ int abti_suspend(abti_es *es, abti_unit *self)
     if (abti_switches_slowly(es))
         return suspend_slowly(es, self);
     begin_suspension(es, self, false);
-    return abti_block(es, self, abti_after_suspend, self);
+    return abti_block(es, self, after_self_suspend, self);
 }
 
 static ABTI_COLD int suspend_to_slowly(abti_es *es, abti_unit *self, abti_unit *next)
 {
     begin_suspension(es, self, true);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave(es, self, next, abti_after_suspend, self);
+    return abti_leave(es, self, next, after_self_suspend, self);
 }
 
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
@@ -105,7 +112,7 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
         return suspend_to_slowly(es, self, next);
     begin_suspension(es, self, false);
     abti_pool_count_entered(es, self->pool);
-    return abti_leave(es, self, next, abti_after_suspend, self);
+    return abti_leave(es, self, next, after_self_suspend, self);
 }
 
 void abti_take_blocked(abti_es *es, abti_unit *unit)
@@ -127,8 +134,8 @@ int abti_suspend_native(abti_es *es)
      * seq_cst: these pair with the store in unblock_native. Either the load below sees that store, or the wake that
      * follows it sees the sleeper's announcement.
      */
-    abti_store_seq_cst(&es->cur->state, ABT_THREAD_STATE_BLOCKED);
-    while (abti_load_seq_cst(&es->cur->state) == ABT_THREAD_STATE_BLOCKED) {
+    abti_store_seq_cst(&es->cur->state, ABTI_STATE_BLOCKED_BY_USER);
+    while (abti_load_seq_cst(&es->cur->state) == ABTI_STATE_BLOCKED_BY_USER) {
         abti_sleeper_sleep(&es->sleeper, ABTI_CLOCK_NEVER);
         abti_sleeper_prepare(&es->sleeper);
     }

@@ -135,7 +135,7 @@ ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *nex
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
     return ABTI_LIKELY(!abti_cpu_has_any(&self->what, more)) && ABTI_LIKELY(!abti_cpu_has_any(&next->what, more)) &&
-           ABTI_LIKELY(abti_unit_is_blocked(next)) && ABTI_LIKELY(self->pool == next->pool) &&
+           ABTI_LIKELY(abti_unit_is_suspended(next)) && ABTI_LIKELY(self->pool == next->pool) &&
            ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) && !abti_switches_slowly(es);
 }
 
@@ -146,7 +146,7 @@ ABTI_INLINE int abti_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
     abti_set_running(es, next);
     abti_unit_wait_for(self, NULL);
     /* The switch stores BLOCKED with release, which pairs with the same acquires as the store in abti_after_suspend. */
-    return abti_ctx_switch_store(&self->ctx, next->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
+    return abti_ctx_switch_store(&self->ctx, next->ctx, &self->state, ABTI_STATE_BLOCKED_BY_USER);
 }
 
 /*

@@ -123,6 +123,12 @@ _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
  * marked is never compared as a whole; BLOCKED has a bit of its own.
  */
 enum { ABTI_STATE_BITS = 2, ABTI_STATE_MASK = (1 << ABTI_STATE_BITS) - 1 };
+
+/*
+ * Stands above the marks, beside BLOCKED, while the unit waits for its user to resume it. One that waits for anything
+ * else may be woken by that alone, since it has told others what is on its stack.
+ */
+enum { ABTI_STATE_SUSPENDED = 0x80, ABTI_STATE_BLOCKED_BY_USER = ABT_THREAD_STATE_BLOCKED | ABTI_STATE_SUSPENDED };
 _Static_assert(!(ABT_THREAD_STATE_BLOCKED & (ABT_THREAD_STATE_READY | ABT_THREAD_STATE_RUNNING)), "a bit of its own");
 
 /* What few units have. It is valid once the unit's `cold` says READY. Every field is zero at first. */
@@ -231,6 +237,15 @@ struct abti_migrated abti_unit_migrated(abti_unit *unit);
 ABTI_INLINE bool abti_unit_is_blocked(abti_unit *unit)
 {
     return (abti_load_acquire(&unit->state) & ABT_THREAD_STATE_BLOCKED) != 0;
+}
+
+/*
+ * Whether it has suspended itself, and its user may resume it. acquire: pairs with the release in after_self_suspend
+ * (run/block.c) and in abti_hand_over
+ */
+ABTI_INLINE bool abti_unit_is_suspended(abti_unit *unit)
+{
+    return (abti_load_acquire(&unit->state) & ABTI_STATE_SUSPENDED) != 0;
 }
 
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)

@@ -117,6 +117,7 @@ RETURNS(ABT_self_resume_yield_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a tas
         ABT_self_resume_yield_to(world.ready_task));
 RETURNS(ABT_self_resume_yield_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a main scheduler",
         ABT_self_resume_yield_to(world.main_ult));
+RETURNS(ABT_self_resume_yield_to, ABT_ERR_THREAD, ULTS, "to a ready one", ABT_self_resume_yield_to(world.ready));
 
 NULLS(ABT_self_suspend_to, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, ABT_THREAD_NULL, ABT_self_suspend_to(h));
 RETURNS(ABT_self_suspend_to, ABT_ERR_INV_XSTREAM, BY_EXTERNAL, "not on an ES", ABT_self_suspend_to(world.ready));
@@ -139,6 +140,7 @@ RETURNS(ABT_self_resume_suspend_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a t
         ABT_self_resume_suspend_to(world.ready_task));
 RETURNS(ABT_self_resume_suspend_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a main scheduler",
         ABT_self_resume_suspend_to(world.main_ult));
+RETURNS(ABT_self_resume_suspend_to, ABT_ERR_THREAD, ULTS, "to a ready one", ABT_self_resume_suspend_to(world.ready));
 
 /* --- Ending --- */
 
@@ -167,6 +169,8 @@ RETURNS(ABT_self_resume_exit_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a task
         ABT_self_resume_exit_to(world.ready_task));
 RETURNS(ABT_self_resume_exit_to, ABT_ERR_INV_THREAD, ULTS | BY_SCHED, "to a main scheduler",
         ABT_self_resume_exit_to(world.main_ult));
+RETURNS(ABT_self_resume_exit_to, ABT_ERR_THREAD, BY_ULT | BY_SECONDARY, "to a ready one",
+        ABT_self_resume_exit_to(world.ready));
 
 /* --- Running another --- */
 
