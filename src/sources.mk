@@ -185,6 +185,7 @@ abt_sources = \
 	src/wait/native.c \
 	src/wait/pause.c \
 	src/wait/sleeper.c \
+	src/wait/threadword.c \
 	src/wait/thrift.c \
 	src/wait/word.c
 

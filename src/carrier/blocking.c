@@ -9,15 +9,37 @@
 #include "run/sched.h"
 #include "carrier/carrier.h"
 #include "carrier/native.h"
+#include "wait/threadword.h"
 #include "sync/timer.h"
 #include "unit/kept.h"
 
 /* The region of the native thread. */
-static _Thread_local struct {
+struct region {
     bool inside;
     abti_es *es;                  /* the stream waits in it; NULL: it does not */
     struct abti_carrier *carrier; /* the thread's, which has handed its stream over; NULL: it has not */
-} region;
+};
+
+/* It is one pointer in the thread's word, and these bits. */
+enum { REGION_INSIDE = 1, REGION_CARRIER = 2, REGION_BITS = 3 };
+
+static struct region region_here(void)
+{
+    uintptr_t word = (uintptr_t)abti_thread_word(ABTI_THREAD_REGION);
+    struct region region = {.inside = word & REGION_INSIDE};
+    if (word & REGION_CARRIER)
+        region.carrier = (struct abti_carrier *)(word & ~(uintptr_t)REGION_BITS);
+    else
+        region.es = (abti_es *)(word & ~(uintptr_t)REGION_BITS);
+    return region;
+}
+
+/* False when there is no memory: in the first region of the thread, and in no later one. */
+static bool region_set(struct region region)
+{
+    uintptr_t word = region.carrier ? (uintptr_t)region.carrier | REGION_CARRIER : (uintptr_t)region.es;
+    return abti_thread_set_word(ABTI_THREAD_REGION, (void *)(word | (region.inside ? REGION_INSIDE : 0)));
+}
 
 /* --- The ULT --- */
 
@@ -49,23 +71,22 @@ static void hand_over(abti_es *es, struct abti_carrier *to)
     abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
     es->crew->num_away++;
     es->cur = es->parent;
-    region.carrier = from;
+    (void)region_set((struct region){.inside = true, .carrier = from});
     abti_carrier_give(from, to);
 }
 
 int abti_blocking_begin(void)
 {
     abti_es *es = abti_es_self;
-    if (region.inside)
+    if (region_here().inside)
         return ABT_ERR_INV_THREAD;
-    region.inside = true;
-    region.es = NULL;
-    region.carrier = NULL;
+    if (!region_set((struct region){.inside = true}))
+        return ABT_ERR_MEM;
     struct abti_carrier *spare = es && may_hand_over(es) ? abti_carrier_spare(es) : NULL;
     if (spare) {
         hand_over(es, spare);
     } else {
-        region.es = es;
+        (void)region_set((struct region){.inside = true, .es = es});
         abti_es_self = NULL;
     }
     return ABT_SUCCESS;
@@ -92,9 +113,10 @@ static void region_come_back(struct abti_carrier *c)
 int abti_blocking_end(void)
 {
     int saved_errno = errno; /* of the call for which the region was */
+    struct region region = region_here();
     if (!region.inside)
         return ABT_ERR_INV_THREAD;
-    region.inside = false;
+    (void)region_set((struct region){.inside = false});
     if (region.carrier)
         region_come_back(region.carrier);
     else if (region.es)
@@ -105,6 +127,7 @@ int abti_blocking_end(void)
 
 abti_unit *abti_blocking_unit(abti_es **es)
 {
+    struct region region = region_here();
     if (!region.inside)
         return NULL;
     *es = region.carrier ? region.carrier->es : region.es;
@@ -113,6 +136,7 @@ abti_unit *abti_blocking_unit(abti_es **es)
 
 void abti_blocking_set_hooks(const ABTX_switch_hooks *hooks)
 {
+    struct region region = region_here();
     abti_assert(region.inside && (region.carrier || region.es));
     if (region.carrier) {
         region.carrier->hooks = hooks;
@@ -200,7 +224,6 @@ abti_unit *abti_blocking_forget(void)
 {
     abti_es *es;
     abti_unit *unit = abti_blocking_unit(&es);
-    region.es = NULL;
-    region.carrier = NULL;
+    (void)region_set((struct region){.inside = region_here().inside});
     return unit;
 }

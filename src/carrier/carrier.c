@@ -70,7 +70,7 @@ static void begin_to_carry(struct abti_carrier *c)
     abti_es *es = c->es;
     es->crew->now = c;
     atomic_store(&es->is_away, c != &es->crew->home); /* seq_cst: pairs with the load in abti_carriers_rebind */
-    abti_known_self = &es->known;
+    abti_known_set_self(&es->known);
     abti_es_self = es;
     abti_exceptions_move(es);
     abti_carrier_follow(es);
@@ -80,7 +80,7 @@ void abti_carrier_give(struct abti_carrier *from, struct abti_carrier *to)
 {
     abti_assert(from->es == abti_es_self && to->es == from->es && from->es->crew->now == from && to != from);
     abti_es_self = NULL;
-    abti_known_self = &from->known;
+    abti_known_set_self(&from->known);
     set_turn(to, TURN_GIVEN);
 }
 
@@ -137,14 +137,13 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
 
 /* --- The stream's own thread --- */
 
-static _Thread_local struct abti_carrier *home_here; /* of the stream whose own thread this is */
-
 /* Its own stack is in use by the stream, whoever carries that: it waits on another one. */
 static void home_main(void)
 {
     if (abti_annotate_on)
         abti_annotate_asan_finish(NULL, NULL, NULL);
-    carry(home_here);
+    struct abti_known *known = abti_known_self; /* of the carrier that has just given its stream away */
+    carry((struct abti_carrier *)((char *)known - offsetof(struct abti_carrier, known)));
     abort(); /* it is never told to end: it carries the stream then */
 }
 
@@ -153,6 +152,8 @@ static struct abti_crew *crew_of(abti_es *es)
     enum { STACK_SIZE = 64 * 1024 }; /* for handlers of signals */
     if (es->crew)
         return es->crew;
+    if (!abti_known_self) /* see home_main */
+        return NULL;
     struct abti_crew *crew = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*crew), ABTI_CACHE_LINE));
     struct abti_stack *stack = crew ? abti_stack_map(STACK_SIZE) : NULL;
     if (!stack) {
@@ -163,7 +164,6 @@ static struct abti_crew *crew_of(abti_es *es)
     crew->home.idle.ctx = abti_ctx_make(abti_stack_top(stack), home_main);
     crew->return_tail = &crew->returning;
     abti_spin_init(&crew->lock, ABTI_RANK_LEAF);
-    home_here = &crew->home;
     es->crew = crew;
     return crew;
 }
@@ -177,14 +177,14 @@ static void *spare_main(void *arg)
     if (abti_annotate_on)
         c->stack.valgrind_id = abti_annotate_stack_register(c->stack.base, c->stack.size);
     c->idle.stack = &c->stack;
-    abti_known_self = &c->known;
+    abti_known_set_self(&c->known);
     abti_own_enter(&c->own);
     abti_fault_enter(c->fault_stack);
     carry(c);
     abti_fault_leave(c->fault_stack);
     abti_own_leave(&c->own);
     abti_annotate_stack_unregister(c->stack.valgrind_id);
-    abti_known_self = NULL;
+    abti_known_set_self(NULL);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/assert.h"
 #include "os/spin.h"
+#include "wait/threadword.h"
 
 _Atomic(uint32_t) abti_tool_events;
 
@@ -12,8 +13,6 @@ static _Atomic(const struct abti_tool *) listeners[ABTI_NUM_LISTENERS];
 
 static struct abti_spin tool_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_tool *all; /* tool_lock: all that was ever registered. Another thread may still use any of them */
-
-static _Thread_local unsigned telling; /* callbacks that the native thread is in */
 
 /*
  * Returns the record that equals `fresh`, or adds `fresh`, so that switching a tool on and off takes no more memory
@@ -72,26 +71,27 @@ void abti_tool_fini(void)
 
 bool abti_tool_is_telling(void)
 {
-    return telling > 0;
+    return abti_thread_word(ABTI_THREAD_TELLING) != NULL;
 }
 
 void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es, const struct ABT_tool_context_opaque *context)
 {
-    telling++;
+    void *outer = abti_thread_word(ABTI_THREAD_TELLING);
+    (void)abti_thread_set_word(ABTI_THREAD_TELLING, &tool_lock); /* anything; it tells no more than that */
     for (int i = 0; i < ABTI_NUM_LISTENERS; i++) {
         /* acquire: pairs with the release in abti_tool_set. It may have changed since the caller looked. */
         const struct abti_tool *tool = abti_load_acquire(&listeners[i]);
         if (tool && tool->events & event)
             tool->callback(unit, es ? es : ABT_XSTREAM_NULL, event, (ABT_tool_context)context, tool->arg);
     }
-    telling--;
+    (void)abti_thread_set_word(ABTI_THREAD_TELLING, outer);
 }
 
 void abti_tool_forget(void)
 {
     abti_spin_forget(&tool_lock, ABTI_RANK_LEAF);
     all = NULL;
-    telling = 0;
+    (void)abti_thread_set_word(ABTI_THREAD_TELLING, NULL);
     memset(listeners, 0, sizeof(listeners));
     abti_store_relaxed(&abti_tool_events, 0); /* relaxed: there is no other thread */
 }

@@ -5,18 +5,16 @@
 #include "base/assert.h"
 #include "base/delay.h"
 #include "os/futex.h"
+#include "rt/self.h"
 #include "wait/guest.h"
 
 static struct abti_spin list_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static _Atomic(struct abti_helper *) helpers; /* stored under list_lock. The list only grows */
-static unsigned num_helpers;                  /* list_lock */
 
 /*
  * A fork waits for the lock, but not for ever: a signal handler that forks may have interrupted a holder of the very
  * lock that the helper waits for. Its child can do as much as any child could without the library.
  */
-static _Thread_local unsigned fork_has; /* the bits of those whose lock the forking thread has got */
-
 static bool try_for_long(struct abti_spin *lock)
 {
     enum { STEPS = 20000 }; /* a second or more */
@@ -36,15 +34,26 @@ static struct abti_helper *first_helper(void)
 
 static void before_fork(void)
 {
-    fork_has = 0;
-    for (struct abti_helper *helper = first_helper(); helper; helper = helper->next)
-        fork_has |= try_for_long(&helper->working) ? helper->bit : 0;
+    /* relaxed: a thread that finds itself there has stored that */
+    for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
+        if (try_for_long(&helper->working))
+            abti_store_relaxed(&helper->forker, &abti_es_self);
+    }
+}
+
+/* Whether the calling thread has got the lock; then others may get it. relaxed: as in before_fork */
+static bool had_lock(struct abti_helper *helper)
+{
+    bool had = abti_load_relaxed(&helper->forker) == &abti_es_self;
+    if (had)
+        abti_store_relaxed(&helper->forker, NULL);
+    return had;
 }
 
 static void after_fork(void)
 {
     for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
-        if (fork_has & helper->bit)
+        if (had_lock(helper))
             abti_spin_unlock(&helper->working);
     }
 }
@@ -55,7 +64,7 @@ static void after_fork_in_child(void)
     abti_futex_forget_sleepers();
     for (struct abti_helper *helper = first_helper(); helper; helper = helper->next) {
         helper->in_child();
-        if (fork_has & helper->bit)
+        if (had_lock(helper))
             abti_spin_unlock(&helper->working);
         else
             abti_spin_forget(&helper->working, ABTI_RANK_HELPER);
@@ -72,7 +81,6 @@ bool abti_helper_register(struct abti_helper *helper)
     if (!has_handlers)
         return false;
     abti_spin_lock(&list_lock);
-    helper->bit = 1u << num_helpers++;
     helper->next = abti_load_relaxed(&helpers); /* relaxed: the lock is held */
     /* release: pairs with the acquire in first_helper */
     abti_store_release(&helpers, helper);

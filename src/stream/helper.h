@@ -19,7 +19,7 @@ struct abti_helper {
     void (*in_child)(void); /* called in the child of a fork, which has no thread but the caller */
     /* The rest is helper.c's own. */
     struct abti_helper *next;
-    unsigned bit;
+    _Atomic(void *) forker; /* the forking thread that has got `working`, by a place that no other thread has */
     bool registered;
 };
 

@@ -134,7 +134,7 @@ static void *es_thread(void *arg)
 {
     abti_es *es = arg;
     abti_es_self = es;
-    abti_known_self = &es->known;
+    abti_known_set_self(&es->known);
     abti_own_enter(&es->own);
     abti_native_describe(&es->native, abti_rt.config.sched_stacksize); /* as abti_native_start has asked for */
     /*
@@ -170,7 +170,7 @@ static void *es_thread(void *arg)
     es_drain(es);
     abti_annotate_stack_unregister(es->native.valgrind_id);
     abti_own_leave(&es->own);
-    abti_known_self = NULL;
+    abti_known_set_self(NULL);
     abti_es_self = NULL;
     return NULL;
 }
@@ -255,7 +255,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_exceptions_enter(es);
     abti_set_running(es, main_ult);
     abti_es_self = es;
-    abti_known_self = &es->known;
+    abti_known_set_self(&es->known);
     *out = es;
     return ABT_SUCCESS;
 }
@@ -269,7 +269,7 @@ void abti_es_destroy_primary(abti_es *es)
     abti_stack_destroy(stack);
     abti_fault_leave(es->fault_stack);
     abti_own_leave(&es->own);
-    abti_known_self = NULL;
+    abti_known_set_self(NULL);
     abti_es_self = NULL;
     es_drain(es);
     es_dispose(es);

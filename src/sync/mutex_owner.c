@@ -29,14 +29,14 @@ static bool enter_again(ABT_mutex mutex, const void *self)
 
 const void *abti_mutex_self(void)
 {
-    static _Thread_local char native;
     abti_es *es = abti_es_self;
     if (es)
         return es->cur;
     abti_guest_note();
-    if (abti_known_self)
-        abti_store_relaxed(&abti_known_self->owns_as, &native); /* relaxed: it is only shown */
-    return &native;
+    struct abti_known *known = abti_known_self;
+    if (known)
+        abti_store_relaxed(&known->owns_as, &abti_es_self); /* relaxed: it is only shown */
+    return &abti_es_self;                                   /* no other thread has anything there */
 }
 
 const void *abti_mutex_owner(ABT_mutex mutex)

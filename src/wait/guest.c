@@ -13,15 +13,12 @@ struct guest {
 };
 
 _Atomic(bool) abti_guests_are_wanted;
-#undef abti_known_self
-_Thread_local struct abti_known *abti_known_self;
 
-ABTI_UNKNOWN struct abti_known **abti_known_self_at(void)
+void abti_known_set_self(struct abti_known *known)
 {
-    return &abti_known_self;
+    /* It fails where the process has used up its keys: then nothing is known of any thread. */
+    (void)abti_thread_set_word(ABTI_THREAD_KNOWN, known);
 }
-
-#define abti_known_self ABTI_CPU_THREAD_LOCAL(abti_known_self)
 
 static struct abti_spin guest_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct guest *guests;  /* guest_lock */
@@ -40,7 +37,7 @@ static void leave(void *value)
     if (guest->next)
         guest->next->prev = guest->prev;
     abti_spin_unlock(&guest_lock);
-    abti_known_self = NULL;
+    abti_known_set_self(NULL);
     free(guest);
 }
 
@@ -72,7 +69,7 @@ void abti_guest_enter(void)
         num_unlisted++;
     }
     abti_spin_unlock(&guest_lock);
-    abti_known_self = guest ? &guest->known : &unlisted;
+    abti_known_set_self(guest ? &guest->known : &unlisted);
 }
 
 bool abti_known_is_asleep(struct abti_known *known)
@@ -190,5 +187,5 @@ void abti_guests_forget(void)
     num_unlisted = 0;
     if (abti_known_self)
         pthread_setspecific(guest_key, NULL);
-    abti_known_self = NULL;
+    abti_known_set_self(NULL);
 }

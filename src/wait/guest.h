@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "arch/cpu.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "wait/threadword.h"
 
 /* Of one native thread. */
 struct abti_known {
@@ -26,9 +26,8 @@ struct abti_known {
 extern _Atomic(bool) abti_guests_are_wanted ABTI_HIDDEN;
 
 /* The calling thread's. NULL: it is not known. */
-extern _Thread_local struct abti_known *abti_known_self __attribute__((tls_model("initial-exec")));
-struct abti_known **abti_known_self_at(void);
-#define abti_known_self ABTI_CPU_THREAD_LOCAL(abti_known_self)
+#define abti_known_self ((struct abti_known *)abti_thread_word(ABTI_THREAD_KNOWN))
+void abti_known_set_self(struct abti_known *known);
 
 /* From now on, or no longer, threads become known. */
 void abti_guests_want(bool wanted);
@@ -50,8 +49,9 @@ bool abti_known_is_asleep(struct abti_known *known);
 /* The deadlines of the calling thread are, from now on, times to look. */
 ABTI_INLINE void abti_known_only_looks(bool looks)
 {
-    if (abti_known_self)
-        abti_known_self->only_looks = looks;
+    struct abti_known *known = abti_known_self;
+    if (known)
+        known->only_looks = looks;
 }
 
 /* A native thread of the library's own, a stream's or a helper's: by itself it wakes nobody. Static, or the thread's.
