@@ -183,7 +183,7 @@ static void *spare_main(void *arg)
     carry(c);
     abti_fault_leave(c->fault_stack);
     abti_own_leave(&c->own);
-    abti_annotate_stack_unregister(c->stack.valgrind_id);
+    abti_native_forget(&c->stack);
     abti_known_set_self(NULL);
     return NULL;
 }

@@ -97,6 +97,14 @@ static void describe_for_tools(struct abti_stack *stack)
     } else {
         stack->base = stack->end;
     }
+    abti_stack_set_root(stack, true);
+}
+
+void abti_native_forget(struct abti_stack *stack)
+{
+    if (abti_annotate_on)
+        abti_stack_set_root(stack, false);
+    abti_annotate_stack_unregister(stack->valgrind_id);
 }
 
 void abti_native_describe(struct abti_stack *stack, size_t size)

@@ -28,6 +28,9 @@ void abti_native_describe_primary(struct abti_stack *stack);
  */
 int abti_native_start(pthread_t *thread, void *(*run)(void *), void *arg) ABTI_MUST_CHECK;
 
+/* The stack's thread ends, or has no stream any more: the tools forget what abti_native_describe has told them. */
+void abti_native_forget(struct abti_stack *stack);
+
 /* Finds the room, on the same native thread, once. This takes some ten microseconds, which ABT_init need not spend. */
 void abti_native_measure(struct abti_stack *stack);
 

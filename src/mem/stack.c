@@ -142,13 +142,28 @@ static void stack_unmake(void *stack)
     stack_unknown(stack);
 }
 
-ABTI_NO_SANITIZE void abti_stack_alive(const struct abti_stack *stack)
+/* A guard by name comes and goes, and so does the base; another one is no memory that could be looked at. */
+ABTI_NO_SANITIZE void abti_stack_set_root(struct abti_stack *stack, bool root)
 {
-    abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
+    const char *begin = abti_guard_needs_page() && stack->low ? stack->low : stack->base;
+    if (stack->is_root == root)
+        return;
+    stack->is_root = root;
+    if (root)
+        abti_annotate_root_begin(begin, (size_t)(stack->end - begin));
+    else
+        abti_annotate_root_end(begin, (size_t)(stack->end - begin));
 }
 
-ABTI_NO_SANITIZE void abti_stack_dead(const struct abti_stack *stack)
+ABTI_NO_SANITIZE void abti_stack_alive(struct abti_stack *stack)
 {
+    abti_annotate_stack_alive(stack->base, (size_t)((char *)stack - stack->base));
+    abti_stack_set_root(stack, true);
+}
+
+ABTI_NO_SANITIZE void abti_stack_dead(struct abti_stack *stack)
+{
+    abti_stack_set_root(stack, false);
     abti_annotate_stack_dead(stack->base, (size_t)((char *)stack - stack->base));
 }
 
@@ -157,6 +172,7 @@ void abti_stack_forget(struct abti_stack *stack)
     abti_annotate_fiber_destroy(stack->tsan_fiber);
     stack->tsan_fiber = NULL;
     abti_stack_alive(stack);
+    abti_stack_set_root(stack, false);
 }
 
 /* Gives the memory of a free stack back. Guard pages that the kernel has made stay, and may be made again. */

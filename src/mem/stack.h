@@ -52,7 +52,8 @@ struct abti_stack {
     void *tsan_fiber; /* created when first used, NULL without TSan */
     uint32_t valgrind_id; /* as valgrind knows it; 0 without */
     uint8_t fiber_uses;   /* units that have started with it */
-    uint8_t kind;         /* enum abti_stack_kind */
+    uint8_t kind : 7;     /* enum abti_stack_kind */
+    uint8_t is_root : 1;  /* ASan looks for pointers in it */
     uint8_t guard;        /* enum abti_guard */
     uint8_t size_class;   /* of ABTI_STACK_CLASS */
 };
@@ -150,8 +151,10 @@ bool abti_stack_guard_by_name(struct abti_stack *stack) ABTI_MUST_CHECK;
 /* Opens the guard page of a stack in the user's memory: the unit has ended, and the user may want the page. */
 void abti_stack_open(struct abti_stack *stack);
 /* Tell the tools that the stack has a unit again, or none; then it is a mistake to look at the stack. */
-void abti_stack_alive(const struct abti_stack *stack) ABTI_NO_SANITIZE;
-void abti_stack_dead(const struct abti_stack *stack) ABTI_NO_SANITIZE;
+void abti_stack_alive(struct abti_stack *stack) ABTI_NO_SANITIZE;
+void abti_stack_dead(struct abti_stack *stack) ABTI_NO_SANITIZE;
+/* What a stack that has a unit points to is no leak. alive and dead call it. */
+void abti_stack_set_root(struct abti_stack *stack, bool root) ABTI_NO_SANITIZE;
 /* Tells the tools that nobody runs on the stack any more. The caller runs on another one. */
 void abti_stack_forget(struct abti_stack *stack);
 /* Gives back a stack that does not come from a slab. */

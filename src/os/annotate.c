@@ -19,6 +19,9 @@ extern void __sanitizer_finish_switch_fiber(void *fake, const void **old_bottom,
 extern void __asan_poison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 extern void __asan_unpoison_memory_region(const volatile void *ptr, size_t size) TOOL_SYMBOL;
 
+extern void __lsan_register_root_region(const void *ptr, size_t size) TOOL_SYMBOL;
+extern void __lsan_unregister_root_region(const void *ptr, size_t size) TOOL_SYMBOL;
+
 extern void __tsan_acquire(void *address) TOOL_SYMBOL;
 extern void __tsan_release(void *address) TOOL_SYMBOL;
 extern void AnnotateIgnoreReadsBegin(const char *file, int line) TOOL_SYMBOL;
@@ -170,6 +173,18 @@ void abti_annotate_unpoison(const void *ptr, size_t size)
 {
     if (__asan_unpoison_memory_region)
         __asan_unpoison_memory_region(ptr, size);
+}
+
+void abti_annotate_root_begin(const void *ptr, size_t size)
+{
+    if (__lsan_register_root_region && __lsan_unregister_root_region && size > 0)
+        __lsan_register_root_region(ptr, size);
+}
+
+void abti_annotate_root_end(const void *ptr, size_t size)
+{
+    if (__lsan_register_root_region && __lsan_unregister_root_region && size > 0)
+        __lsan_unregister_root_region(ptr, size);
 }
 
 void abti_annotate_stack_dead(const void *ptr, size_t size)

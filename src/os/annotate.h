@@ -109,6 +109,12 @@ void abti_annotate_asan_finish(void *fake, const void **old_bottom, size_t *old_
 /* [ptr, ptr + size) may be used again. */
 void abti_annotate_unpoison(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 
+/* --- ASan, which looks for leaks --- */
+
+/* Pointers in [ptr, ptr + size) count from now on, and no longer. The library's memory is not looked at otherwise. */
+void abti_annotate_root_begin(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+void abti_annotate_root_end(const void *ptr, size_t size) ABTI_NO_SANITIZE;
+
 /* --- ASan and valgrind: a stack that no unit has. Nobody stands on it. --- */
 
 /* To look at it, by a pointer to a variable of a unit that has ended, is a mistake from now on. */

@@ -39,11 +39,13 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
     enum { FIBER_USES = 250 };
     void *old_fiber = NULL;
     char *sp = abti_cpu_sp();
-    if (sp >= to->base && sp < (char *)to)
+    if (sp >= to->base && sp < (char *)to) {
+        abti_stack_set_root(to, true);
         abti_annotate_unpoison(to->base, (size_t)((char *)to - to->base)); /* the caller runs on it and still needs
                                                                               it */
-    else
+    } else {
         abti_stack_alive(to);
+    }
     if (++to->fiber_uses > FIBER_USES) {
         old_fiber = to->tsan_fiber;
         to->tsan_fiber = NULL;

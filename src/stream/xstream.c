@@ -168,7 +168,7 @@ static void *es_thread(void *arg)
     }
     abti_fault_leave(es->fault_stack);
     es_drain(es);
-    abti_annotate_stack_unregister(es->native.valgrind_id);
+    abti_native_forget(&es->native);
     abti_own_leave(&es->own);
     abti_known_set_self(NULL);
     abti_es_self = NULL;
@@ -267,6 +267,7 @@ void abti_es_destroy_primary(abti_es *es)
     main_ult->flags &= (uint16_t)~ABTI_UNIT_OWN_STACK; /* see abti_end_with_process: the stack is not ours */
     abti_unit_dispose(es, main_ult);
     abti_stack_destroy(stack);
+    abti_native_forget(&es->native);
     abti_fault_leave(es->fault_stack);
     abti_own_leave(&es->own);
     abti_known_set_self(NULL);

@@ -102,12 +102,16 @@ static void *block_take(void)
     abti_annotate_begin_private();
     memset(block, 0, block_size());
     abti_annotate_end_private();
+    if (abti_annotate_on)
+        abti_annotate_root_begin(block, block_size());
     return block;
 }
 
 static void block_give(void *block)
 {
     abti_es *es = abti_es_self;
+    if (abti_annotate_on)
+        abti_annotate_root_end(block, block_size());
     if (es) {
         abti_lazycache_put(&es->ktables, &abti_rt.ktable_slab, block);
     } else {

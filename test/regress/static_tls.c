@@ -86,7 +86,8 @@ int main(int argc, char **argv)
     if (is_emulated()) {
         skip(1, "a program that a test starts is another machine's");
     } else {
-        is_int(child_run(exec_self, argv[0], words, sizeof(words)), 0, "%d libraries like it can be loaded late", COPIES);
+        is_int(child_run(exec_self, argv[0], words, sizeof(words)), 0, "%d libraries like it can be loaded late",
+               COPIES);
         diag("%s", words);
     }
     return done_testing();
