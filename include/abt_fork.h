@@ -1,7 +1,7 @@
 /*
  * Fork and join at the price of a call. What is forked is a task: a function and its arguments, which lie in the frame
- * of the forker. A task that nobody takes meanwhile is run by its forker when that joins it, at the price of a call; one
- * that a stream without work takes becomes an ordinary ULT there, and may do all that ULTs may.
+ * of the forker. A task that nobody takes meanwhile is run by its forker when that joins it, at the price of a call;
+ * one that a stream without work takes becomes an ordinary ULT there, and may do all that ULTs may.
  *
  *   ABTX_TASK(long, fib, (int, n))
  *   {
@@ -156,8 +156,8 @@ static inline void abtx_for(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t grain,
                             void (*body)(ptrdiff_t begin, ptrdiff_t end, void *arg), void *arg);
 
 /*
- * abtx_for with a result: body adds its part to *sum, and combine adds *right, of the part to the right, to *left. A sum
- * has `size` bytes and begins as a copy of *empty; *result, in which the whole is added up, is the caller's and is
+ * abtx_for with a result: body adds its part to *sum, and combine adds *right, of the part to the right, to *left. A
+ * sum has `size` bytes and begins as a copy of *empty; *result, in which the whole is added up, is the caller's and is
  * given as it is to begin with. Sums of more than ABTX_SUM_BYTES need memory; without, the parts are added one by one.
  */
 struct abtx_reduction {
@@ -218,7 +218,7 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 /* A task need not fork. */
 #define ABTX_UNUSED_ __attribute__((unused))
 #define ABTX_TASK_DEFINE_2(type, name) static ABTX_UNUSED_ type name##_body(abtx_at abtx_here ABTX_UNUSED_)
-#define ABTX_TASK_DEFINE_MORE(type, name, ...)                                                                                \
+#define ABTX_TASK_DEFINE_MORE(type, name, ...)                                                                         \
     static ABTX_UNUSED_ type name##_body(abtx_at abtx_here ABTX_UNUSED_ ABTX_LIST_(ABTX_PARAMETER_, ~, __VA_ARGS__))
 
 #define ABTX_TASK_DECLARE_2(type, name) ABTX_VALUE_TASK_(type, name, ~)
@@ -229,8 +229,8 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 /* What tasks with and without a result have in common. */
 #define ABTX_TASK_BEGIN_(type, name, ...)                                                                              \
     static type name##_body(abtx_at abtx_here ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__));                               \
-    static inline __attribute__((unused)) void name##_set(                                                             \
-        struct name##_task *abtx_t ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                           \
+    static inline                                                                                                      \
+        __attribute__((unused)) void name##_set(struct name##_task *abtx_t ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))   \
     {                                                                                                                  \
         (void)abtx_t;                                                                                                  \
         ABTX_EACH_(ABTX_STORE_, __VA_ARGS__)                                                                           \
@@ -254,8 +254,7 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
             return name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                         \
         return abtx_t->result;                                                                                         \
     }                                                                                                                  \
-    static inline __attribute__((unused)) type name##_root(                                                            \
-        int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                                      \
+    static inline __attribute__((unused)) type name##_root(int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))   \
     {                                                                                                                  \
         struct abtx_region abtx_region;                                                                                \
         type abtx_result = name##_body(ABTX_fork_enter(&abtx_region) ABTX_LIST_(ABTX_NAME_, __VA_ARGS__));             \
@@ -283,8 +282,7 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
         if (ABTX_LIKELY_(abtx_join(abtx_here)))                                                                        \
             name##_body(abtx_here ABTX_LIST_(ABTX_LOAD_, __VA_ARGS__));                                                \
     }                                                                                                                  \
-    static inline __attribute__((unused)) void name##_root(                                                            \
-        int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))                                                      \
+    static inline __attribute__((unused)) void name##_root(int abtx_unused ABTX_LIST_(ABTX_PARAMETER_, __VA_ARGS__))   \
     {                                                                                                                  \
         struct abtx_region abtx_region;                                                                                \
         name##_body(ABTX_fork_enter(&abtx_region) ABTX_LIST_(ABTX_NAME_, __VA_ARGS__));                                \
@@ -309,6 +307,18 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 
 /* -- Loops -- */
 
+/* How many there are: more than a ptrdiff_t holds, maybe. */
+static inline size_t abtx_length(ptrdiff_t begin, ptrdiff_t end)
+{
+    return begin < end ? (size_t)end - (size_t)begin : 0;
+}
+
+/* The middle of what is not empty. */
+static inline ptrdiff_t abtx_middle(ptrdiff_t begin, ptrdiff_t end)
+{
+    return begin + (ptrdiff_t)(abtx_length(begin, end) / 2);
+}
+
 struct abtx_loop {
     ptrdiff_t grain;
     void (*body)(ptrdiff_t, ptrdiff_t, void *);
@@ -332,13 +342,13 @@ static __attribute__((unused)) void abtx_for_run(abtx_at here, struct abtx_task 
 /* Goes on grain by grain as long as nobody wants any, and else forks the further half of what is left. */
 static inline void abtx_for_part(abtx_at here, const struct abtx_loop *loop, ptrdiff_t begin, ptrdiff_t end)
 {
-    while (end - begin > loop->grain) {
+    while (abtx_length(begin, end) > (size_t)loop->grain) {
         if (!abtx_is_wanted(here)) {
             loop->body(begin, begin + loop->grain, loop->arg);
             begin += loop->grain;
         } else {
             struct abtx_for_task rest;
-            ptrdiff_t middle = begin + (end - begin) / 2;
+            ptrdiff_t middle = abtx_middle(begin, end);
             rest.loop = loop;
             rest.begin = middle;
             rest.end = end;
@@ -360,7 +370,7 @@ static inline __attribute__((unused)) void abtx_for(ptrdiff_t begin, ptrdiff_t e
     loop.grain = grain > 0 ? grain : 1;
     loop.body = body;
     loop.arg = arg;
-    if (end - begin <= loop.grain) { /* there is nothing to fork */
+    if (abtx_length(begin, end) <= (size_t)loop.grain) { /* there is nothing to fork */
         if (begin < end)
             body(begin, end, arg);
         return;
@@ -393,12 +403,13 @@ static inline void abtx_reduce_part(abtx_at here, const struct abtx_reduction *h
 {
     while (begin < end) {
         struct abtx_reduce_task rest;
-        ptrdiff_t middle = begin + (end - begin) / 2;
+        ptrdiff_t middle = abtx_middle(begin, end);
+        int is_long = abtx_length(begin, end) > (size_t)grain;
         rest.sum = NULL;
-        if (end - begin > grain && abtx_is_wanted(here))
+        if (is_long && abtx_is_wanted(here))
             rest.sum = how->size > sizeof(rest.room) ? malloc(how->size) : rest.room;
         if (!rest.sum) {
-            middle = end - begin > grain ? begin + grain : end;
+            middle = is_long ? begin + grain : end;
             how->body(begin, middle, sum, how->arg);
             begin = middle;
             continue;
@@ -429,29 +440,37 @@ static inline __attribute__((unused)) void abtx_reduce(ptrdiff_t begin, ptrdiff_
 
 struct abtx_invoke_task {
     struct abtx_task task;
-    void (*func)(void *);
-    void *arg;
+    int num;
+    void (*const *funcs)(void *);
+    void *const *args;
 };
+
+static inline void abtx_invoke_part(abtx_at here, int num, void (*const *funcs)(void *), void *const *args);
 
 static __attribute__((unused)) void abtx_invoke_run(abtx_at here, struct abtx_task *task)
 {
     struct abtx_invoke_task *t = (struct abtx_invoke_task *)task;
-    (void)here;
-    t->func(t->arg);
+    abtx_invoke_part(here, t->num, t->funcs, t->args);
 }
 
+/* Forks the further half of what is left until one function is. */
 static inline void abtx_invoke_part(abtx_at here, int num, void (*const *funcs)(void *), void *const *args)
 {
-    struct abtx_invoke_task other;
-    if (num > 1) {
-        other.func = funcs[num - 1];
-        other.arg = args[num - 1];
-        abtx_invoke_part(abtx_fork(here, &other.task, abtx_invoke_run), num - 1, funcs, args);
-        if (abtx_join(here))
-            other.func(other.arg);
-    } else if (num == 1) {
-        funcs[0](args[0]);
+    while (num > 1) {
+        struct abtx_invoke_task rest;
+        int near = num - num / 2;
+        rest.num = num / 2;
+        rest.funcs = funcs + near;
+        rest.args = args + near;
+        abtx_invoke_part(abtx_fork(here, &rest.task, abtx_invoke_run), near, funcs, args);
+        if (!abtx_join(here))
+            return;
+        num = rest.num;
+        funcs = rest.funcs;
+        args = rest.args;
     }
+    if (num == 1)
+        funcs[0](args[0]);
 }
 
 static inline __attribute__((unused)) void abtx_invoke(int num, void (*const *funcs)(void *), void *const *args)

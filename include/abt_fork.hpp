@@ -32,8 +32,9 @@ namespace detail
 {
 
 /* A copy of what it refers to, if a function gives a reference. */
-template <class F> using result_of = std::conditional_t<std::is_void_v<std::invoke_result_t<F &>>, none,
-                                                        std::decay_t<std::invoke_result_t<F &>>>;
+template <class F>
+using result_of =
+    std::conditional_t<std::is_void_v<std::invoke_result_t<F &>>, none, std::decay_t<std::invoke_result_t<F &>>>;
 
 /* Runs a function once and keeps what comes of it. */
 template <class F> struct outcome {
@@ -77,11 +78,19 @@ template <class F> struct task {
 class region
 {
   public:
-    region() : here_(ABTX_fork_enter(&region_)) {}
-    ~region() { ABTX_fork_leave(&region_); }
+    region() : here_(ABTX_fork_enter(&region_))
+    {
+    }
+    ~region()
+    {
+        ABTX_fork_leave(&region_);
+    }
     region(const region &) = delete;
     region &operator=(const region &) = delete;
-    abtx_at here() const { return here_; }
+    abtx_at here() const
+    {
+        return here_;
+    }
 
   private:
     abtx_region region_;
@@ -89,7 +98,8 @@ class region
 };
 
 /* Forks the tasks from the I-th on, runs f, and joins them. */
-template <std::size_t I, class F, class... T> void fork_from(abtx_at here, F &f, outcome<F> &first, std::tuple<T...> &tasks)
+template <std::size_t I, class F, class... T>
+void fork_from(abtx_at here, F &f, outcome<F> &first, std::tuple<T...> &tasks)
 {
     if constexpr (I == sizeof...(T)) {
         first.run(f);
@@ -105,7 +115,7 @@ template <class F, class... T, std::size_t... I>
 auto results(outcome<F> &first, std::tuple<T...> &tasks, std::index_sequence<I...>)
 {
     return std::tuple<result_of<F>, decltype(std::get<I>(tasks).out.get())...>{first.get(),
-                                                                             std::get<I>(tasks).out.get()...};
+                                                                               std::get<I>(tasks).out.get()...};
 }
 
 } // namespace detail
@@ -152,11 +162,12 @@ template <class Sum, class Body, class Combine> struct loop {
     {
         try {
             while (begin < end) {
-                if (end - begin > grain && abtx_is_wanted(here)) {
+                bool is_long = abtx_length(begin, end) > static_cast<std::size_t>(grain);
+                if (is_long && abtx_is_wanted(here)) {
                     if (auto error = split(here, begin, end, sum))
                         return error;
                 } else {
-                    std::ptrdiff_t middle = end - begin > grain ? begin + grain : end;
+                    std::ptrdiff_t middle = is_long ? begin + grain : end;
                     body(begin, middle, sum);
                     begin = middle;
                 }
@@ -170,7 +181,7 @@ template <class Sum, class Body, class Combine> struct loop {
     /* Forks the further half. begin: where to go on. */
     std::exception_ptr split(abtx_at here, std::ptrdiff_t &begin, std::ptrdiff_t end, Sum &sum) const
     {
-        std::ptrdiff_t middle = begin + (end - begin) / 2;
+        std::ptrdiff_t middle = abtx_middle(begin, end);
         part rest{{}, this, middle, end, empty, nullptr};
         auto error = run(abtx_fork(here, &rest.base, part::run), begin, middle, sum);
         bool is_mine = abtx_join(here) != 0;
@@ -189,7 +200,7 @@ Sum run_loop(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t grain, con
              Combine &&combine)
 {
     loop<Sum, std::remove_reference_t<Body>, std::remove_reference_t<Combine>> whole{body, combine, empty,
-                                                                                   grain > 0 ? grain : 1};
+                                                                                     grain > 0 ? grain : 1};
     Sum sum = empty;
     std::exception_ptr error;
     {
@@ -206,8 +217,9 @@ Sum run_loop(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t grain, con
 /* Calls body(begin, end) on parts of at most `grain` indexes, unless nobody would take any. */
 template <class Body> void for_each_part(std::ptrdiff_t begin, std::ptrdiff_t end, std::ptrdiff_t grain, Body &&body)
 {
-    detail::run_loop(begin, end, grain, none(), [&](std::ptrdiff_t b, std::ptrdiff_t e, none &) { body(b, e); },
-                     [](none &, none &) {});
+    detail::run_loop(
+        begin, end, grain, none(), [&](std::ptrdiff_t b, std::ptrdiff_t e, none &) { body(b, e); },
+        [](none &, none &) {});
 }
 
 /* Calls body(i). */

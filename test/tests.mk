@@ -247,6 +247,7 @@ regress_tests = \
 	test/regress/finish_primary \
 	test/regress/first_handoff \
 	test/regress/fork_child \
+	test/regress/fork_extremes \
 	test/regress/fork_in_region \
 	test/regress/free_mutex \
 	test/regress/guard_pages \
