@@ -84,7 +84,7 @@ int main(void)
             printf(" `ABT_%s`", abti_variables[i].name);
     }
     printf(
-        ".\n\nlibabtio reads one, in `abtio_init`: `ABTIO_BACKEND`, which is auto (the default), io_uring or threads; "
-        "[input and output](../io.md) tells of it.\n");
+        ".\n\nlibabtio reads two, in `abtio_init`: `ABTIO_BACKEND`, which is auto (the default), io_uring or threads, "
+        "and `ABTIO_SIGNAL`, the number of a real-time signal; [input and output](../io.md) tells of them.\n");
     return 0;
 }

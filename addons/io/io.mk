@@ -12,9 +12,12 @@ libabtio_la_SOURCES = \
 	addons/io/src/caller.h \
 	addons/io/src/calls.c \
 	addons/io/src/calls.h \
+	addons/io/src/fifo.c \
+	addons/io/src/fifo.h \
 	addons/io/src/helpers.c \
 	addons/io/src/helpers.h \
 	addons/io/src/lane.h \
+	addons/io/src/lookup.h \
 	addons/io/src/native.c \
 	addons/io/src/native.h \
 	addons/io/src/op.c \
@@ -58,6 +61,7 @@ io_tests = \
 	addons/io/test/acceptors \
 	addons/io/test/deadlines \
 	addons/io/test/deadlocks \
+	addons/io/test/ends \
 	addons/io/test/faults \
 	addons/io/test/files \
 	addons/io/test/finalize \
@@ -67,6 +71,7 @@ io_tests = \
 	addons/io/test/operations \
 	addons/io/test/receivers \
 	addons/io/test/receivers_end \
+	addons/io/test/signals \
 	addons/io/test/soak \
 	addons/io/test/sockets
 
@@ -74,6 +79,7 @@ io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
 addons_io_test_deadlines_LDADD = $(io_test_libs)
 addons_io_test_deadlocks_LDADD = $(io_test_libs)
+addons_io_test_ends_LDADD = $(io_test_libs)
 addons_io_test_faults_LDADD = $(io_test_libs)
 addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_finalize_LDADD = $(io_test_libs)
@@ -84,6 +90,7 @@ addons_io_test_nomem_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)
 addons_io_test_receivers_LDADD = $(io_test_libs)
 addons_io_test_receivers_end_LDADD = $(io_test_libs)
+addons_io_test_signals_LDADD = $(io_test_libs)
 addons_io_test_soak_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)
 endif

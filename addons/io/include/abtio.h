@@ -60,15 +60,23 @@ typedef struct abtio_config {
     unsigned ring_entries; /* submissions that a ring gathers at most: 8 to 4096, a power of two; default 256 */
     unsigned max_threads;  /* native threads at most; default 1024, and up to 16384 while operations wait for a thread
                               and none of those that there are ends one */
-    unsigned reserved[5];  /* 0 */
+    int signal;            /* interrupts native threads, see below; SIGRTMIN to SIGRTMAX, default one that is free */
+    unsigned reserved[4];  /* 0 */
 } abtio_config;
 
 /*
  * Begins, between ABT_init and ABT_finalize. NULL asks for all defaults. With ABTIO_BACKEND_AUTO the variable
  * ABTIO_BACKEND (auto, io_uring or threads) chooses. Calls nest: the second and later ones only count. After fork(),
- * the child has no libabtio until it calls this. Any thread, but not two at a time. Errors: -EINVAL (a field or the
- * variable has no such value), -ENOTCONN (ABT_init has not been called), -ENOMEM, and what the kernel says when
- * ABTIO_BACKEND_IO_URING was asked for and cannot be had.
+ * the child has no libabtio until it calls this. Any thread, but not two at a time. Errors: -EINVAL (a field or a
+ * variable has no such value), -ENOTCONN (ABT_init has not been called), -ENOMEM, -EAGAIN (no signal is free), and what
+ * the kernel says when ABTIO_BACKEND_IO_URING was asked for and cannot be had.
+ *
+ * System calls that libabtio's native threads make are interrupted by a real-time signal when a deadline or a cancel
+ * ends them. It goes to those threads only, and no function of the program is interrupted. The field `signal`, or the
+ * variable ABTIO_SIGNAL, names it; otherwise it is the highest one that has its default action and that the caller does
+ * not block. Until abtio_finalize, which leaves it as it was found, libabtio handles it: one that somebody else sends
+ * does what it did before. A program that handles it by itself meanwhile keeps it, and libabtio takes another one,
+ * though calls that are under way are still interrupted by the former.
  */
 int abtio_init(const abtio_config *config) ABTIO_PUBLIC;
 
@@ -148,7 +156,11 @@ void abtio_op_free(abtio_op **op) ABTIO_PUBLIC;
 /* openat(2); the mode is looked at only where a file may be made. Returns a descriptor. */
 int abtio_openat(int dirfd, const char *path, int flags, mode_t mode, abtio_deadline deadline) ABTIO_PUBLIC;
 
-/* close(2). Operations of the descriptor that are under way go on; sockets are woken by abtio_shutdown. */
+/*
+ * close(2). Operations of the descriptor that are under way go on; sockets are woken by abtio_shutdown. One that
+ * lingers (SO_LINGER) holds the stream up where a ring closes it, unless there is a deadline; that ends the wait, with
+ * 0.
+ */
 int abtio_close(int fd, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /* read(2) and write(2), at the descriptor's position. */
@@ -355,8 +367,9 @@ int abtio_getaddrinfo(const char *node, const char *service, const struct addrin
 
 /*
  * Runs fn(arg) on a native thread, for foreign code that blocks, and returns what it returns. It sees another thread's
- * thread-local variables, and may not call ABT functions that need an execution stream. Once it has begun, neither a
- * deadline nor a cancel ends it.
+ * thread-local variables, and may not call ABT functions that need an execution stream. It has the caller's signal
+ * mask, as a thread has that the caller makes. Once it has begun, neither a deadline nor a cancel ends or interrupts
+ * it.
  */
 ssize_t abtio_blocking(ssize_t (*fn)(void *arg), void *arg, abtio_deadline deadline) ABTIO_PUBLIC;
 

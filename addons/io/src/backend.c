@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,27 @@ static int backend_of_variable(void)
     }
     fprintf(stderr, "abtio: ABTIO_BACKEND is %s, not auto, io_uring or threads\n", value);
     return -EINVAL;
+}
+
+/* The number in ABTIO_SIGNAL, 0 without one, or -EINVAL. */
+static int signal_of_variable(void)
+{
+    const char *value = getenv("ABTIO_SIGNAL");
+    char *end;
+
+    if (!value || !*value)
+        return 0;
+    long number = strtol(value, &end, 10);
+    if (!*end && number >= SIGRTMIN && number <= SIGRTMAX)
+        return (int)number;
+    fprintf(stderr, "abtio: ABTIO_SIGNAL is %s, not a number from %d to %d\n", value, SIGRTMIN, SIGRTMAX);
+    return -EINVAL;
+}
+
+static int begin_helpers(const abtio_config *config)
+{
+    int signal = config->signal ? config->signal : signal_of_variable();
+    return signal < 0 ? -EINVAL : abtioi_helpers_begin(config->max_threads, signal);
 }
 
 static bool is_valid(const abtio_config *config)
@@ -118,7 +140,7 @@ int abtio_init(const abtio_config *config)
     if (ABT_initialized() != ABT_SUCCESS)
         return -ENOTCONN;
     if (abtioi_begins == 0) {
-        int code = abtioi_helpers_begin(config->max_threads);
+        int code = begin_helpers(config);
         if (code < 0)
             return code;
         code = choose(config);
@@ -170,6 +192,12 @@ struct lane *abtioi_lane_for(enum code code)
     return state.backend == ABTIO_BACKEND_IO_URING && abtioi_lane_knows(code) ? abtioi_lane_self() : NULL;
 }
 
+/* The same with regard to its deadline. */
+static struct lane *lane_of(const abtio_op *op)
+{
+    return op->deadline == ABTIO_FOREVER || !op_is_deaf(op) ? abtioi_lane_for(op->code) : NULL;
+}
+
 static int start_elsewhere(abtio_op *op)
 {
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
@@ -178,7 +206,7 @@ static int start_elsewhere(abtio_op *op)
 
 int abtioi_start(abtio_op *op, bool by_ult)
 {
-    struct lane *lane = by_ult ? abtioi_lane_for(op->code) : NULL;
+    struct lane *lane = by_ult ? lane_of(op) : NULL;
 
     abtioi_op_use_eventual(op);
     if (!lane)
@@ -190,7 +218,7 @@ int abtioi_start(abtio_op *op, bool by_ult)
 
 bool abtioi_start_call(abtio_op *op)
 {
-    struct lane *lane = abtioi_lane_for(op->code);
+    struct lane *lane = lane_of(op);
 
     if (lane)
         abtioi_lane_start_call(lane, op);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "backend.h"
 #include "caller.h"
+#include "fifo.h"
 #include "helpers.h"
 #include "native.h"
 
@@ -96,6 +97,16 @@ static ssize_t call(abtio_op *op)
     return call_elsewhere(op, ult);
 }
 
+static ssize_t call_open(abtio_op *op)
+{
+    ssize_t result = call(op);
+
+    if (!op->lane || !abtioi_fifo_waits(op, result))
+        return result;
+    int code = abtioi_start(op, false);
+    return code < 0 ? code : wait_for(op);
+}
+
 static int call_nb(enum code code, abtio_deadline deadline, const struct args *args, abtio_op **op)
 {
     if (!abtioi_is_begun())
@@ -129,7 +140,9 @@ static inline bool is_refused(enum code code, const struct args *args)
         abtio_op op;                                                                                                   \
         op_init(&op, CODE_##name, deadline);                                                                           \
         op.args = (struct args){__VA_ARGS__};                                                                          \
-        ssize_t told = is_refused(CODE_##name, &op.args) ? -EINVAL : call(&op);                                        \
+        ssize_t told = is_refused(CODE_##name, &op.args) ? -EINVAL                                                     \
+                       : CODE_##name == CODE_openat      ? call_open(&op)                                              \
+                                                         : call(&op);                                                       \
         if (code_is_all(CODE_##name))                                                                                  \
             note_moved(&op);                                                                                           \
         return (type)told;                                                                                             \

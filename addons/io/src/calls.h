@@ -13,7 +13,7 @@
 /* clang-format off */
 #define ABTIO_FILE_CALLS(CALL) \
     CALL(int, openat, 0, 0, (int dirfd, const char *path, int flags, mode_t mode), \
-         .fd = dirfd, .in = path, .flags = (unsigned)flags, .mode = mode) \
+         .fd = dirfd, .fd2 = -1, .in = path, .flags = (unsigned)flags, .mode = mode) \
     CALL(int, close, 0, 0, (int fd), .fd = fd) \
     CALL(ssize_t, read, POLLIN, 0, (int fd, void *buf, size_t size), \
          .fd = fd, .out = buf, .size = size, .offset = -1) \

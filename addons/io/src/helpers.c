@@ -9,12 +9,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "fifo.h"
+#include "lookup.h"
 #include "run.h"
 #include "signals.h"
 
 enum {
     IDLE_SECONDS = 5,    /* a helper without work ends after so long */
     REPEAT_NS = 1000000, /* a signal that interrupts a call is sent again so often, in case that it came too early */
+    FIFO_NS = 10000000,  /* how often the open of a FIFO is made again */
 };
 
 /*
@@ -25,6 +28,7 @@ struct helper {
     struct helper *next, *previous;
     abtio_op *op;  /* that it runs */
     pid_t thread;  /* itself, for signals */
+    int signal;    /* that it lets in */
     timer_t timer; /* a helper's: interrupts it, at the operation's deadline, or now when that is cancelled */
     bool armed;
 };
@@ -45,6 +49,12 @@ static struct {
     bool told;           /* that none gets on and there may be no more */
     bool ending;
 } helpers = {.last = &helpers.first};
+
+static void deliver(abtio_op *op, ssize_t result)
+{
+    abtioi_fifo_drop(op);
+    abtioi_op_deliver(op, result);
+}
 
 /* ---- The queue; the lock is held ------------------------------------------------------------------------------- */
 
@@ -82,9 +92,9 @@ static abtio_op *take_all_out(void)
 
 /* ---- The timer of a helper; the lock is held ------------------------------------------------------------------- */
 
-static void arm(struct helper *helper, int64_t at)
+static void arm(struct helper *helper, int64_t at, long every)
 {
-    struct itimerspec when = {.it_interval.tv_nsec = REPEAT_NS,
+    struct itimerspec when = {.it_interval.tv_nsec = every,
                               .it_value = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000}};
     helper->armed = true;
     timer_settime(helper->timer, TIMER_ABSTIME, &when, NULL);
@@ -100,9 +110,30 @@ static void disarm(struct helper *helper)
 
 static bool make_timer(struct helper *helper)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = abtioi_signal()};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = helper->signal};
+    event.sigev_value.sival_ptr = abtioi_signal_mark();
     event._sigev_un._tid = helper->thread;
     return timer_create(CLOCK_MONOTONIC, &event, &helper->timer) == 0;
+}
+
+/* The calling helper lets in the signal of now. Without a timer for that it goes on with the former. */
+static bool renew_timer(struct helper *helper)
+{
+    timer_t old = helper->timer;
+    int before = helper->signal;
+
+    helper->signal = abtioi_signal();
+    if (helper->signal == before)
+        return true;
+    bool made = make_timer(helper);
+    if (!made)
+        helper->signal = before;
+    else if (before)
+        timer_delete(old);
+    if (made && before)
+        abtioi_signal_keep_out(before);
+    abtioi_signal_let_in(helper->signal, NULL);
+    return made;
 }
 
 /* ---- Who is at what; the lock is held -------------------------------------------------------------------------- */
@@ -163,19 +194,6 @@ static abtio_op *next_op(void)
     return op;
 }
 
-/* A look-up of names cannot be interrupted. So it has copies of all, which whoever ends the operation leaves to it. */
-struct lookup {
-    char *node, *service;
-    struct addrinfo hints, *list;
-    const struct addrinfo *given;
-};
-
-static bool copy(const char *from, char **to)
-{
-    *to = from ? strdup(from) : NULL;
-    return !from || *to;
-}
-
 /* The lock is held, and released meanwhile. */
 static void serve_lookup(struct helper *helper, abtio_op *op)
 {
@@ -186,7 +204,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
         lookup.hints = *lookup.given;
         lookup.given = &lookup.hints;
     }
-    bool copied = copy(op->args.in, &lookup.node) && copy(op->args.in2, &lookup.service);
+    bool copied = lookup_copy(op->args.in, &lookup.node) && lookup_copy(op->args.in2, &lookup.service);
     ssize_t code = abtioi_run_reason(op);
     begin_op(helper, op);
     pthread_mutex_unlock(&lock);
@@ -200,7 +218,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     }
     pthread_mutex_unlock(&lock);
     if (!left)
-        abtioi_op_deliver(op, code);
+        deliver(op, code);
     else if (lookup.list)
         freeaddrinfo(lookup.list);
     free(lookup.node);
@@ -208,34 +226,50 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     pthread_mutex_lock(&lock);
 }
 
+/* Nothing interrupts a function of the user's. The lock is held, and released meanwhile. */
+static void serve_function(struct helper *helper, abtio_op *op)
+{
+    begin_op(helper, op);
+    pthread_mutex_unlock(&lock);
+    ssize_t result = abtioi_run_reason(op);
+    if (result == 0)
+        result = abtioi_run_function(op);
+    pthread_mutex_lock(&lock);
+    end_op(helper);
+    pthread_mutex_unlock(&lock);
+    deliver(op, result);
+    pthread_mutex_lock(&lock);
+}
+
 /* The lock is held, and released meanwhile. */
 static void serve(struct helper *helper, abtio_op *op)
 {
+    (void)renew_timer(helper);
     begin_op(helper, op);
     if (op->deadline != ABTIO_FOREVER)
-        arm(helper, op->deadline);
+        arm(helper, op->deadline, REPEAT_NS);
+    else if (fifo_is_kept(op))
+        arm(helper, abtio_after(FIFO_NS), FIFO_NS);
     pthread_mutex_unlock(&lock);
     ssize_t result = abtioi_run(op);
     /* Of many that are told to end at a time each would be woken again and again while it waits for the lock. */
     bool interrupted = abtioi_run_reason(op) < 0;
     if (interrupted)
-        abtioi_signal_keep_out();
+        abtioi_signal_keep_out(helper->signal);
     pthread_mutex_lock(&lock);
     end_op(helper);
     disarm(helper);
     pthread_mutex_unlock(&lock);
     if (interrupted)
-        abtioi_signal_let_in(NULL);
-    abtioi_op_deliver(op, result);
+        abtioi_signal_let_in(helper->signal, NULL);
+    deliver(op, result);
     pthread_mutex_lock(&lock);
 }
 
 /* The lock is held. There is one helper fewer; the list of operations that nobody is left for. */
 static abtio_op *count_down(void)
 {
-    if (--helpers.num > 0)
-        return NULL;
-    return take_all_out();
+    return --helpers.num > 0 ? NULL : take_all_out();
 }
 
 /* Tells those that they cannot be done, but for the caller's, which is told otherwise. Whether that was there. */
@@ -248,7 +282,7 @@ static bool refuse_all(abtio_op *list, abtio_op *own)
         if (op == own)
             found = true;
         else
-            abtioi_op_deliver(op, -EAGAIN);
+            deliver(op, -EAGAIN);
     }
     return found;
 }
@@ -260,13 +294,14 @@ static void *helper_main(void *unused)
     abtio_op *op;
 
     (void)unused;
-    abtioi_signal_let_in(NULL);
     pthread_mutex_lock(&lock);
     list_add(&self);
-    bool able = make_timer(&self);
+    bool able = renew_timer(&self);
     while (able && (op = next_op())) {
         if (op->code == CODE_getaddrinfo)
             serve_lookup(&self, op);
+        else if (op->code == CODE_blocking)
+            serve_function(&self, op);
         else
             serve(&self, op);
     }
@@ -392,6 +427,8 @@ static void watch(void)
 
 int abtioi_helpers_start(abtio_op *op)
 {
+    if (op->code == CODE_blocking)
+        abtioi_run_keep_mask(op);
     pthread_mutex_lock(&lock);
     push(op);
     bool waits = num_waiting() > 0, more = waits && helpers.num < helpers.max;
@@ -410,7 +447,10 @@ int abtioi_helpers_start(abtio_op *op)
     pthread_mutex_lock(&lock);
     abtio_op *left = count_down();
     pthread_mutex_unlock(&lock);
-    return refuse_all(left, op) ? -EAGAIN : 0;
+    if (!refuse_all(left, op))
+        return 0;
+    abtioi_fifo_drop(op);
+    return -EAGAIN;
 }
 
 ssize_t abtioi_helpers_run(abtio_op *op)
@@ -424,19 +464,23 @@ ssize_t abtioi_helpers_run(abtio_op *op)
     if (begins) {
         helpers.num_others++;
         list_add(&self);
+        self.signal = abtioi_signal();
         begin_op(&self, op);
     }
     pthread_mutex_unlock(&lock);
     if (!begins)
         return result;
-    abtioi_signal_let_in(&before);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    if (op->code != CODE_blocking)
+        abtioi_signal_let_in(self.signal, NULL);
     result = abtioi_run(op);
     pthread_mutex_lock(&lock);
     end_op(&self);
     list_remove(&self);
     helpers.num_others--;
     pthread_mutex_unlock(&lock);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (op->code != CODE_blocking)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result;
 }
 
@@ -448,7 +492,7 @@ void abtioi_helpers_leave(abtio_op *op, int why)
         end_op(op->helper);
     pthread_mutex_unlock(&lock);
     if (ends)
-        abtioi_op_deliver(op, why);
+        deliver(op, why);
 }
 
 void abtioi_helpers_cancel(abtio_op *op)
@@ -459,20 +503,20 @@ void abtioi_helpers_cancel(abtio_op *op)
     }
     pthread_mutex_lock(&lock);
     bool queued = !op->helper && take_out(op);
-    if (op->helper)
-        arm(op->helper, 1);
+    if (op->helper && op->code != CODE_blocking)
+        arm(op->helper, 1, REPEAT_NS);
     pthread_mutex_unlock(&lock);
     if (queued)
-        abtioi_op_deliver(op, -ECANCELED);
+        deliver(op, -ECANCELED);
 }
 
-int abtioi_helpers_begin(unsigned max_threads)
+int abtioi_helpers_begin(unsigned max_threads, int signal)
 {
     enum { MAX = 1024, LIMIT = 16384 }; /* unless the program says how many */
     helpers.max = max_threads ? max_threads : MAX;
     helpers.limit = max_threads ? max_threads : LIMIT;
     helpers.ending = helpers.told = false;
-    return abtioi_signal_begin();
+    return abtioi_signal_begin(signal);
 }
 
 /* Tells a thread that its operation is to end, and interrupts its system call. The lock is held. */
@@ -481,7 +525,7 @@ static void hurry(const struct helper *helper)
     if (!helper->op || helper->op->code == CODE_getaddrinfo || helper->op->code == CODE_blocking)
         return;                                                                  /* those run to their end */
     atomic_store_explicit(&helper->op->ended, -ECANCELED, memory_order_relaxed); /* relaxed: see cancel */
-    syscall(SYS_tgkill, getpid(), helper->thread, abtioi_signal());
+    abtioi_signal_send(helper->signal, helper->thread);
 }
 
 /* Cancels all operations. Whether there is still somebody to wait for. */
@@ -499,7 +543,7 @@ static bool cancel_all(void)
     while (list) {
         abtio_op *op = list;
         list = op->next;
-        abtioi_op_deliver(op, -ECANCELED);
+        deliver(op, -ECANCELED);
     }
     return left;
 }
@@ -543,6 +587,7 @@ void abtioi_helpers_after_fork(void)
 
 void abtioi_helpers_forget(void)
 {
+    abtioi_signal_end();
     helpers.all = NULL;
     helpers.first = NULL;
     helpers.last = &helpers.first;

@@ -9,9 +9,10 @@
 
 /*
  * Called once each by abtio_init and by the end. 0: the default number, and more while none of them gets on. The end
- * cancels all operations, and waits until no helper is left.
+ * cancels all operations, and waits until no helper is left. The signal is that of abtio_config. Errors: -EINVAL,
+ * -EAGAIN (see signals.h).
  */
-int abtioi_helpers_begin(unsigned max_threads);
+int abtioi_helpers_begin(unsigned max_threads, int signal);
 void abtioi_helpers_end(void);
 
 /* Starts an operation: 0, or -EAGAIN: there is no thread for it. Any thread. */

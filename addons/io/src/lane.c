@@ -8,6 +8,7 @@
 #include <time.h>
 #include "caller.h"
 #include "direct.h"
+#include "fifo.h"
 #include "ring/drained.h"
 #include "ring/group.h"
 #include "helpers.h"
@@ -164,6 +165,7 @@ static void hand_over(struct lane *lane, abtio_op *op)
 {
     op->polling = false;
     if (op->told == TOLD_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
+        abtioi_fifo_drop(op);
         settle(lane, op, -ECANCELED);
         return;
     }
@@ -211,8 +213,7 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
         return;
     }
     op->polling = false;
-    /* The ring does not tell whether it goes on by itself; a thread finds out. */
-    if (op->code == CODE_connect && (result == -EAGAIN || result == -EINPROGRESS)) {
+    if (submit_goes_elsewhere(op, result)) {
         hand_over(lane, op);
         return;
     }

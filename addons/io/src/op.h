@@ -83,6 +83,7 @@ struct abtio_op {
     union {
         struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */
         struct source *source;         /* of its operation and its waiters, which have no such time */
+        unsigned char mask[16];        /* of a function of the user's: the first 128 signals, which are all there are */
     };
     ABT_eventual_memory done;
 };
@@ -134,6 +135,28 @@ static inline bool code_is_all(enum code code)
 static inline bool op_is_all(const abtio_op *op)
 {
     return code_is_all(op->code);
+}
+
+/*
+ * Whether no deadline of a ring ends the call. It does not wait for a descriptor to be ready, so that a thread of the
+ * kernel's makes it as a rule, and the ring's timeout finds nothing to take back: an open of a FIFO with O_CREAT took
+ * as long as its writer, measured with Linux 6.18. A close may wait for what is to be sent (SO_LINGER), in the stream's
+ * own thread then.
+ */
+static inline bool op_is_deaf(const abtio_op *op)
+{
+    switch (op->code) {
+    case CODE_openat:
+    case CODE_close:
+    case CODE_fsync:
+    case CODE_fdatasync:
+    case CODE_fallocate:
+    case CODE_unlinkat:
+    case CODE_renameat:
+    case CODE_mkdirat:
+    case CODE_statx: return true;
+    default: return false;
+    }
 }
 
 /* Looks at what the system has answered; *result becomes the operation's result when that is over. */

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include "fifo.h"
 #include "sources/buffers.h"
 
 /* Polls without end: 0 when there is one of the events, or -errno. */
@@ -104,12 +107,12 @@ static ssize_t run_recv_one(abtio_op *op)
 }
 
 /* Those of files: the result as the C library has it, with errno. */
-static ssize_t run_file(enum code code, const struct args *a)
+static ssize_t run_file(enum code code, struct args *a)
 {
     int flags = (int)a->flags;
 
     switch (code) {
-    case CODE_openat: return openat(a->fd, a->in, flags, (mode_t)a->mode);
+    case CODE_openat: return a->fd2 >= 0 ? abtioi_fifo_open(a) : openat(a->fd, a->in, flags, (mode_t)a->mode);
     case CODE_read:
     case CODE_pread:
     case CODE_read_all:
@@ -135,7 +138,7 @@ static ssize_t run_file(enum code code, const struct args *a)
 
 ssize_t abtioi_run_once(abtio_op *op)
 {
-    const struct args *a = &op->args;
+    struct args *a = &op->args;
     int flags = (int)a->flags;
     ssize_t result;
 
@@ -159,6 +162,26 @@ ssize_t abtioi_run_once(abtio_op *op)
     default: result = run_file(op->code, a);
     }
     return result < 0 ? -errno : result;
+}
+
+void abtioi_run_keep_mask(abtio_op *op)
+{
+    sigset_t mask;
+    sigemptyset(&mask); /* the system stores less */
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    memcpy(op->mask, &mask, sizeof(op->mask));
+}
+
+ssize_t abtioi_run_function(abtio_op *op)
+{
+    sigset_t mask, own;
+
+    sigemptyset(&mask);
+    memcpy(&mask, op->mask, sizeof(op->mask));
+    pthread_sigmask(SIG_SETMASK, &mask, &own);
+    ssize_t result = abtioi_run_once(op);
+    pthread_sigmask(SIG_SETMASK, &own, NULL);
+    return result;
 }
 
 /* Before each call: one that is to end, or late, is not begun. */

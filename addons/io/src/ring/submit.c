@@ -40,14 +40,6 @@ static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
     sqe->timeout_flags = IORING_TIMEOUT_ABS;
 }
 
-static void fill_splice(struct io_uring_sqe *sqe, const struct args *a)
-{
-    fill(sqe, IORING_OP_SPLICE, a->fd, NULL, clamp(a->size), (uint64_t)a->offset);
-    sqe->splice_fd_in = a->fd2;
-    sqe->splice_off_in = (uint64_t)a->offset2;
-    sqe->splice_flags = a->flags;
-}
-
 /*
  * Into what the group provides. Where it does not go on by itself, it is submitted again after each result: so it is
  * before Linux 6.0, which takes the length for what it is, while later 0 is the buffer's.
@@ -84,8 +76,7 @@ static void fill_others(struct io_uring_sqe *sqe, abtio_op *op)
     case CODE_socket: fill(sqe, IORING_OP_SOCKET, a->fd, NULL, (unsigned)a->fd2, a->flags); return;
     case CODE_shutdown: fill(sqe, IORING_OP_SHUTDOWN, a->fd, NULL, a->flags, 0); return;
     case CODE_poll: abtioi_submit_poll(sqe, a->fd, a->flags); return;
-    case CODE_sleep: fill_sleep(sqe, op); return;
-    default: fill_splice(sqe, a); return;
+    default: fill_sleep(sqe, op); return;
     }
     sqe->open_flags = a->flags; /* the same word as those of the others */
 }

@@ -3,14 +3,27 @@
 #define ABTIO_SUBMIT_H
 
 #include <errno.h>
+#include "fifo.h"
 #include "op.h"
 #include "ring/ring.h"
 
-/* Whether there is a ring operation for it. */
+/*
+ * Whether there is a ring operation for it, to which deadlines and cancels come. That of splice blocks a thread of the
+ * kernel's, as a helper would be: it is of no use.
+ */
 static inline bool submit_knows(enum code code)
 {
-    return code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp && code != CODE_getaddrinfo &&
-           code != CODE_blocking;
+    return code != CODE_splice && code != CODE_recv_one && code != CODE_ftruncate && code != CODE_mkostemp &&
+           code != CODE_getaddrinfo && code != CODE_blocking;
+}
+
+/* Whether the ring leaves the rest undone. */
+static inline bool submit_goes_elsewhere(abtio_op *op, ssize_t result)
+{
+    /* It does not tell whether it goes on by itself; a thread finds out. */
+    if (op->code == CODE_connect)
+        return result == -EAGAIN || result == -EINPROGRESS;
+    return op->code == CODE_openat && op->told == TOLD_BY_EVENTUAL && abtioi_fifo_waits(op, result);
 }
 
 /* Fills in all but user_data. */
@@ -42,9 +55,14 @@ static inline bool submit_is_large(const struct io_uring_sqe *sqe)
 /* The place of the buffer that a completion has brought, in its group, or -1. */
 int abtioi_submit_place(unsigned flags);
 
+/* The kernel's own codes for a system call that was interrupted, ERESTARTSYS to ERESTART_RESTARTBLOCK. */
+enum { SUBMIT_RESTART_FIRST = 512, SUBMIT_RESTART_LAST = 516 };
+
 /* The result of the system call, made of the ring's. */
 static inline ssize_t submit_result(const abtio_op *op, int result)
 {
+    if (result <= -SUBMIT_RESTART_FIRST && result >= -SUBMIT_RESTART_LAST)
+        return -EINTR;
     if (op->code == CODE_sleep && result == -ETIME)
         return op->args.offset <= op->deadline ? 0 : -ETIMEDOUT;
     return result;
