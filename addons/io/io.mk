@@ -73,7 +73,8 @@ io_tests = \
 	addons/io/test/receivers_end \
 	addons/io/test/signals \
 	addons/io/test/soak \
-	addons/io/test/sockets
+	addons/io/test/sockets \
+	addons/io/test/valgrind
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
@@ -93,4 +94,5 @@ addons_io_test_receivers_end_LDADD = $(io_test_libs)
 addons_io_test_signals_LDADD = $(io_test_libs)
 addons_io_test_soak_LDADD = $(io_test_libs)
 addons_io_test_sockets_LDADD = $(io_test_libs)
+addons_io_test_valgrind_LDADD = $(io_test_libs)
 endif

@@ -27,6 +27,7 @@ struct ring {
     unsigned setup; /* IORING_SETUP_ flags that the kernel has accepted */
     unsigned enter_flags;
     int fd, enter_fd; /* the latter is an index of the thread's registered rings if there is one */
+    bool waits_apart; /* see abtioi_ring_enter */
     void *map;
     size_t map_size, sqes_size;
     _Atomic(uint64_t) enters; /* system calls; others read it */
