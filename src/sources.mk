@@ -122,6 +122,7 @@ abt_sources = \
 	src/rt/variables.c \
 	src/run/annotated.c \
 	src/run/block.c \
+	src/run/cancel.c \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \

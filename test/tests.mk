@@ -235,6 +235,7 @@ regress_tests = \
 	test/regress/associate_blocked \
 	test/regress/associate_queried \
 	test/regress/basic_wait_pools \
+	test/regress/cancel_waits \
 	test/regress/coroutine \
 	test/regress/denied_calls \
 	test/regress/deep_main \
@@ -329,6 +330,7 @@ test_api_overflow_LDFLAGS = -export-dynamic
 test_api_stats_LDFLAGS = -export-dynamic
 test_api_trace_LDFLAGS = -export-dynamic
 test_api_trace_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
+test_regress_cancel_waits_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 
 # test/bench/<module>.c: measurements, not run by "make check" but by "make bench".
 bench_programs = \

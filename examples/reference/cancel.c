@@ -7,13 +7,18 @@
 #include <abt.h>
 #include <stdio.h>
 
-static int rounds, tasklet_ran, after_exit;
+static int rounds, begun, tasklet_ran, after_exit;
 
 static void never_ends(void *arg)
 {
     (void)arg;
     for (;;) {
         rounds++;
+        ABTX_self_put_off_cancel(ABT_TRUE, NULL);
+        begun++; /* what is begun is ended, also if the cancel comes in between */
+        ABT_self_yield();
+        begun--;
+        ABTX_self_put_off_cancel(ABT_FALSE, NULL); /* then it ends here */
         ABT_self_yield();
     }
 }
@@ -80,5 +85,5 @@ int main(int argc, char **argv)
     ABT_pool_free(&pool);
     ABT_finalize();
     printf("two units were cancelled; the tasklet ran: %s\n", tasklet_ran ? "yes" : "no");
-    return left != 1 || left_by_exit != 1 || tasklet_ran || after_exit || rounds != at_the_end;
+    return left != 1 || left_by_exit != 1 || tasklet_ran || after_exit || rounds != at_the_end || begun != 0;
 }

@@ -2,6 +2,7 @@
 #include "idle/driver.h"
 #include "api/handles.h"
 #include "idle/idle.h"
+#include "run/cancel.h"
 
 #define DRIVER_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_DRIVER, __func__)
 
@@ -24,8 +25,10 @@ int ABTX_driver_free(ABTX_driver *driver)
         return abti_error(ABT_ERR_INV_ARG);
     if (ABTI_REFUSE(abti_is_in_callee(abti_es_self)))
         return abti_error(ABT_ERR_INV_THREAD);
+    bool before = abti_cancel_put_off();
     abti_driver_free(*driver);
     *driver = NULL;
+    abti_cancel_allow(before);
     return ABT_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 #include "api/specific.h"
 #include "pool/member.h"
 #include "run/block.h"
+#include "run/cancel.h"
 #include "run/end.h"
 #include "run/yield.h"
 #include "stream/main.h"
@@ -221,6 +222,20 @@ int ABT_self_get_specific(ABT_key key, void **value)
     if (ABTI_REFUSE(!es))
         return abti_error(ABT_ERR_INV_XSTREAM);
     *value = abti_unit_get_specific(es->cur, key);
+    return ABT_SUCCESS;
+}
+
+/* --- Cancels --- */
+
+int ABTX_self_put_off_cancel(ABT_bool off, ABT_bool *before)
+{
+    abti_es *es = abti_es_self;
+    int code = abti_check_ult(es);
+    if (ABTI_REFUSE(code != ABT_SUCCESS))
+        return abti_error(code);
+    bool was_off = abti_cancel_set_off(es->cur, off);
+    if (before)
+        *before = was_off ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 

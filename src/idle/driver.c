@@ -5,6 +5,7 @@
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/rt.h"
+#include "run/cancel.h"
 #include "run/yield.h"
 #include "unit/ledger.h"
 #include "idle/idle.h"
@@ -243,7 +244,7 @@ static void detach_all(ABTX_driver driver);
  * A stream enters rt.xstreams first and looks then at which drivers are to be everywhere (abti_drivers_enter); here the
  * driver is first made such a one, and the list is looked at then. So each stream gets it from one of the two.
  */
-int abti_driver_attach_all(ABTX_driver driver)
+static int attach_all(ABTX_driver driver)
 {
     struct abti_callee *new;
     set_everywhere(driver, true);
@@ -258,6 +259,14 @@ int abti_driver_attach_all(ABTX_driver driver)
     if (abti_es_self)
         abti_drivers_serve(abti_es_self);
     return ABT_SUCCESS;
+}
+
+int abti_driver_attach_all(ABTX_driver driver)
+{
+    bool before = abti_cancel_put_off();
+    int code = attach_all(driver);
+    abti_cancel_allow(before);
+    return code;
 }
 
 /*
@@ -303,10 +312,12 @@ bool abti_is_in_callee(abti_es *es)
 
 /*
  * Waits until the driver's end has returned on another ES. A ULT lets others of its ES run meanwhile; in any case what
- * is asked of the drivers here is done, so that two streams may detach something from each other at the same time.
+ * is asked of the drivers here is done, so that two streams may detach something from each other at the same time. The
+ * ULT does not end before: `gone` lies on its stack.
  */
 static void await_end(_Atomic(uint32_t) *gone)
 {
+    bool before = abti_cancel_put_off();
     /* acquire: pairs with the release in leave_locked */
     for (unsigned step = 0; !abti_load_acquire(gone); step++) {
         abti_es *self = abti_es_self;
@@ -316,6 +327,7 @@ static void await_end(_Atomic(uint32_t) *gone)
             abti_drivers_serve(self);
         abti_backoff(step);
     }
+    abti_cancel_allow(before);
 }
 
 /* What is not the caller's to end is only asked to be ended. True: *gone will tell when that is done. */

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include "base/assert.h"
 #include "run/block.h"
-#include "run/end.h"
+#include "run/cancel.h"
 #include "run/sched.h"
 #include "sync/timer.h"
 #include "wait/crowd.h"
@@ -266,8 +266,8 @@ bool abti_waiter_park_until(struct abti_waiter *w, struct abti_spin *lock, struc
 
 void abti_waiter_finish(struct abti_waiter *w)
 {
-    if (w->ult && abti_has_requests(w->ult) && abti_unit_is_cancelled(w->ult))
-        abti_ult_exit();
+    if (w->ult && abti_has_requests(w->ult))
+        abti_cancel_serve(w->ult);
 }
 
 /* Wakes a waiter, unless it sleeps in a crowd: that crowd is returned for the caller to wake, otherwise NULL. */

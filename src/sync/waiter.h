@@ -105,7 +105,8 @@ void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk);
  */
 bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns);
 
-/* Ends a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here. */
+/* Ends a wait that has been claimed, with nothing left of it in any queue: a cancelled ULT ends here, unless it puts
+ * that off (run/cancel.h). */
 void abti_waiter_finish(struct abti_waiter *w);
 
 /*

@@ -34,8 +34,11 @@ enum {
 enum {
     ABTI_REQ_CANCEL = 1,
     ABTI_REQ_MIGRATE = 2,
-    ABTI_REQ_FREE = 4, /* a unit that it waited for is left to it, see pool/leftover.h. Served only when taken for
-                          running */
+    ABTI_REQ_FREE = 4,  /* a unit that it waited for is left to it, see pool/leftover.h. Served only when taken for
+                           running */
+    ABTI_REQ_OFF = 8,   /* no request: the ULT puts cancels off, see run/cancel.h. It is here so that the quick paths,
+                           which leave requests to the general ones, need not look at it */
+    ABTI_REQ_LATER = 16 /* a cancel that was put off and has ended a wait */
 };
 
 /*
@@ -259,12 +262,14 @@ ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 }
 
 /*
- * Whether the unit is to end before it runs on. A held unit first sees to what it has left behind. relaxed: the stream
- * that runs or has popped the unit asks, and a request takes effect at the next look.
+ * Whether the unit is to end before it runs on. A held unit first sees to what it has left behind, and so does one that
+ * puts cancels off. relaxed: the stream that runs or has popped the unit asks, and a request takes effect at the next
+ * look.
  */
 ABTI_INLINE bool abti_unit_is_cancelled(abti_unit *unit)
 {
-    return (abti_load_relaxed(&unit->requests) & ABTI_REQ_CANCEL) && !abti_load_relaxed(&unit->held);
+    unsigned requests = abti_load_relaxed(&unit->requests);
+    return (requests & (ABTI_REQ_CANCEL | ABTI_REQ_OFF)) == ABTI_REQ_CANCEL && !abti_load_relaxed(&unit->held);
 }
 
 /*

@@ -378,7 +378,7 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
     fprintf(fp, "  named: %s\n", yes_no(unit->flags & ABTI_UNIT_NAMED));
     fprintf(fp, "  requests:%s%s%s%s\n", requests & ABTI_REQ_CANCEL ? " CANCEL" : "",
             requests & ABTI_REQ_MIGRATE ? " MIGRATE" : "", requests & ABTI_REQ_FREE ? " FREE" : "",
-            requests ? "" : " none");
+            requests & (ABTI_REQ_CANCEL | ABTI_REQ_MIGRATE | ABTI_REQ_FREE) ? "" : " none");
     print_cold(fp, unit);
     print_stack(fp, unit);
     fflush(fp);

@@ -20,6 +20,11 @@
  * O_NONBLOCK of a descriptor makes no difference: the call waits; only splice gives -EAGAIN then. MSG_DONTWAIT and
  * SPLICE_F_NONBLOCK do what they say.
  *
+ * A ULT that is cancelled (ABT_thread_cancel) while it waits here ends when its call is over; where it waits for an
+ * acceptor, a receiver or a look-up of names with a deadline, or in abtio_op_wait_any, that is at once. Nothing of its
+ * operation is left, and what a handle stands for goes on. What the operation has brought, a connection for instance,
+ * is lost: cancel operations by abtio_cancel, and not units.
+ *
  * Every call `abtio_x(arguments, deadline)` has a form that does not wait, `abtio_x_nb(arguments, deadline, op)`. It
  * starts the operation, stores its handle, and returns 0; or it returns -errno and has started nothing. abtio_op_wait
  * tells the result. What the arguments point to, buffers, names and lists, belongs to the operation until it is done.

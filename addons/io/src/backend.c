@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sources/buffers.h"
+#include "caller.h"
 #include "ring/fixed.h"
 #include "helpers.h"
 #include "lane.h"
@@ -160,11 +161,13 @@ int abtio_finalize(void)
         return -ENOTCONN;
     if (--abtioi_begins > 0)
         return 0;
+    ABT_bool before = put_off_cancel();
     if (state.backend == ABTIO_BACKEND_IO_URING)
         abtioi_lanes_end();
     abtioi_fixed_end();
     abtioi_helpers_end();
     abtioi_buffers_end();
+    allow_cancel(before);
     return 0;
 }
 

@@ -20,6 +20,25 @@ static inline bool is_ult(void)
     return type == ABT_UNIT_TYPE_THREAD;
 }
 
+/*
+ * From here to allow_cancel the caller, if it is a ULT that is cancelled, does not end: others know of what is on its
+ * stack, or it has something to free.
+ */
+static inline ABT_bool put_off_cancel(void)
+{
+    ABT_bool before = ABT_TRUE;
+    if (is_ult())
+        ABTX_self_put_off_cancel(ABT_TRUE, &before);
+    return before;
+}
+
+/* Gets what that has returned. */
+static inline void allow_cancel(ABT_bool before)
+{
+    if (!before)
+        ABTX_self_put_off_cancel(ABT_FALSE, NULL);
+}
+
 /* Whether the caller's pool has nothing that the stream could run meanwhile. */
 static inline bool is_alone(void)
 {

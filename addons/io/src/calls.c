@@ -28,17 +28,41 @@ static int look_and_see(void *op)
     return is_done(op);
 }
 
-static ssize_t wait_for(abtio_op *op)
+static void wait_for_end(abtio_op *op)
 {
-    /* The thread that looks names up cannot keep its deadline, nor does a source. */
-    bool leaves = (op->code == CODE_getaddrinfo || op->code == CODE_waiter) && op->deadline != ABTIO_FOREVER;
-
-    if (leaves && abtio_op_wait_any(1, &op, op->deadline) == -ETIMEDOUT)
-        abtioi_leave(op, -ETIMEDOUT);
     if (may_wait())
         ABT_eventual_wait(op_eventual(op), NULL);
     else
         abtioi_native_wait(look_and_see, op);
+}
+
+/*
+ * Of one whose deadline its side does not keep. A cancel of the ULT that waits ends such a wait, too: then an operation
+ * that lies on the ULT's stack has to be over before the ULT ends, and one with a handle goes on without it.
+ */
+static void wait_until_late(abtio_op *op)
+{
+    ABT_bool before = put_off_cancel();
+    while (abtio_op_wait_any(1, &op, op->deadline) == -ETIMEDOUT) {
+        bool late = abtioi_op_is_late(op);
+        if (late || !op->shared) {
+            abtioi_leave(op, late ? -ETIMEDOUT : -ECANCELED);
+            break;
+        }
+        allow_cancel(before);
+        before = put_off_cancel();
+    }
+    wait_for_end(op);
+    allow_cancel(before);
+}
+
+static ssize_t wait_for(abtio_op *op)
+{
+    /* The thread that looks names up cannot keep its deadline, nor does a source. */
+    if ((op->code == CODE_getaddrinfo || op->code == CODE_waiter) && op->deadline != ABTIO_FOREVER)
+        wait_until_late(op);
+    else
+        wait_for_end(op);
     return op->result;
 }
 
@@ -187,9 +211,13 @@ void abtio_op_free(abtio_op **op)
 {
     if (!*op)
         return;
-    abtio_cancel(*op);
+    bool waits = !is_done(*op);
+    ABT_bool before = waits ? put_off_cancel() : ABT_TRUE;
+    if (waits)
+        abtio_cancel(*op);
     free(*op);
     *op = NULL;
+    allow_cancel(before);
 }
 
 /* ---- Waiting for one of several -------------------------------------------------------------------------------- */
@@ -247,9 +275,11 @@ static int wait_any_by_eventuals(const struct list *list)
     for (int i = 0; i < list->num; i++)
         eventuals[i] = list->ops[i] ? op_eventual(list->ops[i]) : ABT_EVENTUAL_NULL;
     struct timespec until = on_realtime(list->deadline == ABTIO_FOREVER ? 0 : list->deadline);
+    ABT_bool before = eventuals != few ? put_off_cancel() : ABT_TRUE;
     int code = ABTX_eventual_wait_any(list->num, eventuals, &index, list->deadline == ABTIO_FOREVER ? NULL : &until);
     if (eventuals != few)
         free(eventuals);
+    allow_cancel(before);
     if (code == ABT_SUCCESS)
         return index;
     return code == ABT_ERR_COND_TIMEDOUT ? -ETIMEDOUT : code == ABT_ERR_MEM ? -ENOMEM : -EINVAL;

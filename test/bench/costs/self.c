@@ -38,6 +38,7 @@ COST(ABT_key_create, "a key", NULL, free_keys, ABT_key_create(NULL, &keys[i]));
 COST(ABT_key_free, "a key", make_keys, NULL, ABT_key_free(&keys[i]));
 COST(ABT_key_set, "a key that has been set before", NULL, NULL, ABT_key_set(world.key, &out));
 COST(ABT_key_get, "a key that is set", NULL, NULL, ABT_key_get(world.key, &out.pointer));
+COST(ABTX_self_put_off_cancel, "none has come", NULL, NULL, ABTX_self_put_off_cancel(ABT_FALSE, NULL));
 COST(ABTX_self_set_slot, "a ULT calls", NULL, NULL, ABTX_self_set_slot(0, NULL));
 COST(ABTX_self_get_slot, "a ULT calls", NULL, NULL, ABTX_self_get_slot(0, &out.pointer));
 COST(ABTX_self_get_slot_place, "a ULT calls", NULL, NULL, ABTX_self_get_slot_place(0, (void *volatile **)&out.pointer));

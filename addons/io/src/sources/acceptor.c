@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "backend.h"
+#include "caller.h"
 #include "sources/source.h"
 
 struct abtio_acceptor {
@@ -72,11 +73,13 @@ int abtio_acceptor_free(abtio_acceptor **acceptor)
 {
     if (!*acceptor)
         return 0;
+    ABT_bool before = put_off_cancel();
     int code = abtioi_source_fini(&(*acceptor)->source);
-    if (code < 0)
-        return code;
-    pthread_mutex_destroy(&(*acceptor)->lock);
-    free(*acceptor);
-    *acceptor = NULL;
-    return 0;
+    if (code == 0) {
+        pthread_mutex_destroy(&(*acceptor)->lock);
+        free(*acceptor);
+        *acceptor = NULL;
+    }
+    allow_cancel(before);
+    return code;
 }

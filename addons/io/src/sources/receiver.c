@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "backend.h"
+#include "caller.h"
 #include "sources/buffers.h"
 
 struct abtio_receiver {
@@ -113,13 +114,15 @@ int abtio_receiver_free(abtio_receiver **receiver)
     if (!*receiver)
         return 0;
     struct abtio_buffers *pool = (*receiver)->pool;
+    ABT_bool before = put_off_cancel();
     int code = abtioi_source_fini(&(*receiver)->source);
-    if (code < 0)
-        return code;
-    free(*receiver);
-    *receiver = NULL;
-    pthread_mutex_lock(&pool->lock);
-    pool->num_receivers--;
-    pthread_mutex_unlock(&pool->lock);
-    return 0;
+    if (code == 0) {
+        free(*receiver);
+        *receiver = NULL;
+        pthread_mutex_lock(&pool->lock);
+        pool->num_receivers--;
+        pthread_mutex_unlock(&pool->lock);
+    }
+    allow_cancel(before);
+    return code;
 }

@@ -216,12 +216,14 @@ void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct 
 
 /* ---- Waiters --------------------------------------------------------------------------------------------------- */
 
-static void init_waiter(abtio_op *waiter, struct source *source, void **buf, abtio_deadline deadline)
+/* `shared`: it has a handle. */
+static void init_waiter(abtio_op *waiter, struct source *source, void **buf, abtio_deadline deadline, bool shared)
 {
     op_init(waiter, CODE_waiter, deadline);
     waiter->args.out = buf;
     abtioi_op_use_eventual(waiter);
     waiter->source = source;
+    waiter->shared = shared;
     /* relaxed: nobody else knows it yet */
     atomic_store_explicit(&waiter->phase, LANE_SOURCE, memory_order_relaxed);
 }
@@ -265,7 +267,7 @@ ssize_t abtioi_source_get(struct source *source, void **buf, abtio_deadline dead
 
     if (!abtioi_is_begun())
         return -ENOTCONN;
-    init_waiter(&waiter, source, buf, deadline);
+    init_waiter(&waiter, source, buf, deadline, false);
     return take_or_wait(source, &waiter, &result) ? result : abtio_op_wait(&waiter);
 }
 
@@ -278,7 +280,7 @@ int abtioi_source_get_nb(struct source *source, void **buf, abtio_deadline deadl
     abtio_op *waiter = malloc(sizeof(*waiter));
     if (!waiter)
         return -ENOMEM;
-    init_waiter(waiter, source, buf, deadline);
+    init_waiter(waiter, source, buf, deadline, true);
     *op = waiter;
     if (take_or_wait(source, waiter, &result))
         abtioi_op_deliver(waiter, result);
