@@ -59,6 +59,7 @@ libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
 	addons/io/test/acceptors \
+	addons/io/test/cancel_units \
 	addons/io/test/deadlines \
 	addons/io/test/deadlocks \
 	addons/io/test/ends \
@@ -78,6 +79,8 @@ io_tests = \
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
+addons_io_test_cancel_units_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
+addons_io_test_cancel_units_LDADD = $(io_test_libs)
 addons_io_test_deadlines_LDADD = $(io_test_libs)
 addons_io_test_deadlocks_LDADD = $(io_test_libs)
 addons_io_test_ends_LDADD = $(io_test_libs)

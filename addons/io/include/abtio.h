@@ -152,8 +152,8 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) AB
  */
 int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
 
-/* Frees an operation, unless it is NULL, and sets *op to NULL. One that is under way is cancelled first. Nobody may be
- * waiting for it. */
+/* Frees an operation, unless it is NULL, and sets *op to NULL. One that is under way is cancelled first, as by
+ * abtio_cancel. Waits. Nobody may be waiting for it. */
 void abtio_op_free(abtio_op **op) ABTIO_PUBLIC;
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
