@@ -158,6 +158,7 @@ abt_sources = \
 	src/sync/eventual_any.c \
 	src/sync/future.c \
 	src/sync/gate.c \
+	src/sync/lookout.c \
 	src/sync/mutex.c \
 	src/sync/mutex_owner.c \
 	src/sync/rwlock.c \

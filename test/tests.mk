@@ -237,6 +237,7 @@ regress_tests = \
 	test/regress/basic_wait_pools \
 	test/regress/cancel_waits \
 	test/regress/coroutine \
+	test/regress/busy_stream_timers \
 	test/regress/denied_calls \
 	test/regress/deep_main \
 	test/regress/dump_again \

@@ -511,7 +511,7 @@ int ABT_thread_cancel(ABT_thread thread)
     atomic_fetch_or(&thread->requests, ABTI_REQ_CANCEL); /* seq_cst: both pair with those in block_until
                                                             (sync/waiter.c), see abti_timers_recheck */
     if (atomic_load(&thread->held))
-        abti_timers_recheck();
+        abti_timers_recheck(abti_unit_last_pool(thread));
     return ABT_SUCCESS;
 }
 

@@ -92,7 +92,7 @@ int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
     if (num_pools > FEW && !(parkings = malloc((size_t)num_pools * sizeof(*parkings))))
         return abti_error(ABT_ERR_MEM);
     for (int i = 0; i < num_pools; i++)
-        parkings[i] = (struct abti_parking){.own = i == 0};
+        parkings[i] = (struct abti_parking){.own = i == 0, .may_look_out = true};
     struct abti_park_set set = {num_pools, (abti_pool **)pools, parkings};
     code = park(es, calling_sched(es), &set, deadline);
     if (parkings != few)

@@ -22,6 +22,7 @@ enum abti_lockrank {
     ABTI_RANK_RT,          /* rt.lock */
     ABTI_RANK_OBJECT,      /* what units wait for: mutex, cond, gate, barrier, rwlock (a cond's, then its mutex's; a
                               waiter of a mutex arms a timer) */
+    ABTI_RANK_LOOKOUT,     /* the lookout of a pool (it takes the locks of streams' timers) */
     ABTI_RANK_TIMERS,   /* timers of a stream (under rt.lock those of two streams, when timers are moved; one that looks
                            at an object only tries to take its lock) */
     ABTI_RANK_REPLACE,  /* es->replace_lock */

@@ -1,6 +1,7 @@
 #include "pool/parking.h"
 
 #include "base/assert.h"
+#include "os/clock.h"
 #include "pool/builtin.h"
 
 /* Ends the expectation that the thread comes to the pool, whose lock the caller holds. */
@@ -38,11 +39,82 @@ static bool is_empty_for(abti_pool *pool, const struct abti_sleeper *s)
     return !may_take(pool, s) || pool->ops->is_empty(pool);
 }
 
+/* --- Lookouts --- */
+
+/*
+ * Whether other streams than the caller's have armed timers. A bit is missed only when its stream has yet to take the
+ * pool's lock, which the caller holds. acquire: pairs with the release in look (sync/lookout.c), where `known` has what
+ * `timed` has no more; relaxed: that orders it.
+ */
+static bool others_are_timed(const struct abti_lookout *lookout)
+{
+    uint64_t own = abti_lookout_bit(abti_es_self->index);
+    uint64_t bits = abti_load_acquire(&lookout->timed);
+    bits |= abti_load_relaxed(&lookout->known);
+    return bits & (own == abti_lookout_bit(ABTI_LOOKOUT_SHARED) ? bits : ~own);
+}
+
+/* Makes a stream that enters the list the lookout, if one is needed, with the pool's lock held. */
+static void stand_lookout(struct abti_parking *p, abti_pool *pool)
+{
+    struct abti_lookout *lookout = &pool->lookout;
+    if (ABTI_LIKELY(!abti_lookout_is_needed(lookout)) || lookout->parking || !others_are_timed(lookout))
+        return;
+    lookout->parking = p;
+    p->until_ns = abti_load_relaxed(&lookout->next_ns); /* relaxed: the lock is held */
+}
+
+/* Picks a sleeper that becomes the lookout when it goes to sleep again, if one is needed, with the pool's lock held. */
+static abti_wakeup claim_lookout(abti_pool *pool)
+{
+    abti_assert(abti_pool_is_locked(pool));
+    if (ABTI_LIKELY(!abti_lookout_is_needed(&pool->lookout)) || pool->lookout.parking)
+        return NULL;
+    abti_wakeup wakeup = NULL;
+    /* The last of the list, which is the last to be woken for a unit. relaxed: the lock is held */
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first) ? pool->parked.last : NULL; p && !wakeup;
+         p = p->prev)
+        wakeup = p->may_look_out ? abti_sleeper_claim(p->sleeper) : NULL;
+    return wakeup;
+}
+
+void abti_parking_replace_lookout(abti_pool *pool)
+{
+    if (ABTI_LIKELY(!abti_lookout_is_needed(&pool->lookout)))
+        return;
+    abti_pool_lock(abti_es_self, pool);
+    abti_wakeup wakeup = claim_lookout(pool);
+    abti_pool_unlock(abti_es_self, pool);
+    abti_wakeup_send(wakeup);
+}
+
+void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
+{
+    struct abti_lookout *lookout = &pool->lookout;
+    abti_wakeup wakeup = NULL;
+    abti_pool_lock(abti_es_self, pool);
+    /*
+     * relaxed: the lock is held. release: pairs with the acquire in abti_lookout_look, which sees what the caller has
+     * done to timers
+     */
+    if (abti_load_relaxed(&lookout->next_ns) > time_ns)
+        abti_store_release(&lookout->next_ns, time_ns);
+    if (!lookout->parking)
+        wakeup = claim_lookout(pool);
+    else if (lookout->parking->until_ns > time_ns)
+        wakeup = abti_sleeper_claim(lookout->parking->sleeper); /* NULL: it is awake, and looks before it sleeps */
+    abti_pool_unlock(abti_es_self, pool);
+    abti_wakeup_send(wakeup);
+}
+
+/* --- The list --- */
+
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
     abti_assert(s && !p->linked);
     struct abti_parking_list *list = &pool->parked;
     /* A glance comes first, so that an ES which is busy with the pool is not disturbed in vain. */
+    p->until_ns = ABTI_CLOCK_NEVER;
     if (!pool->user_defined && !is_empty_for(pool, s)) {
         abti_parking_settle(p, pool);
         return false;
@@ -59,6 +131,8 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     else
         abti_store_relaxed(&list->first, p);
     p->linked = true;
+    if (p->may_look_out)
+        stand_lookout(p, pool);
     bool empty = pool->user_defined || is_empty_for(pool, s);
     abti_pool_unlock(abti_es_self, pool);
     if (pool->user_defined) {
@@ -72,7 +146,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     return empty;
 }
 
-void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
+void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken)
 {
     struct abti_parking_list *list = &pool->parked;
     if (!p->linked)
@@ -86,27 +160,40 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool)
         p->prev->next = p->next;
     else
         abti_store_relaxed(&list->first, p->next); /* relaxed: the lock orders it */
+    abti_wakeup wakeup = NULL;
+    if (ABTI_UNLIKELY(pool->lookout.parking == p)) {
+        pool->lookout.parking = NULL;
+        wakeup = woken ? claim_lookout(pool) : NULL;
+    }
     abti_pool_unlock(abti_es_self, pool);
     p->linked = false;
+    abti_wakeup_send(wakeup);
+}
+
+/* Picks this one for a unit, if it is asleep and may take one. */
+static abti_wakeup claim(struct abti_parking *p, abti_pool *pool)
+{
+    abti_wakeup wakeup = may_take(pool, p->sleeper) ? abti_sleeper_claim(p->sleeper) : NULL;
+    if (wakeup) {
+        p->coming = p->seeks && !pool->user_defined && abti_wakeup_is_sure(wakeup);
+        pool->num_coming += p->coming;
+    }
+    return wakeup;
 }
 
 /*
  * Picks one among the sleepers whose own pool this is, or among the others. Those that have been woken already, for
- * this pool or another, look at all of their pools anyway, so that another one is woken. relaxed: the lock orders the
- * list.
+ * this pool or another, look at all of their pools anyway, so that another one is woken. The lookout comes last, since
+ * another one would have to be woken in its place. relaxed: the lock orders the list.
  */
 static abti_wakeup claim_among(abti_pool *pool, bool own)
 {
+    struct abti_parking *lookout = pool->lookout.parking;
+    abti_wakeup wakeup = NULL;
     abti_assert(abti_pool_is_locked(pool));
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p; p = p->next) {
-        abti_wakeup wakeup = p->own == own && may_take(pool, p->sleeper) ? abti_sleeper_claim(p->sleeper) : NULL;
-        if (!wakeup)
-            continue;
-        p->coming = p->seeks && !pool->user_defined && abti_wakeup_is_sure(wakeup);
-        pool->num_coming += p->coming;
-        return wakeup;
-    }
-    return NULL;
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next)
+        wakeup = p->own == own && p != lookout ? claim(p, pool) : NULL;
+    return !wakeup && lookout && lookout->own == own ? claim(lookout, pool) : wakeup;
 }
 
 /* Only the user knows how many units are in a user-defined pool, so that nobody counts as coming to it. */

@@ -12,8 +12,11 @@ struct abti_parking {
     struct abti_sleeper *sleeper;
     bool own;   /* the pool is the sleeper's own; the others only steal from it. Constant */
     bool seeks; /* when woken, its thread looks at the pool for a unit, and tells when it stops looking. Constant */
+    bool may_look_out; /* its thread is a stream that looks at events after its sleep. Constant */
     bool linked;
-    bool coming; /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
+    bool coming;       /* it seeks, was woken for the pool, and has neither found a unit nor gone to sleep again */
+    uint64_t until_ns; /* its thread may sleep so long: as the lookout of the pool no longer than to its next look, see
+                          pool/lookout.h */
 };
 
 /* The longest sleeper comes first, so that a unit which is offered again and again gets around to everybody. */
@@ -28,8 +31,11 @@ struct abti_parking_list {
  */
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
 
-/* Leaves the list, if the entry stands in it. */
-void abti_parking_leave(struct abti_parking *p, abti_pool *pool);
+/*
+ * Leaves the list, if the entry stands in it. `woken`: its thread was, and may find something to run, so that another
+ * one becomes the lookout in its place. Otherwise its time is up, and it looks at events.
+ */
+void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken);
 
 /*
  * A thread that seeks and was woken for a pool is expected there: as long as there are no more units than sleepers
@@ -61,5 +67,11 @@ void abti_parking_pass(abti_pool *pool);
 
 /* Wakes the one that has slept longest on the pool, even if others are coming. */
 void abti_parking_offer(abti_pool *pool);
+
+/* Wakes one that becomes the lookout of the pool, if it needs one and has none. The caller is not going to look. */
+void abti_parking_replace_lookout(abti_pool *pool);
+
+/* Sees to it that somebody looks out at that time at the latest, if anybody sleeps on the pool. */
+void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns);
 
 #endif

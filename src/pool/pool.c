@@ -99,6 +99,7 @@ abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
     abti_spin_init(&pool->lock.spin, ABTI_RANK_POOL);
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
+    abti_lookout_init(&pool->lookout);
     abti_spin_lock(&abti_rt.lock);
     abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots)); /* relaxed: the lock orders it */
     pool->id = abti_rt_next_id(&abti_rt.next_pool_id);

@@ -6,6 +6,7 @@
 #define ABTI_POOL_POOL_H
 
 #include "base/assert.h"
+#include "pool/lookout.h"
 #include "pool/parking.h"
 #include "pool/queue.h"
 #include "pool/ring.h"
@@ -114,7 +115,8 @@ struct ABT_pool_opaque {
     size_t num_coming;             /* lock: how many of the sleepers were woken and are still to take a unit */
     _Atomic(struct abti_bias_user *) server; /* where ops->answers: an ES that runs units out of the pool, as a hint */
     const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
-    abti_pool *next, *prev;                  /* rt->lock: the list of all pools */
+    struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
+    abti_pool *next, *prev;      /* rt->lock: the list of all pools */
 };
 
 /*

@@ -16,6 +16,7 @@ struct abti_timers {
     _Atomic(uint64_t) next; /* when the ES has to look here again; ABTI_CLOCK_NEVER: never as yet. It is written
                                under the lock; a wait that ends early may leave it too early */
     struct abti_heap heap;  /* lock */
+    uint64_t bit;           /* stands for the ES in a pool's lookout. Constant while the ES is there */
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
 /*

@@ -129,6 +129,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         sched->pools[i] = sched->order[i] = pools[i];
         abti_pool_retain(pools[i]);
         parkings[i].own = i == 0;
+        parkings[i].may_look_out = true;
         parkings[i].seeks =
             ops->pick && !ops->may_sleep; /* which unit a user-defined scheduler takes next is not known */
         sched->has_private = sched->has_private || pools[i]->priv_fifo;
@@ -208,7 +209,8 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
         /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
-        if (abti_pool_has_parked(pool) || (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
+        if (abti_pool_has_parked(pool) || abti_lookout_is_needed(&pool->lookout) ||
+            (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
             return false;
     }
     return true;

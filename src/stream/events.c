@@ -7,6 +7,7 @@
 #include "carrier/blocking.h"
 #include "stream/halt.h"
 #include "idle/idle.h"
+#include "sync/lookout.h"
 #include "sync/timer.h"
 #include "unit/exceptions.h"
 #include "unit/ownstack.h"
@@ -43,6 +44,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     if (sched->has_private)
         collect_inboxes(es, sched);
     abti_timers_look(es);
+    abti_lookouts_look(sched);
     if (ABTI_UNLIKELY(es->counts_libraries))
         abti_exceptions_look(es);
     unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */

@@ -106,6 +106,8 @@ static void run_main_scheds(abti_es *es)
         abti_budget_fill(es, sched->event_freq);
         abti_sched_enter_pools(es, sched);
         sched->ops->run(sched);
+        for (int i = 0; i < sched->num_pools; i++)
+            abti_parking_replace_lookout(sched->pools[i]);
         if (install_replacement(es))
             continue;
         bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;

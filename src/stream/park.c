@@ -21,6 +21,8 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     uint64_t timer_ns = abti_timer_next(es);
     if (timer_ns < deadline_ns)
         deadline_ns = timer_ns;
+    for (int i = 0; i < set->num; i++)
+        deadline_ns = set->parkings[i].until_ns < deadline_ns ? set->parkings[i].until_ns : deadline_ns;
     if (ABTI_UNLIKELY(atomic_load(&es->requests) & ABTI_ES_REQ_POLL))
         deadline_ns = abti_idle_poll_limit(es, deadline_ns);
     if (!look)
@@ -74,7 +76,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     else
         woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)
-        abti_parking_leave(&set->parkings[i], set->pools[i]);
+        abti_parking_leave(&set->parkings[i], set->pools[i], woken);
     /* When all pools were found empty, other streams have taken what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
 }
@@ -109,7 +111,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
         } else {
             woken = abti_sleeper_cancel(sleeper);
         }
-        abti_parking_leave(&parking, pool);
+        abti_parking_leave(&parking, pool, woken);
         abti_parking_settle(&parking, pool);
     }
 }

@@ -19,10 +19,11 @@
  */
 static const double WAIT_SECS = 0.1;
 
-/* Returns how long it may take now: no longer than until the next timer of the ES. */
-static double wait_secs(abti_es *es)
+/* Returns how long it may take now: no longer than until the next timer of the ES, or look at those of others. */
+static double wait_secs(abti_es *es, abti_pool *pool)
 {
-    uint64_t next = abti_timer_next(es);
+    uint64_t next = abti_timer_next(es), look = abti_load_relaxed(&pool->lookout.next_ns); /* relaxed: a glance */
+    next = look < next ? look : next;
     if (next == ABTI_CLOCK_NEVER)
         return WAIT_SECS;
     uint64_t now = abti_clock_mono_ns();
@@ -42,7 +43,7 @@ static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
     abti_pool *pool = sched->pools[0];
     bool others = sched->num_pools > 1 || abti_idle_has_calls(es);
     if (es->parent || !others)
-        return ask_user(pool, wait_secs(es));
+        return ask_user(pool, wait_secs(es, pool));
     abti_es_park(es, sched, ABTI_CLOCK_NEVER);
     return ask_user(pool, 0);
 }

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "rt/rt.h"
 #include "run/sched.h"
+#include "sync/lookout.h"
 
 /* How many waits are ended at a time, since others are to run in between and want the lock. */
 enum { FIRE_BATCH = 256 };
@@ -16,18 +17,31 @@ static struct abti_timers timers_of_all[ABTI_MAX_ES] = {
     [0 ... ABTI_MAX_ES - 1] = {.lock = ABTI_SPIN_INIT(ABTI_RANK_TIMERS)},
 };
 
-struct abti_timers *abti_timers_of(unsigned index)
-{
-    struct abti_timers *timers = &timers_of_all[index];
-    abti_store_relaxed(&timers->next, ABTI_CLOCK_NEVER); /* relaxed: the ES does not run yet */
-    return timers;
-}
+static _Atomic(unsigned) highest; /* the highest index that an ES has had */
 
 void abti_timers_forget(unsigned index)
 {
     struct abti_timers *timers = &timers_of_all[index];
     memset(timers, 0, sizeof(*timers));
     abti_spin_init(&timers->lock, ABTI_RANK_TIMERS);
+    abti_store_relaxed(&timers->next,
+                       ABTI_CLOCK_NEVER); /* relaxed: there is no other thread, or none that looks here */
+    timers->bit = abti_lookout_bit(index);
+}
+
+struct abti_timers *abti_timers_of(unsigned index)
+{
+    if (index > abti_load_relaxed(&highest)) { /* relaxed: rt.lock is held */
+        abti_timers_forget(index);
+        abti_store_release(&highest, index); /* release: pairs with the acquire in abti_timers_at */
+    }
+    return &timers_of_all[index];
+}
+
+struct abti_timers *abti_timers_at(unsigned index)
+{
+    /* acquire: pairs with the release in abti_timers_of */
+    return index <= abti_load_acquire(&highest) ? &timers_of_all[index] : NULL;
 }
 
 /* Says when the ES has to look next, with the lock held. */
@@ -54,6 +68,7 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
                     abti_timer_look look)
 {
     struct abti_timers *timers = es->timers;
+    abti_pool *pool = es->cur->pool;
     abti_assert(es == abti_es_self && (look != NULL) == (waiter->unit != NULL));
     timer->waiter = waiter;
     timer->look = look;
@@ -64,7 +79,10 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
     /* relaxed: the ES itself looks at it and sleeps */
     if (deadline_ns < abti_load_relaxed(&timers->next))
         abti_store_relaxed(&timers->next, deadline_ns);
+    bool noted = abti_lookout_has(&pool->lookout, timers->bit);
     abti_spin_unlock(&timers->lock);
+    if (ABTI_UNLIKELY(!noted))
+        abti_lookout_note(pool, timers);
 }
 
 /*
@@ -155,24 +173,32 @@ static struct abti_heap_node *take_due(struct abti_timers *timers, uint64_t now)
     return due;
 }
 
-void abti_timers_fire(abti_es *es)
+struct abti_heap_node *abti_timers_take_due(struct abti_timers *timers, uint64_t now_ns)
 {
-    struct abti_timers *timers = es->timers;
-    uint64_t now = abti_clock_mono_ns();
-    /* relaxed: as in abti_timers_look */
-    if (now < abti_load_relaxed(&timers->next)) /* relaxed: a glance. An ES that is about to sleep looks again */
-        return;
     abti_spin_lock(&timers->lock);
     if (timers->recheck)
         expire_cancelled(timers);
-    struct abti_heap_node *due = take_due(timers, now);
+    struct abti_heap_node *due = take_due(timers, now_ns);
     set_next(timers);
     abti_spin_unlock(&timers->lock);
+    return due;
+}
+
+void abti_timers_wake(struct abti_heap_node *due)
+{
     while (due) {
         struct abti_waiter *waiter = timer_of(due)->waiter;
         due = due->next;
         abti_waiter_wake(waiter); /* then its frame, with the timer in it, may be gone */
     }
+}
+
+void abti_timers_fire(abti_es *es)
+{
+    uint64_t now = abti_clock_mono_ns();
+    /* relaxed: as in abti_timers_look. It is a glance; an ES that is about to sleep looks again */
+    if (now >= abti_load_relaxed(&es->timers->next))
+        abti_timers_wake(abti_timers_take_due(es->timers, now));
 }
 
 /*
@@ -193,7 +219,7 @@ static void tell_of_timer(abti_es *es, uint64_t next)
  * sets that, and then looks whether the unit is held (ABT_thread_cancel). seq_cst: one of the two sees the other. A
  * timer that is armed after we have had its lock sees the cancellation; one that is moved is not, by rt.lock.
  */
-void abti_timers_recheck(void)
+void abti_timers_recheck(abti_pool *pool)
 {
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
@@ -205,6 +231,7 @@ void abti_timers_recheck(void)
         }
         abti_spin_unlock(&timers->lock);
     }
+    abti_parking_look_out_by(pool, 0); /* the ES may have no time to look */
     abti_spin_unlock(&abti_rt.lock);
 }
 
@@ -243,7 +270,7 @@ static abti_es *find_server(abti_es *self, abti_pool *pool)
  * Moves a timer, with rt.lock and the lock of its present ES held. By rt.lock no other thread takes the two locks the
  * other way round meanwhile.
  */
-static void move_timer(struct abti_timer *timer, abti_es *to)
+static void move_timer(struct abti_timer *timer, abti_es *to, abti_pool *pool)
 {
     struct abti_timers *timers = to->timers;
     abti_spin_lock(&timers->lock);
@@ -252,7 +279,10 @@ static void move_timer(struct abti_timer *timer, abti_es *to)
     /* relaxed: a thread that looks at the timer takes one of the locks */
     abti_store_relaxed(&timer->timers, timers);
     tell_of_timer(to, timer->node.key);
+    bool noted = abti_lookout_has(&pool->lookout, timers->bit);
     abti_spin_unlock(&timers->lock);
+    if (!noted)
+        abti_lookout_note(pool, timers);
 }
 
 /* Drops a timer when the last ES ends, and the library with it: a ULT that nobody would run is not woken. */
@@ -290,9 +320,9 @@ static bool give_away(abti_es *es, bool force)
         if (!server && !force && has_deadline(timer) && abti_sched_uses(own, pool))
             return false;
         if (server)
-            move_timer(timer, server);
+            move_timer(timer, server, pool);
         else if (!es->is_primary)
-            move_timer(timer, abti_rt.primary);
+            move_timer(timer, abti_rt.primary, pool);
         else
             drop_timer(timer);
     }

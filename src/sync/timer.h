@@ -1,7 +1,7 @@
 /*
  * Deadlines of ULTs that wait: one heap for each ES, whose native thread ends the waits when their time has come. It
  * looks at the clock when its scheduler looks at events, and sleeps no longer than until the next deadline. Without
- * armed timers it does neither.
+ * armed timers it does neither. Where it runs a long unit, others look at its heap in its place (sync/lookout.h).
  *
  * A timer with a *look* is no deadline: its waiter waits as long as it takes, and the look tells from time to time
  * whether the waiter should wake and see for itself. Such a timer keeps no ES from ending.
@@ -56,11 +56,22 @@ ABTI_INLINE void abti_timers_look(abti_es *es)
         abti_timers_fire(es);
 }
 
-/* Ends the wait of a ULT that has been cancelled and may be waiting with a deadline. */
-void abti_timers_recheck(void);
+/*
+ * Takes those out whose wait is over, a limited number of them, and says how far the timers are then. Any thread may
+ * call this, and then has to wake what it has got, without a lock.
+ */
+struct abti_heap_node *abti_timers_take_due(struct abti_timers *timers, uint64_t now_ns) ABTI_MUST_CHECK;
+void abti_timers_wake(struct abti_heap_node *due);
 
-/* Returns the timers of the ES with this index, none of which is armed. */
+/* Ends the wait of a ULT of this pool that has been cancelled and may be waiting with a deadline. */
+void abti_timers_recheck(abti_pool *pool);
+
+/* Returns the timers of the ES with this index, none of which is armed. The caller holds rt.lock. */
 struct abti_timers *abti_timers_of(unsigned index);
+
+/* Returns the timers with this index, whether or not there is an ES. NULL: there has been none with so high an index.
+ */
+struct abti_timers *abti_timers_at(unsigned index);
 
 /* In the child of a fork: those of the ES with this index are as new. */
 void abti_timers_forget(unsigned index);

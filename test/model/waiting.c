@@ -33,6 +33,12 @@ static struct ABT_eventual_opaque eventuals[2];
 static int values[2];
 static bool in_time;
 
+/* Each stream looks at its own timers here. */
+void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
+{
+    (void)pool, (void)time_ns;
+}
+
 static void look_at_timers(abti_es *es)
 {
     abti_timers_look(es);
@@ -103,6 +109,7 @@ static void reset(void (*func)(void *))
         values[i] = 0;
     }
     model_idle = look_at_timers;
+    abti_store_relaxed(&model_pool.lookout.timed, UINT64_MAX); /* nobody is to be told of timers */
     for (int i = 0; i < MODEL_THREADS; i++) {
         abti_timers_forget((unsigned)i);
         model_es[i].timers = abti_timers_of((unsigned)i);
@@ -207,7 +214,7 @@ static void cancelled(int index)
         model_linger(80);
         atomic_fetch_or_explicit(&unit->requests, ABTI_REQ_CANCEL, memory_order_seq_cst);
         if (atomic_load_explicit(&unit->held, memory_order_seq_cst))
-            abti_timers_recheck();
+            abti_timers_recheck(&model_pool);
     }
 }
 
@@ -226,6 +233,7 @@ const struct model_program model_programs[] = {
 const struct model_kept model_kept[] = {
     {"abti_waiter_give_up", "compare_exchange", NULL, "the claim says who ends the wait; word orders what follows"},
     {"abti_waiter_claim_slow", "compare_exchange", NULL, "likewise"},
+    {"abti_timers_of", "highest", NULL, "abti_timers_at is not in this model"},
     {"expire_cancelled", "requests", "acquire", "the lock, which the canceller has had since, orders it"},
     {"after_park", "BLOCKED", "relaxed", "the lock orders it; for one that sees BLOCKED without, as join.c has it"},
     {"set_next", "timers->next", "release", "the store in tell_of_timer is the one that pairs"},

@@ -1,7 +1,8 @@
 /*
  * Waits whose deadlines race with their wakes, on objects in the waiter's frame, which is overwritten when the wait is
- * over; ULTs that are cancelled in the midst of it; and up to 16 streams that come and go meanwhile, so that the timers
- * change hands. Nobody waits for ever (the watchdog says), and nobody is told of a wake that nobody gave.
+ * over; ULTs that are cancelled in the midst of it; up to 16 streams that come and go meanwhile, so that the timers
+ * change hands; and units that keep their stream for long, so that others look at its timers. Nobody waits for ever
+ * (the watchdog says), and nobody is told of a wake that nobody gave.
  */
 #include "desk.h"
 #include "stress.h"
@@ -188,6 +189,13 @@ static void __attribute__((noinline)) wait_at_shelf(struct actor *a, struct rng 
     memset(&job, 0xa5, sizeof(job));
 }
 
+/* For as long as it takes the others to see to the timers here. */
+static void keep_the_stream(struct rng *rng)
+{
+    for (double end = now() + below(rng, 20000) * 1e-6; now() < end;)
+        ;
+}
+
 static void act(void *arg)
 {
     struct actor *a = arg;
@@ -204,6 +212,8 @@ static void act(void *arg)
         make_room();
         if (one_in(&rng, 8))
             ABT_thread_yield();
+        if (one_in(&rng, 300))
+            keep_the_stream(&rng);
     }
 }
 

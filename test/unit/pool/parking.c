@@ -47,28 +47,28 @@ static void test_parking(void)
     is_int(num_woken(sleepers), 1, "no other is needed for that unit");
     ABT_task_create(pool, NULL, NULL, &more);
     is_int(num_woken(sleepers), 2, "another unit wakes another one");
-    abti_parking_leave(&parkings[0], pool);
+    abti_parking_leave(&parkings[0], pool, true);
     abti_parking_pass(pool);
     is_int(num_woken(sleepers), 2, "one that is awake is still coming");
     abti_parking_settle(&parkings[0], pool);
     abti_parking_settle(&parkings[0], pool);
     abti_parking_pass(pool);
     is_int(num_woken(sleepers), 3, "until it says otherwise; then another one is woken, once");
-    abti_parking_leave(&parkings[1], pool);
+    abti_parking_leave(&parkings[1], pool, true);
     ok(abti_park_pop(pool, 0, 0) == unit && abti_park_pop(pool, 0, 0) == more, "the units are taken");
     abti_sleeper_cancel(&sleepers[1]);
     abti_sleeper_prepare(&sleepers[1]);
     ok(abti_parking_enter(&parkings[1], pool, &sleepers[1]) && !parkings[1].coming,
        "one that sleeps again does not come");
-    abti_parking_leave(&parkings[2], pool);
+    abti_parking_leave(&parkings[2], pool, true);
     abti_parking_settle(&parkings[2], pool);
     is_int((int)pool->num_coming, 0, "nobody comes any more");
     ABT_pool_push(pool, abti_unit_handle(more));
     is_int(num_woken(sleepers), 3, "and a push wakes one again");
     ok(abti_park_pop(pool, 0, 0) == more, "whose unit is taken");
-    abti_parking_leave(&parkings[1], pool);
-    abti_parking_leave(&parkings[3], pool);
-    abti_parking_leave(&parkings[3], pool);
+    abti_parking_leave(&parkings[1], pool, true);
+    abti_parking_leave(&parkings[3], pool, true);
+    abti_parking_leave(&parkings[3], pool, true);
     abti_parking_settle(&parkings[3], pool);
 
     parkings[0].seeks = false;
@@ -86,7 +86,7 @@ static void test_parking(void)
     abti_parking_offer(pool);
     ok(num_woken(sleepers) == 3 && parkings[2].coming, "an offer wakes the next one all the same");
     for (int i = 0; i < SLEEPERS; i++) {
-        abti_parking_leave(&parkings[i], pool);
+        abti_parking_leave(&parkings[i], pool, true);
         abti_parking_settle(&parkings[i], pool);
     }
     is_int((int)pool->num_coming, 0, "all is settled");
@@ -96,7 +96,7 @@ static void test_parking(void)
     ABT_pool_push(pool, abti_unit_handle(unit));
     ok(!abti_pool_has_parked(pool), "all have left");
     ok(!abti_parking_enter(&parkings[0], pool, &sleepers[0]), "nobody sleeps on a pool with a unit");
-    abti_parking_leave(&parkings[0], pool);
+    abti_parking_leave(&parkings[0], pool, true);
     ok(!abti_pool_has_parked(pool), "and it leaves again");
     is_ptr(abti_park_pop(pool, ABTI_CLOCK_NEVER, 0), unit, "pop of what is there");
     ok(!abti_park_pop(pool, in_ms(5), 0), "pop of nothing, until the deadline");

@@ -268,7 +268,7 @@ static void test_recheck(void)
     abti_store_relaxed(&fakes[2].unit.requests, ABTI_REQ_CANCEL);
     abti_timers_fire(self);
     ok(is_armed(&fakes[1]), "nobody has told the stream");
-    abti_timers_recheck();
+    abti_timers_recheck(self->cur->pool);
     is_int(abti_timer_next(self), 0, "now it looks at once");
     abti_timers_fire(self);
     ok(is_armed(&fakes[0]) && is_over(&fakes[1]) && is_over(&fakes[2]), "the cancelled ones are over");

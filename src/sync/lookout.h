@@ -1,0 +1,49 @@
+/*
+ * Streams that look at the deadlines of others. One that runs a long unit does not look at its timers; their waits are
+ * ended by another stream that serves the pool of the ULTs and looks at events: because it runs short units, or because
+ * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
+ *
+ * Whether a stream has not looked for some time is told by its timers alone: the first of them is overdue. So a stream
+ * that looks says nothing to the others, and the one that looks for them touches what it finds overdue, and glances at
+ * the rest.
+ */
+#ifndef ABTI_SYNC_LOOKOUT_H
+#define ABTI_SYNC_LOOKOUT_H
+
+#include "pool/pool.h"
+#include "run/sched.h"
+#include "sync/timer.h"
+
+enum {
+    /*
+     * The time from one look to the next, at most and at least, as long as timers are armed. A timer that is armed
+     * after a look may be so late. 250 wakes in a second, of one of the streams that sleep on a pool, are 0.5 % of a
+     * core, by the figure in idle/relook.h.
+     */
+    ABTI_LOOKOUT_EVERY_NS = 8000000,
+    ABTI_LOOKOUT_LEAST_NS = 4000000,
+    /* A timer that is so late is overdue. Its own stream, if it sleeps, is woken some 50 us late. */
+    ABTI_LOOKOUT_GRACE_NS = 1000000,
+    /* After so many looks before which nobody has armed a timer, the next one is when the first timer is overdue. */
+    ABTI_LOOKOUT_QUIET = 2,
+};
+
+/*
+ * Tells that a timer of a ULT of the pool has been armed in these timers, where abti_lookout_has has said that nobody
+ * knows. The caller holds no lock of a pool.
+ */
+void abti_lookout_note(abti_pool *pool, struct abti_timers *timers);
+
+/* Looks at the timers of other streams, if that is due. The caller holds no lock. */
+void abti_lookout_look(abti_pool *pool);
+
+/* The same for all pools of a scheduler, at an event check. */
+ABTI_INLINE void abti_lookouts_look(abti_sched *sched)
+{
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (abti_lookout_is_needed(&sched->pools[i]->lookout))
+            abti_lookout_look(sched->pools[i]);
+    }
+}
+
+#endif

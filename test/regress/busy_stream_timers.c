@@ -1,0 +1,243 @@
+/*
+ * Two streams serve a pool. A ULT of it waits with a deadline on one of them, which then runs a unit that does not end
+ * before the wait has: the other stream, which sleeps, or is busy with short units, ends the wait and runs the ULT.
+ */
+#include <sys/resource.h>
+
+#include "regress.h"
+#include "sanitizers.h"
+
+enum { OTHERS = 3 }; /* streams beside the primary one, which only sleeps in the join */
+
+enum kind { SLEEP, COND, EVENTUAL, ANY, CANCELLED, NUM_KINDS };
+
+static const char *const kinds[] = {"ABTX_thread_sleep", "ABT_cond_timedwait", "ABT_eventual_timedwait",
+                                    "ABTX_eventual_wait_any", "a wait that is cancelled"};
+
+static ABT_pool shared, own[OTHERS + 1]; /* by rank */
+static bool computes;                    /* the long unit does, and does not sleep in the system */
+static atomic_bool over, in_vain, quit;
+
+/* Runs until the wait is over, or for far too long. */
+static void run_long(void *arg)
+{
+    double begin = now();
+
+    (void)arg;
+    while (!atomic_load(&over) && !atomic_load(&in_vain)) {
+        if (!computes)
+            nap_ms(1);
+        if (now() - begin > 20)
+            atomic_store(&in_vain, true);
+    }
+}
+
+static struct timespec real_time_in(double seconds)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    ts.tv_sec += (time_t)seconds;
+    ts.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
+    if (ts.tv_nsec >= 1000000000L) {
+        ts.tv_nsec -= 1000000000L;
+        ts.tv_sec++;
+    }
+    return ts;
+}
+
+static void wait_for(enum kind kind)
+{
+    struct timespec until = real_time_in(kind == CANCELLED ? 1000 : 0.05);
+    ABT_mutex_memory mutex_memory = ABT_MUTEX_INITIALIZER;
+    ABT_cond_memory cond_memory = ABT_COND_INITIALIZER;
+    ABT_mutex mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&mutex_memory);
+    ABT_eventual_memory eventual_memory = ABT_EVENTUAL_INITIALIZER;
+    ABT_eventual eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(&eventual_memory);
+    int index;
+
+    if (kind == SLEEP)
+        must(ABTX_thread_sleep(0.05));
+    else if (kind == COND) {
+        must(ABT_mutex_lock(mutex));
+        ABT_cond_timedwait(ABT_COND_MEMORY_GET_HANDLE(&cond_memory), mutex, &until);
+        must(ABT_mutex_unlock(mutex));
+    } else if (kind == ANY)
+        ABTX_eventual_wait_any(1, &eventual, &index, &until);
+    else
+        ABT_eventual_timedwait(eventual, NULL, &until);
+}
+
+struct waiter {
+    enum kind kind;
+    atomic_bool waits;
+    ABT_thread other; /* the long unit */
+};
+
+static void tell_end(void *value)
+{
+    (void)value;
+    atomic_store(&over, true);
+}
+
+static ABT_key key; /* whose destructor tells the end of a ULT that is cancelled, too */
+
+/* The long unit is for the very stream that the wait begins on. */
+static void wait_here(void *arg)
+{
+    struct waiter *waiter = arg;
+    int rank;
+
+    must(ABT_key_set(key, waiter));
+    must(ABT_self_get_xstream_rank(&rank));
+    must(ABT_thread_create(own[rank], run_long, NULL, ABT_THREAD_ATTR_NULL, &waiter->other));
+    atomic_store(&waiter->waits, true);
+    wait_for(waiter->kind);
+}
+
+static bool ends_in_time(enum kind kind)
+{
+    struct waiter waiter = {.kind = kind};
+    ABT_thread ult;
+
+    atomic_store(&over, false);
+    atomic_store(&in_vain, false);
+    must(ABT_thread_create(shared, wait_here, &waiter, ABT_THREAD_ATTR_NULL, &ult));
+    if (kind == CANCELLED) {
+        while (!atomic_load(&waiter.waits))
+            nap_ms(1);
+        nap_ms(30); /* more likely than not it waits by now */
+        must(ABT_thread_cancel(ult));
+    }
+    must(ABT_thread_free(&ult));
+    must(ABT_thread_free(&waiter.other));
+    return !atomic_load(&in_vain);
+}
+
+static void run_short(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&quit))
+        must(ABT_thread_yield());
+}
+
+static void run_parking(ABT_sched sched)
+{
+    ABT_pool pools[2];
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_sched_get_pools(sched, 2, 0, pools));
+    while (!stop) {
+        ABT_thread thread;
+        must(ABT_pool_pop_thread(pools[0], &thread));
+        if (thread == ABT_THREAD_NULL)
+            must(ABT_pool_pop_thread(pools[1], &thread));
+        if (thread != ABT_THREAD_NULL)
+            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+        if (thread == ABT_THREAD_NULL && !stop)
+            must(ABTX_xstream_park(-1));
+    }
+}
+
+static int init(ABT_sched sched, ABT_sched_config config)
+{
+    (void)sched;
+    (void)config;
+    return ABT_SUCCESS;
+}
+
+/* A predefined scheduler, or with -1 one that parks. */
+static ABT_xstream make_stream(int predef, int rank)
+{
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .init = init, .run = run_parking};
+    ABT_pool pools[2];
+    ABT_xstream es;
+    ABT_sched sched;
+    ABT_sched_config config;
+
+    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &own[rank]));
+    pools[0] = shared;
+    pools[1] = own[rank];
+    if (predef >= 0)
+        must(ABT_sched_create_basic((ABT_sched_predef)predef, 2, pools, ABT_SCHED_CONFIG_NULL, &sched));
+    else
+        must(ABT_sched_create(&def, 2, pools, config, &sched));
+    must(ABT_sched_config_free(&config));
+    must(ABT_xstream_create_with_rank(sched, rank, &es));
+    return es;
+}
+
+/* `short_units`: all other streams but one are busy with them, and that one runs what is long. */
+static void try_all(const char *name, int predef, ABT_pool_kind pool_kind, bool short_units)
+{
+    ABT_xstream es[OTHERS + 1];
+    int num = short_units ? 2 : OTHERS;
+    ABT_thread busy[OTHERS + 1];
+
+    must(ABT_pool_create_basic(pool_kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared));
+    atomic_store(&quit, false);
+    for (int i = 1; i <= num; i++)
+        es[i] = make_stream(predef, i);
+    for (int i = 1; i <= num && short_units; i++)
+        must(ABT_thread_create(own[i], run_short, NULL, ABT_THREAD_ATTR_NULL, &busy[i]));
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        bool ends = true;
+        computes = !computes;
+        for (int times = 0; times < 2 && ends; times++)
+            ends = ends_in_time((enum kind)kind);
+        ok(ends, "%s, %s", name, kinds[kind]);
+    }
+    atomic_store(&quit, true);
+    for (int i = 1; i <= num && short_units; i++)
+        must(ABT_thread_free(&busy[i]));
+    for (int i = 1; i <= num; i++)
+        must(ABT_xstream_free(&es[i]));
+    must(ABT_pool_free(&shared));
+}
+
+/* No stream looks at timers that there are not. */
+static void check_quiet(void)
+{
+    ABT_xstream es[OTHERS + 1];
+
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &shared));
+    for (int i = 1; i <= OTHERS; i++)
+        es[i] = make_stream(ABT_SCHED_BASIC, i);
+    ends_in_time(SLEEP);
+    long least = 1000;
+    for (int i = 0; i < 20 && least > 10; i++) {
+        struct rusage before, after;
+        getrusage(RUSAGE_SELF, &before);
+        nap_ms(300);
+        getrusage(RUSAGE_SELF, &after);
+        long wakes = after.ru_nvcsw - before.ru_nvcsw;
+        least = wakes < least ? wakes : least;
+    }
+    ok(least <= 10, "%ld wakes in 0.3 s where no timer is armed", least);
+    for (int i = 1; i <= OTHERS; i++)
+        must(ABT_xstream_free(&es[i]));
+    must(ABT_pool_free(&shared));
+}
+
+int main(void)
+{
+    regress_begin();
+    need_cancel_and_migrate();
+    must(ABT_init(0, NULL));
+    must(ABT_key_create(tell_end, &key));
+    try_all("BASIC", ABT_SCHED_BASIC, ABT_POOL_FIFO, false);
+    try_all("BASIC_WAIT", ABT_SCHED_BASIC_WAIT, ABT_POOL_FIFO_WAIT, false);
+    try_all("PRIO", ABT_SCHED_PRIO, ABT_POOL_FIFO, false);
+    try_all("RANDWS", ABT_SCHED_RANDWS, ABT_POOL_RANDWS, false);
+    try_all("a scheduler that parks", -1, ABT_POOL_FIFO, false);
+    try_all("short units", ABT_SCHED_BASIC, ABT_POOL_FIFO, true);
+    try_all("short units, a scheduler of the user's", -1, ABT_POOL_FIFO, true);
+    if (!policy_is_active())
+        check_quiet();
+    must(ABT_key_free(&key));
+    must(ABT_finalize());
+    return done_testing();
+}
