@@ -28,6 +28,7 @@ class Entry:
 class Section:
     def __init__(self, title):
         self.title, self.entries, self.text = title, [], []
+        self.parts = []  # the sections below it, whose titles stand between shorter lines
 
 
 class Literal(str):
@@ -177,7 +178,7 @@ def read_templates(text, namespace):
 
 def read(text):
     """The sections of a header, and the text that explains how to read it."""
-    sections, intro = [], []
+    sections, intro, above = [], [], None
     if "static inline" in text:
         text = without_bodies(text)
     text = re.sub(r"^static __inline__( [^;{]*\))\n\{.*?^\}", r"static inline\1;", text, flags=re.M | re.S) # C89's word
@@ -187,6 +188,10 @@ def read(text):
         title = SECTION.match(comment.replace("\n", " "))
         if title and not code:
             sections.append(Section(title[1]))
+            if comment.startswith("/* ----"):
+                above = sections[-1]
+            elif above:
+                above.parts.append(sections[-1])
             continue
         if not sections:
             intro += words(comment)

@@ -36,6 +36,11 @@ def file_of(section):
     return "ref-" + re.sub(r"[^a-z0-9]+", "-", re.split(r"[:,(]", section)[0].strip().lower()).strip("-") + ".html"
 
 
+def short_title(section):
+    """Without the page of doc/ that it points to."""
+    return re.split(": doc/", section.title)[0]
+
+
 def page(title, body, root=""):
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -175,6 +180,9 @@ def write(intro, sections, directory, version):
         body += [paragraph(text, places) for text in section.text]
         body += ['<ul class="names">'] + [f'<li><a href="#{entry.name}">{entry.name}</a></li>' for entry in section.entries]
         body.append("</ul>")
+        for part in section.parts:
+            body.append(f'<h2><a href="{file_of(part.title)}">{html.escape(short_title(part))}</a></h2><ul class="names">')
+            body += [f'<li>{linked(entry.name, places)}</li>' for entry in part.entries] + ["</ul>"]
         for entry in section.entries:
             body += entry_html(entry, places)
             index += [(name, entry.summary, places[name]) for name in entry.names]
