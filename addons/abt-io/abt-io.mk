@@ -16,7 +16,7 @@ libabt_io_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/
 	-I$(srcdir)/addons/abt-io/include $(jansson_CPPFLAGS)
 libabt_io_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS)
 libabt_io_la_LDFLAGS = -version-info 0:0:0 -no-undefined -export-symbols-regex '^abt_io_' -Wl,--as-needed -Wl,-z,nodelete \
-	-Wl,.libs/libabtio.so $(link_with_libabt)
+	-Wl,.libs/libabtio.so $(LDFLAGS_DEFS) $(link_with_libabt)
 libabt_io_la_DEPENDENCIES = libabtio.la libabt.la
 libabt_io_la_LIBADD = $(jansson_LIBS)
 

@@ -54,7 +54,7 @@ endif
 libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src
 libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete \
-	$(link_with_libabt)
+	$(LDFLAGS_DEFS) $(link_with_libabt)
 libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
