@@ -1,4 +1,5 @@
 """The reference as data: sections of entries, each with its contract, cost, memory order and examples."""
+import os
 import pathlib
 import re
 
@@ -94,6 +95,89 @@ def describe(entry, notes, table, processors, counts, counted):
         entry.errors.append((code, words + only))
 
 
+KIND_OF_CALLBACK = {"pool_user": "user-defined pools", "pool": "the older definition of pools", "unit": "pools of the older definition"}
+
+
+def line_of_callback(name):
+    part = re.fullmatch(r"ABT_(pool_user|pool|unit|)_?(\w+)_fn", name)
+    return part and part[1] and f"Does {part[2].replace('_', ' ')} as a callback of {KIND_OF_CALLBACK[part[1]]}"
+
+
+# What stands for several kinds in contract.KINDS.
+OBJECTS = {"ABT_rwlock": "readers-writer lock", "ABT_pool_user_def": "definition of pools",
+           "ABT_xstream_barrier": "barrier of native threads", "ABT_pool_config": "pool configuration",
+           "ABT_sched_config": "scheduler configuration", "ABT_thread_attr": "attribute object of ULTs",
+           "ABT_mutex_attr": "attribute object of mutexes"}
+
+
+def with_article(noun):
+    return ("an " if noun[0] in "aeiou" else "a ") + noun
+
+
+def object_of(kind):
+    """The name of the object that a handle stands for, without an article; None for other types."""
+    return OBJECTS.get(kind) or kind in contract.KINDS and contract.KINDS[kind].replace("the ", "") or None
+
+
+def line_of_code(name):
+    """What an error code tells."""
+    code, words = name[8:], contract.meaning(name[8:], "", [])
+    invalid, usual = object_of("ABT_" + code[4:].lower()), object_of("ABT_" + code.lower())
+    if code.startswith("INV_") and invalid:
+        return f"Tells that a handle is not that of {with_article(invalid)}"
+    if words.startswith("The object cannot"):
+        return f"Tells that {with_article(usual or code.replace('_', ' ').lower())} cannot do this now"
+    return f"Tells that {words[0].lower()}{words[1:-1]}"
+
+
+def line_of(entry, name, lines):
+    """What stands beside a name in lists: a line of its own that begins with a verb."""
+    if name in lines:
+        return lines[name]
+    if name.startswith("ABT_ERR_"):
+        return line_of_code(name)
+    if name.endswith("_NULL") and object_of("ABT_" + name[4:-5].lower()):
+        return f"Stands for no {object_of('ABT_' + name[4:-5].lower())}"
+    if entry.kind == "type" and object_of(name):
+        return f"Refers to {with_article(object_of(name))}, as a handle"
+    if name.endswith("_fn") and entry.kind == "type" and line_of_callback(name):
+        return line_of_callback(name)
+    values = dict(entry.constants)
+    if name in values:
+        stem = os.path.commonprefix(list(values))
+        said = f": {values[name]}" if values[name] and " " in values[name] and "*" not in values[name] else ""
+        return f"Stands for {name[stem.rfind('_') + 1:]} in {entry.name}{said}"
+    if entry.kind == "macro" and len(entry.names) > 1:
+        return f"Stands for {name[4:].replace('_', ' ').lower()}"
+    return entry.summary
+
+
+def words_of(parameter, name, table):
+    """What a parameter is: the words of the table, or the object that a handle stands for."""
+    for pattern, function, words in table:
+        found = re.fullmatch(pattern, parameter)
+        if found and re.fullmatch(function, name):
+            return found.expand(words)
+    kind, stars = re.match(r"(?:const )?(\w+) ?(\**)", parameter).groups()
+    if kind not in contract.KINDS:
+        return None
+    what = contract.KINDS[kind]
+    if stars and name.endswith(("_free", "_revive", "_revive_to")):
+        return f"{what[0].upper()}{what[1:]}" + (". The null handle is stored there." if name.endswith("_free") else ".")
+    return f"Gets the handle of {what}." if stars else f"{what[0].upper()}{what[1:]}."
+
+
+def parameters(entry, table):
+    """[(name, words)] of a function."""
+    found = []
+    for parameter in entry.parameters:
+        bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
+        name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
+        if parameter != "void":
+            found.append((name, words_of(parameter, entry.name, table)))
+    return found
+
+
 def parse(path):
     text = path.read_text()
     intro, sections = ([], header.read_templates(text, "abtx")) if path.suffix == ".hpp" else header.read(text)
@@ -134,6 +218,11 @@ def read(headers):
             previous = known[entry.name] = entry.contract
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
             describe(entry, notes, table, processors, counts, counted)
+    lines, table = dict(rows(TOP / "maint/book/lines.tsv")), rows(TOP / "maint/book/parameters.tsv")
+    for entry in [entry for section in sections for entry in section.entries]:
+        entry.lines = {name: line_of(entry, name, lines) for name in entry.names + [name for name, _ in entry.constants]}
+        entry.summary = entry.lines[entry.name]
+        entry.words = parameters(entry, table) if entry.kind == "function" else []
     bases = {}
     for section in sections:
         for entry in section.entries:

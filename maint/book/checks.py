@@ -37,9 +37,44 @@ def cut_pictures(folder):
                 yield f"{picture.name}: \"{words}\" is cut off"
 
 
+# What the lines of names begin with, that stand in NAME.
+VERBS = set("""Adds Asks Associates Attaches Begins Binds Blocks Calls Changes Checks Closes Connects Copies Counts Declares
+    Defines Detaches Does Ends Forgets Forks Frees Gets Gives Holds Initialises Joins Lets Locks Looks Makes Measures Moves
+    Names Opens Pops Prepares Prints Pushes Reads Receives Records Refers Registers Removes Renames Replaces Reserves Resumes
+    Returns Runs Says Sends Serves Sets Sleeps Stands Starts Stops Stores Suspends Switches Takes Tells Undoes Unlocks Waits
+    Wakes Writes Yields""".split())
+
+
+def unclear_names(pages):
+    """NAME of each page is a line of its own, which begins with a verb."""
+    lines = {}
+    for page, text in pages.items():
+        line = re.search(r"^\.Nd (.*)", text, re.M)[1]
+        if re.match(r"\w*", line)[0] not in VERBS:
+            yield f"{page}: NAME does not begin with a verb: {line}"
+        if line in lines:
+            yield f"{page}: NAME is that of {lines[line]}: {line}"
+        lines[line] = page
+
+
+def untold_parameters(pages):
+    """Each parameter of a function is told, and where there is a deadline, what it is."""
+    for page, text in pages.items():
+        given = [words for words in re.findall(r'^\.Fa "(.*)"', text, re.M) if words != "void"]
+        told = re.findall(r"^\.It Fa (\S+)\n(.+)", text, re.M)
+        if len(given) != len(told):
+            yield f"{page}: {len(given)} parameters, and {len(told)} are told"
+        if any(words.startswith("abtio_deadline ") for words in given) and ".Xr abtio_deadline 3" not in text:
+            yield f"{page}: does not lead to abtio_deadline"
+        if any(re.search(r"abstime|deadline", words) for words in given) and not re.search(r"^When ", "\n".join(words for _, words in told), re.M):
+            yield f"{page}: does not say what the deadline is"
+
+
 def main(man, site, doc):
     site = pathlib.Path(site).resolve()
-    found = [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc))]
+    pages = {page.name: page.read_text() for page in sorted(pathlib.Path(man).iterdir())}
+    found = [*unclear_names(pages), *untold_parameters(pages)]
+    found += [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc))]
     print("\n".join(found), end="\n" if found else "")
     return bool(found)
 

@@ -45,6 +45,8 @@ def see_also(entry, sections):
         near = [e for s in sections for e in s.entries if e.header == entry.header]
     at = near.index(entry)
     names += [e.name for e in near[max(0, at - 3):at + 4] if e is not entry]
+    if any(parameter.startswith("abtio_deadline ") for parameter in entry.parameters):
+        names = ["abtio_deadline", "abtio_after"] + names[:6]
     names = sorted(set(names), key=str.lower)[:8]
     return [f".Xr {name} 3" + (" ," if name != names[-1] else "") for name in names]
 
@@ -61,7 +63,7 @@ def function(entry, lines):
         for text in base.text:
             lines += [fill(text), ".Pp"]
         lines.pop()
-    lines += [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
+    lines += parameters(entry) + [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
     if entry.contract.waiting:
         lines += [".Ss Waiting"] + [fill(text) for text in entry.contract.waiting]
     lines += [".Ss Memory order", fill(entry.order), ".Ss Cost"] + [fill(text) for text in entry.costs]
@@ -81,11 +83,19 @@ def function(entry, lines):
         lines.append(".El")
 
 
-def page(entry, sections, date):
-    lines = [f".Dd {date}", f".Dt {entry.name.upper()} 3", ".Os", ".Sh NAME"]
-    names = entry.names + [name for name, _ in entry.constants]
-    lines += [f".Nm {name}" + (" ," if name != names[-1] else "") for name in names]
-    lines += [f".Nd {escape(entry.summary or entry.section)}", ".Sh SYNOPSIS"] + synopsis(entry)
+def parameters(entry):
+    if not entry.words:
+        return []
+    lines = [".Ss Parameters", ".Bl -tag -width indent"]
+    for name, words in entry.words:
+        lines += [f".It Fa {name}", fill(words)]
+    return lines + [".El"]
+
+
+def page(entry, name, sections, date):
+    """The page of one of the names of an entry. Those of one entry differ by their NAME only."""
+    lines = [f".Dd {date}", f".Dt {name.upper()} 3", ".Os", ".Sh NAME", f".Nm {name}", f".Nd {escape(entry.lines[name])}"]
+    lines += [".Sh SYNOPSIS"] + synopsis(entry)
     lines += [".Sh DESCRIPTION"]
     for text in entry.text or ["It lets the scheduler run another work unit."]:
         if isinstance(text, header.Literal) and lines[-1] == ".Pp":
@@ -104,7 +114,7 @@ def write(sections, directory, date):
     directory.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for entry in section.entries:
-            (directory / f"{entry.name}.3").write_text(page(entry, sections, date))
-            for name in entry.names[1:] + [name for name, _ in entry.constants]:
-                (directory / f"{name}.3").unlink(missing_ok=True)
-                (directory / f"{name}.3").symlink_to(f"{entry.name}.3")
+            for name in entry.lines:
+                file = directory / f"{name}.3"
+                file.unlink(missing_ok=True)
+                file.write_text(page(entry, name, sections, date))

@@ -68,6 +68,9 @@ def function(entry, places):
     out = []
     for base in entry.behind:
         out += [f"<p>Of {linked(base.name, places)}: {linked(text, places)}</p>" for text in base.text]
+    if entry.words:
+        out += ["<p><strong>Parameters</strong></p><table>"]
+        out += [f"<tr><td><code>{name}</code></td><td>{linked(words, places)}</td></tr>" for name, words in entry.words] + ["</table>"]
     rows = [("Callers", " ".join(entry.contract.callers)), ("Waiting", " ".join(entry.contract.waiting)),
             ("Memory order", entry.order), ("Cost", " ".join(entry.costs))]
     out += [f"<p><strong>{what}.</strong> {linked(text, places)}</p>" for what, text in rows if text]
@@ -185,8 +188,7 @@ def write(intro, sections, directory, version):
             body += [f'<li>{linked(entry.name, places)}</li>' for entry in part.entries] + ["</ul>"]
         for entry in section.entries:
             body += entry_html(entry, places)
-            index += [(name, entry.summary, places[name]) for name in entry.names]
-            index += [(name, entry.name, places[name]) for name, _ in entry.constants]
+            index += [(name, line, places[name]) for name, line in entry.lines.items()]
     for name, (title, body) in pages.items():
         (directory / name).write_text(page(title, "\n".join(body)))
     names = "".join(f'<li><a href="{place}">{name}</a></li>' for name, place in sorted(places.items()))
