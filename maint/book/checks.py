@@ -1,7 +1,15 @@
 """What maint/check-reference asks of the pages that maint/reference has made: python3 checks.py MAN HTML DOC"""
+import html
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
+
+import book
+import search
+
+BROWSER = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
 
 
 def wrong_links(top):
@@ -40,7 +48,7 @@ def cut_pictures(folder):
 # What the lines of names begin with, that stand in NAME.
 VERBS = set("""Adds Asks Associates Attaches Begins Binds Blocks Calls Changes Checks Closes Connects Copies Counts Declares
     Defines Detaches Does Ends Forgets Forks Frees Gets Gives Holds Initialises Joins Lets Locks Looks Makes Measures Moves
-    Names Opens Pops Prepares Prints Pushes Reads Receives Records Refers Registers Removes Renames Replaces Reserves Resumes
+    Names Opens Pops Prepares Prints Pushes Puts Reads Receives Records Refers Registers Removes Renames Replaces Reserves Resumes
     Returns Runs Says Sends Serves Sets Sleeps Stands Starts Stops Stores Suspends Switches Takes Tells Undoes Unlocks Waits
     Wakes Writes Yields""".split())
 
@@ -70,11 +78,42 @@ def untold_parameters(pages):
             yield f"{page}: does not say what the deadline is"
 
 
+def words_not_found(site):
+    """Each word of words.tsv is found by the search, and shows the page that is meant among what it shows first."""
+    parts, index = search.load((site / "index.js").read_text())
+    for word, place in book.rows(pathlib.Path(__file__).parent / "words.tsv"):
+        if not any(place in found[2] for found in search.find(parts, index, word)):
+            yield f"the search for \"{word}\" does not show {place}"
+
+
+def unlike_browser(site):
+    """Ten of the words, looked for by the page's own script in a browser: the same parts are shown as by search.find."""
+    parts, index = search.load((site / "index.js").read_text())
+    words = [word for word, _ in book.rows(pathlib.Path(__file__).parent / "words.tsv")][::5]
+    asking = "".join(f"box.value={word!r};show();told.push([...found.querySelectorAll('a')].map(a=>a.textContent).join('|'));"
+                     for word in words)
+    page = site / "asked.html"
+    page.write_text((site / "index.html").read_text().replace("</body>", f"""<pre id="told"></pre><script>const told=[];{asking}
+        document.getElementById('told').textContent=told.join('\\n')</script></body>"""))
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False).stdout
+    page.unlink()
+    told = re.search(r'<pre id="told">(.*?)</pre>', shown, re.S)
+    told = html.unescape(told[1]).split("\n") if told else []
+    if len(told) != len(words):
+        yield f"{BROWSER} shows {len(told)} answers to {len(words)} searches"
+    for word, names in zip(words, told):
+        expected = [" ".join(part[0].split()) for part in search.find(parts, index, word)]
+        if [" ".join(name.split()) for name in names.split("|")] != expected:
+            yield f"the page's search for \"{word}\" shows {names[:100]}, not {expected[:3]}"
+
+
 def main(man, site, doc):
     site = pathlib.Path(site).resolve()
     pages = {page.name: page.read_text() for page in sorted(pathlib.Path(man).iterdir())}
     found = [*unclear_names(pages), *untold_parameters(pages)]
-    found += [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc))]
+    found += [*wrong_links(site), *empty_pages(site), *cut_pictures(pathlib.Path(doc)), *words_not_found(site)]
+    found += unlike_browser(site) if BROWSER else []
     print("\n".join(found), end="\n" if found else "")
     return bool(found)
 

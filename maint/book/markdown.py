@@ -4,15 +4,16 @@ import re
 
 
 def inline(text):
-    parts = re.split(r"(`[^`]+`)", text)
-    for at, part in enumerate(parts):
-        if part.startswith("`"):
-            parts[at] = f"<code>{html.escape(part[1:-1])}</code>"
-            continue
-        part = html.escape(part, quote=False)
-        part = re.sub(r"!\[([^]]*)\]\(([^)]+)\)", r'<img alt="\1" src="\2">', part)
-        parts[at] = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"(?<![*\w])\*([^* ][^*]*)\*", r"<em>\1</em>", part))
-    text = "".join(parts)
+    codes = []
+
+    def keep(match):
+        codes.append(f"<code>{html.escape(match[1])}</code>")
+        return f"\0{len(codes) - 1}\0"
+
+    text = html.escape(re.sub(r"`([^`]+)`", keep, text), quote=False)
+    text = re.sub(r"!\[([^]]*)\]\(([^)]+)\)", r'<img alt="\1" src="\2">', text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", re.sub(r"(?<![*\w])\*([^* ][^*]*)\*", r"<em>\1</em>", text))
+    text = re.sub(r"\0(\d+)\0", lambda m: codes[int(m[1])], text)
     return re.sub(r"\[([^]]+)\]\(([^)\s]+?)(\.md)?(#[^)]*)?\)",
                   lambda m: f'<a href="{(m[2] + (".html" if m[3] else "")).lower()}{m[4] or ""}">{m[1]}</a>', text)
 
@@ -64,6 +65,8 @@ def convert(text):
             while lines and lines[0].strip() and not re.match(r"([-*]|\d+\.) |#|\||```", lines[0]):
                 text += " " + lines.pop(0).strip()
             number = f' value="{item[1][:-1]}"' if item and item[1][:-1].isdigit() else ""
+            question = re.match(r"\*\*(.+?)\*\*", text) if number else None
+            number += f' id="{anchor(question[1])}"' if question else ""
             out.append(f"<li{number}>{inline(text)}</li>" if item else f"<p>{inline(text)}</p>")
     text = re.sub(r"((?:<li>.*</li>\n?)+)", r"<ul>\n\1</ul>\n", "\n".join(out))
     return re.sub(r"((?:<li value.*</li>\n?)+)", r"<ol>\n\1</ol>\n", text)

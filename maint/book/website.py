@@ -1,34 +1,26 @@
 """Writes the reference and the pages of doc/ as one site of HTML, with a search that needs no server."""
 import html
-import json
 import os
+import pathlib
 import re
 import shutil
 
 import book
 import header
 import markdown
+import search
 
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:56em;margin:1em auto;padding:0 1em;color:#222}
+STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#222;display:flex;min-height:100vh}
+main{flex:1;min-width:0;max-width:56em;padding:1em 2em}#side{flex:0 0 15em;padding:1em;font-size:.9em;background:#f4f4f4;
+max-height:100vh;overflow:auto;position:sticky;top:0;box-sizing:border-box}#side a{display:block;padding:.1em 0 .1em 1em;
+overflow-wrap:anywhere}#side .here{font-weight:bold}summary{cursor:pointer;font-weight:bold;padding:.3em 0}
 pre,code{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f4;padding:.7em;overflow:auto}
 table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:.2em .5em;text-align:left;vertical-align:top}
 h3{border-top:1px solid #ccc;padding-top:.7em}#found{list-style:none;padding:0}nav{margin-bottom:1em}img{max-width:100%}
 nav input{width:24em;max-width:60%;font:inherit}.names{columns:3 14em;padding-left:1em}code a{text-decoration:none}
-@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre{background:#262626}a{color:#8bf}}"""
-# Names that begin with what was typed come first, then names that have it, then descriptions.
-SEARCH = """const box=document.getElementById('search'),found=document.getElementById('found');
-const short=n=>n.toLowerCase().replace(/^abtx?(_|::)/,'');
-function rank(name,text,words){const n=name.toLowerCase(),s=short(name),all=n+' '+text.toLowerCase();
-const whole=words.join('_');if(!words.every(w=>all.includes(w)))return 9;if(n===whole||s===whole)return 0;
-if(n.startsWith(whole)||s.startsWith(whole))return 1;if(words.every(w=>n.includes(w)))return 2;return 3}
-function show(){const words=box.value.toLowerCase().split(/\\s+/).filter(Boolean);found.innerHTML='';
-if(!words.length)return;const ranked=INDEX.map(one=>[rank(one[0],one[1],words),...one]).filter(one=>one[0]<9)
-.sort((a,b)=>a[0]-b[0]);if(!ranked.length)found.textContent='nothing found';
-for(const [,name,text,page] of ranked.slice(0,40)){const li=document.createElement('li'),a=document.createElement('a');
-a.href=ROOT+page;a.textContent=name;li.append(a,' '+text);found.append(li)}}
-box.addEventListener('input',show);document.addEventListener('keydown',event=>{
-if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
-if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});"""
+.turn{display:flex;justify-content:space-between;border-top:1px solid #ccc;margin-top:2em;padding-top:.5em}
+@media(max-width:50em){body{display:block}#side{position:static;max-height:none}main{padding:1em}}
+@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre,#side{background:#262626}a{color:#8bf}}"""
 FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md", "doc/io.md")
 
 
@@ -44,11 +36,11 @@ def short_title(section):
 def page(title, body, root=""):
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{html.escape(title)}</title><link rel="stylesheet" href="{root}style.css"></head><body>
+<title>{html.escape(title)}</title><link rel="stylesheet" href="{root}style.css"></head><body><aside id="side"></aside><main>
 <nav><a href="{root}index.html">libabt</a> <a href="{root}names.html">all names</a>
 <input id="search" type="search" placeholder="Search: press /" autocomplete="off"></nav><ul id="found"></ul>
 {body}
-<script>const ROOT="{root}"</script><script src="{root}index.js"></script></body></html>
+</main><script>const ROOT="{root}"</script><script src="{root}index.js"></script></body></html>
 """
 
 
@@ -114,42 +106,80 @@ def link_code(text, places, root):
     return re.sub(r"(?<!<pre>)(?<!\">)<code>([^<\n]+)</code>", target, text)
 
 
+def guide_rows():
+    """(title, source, text) of the pages of the guide, in its own order."""
+    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*?) \|$", (book.TOP / "doc/guide/README.md").read_text(), re.M)
+    return [(title, os.path.normpath("doc/guide/" + file), text) for title, file, text in rows]
+
+
+def place_of(source):
+    return str(source.with_suffix(".html").parent / source.with_suffix(".html").name.lower())
+
+
+def turns(before, after, root):
+    """Links to the pages before and after this one, (title, place) or None."""
+    left = f'<a href="{root}{before[1]}">← {html.escape(before[0])}</a>' if before else ""
+    right = f'<a href="{root}{after[1]}">{html.escape(after[0])} →</a>' if after else ""
+    return f'<div class="turn"><span>{left}</span><span>{right}</span></div>' if before or after else ""
+
+
+def beside(ordered, place):
+    """What stands before and after the page of that place in a list of (title, place)."""
+    at = next((number for number, one in enumerate(ordered) if one[1] == place), None)
+    if at is None:
+        return None, None
+    return ordered[at - 1] if at else None, ordered[at + 1] if at + 1 < len(ordered) else None
+
+
+def write_text(directory, file, ordered, places, index):
+    """One page of Markdown. Returns its title and its place."""
+    text, source = file.read_text(), file.relative_to(book.TOP)
+    place = place_of(source)
+    target = directory / place
+    target.parent.mkdir(parents=True, exist_ok=True)
+    title = re.search(r"^# (.*)", text, re.M)[1]
+    root = "../" * (len(target.relative_to(directory).parts) - 1)
+    body = link_code(markdown.convert(text), places, root)
+    target.write_text(page(title, body + turns(*beside(ordered, place), root), root))
+    first = re.sub(r"[`*\[\]]", "", re.sub(r"\(.*?\)", "", text.split("\n\n")[1]))[:90].replace("\n", " ")
+    index.add_page(title, "" if first.startswith(("|", "#")) else first, place, body)
+    return title, place
+
+
 def write_pages(directory, index, places):
     """The pages of doc/, of doc/guide/ and the examples. Returns {source: (title, place)}."""
-    found = {}
-    names = ("examples/start/README.md", "examples/reference/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md")
-    for file in sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md")) + \
-            [book.TOP / name for name in names]:
-        text, source = file.read_text(), str(file.relative_to(book.TOP))
-        target = directory / file.relative_to(book.TOP).with_suffix(".html")
-        target = target.with_name(target.name.lower())
-        target.parent.mkdir(parents=True, exist_ok=True)
-        title = re.search(r"^# (.*)", text, re.M)[1]
-        root = "../" * (len(target.relative_to(directory).parts) - 1)
-        target.write_text(page(title, link_code(markdown.convert(text), places, root), root))
-        place = str(target.relative_to(directory))
-        found[source] = (title, place)
-        index.append((title, re.sub(r"[`*\[\]]", "", re.sub(r"\(.*?\)", "", text.split("\n\n")[1]))[:90].replace("\n", " "),
-                      place))
-        index += [(f"{title}: {heading}", "", place + "#" + markdown.anchor(heading))
-                  for heading in re.findall(r"^## (.*)", text, re.M)]
+    names = ("examples/start/README.md", "examples/reference/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGES")
+    ordered = [(title, place_of(pathlib.Path(source))) for title, source, _ in guide_rows()]
+    files = [book.TOP / source for _, source, _ in guide_rows()]  # first, so that the search shows them first
+    files += sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md"))
+    files += [book.TOP / name for name in names]
+    found = {str(file.relative_to(book.TOP)): write_text(directory, file, ordered, places, index) for file in dict.fromkeys(files)}
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
     for file in book.example_files():
-        body = f"<h1>{file.name}</h1><pre><code>{linked(file.read_text(), {n: '../../' + p for n, p in places.items()})}</code></pre>"
+        text = file.read_text()
+        body = f"<h1>{file.name}</h1><pre><code>{linked(text, {n: '../../' + p for n, p in places.items()})}</code></pre>"
         place = directory / file.relative_to(book.TOP)
         shutil.copy(file, place)
         place.with_name(file.name + ".html").write_text(page(file.name, body, "../../"))
-        index.append(("example " + file.name, "", f"{file.relative_to(book.TOP)}.html"))
+        said = re.match(r"/\*\s*\*?\s*(.*?)[.:]\s", text, re.S)
+        index.add("example " + file.name, " ".join(re.sub(r"\n \*", " ", said[1]).split())[:90] if said else "",
+                  f"{file.relative_to(book.TOP)}.html", text)
     return found
+
+
+def hello():
+    """The program of README.md and the command that compiles it."""
+    code, command = re.findall(r"^```(?:c|sh)\n(.*?)^```", (book.TOP / "README.md").read_text(), re.M | re.S)[1:3]
+    return [f"<pre><code>{html.escape(text)}</code></pre>" for text in (code, command)]
 
 
 def front(intro, sections, places, pages, version):
     """The first page: the guide in its own order, then the reference, then what is for those who change the library."""
-    guide = (book.TOP / "doc/guide/README.md").read_text()
-    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\) \| (.*?) \|$", guide, re.M)
-    body = [f"<h1>libabt {version}</h1><p>Lightweight threads for people who write runtimes.</p><h2>Guide</h2><table>"]
-    rows = [(title, os.path.normpath("doc/guide/" + file), text) for title, file, text in rows]
+    rows = guide_rows()
+    body = [f"<h1>libabt {version}</h1><p>Lightweight threads for people who write runtimes.</p>", *hello(),
+            f'<p><a href="{pages["README.md"][1]}">How to get and install it</a>, <a href="{pages["CHANGES"][1]}">what is new</a></p>'
+            "<h2>Guide</h2><table>"]
     body += [f'<tr><td><a href="{pages[file][1]}">{html.escape(title)}</a></td><td>{html.escape(text)}</td></tr>'
              for title, file, text in rows]
     body += ['<tr><td><a href="examples/start/readme.html">Examples</a></td><td>Programs of one file, by question</td></tr>',
@@ -166,16 +196,12 @@ def front(intro, sections, places, pages, version):
     guided.add("examples/reference/README.md")
     body += ["<h2>For those who change the library</h2><ul>"]
     body += [f'<li><a href="{place}">{html.escape(title)}</a></li>' for source, (title, place) in pages.items()
-             if source not in guided and source != "README.md"]
+             if source not in guided and source not in ("README.md", "CHANGES")]
     return page("libabt", "\n".join(body + ["</ul>"]))
 
 
-def write(intro, sections, directory, version):
-    directory.mkdir(parents=True, exist_ok=True)
-    places = {name: f"{file_of(section.title)}#{name}" for section in sections for entry in section.entries
-              for name in entry.names + [name for name, _ in entry.constants]}
-    index = []
-    found = write_pages(directory, index, places)
+def write_reference(directory, sections, places, index):
+    """One page for the sections of one name. Returns their (title, place)."""
     pages = {}
     for section in sections:
         title, body = pages.setdefault(file_of(section.title), (section.title, []))
@@ -187,12 +213,29 @@ def write(intro, sections, directory, version):
             body.append(f'<h2><a href="{file_of(part.title)}">{html.escape(short_title(part))}</a></h2><ul class="names">')
             body += [f'<li>{linked(entry.name, places)}</li>' for entry in part.entries] + ["</ul>"]
         for entry in section.entries:
-            body += entry_html(entry, places)
-            index += [(name, line, places[name]) for name, line in entry.lines.items()]
+            text = entry_html(entry, places)
+            body += text
+            for name, line in entry.lines.items():
+                index.add(name, line, places[name], search.plain(" ".join(text)) if name == entry.name else "")
+    ordered = [(re.split("[:,(]", title if title.count(":") != 1 or not title.startswith("Input") else "Input and output")[0].strip(), name)
+               for name, (title, _) in pages.items()]
     for name, (title, body) in pages.items():
-        (directory / name).write_text(page(title, "\n".join(body)))
+        (directory / name).write_text(page(title, "\n".join(body) + turns(*beside(ordered, name), "")))
+    return ordered
+
+
+def write(intro, sections, directory, version):
+    directory.mkdir(parents=True, exist_ok=True)
+    places = {name: f"{file_of(section.title)}#{name}" for section in sections for entry in section.entries
+              for name in entry.names + [name for name, _ in entry.constants]}
+    index = search.Index()
+    found = write_pages(directory, index, places)
+    reference = write_reference(directory, sections, places, index)
     names = "".join(f'<li><a href="{place}">{name}</a></li>' for name, place in sorted(places.items()))
     (directory / "names.html").write_text(page("All names", f'<h1>All names</h1><ul class="names">{names}</ul>'))
     (directory / "index.html").write_text(front(intro, sections, places, found, version))
     (directory / "style.css").write_text(STYLE)
-    (directory / "index.js").write_text("const INDEX=" + json.dumps(index) + ";\n" + SEARCH + "\n")
+    guide = [(title, found[source][1]) for title, source, _ in guide_rows()]
+    more = [found[name] for name in ("README.md", "examples/start/README.md", "examples/reference/README.md", *FOR_USERS, "CHANGES")]
+    side = [("Guide", guide), ("More", more), ("Reference", reference)]
+    (directory / "index.js").write_text(index.script(side))

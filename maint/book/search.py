@@ -1,0 +1,98 @@
+"""The search of the site, which needs no server: an index of each part of each page, and what looks into it.
+
+The index is a list of parts, (title, line, place), and for each word the numbers of the parts that have it. Those that are
+names or headings are found by their title as well. find() does what the page's own script does, for maint/check-reference.
+"""
+import html
+import json
+import re
+
+WORD = re.compile(r"[a-z_][a-z0-9_]+(?:-[a-z0-9_]+)*|c\+\+|[0-9]{3,}")
+# Words that nobody looks for.
+USUAL = set("the and for that this with from are not its has which when what who while where than then one two may can have "
+            "only also other others there they each all any was were will been but see does".split())
+SHOWN = 40
+SCRIPT = """const box=document.getElementById('search'),found=document.getElementById('found');
+const short=n=>n.toLowerCase().replace(/^abtx?(_|::)/,'');
+const stem=w=>w.length>4?w.replace(/s$/,''):w;
+function withWord(word){const all=new Set();for(const key in WORDS)if(key.startsWith(word))WORDS[key].forEach(n=>all.add(n));
+return all}
+function rank(at,words,whole,sets){const n=PARTS[at][0].toLowerCase(),s=short(n),all=n+' '+PARTS[at][1].toLowerCase();
+if(n===whole||s===whole)return 0;if(n.startsWith(whole)||s.startsWith(whole))return 1;
+if(words.every(w=>n.includes(w)))return 2;if(words.every(w=>all.includes(w)))return 3;
+return sets.every(set=>set.has(at))?4:9}
+function find(text){const words=text.toLowerCase().split(/\\s+/).filter(Boolean).map(stem);if(!words.length)return[];
+const whole=words.join('_'),sets=words.map(withWord);
+return PARTS.map((part,at)=>[rank(at,words,whole,sets),at]).filter(one=>one[0]<9).sort((a,b)=>a[0]-b[0]||a[1]-b[1])
+.slice(0,SHOWN).map(one=>PARTS[one[1]])}
+function show(){found.innerHTML='';if(!box.value.trim())return;const parts=find(box.value);
+if(!parts.length)found.textContent='nothing found';
+for(const [title,line,place] of parts){const li=document.createElement('li'),a=document.createElement('a');
+a.href=ROOT+place;a.textContent=title;li.append(a,' '+line);found.append(li)}}
+box.addEventListener('input',show);document.addEventListener('keydown',event=>{
+if(event.key==='/'&&document.activeElement!==box){event.preventDefault();box.focus()}
+if(event.key==='Enter'&&document.activeElement===box&&found.querySelector('a'))found.querySelector('a').click()});
+const side=document.getElementById('side');for(const [title,links] of SIDE){const details=document.createElement('details'),
+summary=document.createElement('summary');summary.textContent=title;details.append(summary);
+for(const [name,place] of links){const a=document.createElement('a');a.href=ROOT+place;a.textContent=name;
+if(a.href===location.href.replace(/#.*/,'')){a.className='here';details.open=true}details.append(a)}side.append(details)}
+if(!side.querySelector('.here'))side.querySelector('details').open=true;
+"""
+
+
+class Index:
+    def __init__(self):
+        self.parts, self.words = [], {}
+
+    def add(self, title, line, place, text=""):
+        """A part of a page, found by the words of its title, of its line, and of its text."""
+        words = set(WORD.findall(f"{title} {line} {text}".lower()))
+        words |= {part for word in words for part in word.split("-")}
+        for word in sorted(word for word in words - USUAL if len(word) > 2):
+            self.words.setdefault(word, []).append(len(self.parts))
+        self.parts.append((title, line, place))
+
+    def add_page(self, title, line, place, body):
+        """A page of HTML: one part for itself and each heading, and one for each question of a list."""
+        pieces = re.split(r'<(?:h2|h3|li value="\d+") id="([^"]+)">', body)
+        self.add(title, line, place, plain(pieces[0]))
+        for anchor, piece in zip(pieces[1::2], pieces[2::2]):
+            heading = plain(re.match(r"(.*?)</(?:h2|h3|strong)>", piece, re.S)[1])
+            self.add(f"{title}: {heading}", "", f"{place}#{anchor}", plain(piece))
+
+    def script(self, side):
+        """What all pages load: the index, the links of the side bar, and the search."""
+        data = {"PARTS": self.parts, "WORDS": self.words, "SIDE": side, "SHOWN": SHOWN}
+        return "".join(f"const {name}={json.dumps(value, separators=(',', ':'))};\n" for name, value in data.items()) + SCRIPT
+
+
+def plain(text):
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def load(script):
+    """The parts and the words of what Index.script has written."""
+    return [json.loads(re.search(rf"^const {name}=(.*);$", script, re.M)[1]) for name in ("PARTS", "WORDS")]
+
+
+def find(parts, index, text):
+    """The parts that the search shows first."""
+    words = [re.sub(r"s$", "", word) if len(word) > 4 else word for word in text.lower().split()]
+    whole = "_".join(words)
+    sets = [{at for key, places in index.items() if key.startswith(word) for at in places} for word in words]
+
+    def rank(at):
+        name = parts[at][0].lower()
+        short = re.sub(r"^abtx?(_|::)", "", name)
+        if whole in (name, short):
+            return 0
+        if name.startswith(whole) or short.startswith(whole):
+            return 1
+        if all(word in name for word in words):
+            return 2
+        if all(word in f"{name} {parts[at][1].lower()}" for word in words):
+            return 3
+        return 4 if all(at in places for places in sets) else 9
+
+    ranked = sorted((rank(at), at) for at in range(len(parts)))
+    return [parts[at] for order, at in ranked if order < 9][:SHOWN]
