@@ -1,6 +1,7 @@
 /* Prints what libabt and the machine offer. See usage(). */
 #include <abt.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,75 @@ static int has_huge_pages(void)
     return pages > 0;
 }
 
+/* A number at the beginning of a file, and the one behind it, unless `second` is NULL. False if they are not there. */
+static int read_numbers(const char *path, long *first, long *second)
+{
+    FILE *fp = fopen(path, "r");
+    int got = !fp ? 0 : second ? fscanf(fp, "%ld %ld", first, second) : fscanf(fp, "%ld", first);
+    if (fp)
+        fclose(fp);
+    return got == (second ? 2 : 1);
+}
+
+/* The CPUs' worth of time that is allowed by a file cpu.max, "QUOTA PERIOD" or "max PERIOD"; 0: no limit. */
+static double quota_of(const char *path)
+{
+    long quota = 0, period = 0;
+    return read_numbers(path, &quota, &period) && period > 0 ? (double)quota / (double)period : 0;
+}
+
+/* The same of version 1 of cgroups, as a container sees its own. */
+static double quota_of_version_1(void)
+{
+    long quota = 0, period = 0;
+    return read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota, NULL) && quota > 0 &&
+                   read_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period, NULL) && period > 0
+               ? (double)quota / (double)period
+               : 0;
+}
+
+/* The least that this process's cgroup and those above it allow; 0: no limit. */
+static double cpu_quota(void)
+{
+    char group[1024] = "", path[1100];
+    double least = quota_of_version_1();
+    FILE *fp = fopen("/proc/self/cgroup", "r");
+    while (fp && fgets(path, sizeof(path), fp))
+        if (strncmp(path, "0::/", 4) == 0)
+            sscanf(path + 3, "%1023[^\n]", group);
+    if (fp)
+        fclose(fp);
+    for (char *slash = group; slash; *slash = 0) { /* the group, those above it, and the root */
+        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", group);
+        double quota = quota_of(path);
+        if (quota > 0 && (least <= 0 || quota < least))
+            least = quota;
+        slash = strrchr(group, '/');
+        if (!slash)
+            break;
+    }
+    return least;
+}
+
+/* How many CPUs there are, how many of them and how much of their time this process may use, and what follows. */
+static void print_cpus(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN), streams = cpus;
+    double quota = cpu_quota();
+    cpu_set_t set;
+    printf("  %-12s %ld\n", "CPUs", cpus);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+        streams = CPU_COUNT(&set);
+        printf("  %-12s %ld\n", "may run on", streams);
+    }
+    if (quota > 0) {
+        long whole = (long)quota + (quota > (double)(long)quota);
+        printf("  %-12s %.2f CPUs, by a cgroup\n", "quota", quota);
+        streams = whole < streams ? whole : streams;
+    }
+    printf("  %-12s %ld at most\n", "streams", streams);
+}
+
 static void print_machine(void)
 {
     printf("This machine:\n");
@@ -83,7 +153,7 @@ static void print_machine(void)
 #endif
     print_answer("guard pages", has_guards());
     print_answer("huge pages", has_huge_pages());
-    printf("  %-12s %ld\n", "CPUs", sysconf(_SC_NPROCESSORS_ONLN));
+    print_cpus();
 }
 
 /* ---- The self-test ---- */

@@ -10,8 +10,8 @@ Each block of code says what it is:
     python   runs
     text     is looked at by nobody
 
-The blocks of a page are run in a directory of their own, in which ./program is an example that makes units, and maint
-is that of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
+The blocks of a page are run in a directory of their own, in which ./program is an example that makes units, echo.c
+that of libabtio, and maint is that of the source. One that does not run there stands behind a line <!-- not run: WHY -->; such a C block is only
 compiled.
 """
 import os
@@ -59,6 +59,7 @@ class Runner:
         self.counts = {"ran": 0, "not run": 0}
         directory.mkdir()
         (directory / "maint").symlink_to(TOP / "maint")
+        (directory / "echo.c").symlink_to(TOP / "addons/io/examples/echo.c")
         for library in os.environ.get("LD_LIBRARY_PATH", "").split(":")[:1]:
             (directory / "libabt.so").symlink_to(pathlib.Path(library) / "libabt.so")
         self.compile(TOP / "examples/start/hello.c", directory / "program")
