@@ -129,6 +129,8 @@ static int is_built(const char *command)
     return access(path, X_OK) == 0;
 }
 
+static int num_run; /* jobs */
+
 /* Runs a job up to three times and prints its line. Gives 1 when an answer is wrong. */
 static int run_job(const struct job *job, int num_cores)
 {
@@ -141,6 +143,7 @@ static int run_job(const struct job *job, int num_cores)
         printf("%-17s not built: what it needs was not found by configure\n", job->label);
         return 0;
     }
+    num_run++;
     snprintf(streams, sizeof(streams), "-e %d", num_cores);
     run(job, job->command, "-e 1", "1 stream", &one);
     run(job, job->command, streams, "all cores", &all);
@@ -166,11 +169,22 @@ static int run_job(const struct job *job, int num_cores)
     return !ok;
 }
 
+static void print_head(int num_cores)
+{
+    char heading[32];
+    printf("Real programs on libabt: each runs on 1 execution stream (ES), then on %d, then without the library.\n"
+           "Its answer is compared with what is published. UTS, the unbalanced tree search, counts a tree whose\n"
+           "shape nobody knows beforehand: its answer is nodes/depth/leaves. N-Queens counts solutions.\n\n",
+           num_cores);
+    snprintf(heading, sizeof(heading), "%d ES, s", num_cores);
+    printf("%-17s %-21s %-21s %-5s %8s %9s %9s %8s %9s\n", "job", "answer", "published", "check", "units", "1 ES, s",
+           heading, "ns/unit", "other, s");
+}
+
 int main(int argc, char **argv)
 {
     int num_cores = team_num_cores(), num_wrong = 0;
     int with_long = argc == 2 && strcmp(argv[1], "--long") == 0;
-    char heading[32];
 
     if (argc > 1 && !with_long) {
         fprintf(stderr, "usage: %s [--long]\n", argv[0]);
@@ -180,15 +194,15 @@ int main(int argc, char **argv)
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
     setenv("OMP_WAIT_POLICY", "passive", 0); /* by far the better one for nested loops */
 
-    snprintf(heading, sizeof(heading), "%d ES, s", num_cores);
-    printf("%-17s %-21s %-21s %-5s %8s %9s %9s %8s %9s\n", "job", "answer", "published", "check", "units", "1 ES, s",
-           heading, "ns/unit", "other, s");
+    print_head(num_cores);
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         if (with_long || !jobs[i].on_request)
             num_wrong += run_job(&jobs[i], num_cores);
     }
-    printf("ES: execution streams. ns/unit: on 1 ES, with the work that the unit does. other: the same job without the "
-           "library.\n%d wrong\n",
-           num_wrong);
+    printf("\nns/unit: on 1 ES, with the work that the unit does. other: the same job without the library.\n");
+    if (num_wrong > 0)
+        printf("Verdict: %d of %d jobs are WRONG.\n", num_wrong, num_run);
+    else
+        printf("Verdict: all %d jobs gave the right answers, on 1 and on %d execution streams.\n", num_run, num_cores);
     return num_wrong > 0;
 }
