@@ -100,7 +100,7 @@ def link_code(text, places, root):
         name = re.match(rf"{header.NAME}", match[1])
         if name and name[0] in places:
             return f'<code><a href="{root}{places[name[0]]}">{match[1]}</a></code>'
-        example = re.fullmatch(r"examples/((?:start|reference)/\w+\.c\w*)", match[1])
+        example = re.fullmatch(r"examples/((?:start|reference|io)/\w+\.c\w*)", match[1])
         return f'<code><a href="{root}examples/{example[1]}.html">{match[1]}</a></code>' if example else match[0]
 
     return re.sub(r"(?<!<pre>)(?<!\">)<code>([^<\n]+)</code>", target, text)
@@ -148,7 +148,8 @@ def write_text(directory, file, ordered, places, index):
 
 def write_pages(directory, index, places):
     """The pages of doc/, of doc/guide/ and the examples. Returns {source: (title, place)}."""
-    names = ("examples/start/README.md", "examples/reference/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGES")
+    names = ("examples/start/README.md", "examples/reference/README.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
+             "CHANGES")
     ordered = [(title, place_of(pathlib.Path(source))) for title, source, _ in guide_rows()]
     files = [book.TOP / source for _, source, _ in guide_rows()]  # first, so that the search shows them first
     files += sorted((book.TOP / "doc").glob("*.md")) + sorted((book.TOP / "doc/guide").glob("*.md"))
@@ -156,15 +157,17 @@ def write_pages(directory, index, places):
     found = {str(file.relative_to(book.TOP)): write_text(directory, file, ordered, places, index) for file in dict.fromkeys(files)}
     for picture in (book.TOP / "doc").glob("*.svg"):
         shutil.copy(picture, directory / "doc")
-    for file in book.example_files():
+    io_files = sorted((book.TOP / "addons/io/examples").glob("*.[ch]"))
+    for file in book.example_files() + io_files:
         text = file.read_text()
         body = f"<h1>{file.name}</h1><pre><code>{linked(text, {n: '../../' + p for n, p in places.items()})}</code></pre>"
-        place = directory / file.relative_to(book.TOP)
+        place = directory / ("examples/io/" + file.name if file in io_files else file.relative_to(book.TOP))
+        place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, place)
         place.with_name(file.name + ".html").write_text(page(file.name, body, "../../"))
         said = re.match(r"/\*\s*\*?\s*(.*?)[.:]\s", text, re.S)
         index.add("example " + file.name, " ".join(re.sub(r"\n \*", " ", said[1]).split())[:90] if said else "",
-                  f"{file.relative_to(book.TOP)}.html", text)
+                  f"{place.relative_to(directory)}.html", text)
     return found
 
 
