@@ -192,6 +192,8 @@ ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_un
         abti_resume_joiner(aside);
     } else if (aside) {
         abti_take_blocked(es, aside);
+        if (!goes_on)
+            abti_budget_fill(es, 1); /* it goes on before the look at events that is due */
         unit = aside;
     }
     return unit;
