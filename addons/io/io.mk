@@ -12,6 +12,8 @@ libabtio_la_SOURCES = \
 	addons/io/src/caller.h \
 	addons/io/src/calls.c \
 	addons/io/src/calls.h \
+	addons/io/src/debug.c \
+	addons/io/src/debug.h \
 	addons/io/src/fifo.c \
 	addons/io/src/fifo.h \
 	addons/io/src/helpers.c \
@@ -52,6 +54,9 @@ else
 libabtio_la_SOURCES += addons/io/src/lane_none.c
 endif
 libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src
+if ASSERT
+libabtio_la_CPPFLAGS += -DABTIO_BUILD_ASSERT=1
+endif
 libabtio_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtio_la_LDFLAGS = -version-info 1:0:0 -no-undefined -export-symbols-regex '^abtio_' -Wl,--as-needed -Wl,-z,nodelete \
 	$(LDFLAGS_DEFS) $(link_with_libabt)

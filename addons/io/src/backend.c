@@ -9,6 +9,7 @@
 #include "sources/buffers.h"
 #include "caller.h"
 #include "ring/fixed.h"
+#include "caller.h"
 #include "helpers.h"
 #include "lane.h"
 #include "sources/source.h"
@@ -192,6 +193,7 @@ int abtio_get_info(abtio_info *info)
 
 struct lane *abtioi_lane_for(enum code code)
 {
+    abtioi_assert(code < NUM_CODES && abtioi_is_begun());
     return state.backend == ABTIO_BACKEND_IO_URING && abtioi_lane_knows(code) ? abtioi_lane_self() : NULL;
 }
 
@@ -203,6 +205,7 @@ static struct lane *lane_of(const abtio_op *op)
 
 static int start_elsewhere(abtio_op *op)
 {
+    abtioi_assert(op->told == TOLD_BY_EVENTUAL && !op->helper);
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
     return abtioi_helpers_start(op);
 }
@@ -223,6 +226,7 @@ bool abtioi_start_call(abtio_op *op)
 {
     struct lane *lane = lane_of(op);
 
+    abtioi_assert(!op->shared && is_ult());
     if (lane)
         abtioi_lane_start_call(lane, op);
     return lane != NULL;
@@ -236,6 +240,7 @@ void abtioi_cancel(abtio_op *op)
 {
     int phase = LANE_UNDER_WAY, none = 0;
 
+    abtioi_assert(op->shared || op->code == CODE_waiter);
     /* relaxed: the exchange of the phase hands it over */
     atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
     /* acq_rel: pairs with those in lane.c */
@@ -250,6 +255,7 @@ void abtioi_cancel(abtio_op *op)
 
 void abtioi_leave(abtio_op *op, int why)
 {
+    abtioi_assert(why < 0);
     if (op->code == CODE_waiter)
         abtioi_source_leave(op, why);
     else

@@ -73,6 +73,7 @@ static ssize_t wait_for(abtio_op *op)
  */
 static ssize_t wait_suspended(const abtio_op *op)
 {
+    abtioi_assert(op->lane && !op->shared);
     while (!op->finished)
         ABT_self_suspend();
     return op->result;
@@ -86,6 +87,7 @@ static __thread size_t moved_last __attribute__((tls_model("initial-exec")));
 /* Not inlined: the caller may have been on another native thread before, whose variable it would set. */
 static __attribute__((noinline)) void note_moved(const abtio_op *op)
 {
+    abtioi_assert(op_is_all(op));
     moved_last = op->moved;
 }
 
@@ -105,6 +107,7 @@ size_t abtio_moved(void)
 /* Of one that no lane does. Not inlined: the frame would be on the stacks of all who wait. */
 static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
 {
+    abtioi_assert(!op->lane && !op->shared);
     if (!ult && op->deadline == ABTIO_FOREVER)
         return abtioi_helpers_run(op);
     int code = abtioi_start(op, false);
@@ -133,6 +136,7 @@ static ssize_t call_open(abtio_op *op)
 
 static int call_nb(enum code code, abtio_deadline deadline, const struct args *args, abtio_op **op)
 {
+    abtioi_assert(code < CODE_accept_many);
     if (!abtioi_is_begun())
         return -ENOTCONN;
     abtio_op *made = malloc(sizeof(*made));
@@ -259,6 +263,7 @@ static struct timespec on_realtime(abtio_deadline deadline)
     left = (left > 0 ? left : 0) + time.tv_nsec;
     time.tv_sec += left / 1000000000;
     time.tv_nsec = left % 1000000000;
+    abtioi_assert(time.tv_nsec >= 0 && time.tv_nsec < 1000000000);
     return time;
 }
 
@@ -268,6 +273,7 @@ static int wait_any_by_eventuals(const struct list *list)
     ABT_eventual few[FEW], *eventuals = few;
     int index = -1;
 
+    abtioi_assert(list->num > 0 && list->deadline > 0);
     if (list->num > FEW)
         eventuals = malloc((size_t)list->num * sizeof(*eventuals));
     if (!eventuals)
@@ -279,6 +285,7 @@ static int wait_any_by_eventuals(const struct list *list)
     int code = ABTX_eventual_wait_any(list->num, eventuals, &index, list->deadline == ABTIO_FOREVER ? NULL : &until);
     if (eventuals != few)
         free(eventuals);
+    abtioi_assert(code != ABT_SUCCESS || (index >= 0 && index < list->num && list->ops[index]));
     allow_cancel(before);
     if (code == ABT_SUCCESS)
         return index;

@@ -27,6 +27,7 @@ static inline bool direct_tries(struct direct *direct, const abtio_op *op)
     enum { MOST_IN_A_ROW = 16 };
     unsigned *doubt = direct_doubt(direct, op);
 
+    abtioi_assert(direct->in_a_row <= MOST_IN_A_ROW && !op->shared);
     if (*doubt > 0) {
         --*doubt;
         return false;

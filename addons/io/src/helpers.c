@@ -60,6 +60,7 @@ static void deliver(abtio_op *op, ssize_t result)
 
 static void push(abtio_op *op)
 {
+    abtioi_assert(abtioi_is_held(&lock) && !*helpers.last && !op->helper);
     op->next = NULL;
     *helpers.last = op;
     helpers.last = &op->next;
@@ -69,12 +70,14 @@ static void push(abtio_op *op)
 /* Takes one out of the queue. False: it is not there any more. */
 static bool take_out(abtio_op *op)
 {
+    abtioi_assert(abtioi_is_held(&lock) && !*helpers.last);
     for (abtio_op **at = &helpers.first; *at; at = &(*at)->next) {
         if (*at != op)
             continue;
         *at = op->next;
         if (helpers.last == &op->next)
             helpers.last = at;
+        abtioi_assert(!op->helper && helpers.num_queued > 0);
         helpers.num_queued--;
         return true;
     }
@@ -84,6 +87,7 @@ static bool take_out(abtio_op *op)
 static abtio_op *take_all_out(void)
 {
     abtio_op *all = helpers.first;
+    abtioi_assert(abtioi_is_held(&lock) && !all == (helpers.num_queued == 0));
     helpers.first = NULL;
     helpers.last = &helpers.first;
     helpers.num_queued = 0;
@@ -96,6 +100,7 @@ static void arm(struct helper *helper, int64_t at, long every)
 {
     struct itimerspec when = {.it_interval.tv_nsec = every,
                               .it_value = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000}};
+    abtioi_assert(abtioi_is_held(&lock) && at > 0 && helper->op);
     helper->armed = true;
     timer_settime(helper->timer, TIMER_ABSTIME, &when, NULL);
 }
@@ -103,6 +108,7 @@ static void arm(struct helper *helper, int64_t at, long every)
 static void disarm(struct helper *helper)
 {
     const struct itimerspec never = {.it_interval.tv_nsec = 0};
+    abtioi_assert(abtioi_is_held(&lock));
     if (helper->armed)
         timer_settime(helper->timer, 0, &never, NULL);
     helper->armed = false;
@@ -113,6 +119,7 @@ static bool make_timer(struct helper *helper)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = helper->signal};
     event.sigev_value.sival_ptr = abtioi_signal_mark();
     event._sigev_un._tid = helper->thread;
+    abtioi_assert(helper->thread > 0);
     return timer_create(CLOCK_MONOTONIC, &event, &helper->timer) == 0;
 }
 
@@ -140,6 +147,7 @@ static bool renew_timer(struct helper *helper)
 
 static void begin_op(struct helper *helper, abtio_op *op)
 {
+    abtioi_assert(abtioi_is_held(&lock) && !helper->op && !op->helper);
     helper->op = op;
     op->helper = helper;
     helpers.num_at++;
@@ -148,6 +156,7 @@ static void begin_op(struct helper *helper, abtio_op *op)
 /* It has told the result, or is about to, or somebody else is. */
 static void end_op(struct helper *helper)
 {
+    abtioi_assert(abtioi_is_held(&lock) && helper->op && helper->op->helper == helper && helpers.num_at > 0);
     helper->op->helper = NULL;
     helper->op = NULL;
     helpers.num_at--;
@@ -156,6 +165,7 @@ static void end_op(struct helper *helper)
 
 static void list_add(struct helper *helper)
 {
+    abtioi_assert(abtioi_is_held(&lock) && (!helpers.all || !helpers.all->previous));
     helper->thread = (pid_t)syscall(SYS_gettid);
     helper->previous = NULL;
     helper->next = helpers.all;
@@ -166,6 +176,7 @@ static void list_add(struct helper *helper)
 
 static void list_remove(struct helper *helper)
 {
+    abtioi_assert(!helper->op && (helper->previous ? helper->previous->next : helpers.all) == helper);
     if (helper->next)
         helper->next->previous = helper->previous;
     if (helper->previous)
@@ -185,6 +196,7 @@ static abtio_op *next_op(void)
     until.tv_sec += IDLE_SECONDS;
     int code = 0;
     helpers.num_idle++;
+    abtioi_assert(helpers.num_idle <= helpers.num);
     while (!helpers.first && !helpers.ending && code != ETIMEDOUT)
         code = pthread_cond_timedwait(&work, &lock, &until);
     helpers.num_idle--;
@@ -200,6 +212,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     struct lookup lookup = {.given = op->args.hints};
     struct addrinfo **result = op->args.result;
 
+    abtioi_assert(op->code == CODE_getaddrinfo);
     if (lookup.given) {
         lookup.hints = *lookup.given;
         lookup.given = &lookup.hints;
@@ -257,6 +270,7 @@ static void serve(struct helper *helper, abtio_op *op)
     if (interrupted)
         abtioi_signal_keep_out(helper->signal);
     pthread_mutex_lock(&lock);
+    abtioi_assert(helper->op == op);
     end_op(helper);
     disarm(helper);
     pthread_mutex_unlock(&lock);
@@ -269,6 +283,7 @@ static void serve(struct helper *helper, abtio_op *op)
 /* The lock is held. There is one helper fewer; the list of operations that nobody is left for. */
 static abtio_op *count_down(void)
 {
+    abtioi_assert(abtioi_is_held(&lock) && helpers.num > 0);
     return --helpers.num > 0 ? NULL : take_all_out();
 }
 
@@ -351,6 +366,7 @@ static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* told when libabtio
 /* How many operations no idle helper is about to take. The lock is held, here and below. */
 static unsigned num_waiting(void)
 {
+    abtioi_assert(abtioi_is_held(&lock));
     return helpers.num_queued > helpers.num_idle ? helpers.num_queued - helpers.num_idle : 0;
 }
 
@@ -371,6 +387,7 @@ static bool grow(void)
     unsigned wanted = num_waiting(), more = helpers.num / GROWTH + 1, room = helpers.limit - helpers.num;
     bool made = true;
 
+    abtioi_assert(helpers.num > 0 && helpers.num <= helpers.limit);
     more = wanted < more ? wanted : more;
     more = room < more ? room : more;
     if (more == 0)
@@ -381,6 +398,7 @@ static bool grow(void)
     while (missing > 0 && (made = make_thread(helper_main) == 0))
         missing--;
     pthread_mutex_lock(&lock);
+    abtioi_assert(missing <= helpers.num);
     helpers.num -= missing;
     return made;
 }
@@ -400,6 +418,7 @@ static void *watcher_main(void *unused)
 
     (void)unused;
     pthread_mutex_lock(&lock);
+    abtioi_assert(helpers.watched);
     uint64_t seen = helpers.num_ended;
     while (look_later(), num_waiting() > 0 && !helpers.ending) {
         bool gets_on = helpers.num_ended != seen || grow();
@@ -459,6 +478,7 @@ ssize_t abtioi_helpers_run(abtio_op *op)
     sigset_t before;
     ssize_t result = -ECANCELED;
 
+    abtioi_assert(op->deadline == ABTIO_FOREVER && !op->shared && !op->lane);
     pthread_mutex_lock(&lock);
     bool begins = !helpers.ending;
     if (begins) {
@@ -486,6 +506,7 @@ ssize_t abtioi_helpers_run(abtio_op *op)
 
 void abtioi_helpers_leave(abtio_op *op, int why)
 {
+    abtioi_assert(op->code == CODE_getaddrinfo && why < 0);
     pthread_mutex_lock(&lock);
     bool ends = op->helper || take_out(op);
     if (op->helper)
@@ -513,6 +534,7 @@ void abtioi_helpers_cancel(abtio_op *op)
 int abtioi_helpers_begin(unsigned max_threads, int signal)
 {
     enum { MAX = 1024, LIMIT = 16384 }; /* unless the program says how many */
+    abtioi_assert(helpers.num == 0 && helpers.num_at == 0 && !helpers.first && !helpers.all);
     helpers.max = max_threads ? max_threads : MAX;
     helpers.limit = max_threads ? max_threads : LIMIT;
     helpers.ending = helpers.told = false;
@@ -522,6 +544,7 @@ int abtioi_helpers_begin(unsigned max_threads, int signal)
 /* Tells a thread that its operation is to end, and interrupts its system call. The lock is held. */
 static void hurry(const struct helper *helper)
 {
+    abtioi_assert(abtioi_is_held(&lock));
     if (!helper->op || helper->op->code == CODE_getaddrinfo || helper->op->code == CODE_blocking)
         return;                                                                  /* those run to their end */
     atomic_store_explicit(&helper->op->ended, -ECANCELED, memory_order_relaxed); /* relaxed: see cancel */

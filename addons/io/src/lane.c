@@ -59,9 +59,11 @@ static void count(_Atomic(uint64_t) *counter, int change)
 /* ---- Submissions ----------------------------------------------------------------------------------------------- */
 
 static void lane_reap(struct lane *lane);
+static bool is_forgotten(const struct lane *lane);
 
 static void lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
 {
+    abtioi_assert(lane->refused || (lane == self && !is_forgotten(lane)));
     if (!lane->refused)
         lane->refused = abtioi_ring_enter(&lane->ring, completions, nanoseconds) < 0;
 }
@@ -82,6 +84,7 @@ static void submit(struct lane *lane, abtio_op *op)
 {
     bool linked = op->deadline != ABTIO_FOREVER && op->code != CODE_sleep;
 
+    abtioi_assert(op->lane == lane && !op->over && (!op->polling || op_ready(op) != 0));
     op->kept = !make_room(lane, 2);
     if (op->kept)
         return;
@@ -127,6 +130,7 @@ static bool leave_way(abtio_op *op, int phase)
 
 static void come(struct lane *lane, abtio_op *op)
 {
+    abtioi_assert(lane == self && op->lane == lane && !lane->ending && (!lane->all || lane->all->link == &lane->all));
     count(&lane->in_flight, 1);
     op->later = lane->all;
     op->link = &lane->all;
@@ -137,6 +141,7 @@ static void come(struct lane *lane, abtio_op *op)
 
 static void leave(struct lane *lane, abtio_op *op)
 {
+    abtioi_assert(*op->link == op && (!op->later || op->later->link == &op->later));
     count(&lane->in_flight, -1);
     *op->link = op->later;
     if (op->later)
@@ -152,6 +157,7 @@ static void deliver(struct lane *lane, abtio_op *op, ssize_t result)
 /* The result is known. One whose end has been asked for is kept until it is found in the list of those. */
 static void settle(struct lane *lane, abtio_op *op, ssize_t result)
 {
+    abtioi_assert(op->lane == lane && !op->over);
     op->result = result;
     /* relaxed: TAKEN is written by this thread */
     if (leave_way(op, LANE_OVER) || atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_TAKEN)
@@ -163,6 +169,7 @@ static void settle(struct lane *lane, abtio_op *op, ssize_t result)
 /* Hands an operation to the helpers, if nobody has asked for its end. A source does that by itself. */
 static void hand_over(struct lane *lane, abtio_op *op)
 {
+    abtioi_assert(op->lane == lane && !op->over);
     op->polling = false;
     if (op->told == TOLD_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
         abtioi_fifo_drop(op);
@@ -198,7 +205,9 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
 {
     ssize_t result = submit_result(op, answer);
 
+    abtioi_assert(op->lane == lane && !op->over && *op->link == op);
     if (flags & (IORING_CQE_F_MORE | IORING_CQE_F_BUFFER)) {
+        abtioi_assert(op->told == TOLD_TO_SOURCE);
         abtioi_source_bring(op, answer, abtioi_submit_place(flags));
         if (flags & IORING_CQE_F_MORE)
             return;
@@ -230,6 +239,7 @@ static void lane_reap(struct lane *lane)
 {
     struct io_uring_cqe *cqe;
 
+    abtioi_assert(lane == self || is_forgotten(lane));
     lane->num_reaps++;
     while ((cqe = ring_first(&lane->ring))) {
         uint64_t of = cqe->user_data;
@@ -266,6 +276,7 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 
 void abtioi_lane_cancel(abtio_op *op)
 {
+    abtioi_assert(op->shared && op->lane && op->code != CODE_waiter);
     abtioi_lane_ask(op->lane, op);
 }
 
@@ -282,6 +293,9 @@ static void take_cancels(struct lane *lane)
             op = next;
             continue;
         }
+        /* relaxed: as below, and the list orders what came before */
+        abtioi_assert(op->shared && op->lane == lane &&
+                      atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_ASKED);
         atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for this thread */
         if (op->over)
             deliver(lane, op, op->result);
@@ -304,6 +318,7 @@ static bool is_forgotten(const struct lane *lane)
  */
 static void give_ring_up(struct lane *lane)
 {
+    abtioi_assert(lane->refused && !is_forgotten(lane));
     lane_reap(lane);
     for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
         uint64_t of = lane->ring.sqes[at & lane->ring.sq_mask].user_data;
@@ -328,6 +343,7 @@ static ABT_bool lane_look(struct lane *lane)
 {
     bool gives_up = lane->refused && !is_forgotten(lane);
 
+    abtioi_assert(lane == self || is_forgotten(lane));
     if (gives_up)
         give_ring_up(lane);
     lane->direct.in_a_row = 0;
@@ -377,6 +393,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
         abtioi_native_wait_fd(fd, left);
         return;
     }
+    abtioi_assert(lane == self && fd >= 0);
     take_cancels(lane);
     if (lane->wake_fd != fd && make_room(lane, 1)) {
         struct io_uring_sqe *sqe = ring_next(&lane->ring);
@@ -393,6 +410,7 @@ static int lane_begin(void *arg, void **data)
     struct lane *lane = calloc(1, sizeof(*lane));
 
     (void)arg;
+    abtioi_assert(!self && lanes.entries > 0);
     if (!lane)
         return ABT_ERR_MEM;
     lane->wake_fd = -1;
@@ -413,9 +431,11 @@ static int lane_begin(void *arg, void **data)
  */
 static void cancel_each(struct lane *lane)
 {
+    abtioi_assert(lane->ending);
     for (abtio_op *op = lane->all, *next; op; op = next) {
         unsigned before = lane->num_reaps;
         next = op->later;
+        abtioi_assert(op->lane == lane && *op->link == op);
         if (op->drained || op->over)
             continue;
         op->drained = true;
@@ -437,6 +457,7 @@ static void drain(struct lane *lane)
 {
     enum { MS = 1000000 };
 
+    abtioi_assert(!lane->ending);
     lane->ending = true;
     cancel_each(lane);
     /* acquire: pairs with the release in abtioi_lane_ask */
@@ -450,6 +471,7 @@ static void drain(struct lane *lane)
         if (lane->refused && !is_forgotten(lane))
             give_ring_up(lane);
     }
+    abtioi_assert(!lane->all);
     self = NULL;
     abtioi_lane_list_remove(&lane->place);
     if (!is_forgotten(lane))
@@ -492,11 +514,13 @@ struct lane *abtioi_lane_self(void)
 
 bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
 {
+    abtioi_assert(lane == self && !is_forgotten(lane));
     return abtioi_group_make(&lane->ring, set);
 }
 
 void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set)
 {
+    abtioi_assert(lane == self || is_forgotten(lane));
     abtioi_group_end(&lane->ring, set);
 }
 
@@ -507,6 +531,7 @@ bool abtioi_lane_is_open(const struct lane *lane)
 
 void abtioi_lane_start(abtio_op *op)
 {
+    abtioi_assert(op->lane == self);
     op->lane->idle_soon = false;
     come(op->lane, op);
     submit(op->lane, op);
@@ -529,6 +554,7 @@ void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     bool alone = is_alone();
 
+    abtioi_assert(lane == self && !op->shared);
     op->lane = lane;
     abtioi_lane_start(op);
     if (alone && is_done_directly(lane, op))
@@ -548,6 +574,7 @@ int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
 {
     static const ABTX_driver_ops ops = {.start = lane_begin, .end = lane_end, .poll = lane_poll, .wait = lane_wait};
 
+    abtioi_assert(entries > 0 && (entries & (entries - 1)) == 0);
     if (lanes.driver)
         ABTX_driver_free(&lanes.driver); /* left from before a fork() */
     int code = abtioi_ring_try(entries, &lanes.single_issuer, reason, size);
@@ -563,6 +590,7 @@ int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
 
 void abtioi_lanes_end(void)
 {
+    abtioi_assert(lanes.driver);
     atomic_store(&lanes.ending, true); /* seq_cst: as good as any */
     ABTX_driver_free(&lanes.driver);
 }

@@ -11,6 +11,8 @@ static struct {
 void abtioi_lane_list_add(struct lane_place *place)
 {
     pthread_mutex_lock(&list.lock);
+    abtioi_assert(place->lane && place->in_flight && place->enters);
+    abtioi_assert(!list.all || !list.all->previous);
     place->previous = NULL;
     place->next = list.all;
     if (list.all)
@@ -22,6 +24,8 @@ void abtioi_lane_list_add(struct lane_place *place)
 void abtioi_lane_list_remove(struct lane_place *place)
 {
     pthread_mutex_lock(&list.lock);
+    abtioi_assert(!place->next || place->next->previous == place);
+    abtioi_assert(!place->previous || place->previous->next == place);
     if (place->next)
         place->next->previous = place->previous;
     if (place->previous)
@@ -59,6 +63,7 @@ void abtioi_lane_list_after_fork(void)
 
 void abtioi_lane_list_forget(void (*forget)(struct lane *lane))
 {
+    abtioi_assert(abtioi_is_held(&list.lock));
     for (const struct lane_place *place = list.all; place; place = place->next)
         forget(place->lane);
     list.all = NULL;

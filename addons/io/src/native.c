@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "debug.h"
 
 static atomic_uint delivered; /* counts what sleepers may want to look at */
 static atomic_uint sleepers;
@@ -27,6 +28,7 @@ void abtioi_native_wait(int (*look)(void *arg), void *arg)
 {
     const struct timespec most = {.tv_nsec = 1000000};
 
+    abtioi_assert(look);
     atomic_fetch_add(&sleepers, 1); /* seq_cst: before the look, as well as can be */
     for (;;) {
         unsigned seen = atomic_load(&delivered); /* seq_cst: before the look, with abtioi_native_wake */
@@ -41,5 +43,7 @@ void abtioi_native_wait_fd(int fd, int64_t nanoseconds)
 {
     struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+    abtioi_assert(fd >= 0);
     ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
 }

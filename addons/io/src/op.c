@@ -17,6 +17,7 @@ const struct call_kind abtioi_call_kinds[NUM_CODES] = {
 
 bool abtioi_op_is_late(const abtio_op *op)
 {
+    abtioi_assert(op->deadline > 0);
     return op->deadline != ABTIO_FOREVER && abtio_after(0) >= op->deadline;
 }
 
@@ -25,6 +26,7 @@ static bool advance(abtio_op *op, size_t size)
 {
     size_t left = op->args.size;
 
+    abtioi_assert(op_is_all(op));
     op->moved += size;
     if (size == 0 || size >= left) /* more: of a datagram that is cut off, with MSG_TRUNC */
         return false;
@@ -41,6 +43,7 @@ enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
 
     /* relaxed: who has set it does not hand over anything else by it */
     int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
+    abtioi_assert(op->code < NUM_CODES && (ended == 0 || ended == -ECANCELED));
     if (*result == -EINTR || *result == -ECANCELED) {
         if (!ended && abtioi_op_is_late(op))
             ended = -ETIMEDOUT;
@@ -63,12 +66,15 @@ enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
 
 void abtioi_op_use_eventual(abtio_op *op)
 {
+    abtioi_assert(!op->helper);
     op->told = TOLD_BY_EVENTUAL;
     memset(&op->done, 0, sizeof(op->done)); /* as the static initialiser does */
 }
 
 void abtioi_op_deliver(abtio_op *op, ssize_t result)
 {
+    abtioi_assert(op->told == TOLD_BY_EVENTUAL || !op->finished);
+    abtioi_assert(op->told != TOLD_BY_RESUME || op->waiter != ABT_THREAD_NULL);
     op->result = result;
     if (op->told == TOLD_BY_EVENTUAL) {
         ABT_eventual_set(op_eventual(op), NULL, 0);

@@ -18,6 +18,7 @@
 #include "abt.h"
 #include "abtio.h"
 #include "calls.h"
+#include "debug.h"
 
 #define CALL(type, name, ...) CODE_##name,
 /* Beside the calls: what a source consists of, and what a lane is asked to do (sources/). */
@@ -100,6 +101,7 @@ static inline abtio_deadline op_deadline(abtio_deadline deadline)
 /* Sets what stands before the arguments. Few bytes: of more gcc makes a `rep stos`, which is slow to begin. */
 static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline)
 {
+    abtioi_assert(code < NUM_CODES);
     memset(op, 0, offsetof(abtio_op, args));
     op->code = code;
     op->deadline = op_deadline(deadline);
@@ -122,6 +124,7 @@ extern const struct call_kind abtioi_call_kinds[NUM_CODES];
 /* POLLIN or POLLOUT: what the call waits for. */
 static inline unsigned op_ready(const abtio_op *op)
 {
+    abtioi_assert(op->code < NUM_CODES);
     return abtioi_call_kinds[op->code].ready;
 }
 
@@ -179,6 +182,7 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result);
 
 static inline ABT_eventual op_eventual(abtio_op *op)
 {
+    abtioi_assert(op->told == TOLD_BY_EVENTUAL || op->told == TOLD_TO_SOURCE);
     return ABT_EVENTUAL_MEMORY_GET_HANDLE(&op->done);
 }
 

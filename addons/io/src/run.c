@@ -93,6 +93,7 @@ static ssize_t run_recv_one(abtio_op *op)
     struct abtio_buffers *pool = op->args.out2;
     void *buf = abtioi_buffers_take(pool);
 
+    abtioi_assert(op->args.size == pool->size);
     if (!buf)
         return -ENOBUFS;
     ssize_t result = recv(op->args.fd, buf, op->args.size, MSG_DONTWAIT);
@@ -142,6 +143,7 @@ ssize_t abtioi_run_once(abtio_op *op)
     int flags = (int)a->flags;
     ssize_t result;
 
+    abtioi_assert(op->code < CODE_accept_many || op->code == CODE_recv_one);
     switch (op->code) {
     case CODE_close: return run_close(a->fd);
     case CODE_connect: return run_connect(op);
@@ -189,6 +191,7 @@ int abtioi_run_reason(abtio_op *op)
 {
     /* relaxed: nothing else is handed over by it */
     int ended = atomic_load_explicit(&op->ended, memory_order_relaxed);
+    abtioi_assert(ended == 0 || ended == -ECANCELED);
     if (!ended && abtioi_op_is_late(op))
         ended = -ETIMEDOUT;
     return ended;
@@ -208,6 +211,7 @@ ssize_t abtioi_run(abtio_op *op)
             return result;
         short found;
         if (next == NEXT_POLL) {
+            abtioi_assert(op_ready(op) != 0);
             int code = poll_for(op->args.fd, op_ready(op), &found);
             if (code < 0 && code != -EINTR)
                 return code;

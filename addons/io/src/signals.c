@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "debug.h"
 
 static int taken;
 static struct sigaction before[NSIG]; /* the program's; written before ours is there */
@@ -97,6 +98,7 @@ void abtioi_signal_end(void)
 
 int abtioi_signal(void)
 {
+    abtioi_assert(taken >= SIGRTMIN && taken <= SIGRTMAX);
     if (!is_ours(taken))
         (void)take_free(); /* without one the program's handler hears of its own signal */
     return taken;
@@ -110,6 +112,8 @@ void *abtioi_signal_mark(void)
 static void set_mask(int how, int number, sigset_t *old)
 {
     sigset_t set;
+
+    abtioi_assert(number >= SIGRTMIN && number <= SIGRTMAX);
     sigemptyset(&set);
     sigaddset(&set, number);
     pthread_sigmask(how, &set, old);
@@ -128,6 +132,8 @@ void abtioi_signal_keep_out(int number)
 void abtioi_signal_send(int number, pid_t thread)
 {
     siginfo_t info;
+
+    abtioi_assert(number >= SIGRTMIN && number <= SIGRTMAX && thread > 0);
     memset(&info, 0, sizeof(info));
     info.si_signo = number;
     info.si_code = SI_QUEUE;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "debug.h"
 
 /* Of larger descriptors nothing is remembered. */
 enum { DRAINED_MOST = 4096 };
@@ -25,6 +26,7 @@ static inline void drained_set(struct drained *drained, int fd, bool is)
 {
     uint64_t bit = UINT64_C(1) << ((unsigned)fd % 64);
 
+    abtioi_assert(fd >= 0);
     if ((unsigned)fd >= DRAINED_MOST)
         return;
     drained->words[fd / 64] = is ? drained->words[fd / 64] | bit : drained->words[fd / 64] & ~bit;

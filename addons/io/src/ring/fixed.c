@@ -16,6 +16,7 @@ static uint64_t next_version_locked(unsigned what)
 {
     uint64_t next = fixed_version() + 1;
 
+    abtioi_assert(what < FIXED_ALL && abtioi_is_held(&abtioi_fixed.lock));
     abtioi_fixed.recent[next % FIXED_RECENT] = (uint16_t)what;
     atomic_store_explicit(&abtioi_fixed_version, next, memory_order_relaxed); /* relaxed: see fixed_version */
     return next;
@@ -24,8 +25,10 @@ static uint64_t next_version_locked(unsigned what)
 /* Rings that hold what has been taken out let go of it at their streams' next look at events: an idle one looks now. */
 static void wake_holders_locked(void)
 {
-    for (struct fixed_table *table = abtioi_fixed.tables; table; table = table->next)
+    for (struct fixed_table *table = abtioi_fixed.tables; table; table = table->next) {
+        abtioi_assert(table->joined && table->xstream);
         ABTX_xstream_wake(table->xstream);
+    }
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -33,6 +36,7 @@ static void wake_holders_locked(void)
 /* The place of the range that begins there, or NULL. */
 static struct fixed_memory *find_memory_locked(uintptr_t addr)
 {
+    abtioi_assert(abtioi_is_held(&abtioi_fixed.lock));
     for (int i = 0; i < FIXED_MEMORY; i++) {
         struct fixed_memory *memory = &abtioi_fixed.memory[i];
         if (memory->size > 0 && memory->addr == addr)
@@ -43,6 +47,7 @@ static struct fixed_memory *find_memory_locked(uintptr_t addr)
 
 static int add_memory_locked(uintptr_t addr, size_t size)
 {
+    abtioi_assert(size > 0 && size <= most_size);
     if (find_memory_locked(addr))
         return -EEXIST;
     for (int i = 0; i < FIXED_MEMORY; i++) {
@@ -89,6 +94,7 @@ int abtio_unregister_memory(void *addr)
 /* Puts a descriptor into the set, or takes it out: 0, or this error: it is so already. */
 static int change_file(int fd, bool known, int error)
 {
+    abtioi_assert(fd >= 0 && fd < FIXED_FILES);
     pthread_mutex_lock(&abtioi_fixed.lock);
     struct fixed_file *file = &abtioi_fixed.files[fd];
     bool changes = file->known != known;
@@ -159,6 +165,7 @@ void abtioi_fixed_tell(abtio_info *info)
 /* Rings are gone. */
 static void empty(void)
 {
+    abtioi_assert(abtioi_is_held(&abtioi_fixed.lock));
     memset(abtioi_fixed.memory, 0, sizeof(abtioi_fixed.memory));
     memset(abtioi_fixed.files, 0, sizeof(abtioi_fixed.files));
     memset(&abtioi_fixed.ended, 0, sizeof(abtioi_fixed.ended));

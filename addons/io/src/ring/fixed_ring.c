@@ -40,6 +40,8 @@ static void renew_memory(struct ring *ring, unsigned place, const struct fixed_m
     struct fixed_table *table = &ring->fixed;
     struct iovec none = {0}, range = {.iov_base = (void *)memory->addr, .iov_len = memory->size};
 
+    abtioi_assert(place < FIXED_MEMORY && memory->size <= UINTPTR_MAX - memory->addr);
+    abtioi_assert(table->begin[place] <= table->end[place]);
     if (table->end[place])
         put(ring, IORING_REGISTER_BUFFERS_UPDATE, place, &none);
     table->begin[place] = table->end[place] = 0;
@@ -62,6 +64,7 @@ static void renew_file(struct ring *ring, unsigned fd, bool known)
     int none = -1, descriptor = (int)fd;
     uint64_t *word = &table->has_file[fd / 64], bit = UINT64_C(1) << fd % 64;
 
+    abtioi_assert(fd < FIXED_FILES);
     if (*word & bit)
         put(ring, IORING_REGISTER_FILES_UPDATE2, fd, &none);
     *word &= ~bit;
@@ -80,6 +83,7 @@ static void renew_file(struct ring *ring, unsigned fd, bool known)
 static uint64_t changed_locked(unsigned what)
 {
     const struct fixed_set *set = &abtioi_fixed;
+    abtioi_assert(what < FIXED_ALL && abtioi_is_held(&abtioi_fixed.lock));
     return what < FIXED_MEMORY ? set->memory[what].changed : set->files[what - FIXED_MEMORY].changed;
 }
 
@@ -98,6 +102,7 @@ static void renew_changed_locked(struct ring *ring)
 {
     uint64_t seen = ring->fixed.version, now = fixed_version();
 
+    abtioi_assert(seen <= now);
     if (now - seen <= FIXED_RECENT) {
         for (uint64_t version = seen + 1; version <= now; version++) {
             unsigned what = abtioi_fixed.recent[version % FIXED_RECENT];
@@ -115,6 +120,7 @@ static void renew_changed_locked(struct ring *ring)
 
 static void join_locked(struct fixed_table *table, ABT_xstream xstream)
 {
+    abtioi_assert(xstream != ABT_XSTREAM_NULL && abtioi_is_held(&abtioi_fixed.lock));
     if (table->joined)
         return;
     table->joined = true;
@@ -148,12 +154,14 @@ static bool takes_file(unsigned opcode)
 
 static bool has_file(const struct fixed_table *table, int fd)
 {
+    abtioi_assert(table->num_files <= FIXED_FILES);
     return (unsigned)fd < table->num_files && table->has_file[fd / 64] >> fd % 64 & 1;
 }
 
 /* The place of the range in which a buffer lies as a whole, or -1. */
 static int place_of(const struct fixed_table *table, uint64_t addr, uint64_t size)
 {
+    abtioi_assert(table->num_memory <= FIXED_MEMORY);
     for (unsigned i = 0; i < table->num_memory; i++) {
         if (addr >= table->begin[i] && addr < table->end[i] && size <= table->end[i] - addr)
             return (int)i;
@@ -165,6 +173,7 @@ static void use_memory(struct fixed_table *table, struct io_uring_sqe *sqe)
 {
     int place = place_of(table, sqe->addr, sqe->len);
 
+    abtioi_assert(sqe->opcode == IORING_OP_READ || sqe->opcode == IORING_OP_WRITE);
     if (place < 0)
         return;
     sqe->opcode = sqe->opcode == IORING_OP_READ ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED;

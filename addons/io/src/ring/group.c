@@ -27,6 +27,8 @@ bool abtioi_group_make(struct ring *ring, struct buffer_set *set)
     struct io_uring_buf_reg group = {
         .ring_addr = (uintptr_t)set->memory, .ring_entries = set->pool->entries, .bgid = (uint16_t)set->pool->id};
 
+    abtioi_assert(set->memory && !set->lane && !set->lost && abtioi_is_held(&set->pool->lock));
+    abtioi_assert(set->pool->id <= UINT16_MAX && (set->pool->entries & (set->pool->entries - 1)) == 0);
     memset(set->memory, 0, sizeof(struct io_uring_buf)); /* where the tail lies */
     set->tail = 0;
     if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_PBUF_RING, &group, 1) < 0)
@@ -41,8 +43,11 @@ void abtioi_group_end(struct ring *ring, struct buffer_set *set)
     struct io_uring_buf_reg group = {.bgid = (uint16_t)set->pool->id};
     struct buffer_set **link = &ring->sets;
 
-    while (*link != set)
+    abtioi_assert(abtioi_is_held(&set->pool->lock));
+    while (*link != set) {
+        abtioi_assert(*link);
         link = &(*link)->later;
+    }
     *link = set->later;
     syscall(SYS_io_uring_register, ring->fd, IORING_UNREGISTER_PBUF_RING, &group, 1);
 }
@@ -52,6 +57,7 @@ void abtioi_group_add(struct buffer_set *set, unsigned place)
     struct io_uring_buf_ring *ring = (struct io_uring_buf_ring *)(void *)set->memory;
     struct io_uring_buf *entry = &ring->bufs[set->tail & (set->pool->entries - 1)];
 
+    abtioi_assert(set->lane && place < set->pool->num && abtioi_is_held(&set->pool->lock));
     entry->addr = (uintptr_t)buffer_data(buffer_at(set, place));
     entry->len = (uint32_t)set->pool->size;
     entry->bid = (uint16_t)place;

@@ -67,6 +67,8 @@ static void ring_find(struct ring *ring, const struct io_uring_params *params)
     char *map = ring->map;
     unsigned *array = (unsigned *)(map + params->sq_off.array);
 
+    abtioi_assert(params->sq_entries > 0 && (params->sq_entries & (params->sq_entries - 1)) == 0);
+    abtioi_assert(params->cq_entries > 0 && (params->cq_entries & (params->cq_entries - 1)) == 0);
     ring->sq_head = (_Atomic(unsigned) *)(map + params->sq_off.head);
     ring->sq_tail = (_Atomic(unsigned) *)(map + params->sq_off.tail);
     ring->sq_flags = (_Atomic(unsigned) *)(map + params->sq_off.flags);
@@ -86,6 +88,7 @@ static void ring_register(struct ring *ring)
 {
     struct io_uring_rsrc_update update = {.offset = UINT32_MAX, .data = (uint64_t)ring->fd};
 
+    abtioi_assert(ring->fd >= 0);
     if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_RING_FDS, &update, 1) != 1)
         return;
     ring->enter_fd = (int)update.offset;
@@ -135,8 +138,10 @@ static void ring_unregister(const struct ring *ring)
 
 void abtioi_ring_destroy(struct ring *ring)
 {
+    abtioi_assert(ring->fd >= 0);
     abtioi_sets_leave(&ring->sets, false);
     abtioi_fixed_leave(&ring->fixed);
+    abtioi_assert(!ring->sets && !ring->fixed.joined);
     munmap(ring->sqes, ring->sqes_size);
     munmap(ring->map, ring->map_size);
     ring_unregister(ring);
@@ -157,6 +162,7 @@ void abtioi_ring_forget(struct ring *ring)
 
 void abtioi_ring_abandon(struct ring *ring)
 {
+    abtioi_assert(ring->fd >= 0);
     abtioi_sets_leave(&ring->sets, true);
     abtioi_fixed_leave(&ring->fixed);
     ring_unregister(ring);
@@ -234,6 +240,7 @@ int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanosecon
     unsigned flags = ring->enter_flags | IORING_ENTER_GETEVENTS;
     bool waits = completions > 0;
 
+    abtioi_assert(ring->fd >= 0 && ring_unsubmitted(ring) <= ring->sq_entries);
     if (waits && ring->waits_apart)
         return wait_apart(ring, nanoseconds);
     /* release: pairs with the kernel's acquire of the tail; the submissions are written */
@@ -245,6 +252,7 @@ int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanosecon
                          waits ? flags | IORING_ENTER_EXT_ARG : flags, waits ? &arg : NULL, waits ? sizeof(arg) : 0);
     if (taken < 0)
         return is_passing(errno) ? 0 : -errno;
+    abtioi_assert((unsigned)taken <= ring_unsubmitted(ring));
     ring->submitted += (unsigned)taken;
     return 0;
 }

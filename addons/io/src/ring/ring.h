@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "debug.h"
 #include "ring/fixed.h"
 
 struct ring {
@@ -67,12 +68,14 @@ static inline unsigned ring_unsubmitted(const struct ring *ring)
 /* Places for submissions that are left. */
 static inline unsigned ring_room(const struct ring *ring)
 {
+    abtioi_assert(ring_unsubmitted(ring) <= ring->sq_entries);
     return ring->sq_entries - ring_unsubmitted(ring);
 }
 
 /* A submission to fill in; there is room. */
 static inline struct io_uring_sqe *ring_next(struct ring *ring)
 {
+    abtioi_assert(ring_room(ring) > 0);
     return &ring->sqes[ring->tail++ & ring->sq_mask];
 }
 

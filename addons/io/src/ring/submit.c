@@ -7,6 +7,7 @@
 /* What most operations consist of. */
 static void fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr, size_t len, uint64_t off)
 {
+    abtioi_assert(opcode > IORING_OP_NOP && opcode < IORING_OP_LAST);
     memset(sqe, 0, sizeof(*sqe));
     sqe->opcode = (uint8_t)opcode;
     sqe->fd = fd;
@@ -34,6 +35,7 @@ static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
 {
     int64_t until = op->args.offset < op->deadline ? op->args.offset : op->deadline;
 
+    abtioi_assert(op->code == CODE_sleep && until > 0);
     op->time.tv_sec = until / 1000000000;
     op->time.tv_nsec = until % 1000000000;
     fill(sqe, IORING_OP_TIMEOUT, -1, &op->time, 1, 0);
@@ -46,6 +48,7 @@ static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
  */
 static void fill_recv_many(struct io_uring_sqe *sqe, const struct args *a)
 {
+    abtioi_assert(a->fd2 >= 0 && a->fd2 <= UINT16_MAX);
     fill(sqe, IORING_OP_RECV, a->fd, NULL, abtioi_group_goes_on ? 0 : a->size, 0);
     sqe->flags = IOSQE_BUFFER_SELECT;
     sqe->buf_group = (uint16_t)a->fd2;
@@ -86,6 +89,7 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
     const struct args *a = &op->args;
     uint64_t offset = (uint64_t)a->offset;
 
+    abtioi_assert(submit_knows(op->code) && !op->polling);
     switch (op->code) {
     case CODE_read:
     case CODE_read_all:
@@ -118,6 +122,7 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
 /* The kernel reads the time when it takes the submission. */
 void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op)
 {
+    abtioi_assert(op->deadline > 0 && op->deadline != ABTIO_FOREVER);
     op->time.tv_sec = op->deadline / 1000000000;
     op->time.tv_nsec = op->deadline % 1000000000;
     fill(sqe, IORING_OP_LINK_TIMEOUT, -1, &op->time, 1, 0);
@@ -132,11 +137,13 @@ void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
 
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 {
+    abtioi_assert(op->lane && op->code != CODE_waiter && op->code != CODE_wish);
     fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
 }
 
 void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
 {
+    abtioi_assert(sqe->opcode == IORING_OP_RECV);
     if (sqe->msg_flags == 0)
         sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
 }

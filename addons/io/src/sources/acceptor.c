@@ -16,7 +16,7 @@ static struct result *keep_connection(struct source *source, int value, void *bu
 {
     struct result *kept = value < 0 ? NULL : malloc(sizeof(*kept));
 
-    (void)source;
+    abtioi_assert(!buf && abtioi_is_held(source->lock));
     if (kept)
         *kept = (struct result){.value = value, .buf = buf};
     else if (value >= 0)
@@ -32,6 +32,7 @@ static void free_place(struct result *kept)
 static void close_connection(struct source *source, struct result *kept)
 {
     (void)source;
+    abtioi_assert(kept->value >= 0);
     close(kept->value);
     free_place(kept);
 }

@@ -43,8 +43,11 @@ static void list_remove(struct abtio_buffers *pool)
 {
     pthread_mutex_lock(&pools.lock);
     struct abtio_buffers **link = &pools.all;
-    while (*link != pool)
+    abtioi_assert(pools.ids[pool->id / 64] >> pool->id % 64 & 1);
+    while (*link != pool) {
+        abtioi_assert(*link);
         link = &(*link)->next;
+    }
     *link = pool->next;
     pools.ids[pool->id / 64] &= ~(UINT64_C(1) << pool->id % 64);
     pthread_mutex_unlock(&pools.lock);
@@ -67,6 +70,7 @@ static size_t set_size(const struct abtio_buffers *pool)
 /* Pages that nobody has written to cost nothing, so that all are made at once. */
 static bool set_init(struct buffer_set *set, struct abtio_buffers *pool)
 {
+    abtioi_assert(!set->memory && !set->first_put_off);
     void *memory =
         mmap(NULL, set_size(pool), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -92,6 +96,7 @@ static void set_free(struct buffer_set *set)
 {
     struct buffer_set **link = &set->pool->sets;
 
+    abtioi_assert(abtioi_is_held(&set->pool->lock) && set->pool->freed && !set->asked && !set->first_put_off);
     while (*link != set)
         link = &(*link)->next;
     *link = set->next;
@@ -104,6 +109,7 @@ static struct buffer_set *set_for_lane(struct abtio_buffers *pool)
 {
     struct buffer_set *set = pool->sets;
 
+    abtioi_assert(abtioi_is_held(&pool->lock) && !pool->freed);
     while (set && (set->lane || set->lost || set->asked))
         set = set->next;
     if (set)
@@ -146,6 +152,7 @@ struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane
 
 static void *take(struct buffer_set *set, struct buffer *buffer)
 {
+    abtioi_assert(abtioi_is_held(&set->pool->lock) && set->num_free > 0 && !buffer->out);
     set->num_free--;
     set->used = true;
     buffer->set = set;
@@ -164,6 +171,7 @@ void abtioi_set_put(struct buffer_set *set, void *buf)
     struct buffer *buffer = buffer_of(buf);
     struct abtio_buffers *pool = set->pool;
 
+    abtioi_assert(abtioi_is_held(&pool->lock) && buffer->out && buffer->set == set && pool->num_out > 0);
     buffer->out = false;
     pool->num_out--;
     if (set == &pool->plain) {
@@ -175,6 +183,7 @@ void abtioi_set_put(struct buffer_set *set, void *buf)
         return; /* the set's next lane provides it */
     }
     set->num_free++;
+    abtioi_assert(set->num_free <= pool->num);
 }
 
 void *abtioi_buffers_take(struct abtio_buffers *pool)
@@ -198,6 +207,7 @@ void *abtioi_buffers_take(struct abtio_buffers *pool)
 
 void abtioi_set_put_off(struct buffer_set *set, struct source *source)
 {
+    abtioi_assert(abtioi_is_held(source->lock) && !*set->last_put_off && set->num_free == 0);
     source->later = NULL;
     *set->last_put_off = source;
     set->last_put_off = &source->later;
@@ -207,6 +217,7 @@ void abtioi_set_forget(struct buffer_set *set, const struct source *source)
 {
     struct source **link = &set->first_put_off;
 
+    abtioi_assert(abtioi_is_held(source->lock) && source->put_off);
     while (*link != source)
         link = &(*link)->later;
     *link = source->later;
@@ -218,6 +229,7 @@ static struct source *take_all_put_off(struct buffer_set *set)
 {
     struct source *all = set->first_put_off;
 
+    abtioi_assert(abtioi_is_held(&set->pool->lock));
     set->first_put_off = NULL;
     set->last_put_off = &set->first_put_off;
     return all;
@@ -226,6 +238,7 @@ static struct source *take_all_put_off(struct buffer_set *set)
 /* The lock is held. */
 static void ask(struct buffer_set *set)
 {
+    abtioi_assert(abtioi_is_held(&set->pool->lock) && set->lane);
     if (set->asked)
         return;
     set->asked = true;
@@ -257,7 +270,7 @@ int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
 static void leave_pool(struct abtio_buffers *pool)
 {
     bool last = pool->freed && !pool->sets;
-
+    abtioi_assert(!last || (pool->num_out == 0 && pool->num_receivers == 0));
     pthread_mutex_unlock(&pool->lock);
     if (!last)
         return;
@@ -273,6 +286,7 @@ void abtioi_set_serve(abtio_op *wish, struct lane *lane)
     struct abtio_buffers *pool = set->pool;
 
     pthread_mutex_lock(&pool->lock);
+    abtioi_assert(wish->code == CODE_wish && set->asked);
     set->asked = false;
     if (!pool->freed) {
         abtioi_source_try_again(&pool->lock, take_all_put_off(set), set->lane ? lane : NULL);
@@ -292,6 +306,7 @@ void abtioi_sets_leave(struct buffer_set **sets, bool lost)
     while ((set = *sets)) {
         *sets = set->later;
         pthread_mutex_lock(&set->pool->lock);
+        abtioi_assert(set->lane && !set->lost);
         set->lane = NULL;
         set->lost = lost;
         abtioi_source_try_again(&set->pool->lock, take_all_put_off(set), NULL);
@@ -322,6 +337,7 @@ int abtio_buffers_create(size_t size, unsigned num, abtio_buffers **buffers)
     made->stride = BUFFER_LINE + (size + BUFFER_LINE - 1) / BUFFER_LINE * BUFFER_LINE;
     made->num = made->plain.num_free = num;
     made->entries = power_of_two(num);
+    abtioi_assert(made->entries <= MOST_BUFFERS && made->stride % BUFFER_LINE == 0);
     pthread_mutex_init(&made->lock, NULL);
     int code = !set_init(&made->plain, made) ? -ENOMEM : list_add(made) ? 0 : -ENOSPC;
     if (code == 0) {

@@ -62,6 +62,7 @@ static inline struct buffer *buffer_of(void *buf)
 
 static inline struct buffer *buffer_at(const struct buffer_set *set, unsigned place)
 {
+    abtioi_assert(place < set->pool->num);
     return (struct buffer *)(void *)(set->buffers + place * set->pool->stride);
 }
 

@@ -22,6 +22,7 @@ static bool prepare(struct source *source, struct lane **lane)
     struct abtio_receiver *receiver = receiver_of(source);
 
     receiver->set = abtioi_buffers_choose(receiver->pool, lane);
+    abtioi_assert(*lane ? receiver->set->lane == *lane : !receiver->set->lane);
     if (receiver->set->num_free > 0)
         return true;
     abtioi_set_put_off(receiver->set, source);
@@ -30,6 +31,7 @@ static bool prepare(struct source *source, struct lane **lane)
 
 static void forget(struct source *source)
 {
+    abtioi_assert(receiver_of(source)->set);
     abtioi_set_forget(receiver_of(source)->set, source);
 }
 
@@ -49,6 +51,7 @@ static struct result *keep(struct source *source, int value, void *buf)
 {
     struct result *kept = buf ? &buffer_of(buf)->result : &receiver_of(source)->end;
 
+    abtioi_assert((buf != NULL) == (value > 0));
     kept->value = value;
     kept->buf = buf;
     return kept;
@@ -120,6 +123,7 @@ int abtio_receiver_free(abtio_receiver **receiver)
         free(*receiver);
         *receiver = NULL;
         pthread_mutex_lock(&pool->lock);
+        abtioi_assert(pool->num_receivers > 0);
         pool->num_receivers--;
         pthread_mutex_unlock(&pool->lock);
     }

@@ -12,6 +12,7 @@
 
 static void push_waiter(struct source *source, abtio_op *waiter)
 {
+    abtioi_assert(abtioi_is_held(source->lock) && !*source->last && source->num == 0);
     waiter->next = NULL;
     *source->last = waiter;
     source->last = &waiter->next;
@@ -21,6 +22,7 @@ static abtio_op *pop_waiter(struct source *source)
 {
     abtio_op *waiter = source->first;
 
+    abtioi_assert(abtioi_is_held(source->lock) && (!waiter || waiter->code == CODE_waiter));
     if (waiter) {
         source->first = waiter->next;
         if (!source->first)
@@ -33,6 +35,7 @@ static abtio_op *pop_all_waiters(struct source *source)
 {
     abtio_op *all = source->first;
 
+    abtioi_assert(abtioi_is_held(source->lock));
     source->first = NULL;
     source->last = &source->first;
     return all;
@@ -41,6 +44,7 @@ static abtio_op *pop_all_waiters(struct source *source)
 /* False: it is not there any more. */
 static bool take_waiter_out(struct source *source, abtio_op *waiter)
 {
+    abtioi_assert(abtioi_is_held(source->lock) && !*source->last);
     for (abtio_op **at = &source->first; *at; at = &(*at)->next) {
         if (*at != waiter)
             continue;
@@ -56,6 +60,7 @@ static struct result *pop_result(struct source *source)
 {
     struct result *result = source->first_result;
 
+    abtioi_assert(result && source->num > 0);
     source->first_result = result->next;
     if (!source->first_result)
         source->last_result = &source->first_result;
@@ -65,6 +70,7 @@ static struct result *pop_result(struct source *source)
 
 static void push_result(struct source *source, struct result *result)
 {
+    abtioi_assert(abtioi_is_held(source->lock) && !source->first && !*source->last_result);
     result->next = NULL;
     *source->last_result = result;
     source->last_result = &result->next;
@@ -99,6 +105,7 @@ static bool arm(struct source *source, struct lane *lane)
 {
     abtio_op *op = &source->op;
 
+    abtioi_assert(abtioi_is_held(source->lock) && source->first && !source->armed && !source->freeing);
     source->put_off = source->kind->prepare && !source->kind->prepare(source, &lane);
     if (source->put_off)
         return false;
@@ -137,7 +144,9 @@ void abtioi_source_bring(abtio_op *op, int result, int place)
 {
     struct source *source = op->source;
 
+    abtioi_assert(op == &source->op && op->lane);
     pthread_mutex_lock(source->lock);
+    abtioi_assert(source->armed);
     void *buf = place < 0 ? NULL : source->kind->take(source, (unsigned)place, result);
     abtio_op *waiter = place < 0 || buf ? put_result(source, result, buf) : NULL;
     bool stops = source->num >= source->enough && !source->stopping;
@@ -169,6 +178,7 @@ void abtioi_source_end(abtio_op *op, ssize_t result)
     void *buf = result > 0 ? op->args.out : NULL;
 
     pthread_mutex_lock(source->lock);
+    abtioi_assert(op == &source->op && source->armed);
     if (result == -EAGAIN || !abtioi_is_begun())
         refused = pop_all_waiters(source);
     if (is_result(source, result))
@@ -192,9 +202,11 @@ void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct 
 {
     abtio_op *first = NULL, **last = &first, *refused = NULL;
 
+    abtioi_assert(abtioi_is_held(lock));
     while (list) {
         struct source *source = list;
         list = source->later;
+        abtioi_assert(source->lock == lock && source->put_off && !source->armed);
         source->put_off = false;
         if (!abtioi_is_begun()) {
             *source->last = refused;
@@ -233,6 +245,7 @@ static int take_result(struct source *source, const abtio_op *waiter)
     struct result *result = pop_result(source);
     int value = result->value;
 
+    abtioi_assert(abtioi_is_held(source->lock));
     give_buffer(waiter, result->buf);
     if (source->kind->release)
         source->kind->release(result);
@@ -291,6 +304,7 @@ void abtioi_source_leave(abtio_op *waiter, int why)
 {
     struct source *source = waiter->source;
 
+    abtioi_assert(waiter->code == CODE_waiter && why < 0);
     pthread_mutex_lock(source->lock);
     bool left = take_waiter_out(source, waiter);
     pthread_mutex_unlock(source->lock);
@@ -302,6 +316,7 @@ void abtioi_source_leave(abtio_op *waiter, int why)
 
 void abtioi_source_init(struct source *source)
 {
+    abtioi_assert(source->kind && source->lock && source->enough > 0);
     source->armed = source->put_off = source->stopping = source->freeing = false;
     source->last = &source->first;
     source->first = NULL;
@@ -324,6 +339,7 @@ int abtioi_source_fini(struct source *source)
         abtioi_cancel(&source->op);
         abtio_op_wait(&source->op);
     }
+    abtioi_assert(!source->first && !source->armed);
     while (source->num > 0)
         source->kind->discard(source, pop_result(source));
     return 0;
