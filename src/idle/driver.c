@@ -18,6 +18,7 @@ static ABTX_driver drivers[ABTX_MAX_DRIVERS]; /* rt.lock: by index */
 static struct abti_callee *callee_of_locked(struct abti_idle *idle, ABTX_driver driver)
 {
     struct abti_callee *c = idle->callees;
+    abti_assert(abti_spin_is_mine(&idle->lock));
     while (c && c->driver != driver)
         c = c->next;
     return c;
@@ -27,6 +28,7 @@ static struct abti_callee *callee_of_locked(struct abti_idle *idle, ABTX_driver 
 
 static void leave_locked(abti_es *es, struct abti_callee *c)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->lock) && c->driver && c->state != CALLEE_ON);
     _Atomic(uint32_t) *gone = c->gone;
     abti_callee_take_out(es->idle, c);
     abti_callees_update(es);
@@ -39,6 +41,7 @@ static void leave_locked(abti_es *es, struct abti_callee *c)
 /* The lock is released around the callback. Meanwhile the callee is `called`, so that nobody is called inside of it. */
 static struct abti_callee *enter_callback_locked(struct abti_idle *idle, struct abti_callee *c)
 {
+    abti_assert(abti_spin_is_mine(&idle->lock));
     struct abti_callee *outer = idle->called;
     idle->called = c;
     abti_spin_unlock(&idle->lock);
@@ -50,6 +53,7 @@ static void leave_callback_locked(struct abti_idle *idle, struct abti_callee *ou
 {
     abti_annotate_release(&idle->in_hook);
     abti_spin_lock(&idle->lock);
+    abti_assert(idle->called);
     idle->called = outer;
 }
 
@@ -149,6 +153,7 @@ bool abti_drivers_any(abti_es *es)
 void abti_drivers_end(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&idle->lock);
     for (;;) {
         struct abti_callee *last = NULL;
@@ -169,6 +174,7 @@ void abti_drivers_end(abti_es *es)
 static void add_locked(abti_es *es, struct abti_callee *c, ABTX_driver driver)
 {
     int64_t max_sleep = driver->ops.max_sleep;
+    abti_assert(abti_spin_is_mine(&es->idle->lock) && !c->driver);
     c->driver = driver;
     c->period_ns = max_sleep < 0 ? 0 : max_sleep > 0 ? (uint64_t)max_sleep : ABTI_CLOCK_NEVER;
     c->state = CALLEE_COMING;
@@ -180,6 +186,7 @@ static void add_locked(abti_es *es, struct abti_callee *c, ABTX_driver driver)
 /* Adds *new, and takes it; or starts what has been added before and waits for its own ES, the caller. */
 static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **new)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->lock) && *new);
     struct abti_callee *c = callee_of_locked(es->idle, driver);
     bool is_mine = es == abti_es_self;
     if (c && !(is_mine && c->state == CALLEE_COMING))
@@ -335,6 +342,7 @@ static bool detach_locked(abti_es *es, struct abti_callee *c, _Atomic(uint32_t) 
 {
     struct abti_idle *idle = es->idle;
     bool is_mine = es == abti_es_self;
+    abti_assert(abti_spin_is_mine(&idle->lock) && !c->removed);
     if (c->state == CALLEE_COMING) { /* also when the ES has ended */
         leave_locked(es, c);
         return false;
@@ -447,6 +455,7 @@ void abti_driver_free(ABTX_driver driver)
     set_everywhere(driver, false);
     detach_all(driver);
     abti_spin_lock(&abti_rt.lock);
+    abti_assert(drivers[driver->index] == driver);
     drivers[driver->index] = NULL;
     abti_spin_unlock(&abti_rt.lock);
     abti_ledger_free(driver);

@@ -25,6 +25,7 @@ enum { SYSTEM_EVERY = 32 };
 
 static void call_hook(struct abti_idle *idle, uint64_t deadline_ns)
 {
+    abti_assert(idle->current_hook && idle->has_fd);
     idle->current_hook(idle->current_arg, idle->fd.wait_fd, abti_clock_wtime_at(deadline_ns));
 }
 
@@ -51,6 +52,7 @@ static void set_called(struct abti_idle *idle, struct abti_callee *c)
 static void call_wait(struct abti_idle *idle, uint64_t deadline_ns)
 {
     struct abti_callee *c = idle->waits;
+    abti_assert(c && c->driver && c->driver->ops.wait && idle->has_fd);
     if (!enter_driver(c))
         return; /* it follows another stream by now */
     int64_t deadline = deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;
@@ -95,6 +97,7 @@ void abti_idle_prepare(abti_es *es)
 static bool end_of_hook(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self && idle->current && idle->has_fd);
     bool woken = abti_sleeper_cancel(&es->sleeper);
     abti_annotate_release(&idle->in_hook);
     idle->owed += woken;
@@ -110,6 +113,7 @@ static bool end_of_hook(abti_es *es)
 bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self);
     if (ABTI_LIKELY(!idle->current) && ABTI_UNLIKELY(deadline_ns == 0) && ++idle->brief_sleeps % SYSTEM_EVERY)
         return abti_sleeper_cancel(&es->sleeper);
     if (ABTI_LIKELY(!idle->current))
@@ -122,6 +126,7 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 
 bool abti_idle_cancel(abti_es *es)
 {
+    abti_assert(es == abti_es_self);
     return es->idle->current ? end_of_hook(es) : abti_sleeper_cancel(&es->sleeper);
 }
 
@@ -149,6 +154,7 @@ bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll)
 bool abti_idle_spins_on(abti_es *es, bool first)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self);
     int64_t spin_ns = abti_load_relaxed(&idle->spin_ns); /* relaxed: it is a setting */
     uint64_t now = abti_clock_mono_ns();
     if (first || idle->idle_since_ns == 0)
@@ -220,6 +226,7 @@ int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
 /* Whether the ES sleeps in the wait of this one, if that is a driver, when it sleeps. The lock is held. */
 static bool sleeps_in(struct abti_idle *idle, const struct abti_callee *c)
 {
+    abti_assert(abti_spin_is_mine(&idle->lock));
     return idle->waits == c && !abti_load_relaxed(&idle->hook); /* relaxed: the lock is held */
 }
 
@@ -232,6 +239,7 @@ static bool polls(const struct abti_callee *c)
 static void end_of_call(struct abti_idle *idle)
 {
     struct abti_callee *c = idle->called;
+    abti_assert(abti_spin_is_mine(&idle->lock) && c);
     idle->called = NULL;
     if (c->removed && c->poll)
         free(c);
@@ -247,6 +255,7 @@ static bool poll_poller(struct abti_idle *idle, struct abti_callee *c)
 
 static bool poll_driver(struct abti_idle *idle, struct abti_callee *c, ABT_bool about_to_sleep)
 {
+    abti_assert(idle->called == c && c->driver->ops.poll);
     if (!enter_driver(c))
         return false;
     idle->polled = true;
@@ -258,6 +267,7 @@ static bool poll_driver(struct abti_idle *idle, struct abti_callee *c, ABT_bool 
 /* Calls one, with the lock held, which is released meanwhile. */
 static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool about_to_sleep)
 {
+    abti_assert(abti_spin_is_mine(&idle->lock) && !idle->called && c->state == CALLEE_ON);
     idle->called = c;
     abti_spin_unlock(&idle->lock);
     abti_annotate_acquire(idle);
@@ -275,7 +285,7 @@ static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool 
 static void call_callees(abti_es *es, ABT_bool about_to_sleep)
 {
     struct abti_idle *idle = es->idle;
-    abti_assert(es == abti_es_self);
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = idle->cursor) {
         idle->cursor = c->next;
         if (polls(c) && (!about_to_sleep || (c->driver && !sleeps_in(idle, c))))
@@ -306,6 +316,7 @@ void abti_idle_tell_sleep_slow(abti_es *es)
 
 void abti_idle_leave_callee(abti_es *es)
 {
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->lock);
     if (es->idle->called)
         end_of_call(es->idle);
@@ -331,6 +342,7 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 static void update_period(struct abti_idle *idle)
 {
     uint64_t shortest = ABTI_CLOCK_NEVER;
+    abti_assert(abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
         uint64_t period = c->period_ns;
         if (follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
@@ -367,6 +379,7 @@ void abti_callees_update(abti_es *es)
 void abti_callees_update_own(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
     idle->waits = NULL;
     idle->tells_sleep = false;
     idle->leads = false;
@@ -389,6 +402,7 @@ struct abti_callee *abti_callee_new(void)
 void abti_callee_add(struct abti_idle *idle, struct abti_callee *c)
 {
     struct abti_callee **link = &idle->callees;
+    abti_assert(abti_spin_is_mine(&idle->lock) && !c->next && !c->removed);
     while (*link)
         link = &(*link)->next;
     *link = c;
@@ -397,8 +411,11 @@ void abti_callee_add(struct abti_idle *idle, struct abti_callee *c)
 void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c)
 {
     struct abti_callee **link = &idle->callees;
-    while (*link != c)
+    abti_assert(abti_spin_is_mine(&idle->lock));
+    while (*link != c) {
+        abti_assert(*link);
         link = &(*link)->next;
+    }
     *link = c->next;
     if (idle->cursor == c)
         idle->cursor = c->next;
@@ -410,6 +427,7 @@ void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c)
 static struct abti_callee *find_poller(struct abti_idle *idle, ABTX_poll_fn poll, void *arg)
 {
     struct abti_callee *c = idle->callees;
+    abti_assert(abti_spin_is_mine(&idle->lock));
     while (c && (c->poll != poll || c->arg != arg))
         c = c->next;
     return c;
@@ -474,6 +492,7 @@ void abti_idle_init(struct abti_idle *idle)
 void abti_idle_fini(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
+    abti_assert(!idle->called);
     while (idle->callees) {
         struct abti_callee *c = idle->callees;
         idle->callees = c->next;

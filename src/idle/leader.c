@@ -14,6 +14,7 @@ static uint32_t lead_of(abti_es *es)
 
 static void set_leads(abti_es *es, struct abti_callee *c, bool leads)
 {
+    abti_assert(es == abti_es_self);
     if (c->following.leads == leads)
         return;
     abti_spin_lock(&es->idle->lock);
@@ -62,6 +63,8 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
 
 void abti_leader_leave(abti_es *es, struct abti_callee *c)
 {
+    /* relaxed: nobody else changes it while the leader is calling */
+    abti_assert(es == abti_es_self && abti_load_relaxed(&c->driver->leader) == (lead_of(es) | CALLING));
     abti_fetch_add_relaxed(&c->driver->calls, 1); /* relaxed: only whether it changes counts */
     c->following.seen_ns = 0;
     /* release: pairs with the acquire in abti_leader_enter */
@@ -97,6 +100,7 @@ static bool give_up(abti_es *es, struct abti_callee *c)
 /* The lock of the callees is held, under which no other ES may be looked for: that one finds out by itself. */
 void abti_leader_resign(abti_es *es, struct abti_callee *c)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->lock));
     c->following.leads = false;
     if (c->driver->ops.one_leader)
         (void)give_up(es, c);
@@ -105,6 +109,7 @@ void abti_leader_resign(abti_es *es, struct abti_callee *c)
 /* Returns a driver that the ES leads and whose callbacks are likely to have to wait now; NULL: none. */
 static struct abti_callee *next_to_give_up(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->lock));
     struct abti_callee *c = es->idle->callees;
     uint64_t now = abti_clock_mono_ns();
     for (; c; c = c->next) {

@@ -1,7 +1,10 @@
 #include "idle/relook.h"
 
+#include "base/assert.h"
+
 uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often)
 {
+    abti_assert(now_ns >= relook->looked_ns && relook->step_ns <= ABTI_RELOOK_SELDOM_NS);
     uint64_t step_ns = ABTI_RELOOK_NS;
     if (!often && now_ns - relook->looked_ns < ABTI_RELOOK_SOON_NS)
         step_ns = relook->step_ns < ABTI_RELOOK_SELDOM_NS ? 2 * relook->step_ns : ABTI_RELOOK_SELDOM_NS;

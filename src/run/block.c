@@ -35,6 +35,7 @@ int abti_block_to(abti_es *es, abti_unit *self, abti_unit *next, void (*after)(v
 
 void abti_note_wait(abti_unit *self)
 {
+    abti_assert(abti_rt.config.watch_waits && self->stack);
     self->stack->blocked_ns = abti_clock_mono_ns();
     if (!self->next)
         abti_unit_wait_for(self, ABTI_WAITS_SINCE);
@@ -57,6 +58,7 @@ int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg)
 void abti_after_suspend(void *arg)
 {
     abti_unit *self = arg;
+    abti_assert(self->pool && !abti_unit_is_tasklet(self));
     /*
      * release: a thread that sees BLOCKED may resume the unit, whose saved context this publishes. It pairs with the
      * acquires in abti_resume_joiner, abti_may_hand_over and abti_unit_state.
@@ -74,6 +76,7 @@ static void after_self_suspend(void *arg)
 /* The calling ULT is to wait for its user. `slowly`: that has to be told or kept. */
 ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool slowly)
 {
+    abti_assert(es == abti_es_self && es->cur == self && !abti_unit_is_tasklet(self));
     if (slowly)
         abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
@@ -146,6 +149,7 @@ int abti_suspend_native(abti_es *es)
 
 static ABTI_COLD void unblock_native(abti_unit *main_unit)
 {
+    abti_assert(main_unit->flags & ABTI_UNIT_MAIN_SCHED);
     /* relaxed: the waker has found the unit, which waits, and so does its ES. seq_cst: pairs with abti_suspend_native
      */
     abti_es *es = abti_load_relaxed(&abti_rt.by_index[abti_load_relaxed(&main_unit->es)]);

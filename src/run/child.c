@@ -28,6 +28,7 @@ void abti_discard(abti_es *es, abti_unit *unit)
 static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
     unsigned requests = abti_load_relaxed(&unit->requests);
+    abti_assert(es == abti_es_self && es->parent == parent);
     abti_annotate_acquire(unit); /* its keys are destroyed here, or the user's function is called of a migration */
     if (abti_unit_is_cancelled(unit)) {
         if (requests & ABTI_REQ_FREE)
@@ -60,6 +61,7 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
+    abti_assert(!es->handoff && !abti_unit_has_started(unit));
     abti_pool *pool = unit->pool;
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_sched *sched = abti_sched_in(parent);
@@ -77,6 +79,7 @@ static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *uni
 
 static void run_child_tasklet(abti_es *es, abti_unit *parent, abti_unit *unit)
 {
+    abti_assert(es->cur == parent && es->parent == parent);
     abti_set_running(es, unit);
     abti_tool_event_run(es, unit, parent);
     if (abti_annotate_order)
@@ -90,6 +93,7 @@ static void run_child_tasklet(abti_es *es, abti_unit *parent, abti_unit *unit)
 
 static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched *dsched)
 {
+    abti_assert(es == abti_es_self && es->parent == parent && unit != parent);
     if (abti_has_requests(unit) && !serve_requests(es, parent, unit))
         return;
     if (unit->flags & ABTI_UNIT_TASKLET) {
@@ -140,6 +144,7 @@ struct child_room {
 
 ABTI_INLINE void child_enter(struct child_room *room, abti_es *es, abti_unit *unit)
 {
+    abti_assert(es == abti_es_self && unit != es->cur);
     room->es = es;
     room->saved_parent = es->parent;
     es->parent = es->cur;
@@ -187,6 +192,7 @@ static int dispatcher_then(void *arg_room)
 {
     struct child_room *room = arg_room;
     abti_es *es = room->es;
+    abti_assert(es == abti_es_self);
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     child_exit(room);
@@ -219,6 +225,7 @@ static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
 
 ABTI_HOT int abti_run_child_last(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur) && !es->handoff);
     if (es->dsched || abti_switches_slowly(es))
         return run_child_keeping(es, unit);
     if (ABTI_LIKELY(abti_is_resumable(unit)))

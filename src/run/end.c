@@ -58,6 +58,7 @@ static void after_end_in_place(void *joiner)
 static void after_end_own_stack(void *arg)
 {
     abti_unit *unit = arg;
+    abti_assert(unit->flags & ABTI_UNIT_OWN_STACK && abti_es_self->cur != unit);
     if (unit->stack->kind == ABTI_STACK_USER)
         abti_stack_open(unit->stack);
     abti_unit *joiner = abti_publish_end(abti_es_self, unit);
@@ -158,6 +159,7 @@ static bool goes_on_here(abti_es *es, abti_unit *joiner)
 /* Such a joiner is to go on at once. Returns what is left to it, or NULL. */
 static abti_unit *take_joiner_told(abti_es *es, abti_unit *joiner)
 {
+    abti_assert(es == abti_es_self && joiner->pool);
     bool frees = abti_load_relaxed(&joiner->requests) & ABTI_REQ_FREE; /* relaxed: its own ES has stored it */
     abti_unit *left = frees ? abti_leftover_take(joiner) : NULL;
     abti_tool_event_resume(joiner);
@@ -256,6 +258,7 @@ static ABTI_NOINLINE void end_watch(void)
  */
 ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quickly)
 {
+    abti_assert(es == abti_es_self && stack);
     if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
         abti_unit_set_stack(next, stack);
         abti_set_running(es, next);
@@ -399,6 +402,7 @@ ABTI_INLINE void run_ults(bool watch, bool order)
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
+        abti_assert(!abti_unit_is_tasklet(unit) && unit->func);
         if (watch)
             abti_stackuse_enter();
         unit->func(unit->arg);
@@ -454,6 +458,7 @@ void abti_ult_exit(void)
 /* The general end of the running ULT, of which those that listen have been told. */
 ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 {
+    abti_assert(es == abti_es_self && es->cur == unit && !abti_unit_is_tasklet(unit));
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
     abti_kept_drop(es);
@@ -499,6 +504,7 @@ void abti_exit_to_primary(abti_es *es)
 {
     abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);
+    abti_assert(primary && primary->flags & ABTI_UNIT_PRIMARY);
     es->before = es->main_unit;
     abti_set_running(es, primary);
     jump(primary);

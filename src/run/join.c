@@ -19,6 +19,7 @@
  */
 static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
 {
+    abti_assert(((uintptr_t)joiner & ABTI_JOIN_TAGS) == 0 && joiner != unit);
     uintptr_t none = 0;
     /*
      * release: publishes the joiner to end_ult and abti_publish_end. acquire: of no use, as a caller that fails looks
@@ -50,6 +51,7 @@ static void join_natively(abti_unit *self, abti_unit *unit)
 
 static void join_native(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es == abti_es_self);
     abti_unit *self = es && abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF ? es->cur : NULL;
     join_natively(self, unit);
     if (self)
@@ -91,6 +93,7 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
  */
 static ABTI_COLD int join_slowly(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
+    abti_assert(es == abti_es_self && es->cur == self);
     bool told = abti_es_is_told(es);
     abti_wait_for(self, handle ? (const void *)handle : unit);
     if (!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0))
@@ -278,6 +281,7 @@ ABTI_HOT int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     abti_unit *parent = es->parent;
     abti_sched *dsched = es->dsched;
+    abti_assert(abti_unit_is_tasklet(unit) && !abti_unit_is_tasklet(self));
     abti_assert(es->cur == self && parent && !es->handoff);
     void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
     es->parent = NULL; /* all is as when the scheduler calls a tasklet, which cannot switch */

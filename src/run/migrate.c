@@ -4,6 +4,7 @@
 
 void abti_migrate_request(abti_unit *unit, abti_pool *pool)
 {
+    abti_assert(pool && !(unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED)));
     struct abti_unit_cold *cold = abti_unit_cold_get(unit);
     abti_annotate_release(unit);
     abti_store_release(&cold->migrate_to, pool); /* release: pairs with the exchange in abti_migrate_serve */

@@ -5,6 +5,7 @@
 /* The unit runs, is blocked or has ended: it cannot be the next one. Told once for each scheduler. */
 static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 {
+    abti_assert(sched->picked);
     if (sched->picked->has_told)
         return;
     sched->picked->has_told = true;

@@ -12,6 +12,7 @@ size_t abti_join_row(ABT_thread *handles, size_t num, bool free)
     if (!abti_budget_allows(es) && es->dsched)
         abti_renew_budget(es, es->dsched);
     abti_unit *self = es->cur;
+    abti_assert(!es->handoff);
     struct abti_row row = {.joiner = self, .next = handles, .end = handles + num, .free = free};
     if (!abti_row_begin_next(es, &row))
         return 0;

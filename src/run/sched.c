@@ -102,6 +102,7 @@ void abti_sched_request(abti_sched *sched, unsigned request)
 
 bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
 {
+    abti_assert(use != ABTI_SCHED_UNUSED);
     uint8_t unused = ABTI_SCHED_UNUSED;
     /* acquire: pairs with the release in abti_sched_release. release: pairs with the acquire in abti_sched_request */
     return abti_cas_acq_rel(&sched->use, &unused, (uint8_t)use);
@@ -109,6 +110,7 @@ bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
 
 int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **out)
 {
+    abti_assert(ops->run && num_pools >= 0);
     abti_sched *sched = calloc(1, sizeof(*sched));
     size_t n = num_pools > 0 ? (size_t)num_pools : 1;
     abti_pool **lists = calloc(n * 2, sizeof(*lists));
@@ -186,6 +188,8 @@ void abti_sched_release(abti_sched *sched)
 void abti_sched_stacked_main(void *arg)
 {
     abti_sched *sched = arg;
+    /* relaxed: it does not change while the scheduler runs */
+    abti_assert(abti_load_relaxed(&sched->use) == ABTI_SCHED_STACKED);
     sched->ops->run(sched);
     abti_sched_release(sched);
 }

@@ -34,6 +34,7 @@ void abti_told_look(abti_es *es)
 /* rt.lock held. */
 static void set_mode(bool told)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     abti_rt.told = told;
     /* relaxed: see abti_is_watched */
     abti_store_relaxed(&abti_watched, told || abti_annotate_on || abti_rt.config.watch_waits);

@@ -92,6 +92,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
  */
 ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
 {
+    abti_assert(es == abti_es_self && next != self);
     abti_pool_rotate_locked(pool, self, next);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
@@ -154,6 +155,7 @@ static ABTI_NOINLINE ABTI_HOT int leave_to_parent(abti_es *es, abti_unit *self, 
  */
 static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
+    abti_assert(es == abti_es_self && es->cur == self);
     abti_unit *parent = es->parent;
     abti_pool *pool = self->pool;
     if (ABTI_UNLIKELY(!parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
@@ -181,6 +183,7 @@ static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sch
 static ABTI_NOINLINE ABTI_HOT int yield_general(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
+    abti_assert(es == abti_es_self);
     abti_sched *sched = es->dsched;
     if (!sched || abti_has_requests(self) || (!abti_budget_take(es) && !may_yield_on(es, self->pool, sched)))
         return yield_slow(es, self, context);
@@ -208,6 +211,7 @@ static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread p
  */
 ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 {
+    abti_assert(pool->priv_fifo && es->dsched && es->dsched->picked);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&pool->queue, self);
     ABT_thread next = abti_picked_call(es, self, es->dsched);

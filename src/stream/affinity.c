@@ -1,6 +1,7 @@
 #include "stream/affinity.h"
 
 #include <errno.h>
+#include "base/assert.h"
 #include "carrier/carrier.h"
 #include "rt/rt.h"
 
@@ -31,6 +32,7 @@ void abti_esaffinity_fini(void)
 
 int abti_esaffinity_of(int rank, struct abti_cpuset *cpus)
 {
+    abti_assert(rank >= 0);
     *cpus = (struct abti_cpuset){.num = 0};
     if (!abti_rt.config.affinity)
         return ABT_SUCCESS;
@@ -43,6 +45,7 @@ int abti_esaffinity_of(int rank, struct abti_cpuset *cpus)
 
 int abti_esaffinity_set(abti_es *es, const int *cpus, size_t num)
 {
+    abti_assert(num > 0 && cpus);
     int err = abti_affinity_set(es->thread, cpus, num);
     if (err == 0)
         abti_carriers_rebind(es);
@@ -58,5 +61,6 @@ void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus)
 
 const struct abti_cpuset *abti_esaffinity_allowed(void)
 {
+    abti_assert(abti_rt.config.affinity && allowed.num > 0);
     return &allowed;
 }

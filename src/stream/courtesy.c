@@ -1,5 +1,7 @@
 #include "stream/courtesy.h"
 
+#include "base/assert.h"
+
 const char abti_courtesy_several, abti_courtesy_mine;
 
 /* Whether what was seen before may still be there. */
@@ -11,6 +13,7 @@ static bool may_be_still(const void *before, const void *seen)
 void abti_courtesy_learn(struct abti_courtesy *courtesy, const void *seen)
 {
     const void *before = courtesy->seen;
+    abti_assert(courtesy->gap > 0 && courtesy->gap <= ABTI_COURTESY_MAX_GAP);
     bool still = may_be_still(before, seen);
     if (before && !still) {
         courtesy->misses++;

@@ -47,6 +47,7 @@ static void tell(abti_es *es)
 
 void abti_halt_post(const struct abti_halt_request *request)
 {
+    abti_assert(request->act);
     int saved_errno = errno;
     unsigned idle = IDLE;
     atomic_fetch_add(&halt.posters, 1); /* seq_cst: see above */
@@ -85,6 +86,7 @@ void abti_halt_forget(void)
 
 bool abti_halt_is_still(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     /*
      * relaxed: rt.lock is held. acquire: pairs with the releases in es_thread (stream/xstream.c) and
      * abti_main_run_primary: what the ES did last has happened
@@ -116,6 +118,7 @@ static bool all_are_still(void)
 static void act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;
+    abti_assert(abti_spin_is_mine(&abti_rt.lock) && !halt.closing);
     abti_assert(es->halted == abti_load_relaxed(&halt.round) && abti_load_relaxed(&halt.phase) == POSTED);
     /* release: both stores of the lister pair with the acquire in wait_for_lister (pool/pool.c) */
     abti_store_seq_cst(&halt.phase, ACTING);
@@ -143,6 +146,7 @@ static void act(abti_es *es, bool timed_out)
 /* Returns the deadline, which the first ES that comes sets. */
 static uint64_t deadline(void)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock) && !halt.closing);
     if (halt.deadline_ns == 0) {
         double timeout = halt.request.timeout;
         halt.deadline_ns = timeout < 0.0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_in(timeout);
@@ -153,6 +157,7 @@ static uint64_t deadline(void)
 /* Whether the ES may halt: there is a request, and its round has begun. rt.lock is held, and released meanwhile. */
 static bool enter_round(abti_es *es)
 {
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&abti_rt.lock));
     for (;;) {
         uint32_t round = abti_load_relaxed(&halt.round); /* relaxed: rt.lock is held */
         if (abti_load_seq_cst(&halt.phase) < POSTED)

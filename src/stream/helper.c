@@ -74,6 +74,7 @@ static void after_fork_in_child(void)
 bool abti_helper_register(struct abti_helper *helper)
 {
     static bool has_handlers;
+    abti_assert(helper->in_child);
     if (helper->registered)
         return true;
     if (!has_handlers)

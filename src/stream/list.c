@@ -22,6 +22,7 @@ static void list_insert(abti_es *es)
     abti_es **link = &abti_rt.xstreams;
     while (*link && (*link)->rank < es->rank)
         link = &(*link)->next;
+    abti_assert(!*link || (*link)->rank > es->rank);
     es->next = *link;
     *link = es;
 }
@@ -29,6 +30,7 @@ static void list_insert(abti_es *es)
 static void list_remove(abti_es *es)
 {
     abti_es **link = &abti_rt.xstreams;
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     while (*link != es) {
         abti_assert(*link);
         link = &(*link)->next;
@@ -38,6 +40,7 @@ static void list_remove(abti_es *es)
 
 static bool rank_is_free(int rank)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         if (es->rank == rank)
             return false;
@@ -48,6 +51,7 @@ static bool rank_is_free(int rank)
 static int smallest_free_rank(void)
 {
     int rank = 0;
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
         rank++;
     return rank;
@@ -56,6 +60,7 @@ static int smallest_free_rank(void)
 /* config.max_num_xstreams is a soft limit: it grows with the ranks. */
 static void note_rank(int rank)
 {
+    abti_assert(abti_spin_is_mine(&abti_rt.lock) && rank >= 0);
     if (rank >= abti_rt.config.max_num_xstreams)
         abti_rt.config.max_num_xstreams = rank < INT_MAX ? rank + 1 : INT_MAX;
 }
@@ -63,6 +68,7 @@ static void note_rank(int rank)
 static int free_index(void)
 {
     int i = 1; /* 0 is ABTI_ES_NONE */
+    abti_assert(abti_spin_is_mine(&abti_rt.lock));
     /* relaxed: rt.lock is held */
     while (i < ABTI_MAX_ES && abti_load_relaxed(&abti_rt.by_index[i]))
         i++;
@@ -97,6 +103,7 @@ int abti_es_list_enter(abti_es *es, int rank)
 void abti_es_list_leave(abti_es *es)
 {
     abti_spin_lock(&abti_rt.lock);
+    abti_assert(es != abti_es_self && abti_rt.num_xstreams > 0);
     list_remove(es);
     abti_assert(abti_load_relaxed(&abti_rt.by_index[es->index]) == es);
     /*

@@ -35,9 +35,11 @@ static void resume_waiter(abti_unit *waiter)
  */
 static bool install_replacement(abti_es *es)
 {
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&es->replace_lock);
     abti_sched *old = atomic_load(&es->main_sched), *next = es->replacement;
     abti_unit *waiter = es->replace_waiter;
+    abti_assert(next || !waiter);
     es->replacement = NULL;
     es->replace_waiter = NULL;
     if (next) {
@@ -95,6 +97,7 @@ static void await_regions(abti_es *es)
 
 static void run_main_scheds(abti_es *es)
 {
+    abti_assert(es == abti_es_self && es->cur == es->main_unit && !es->parent);
     /*
      * The primary ULT may have handed a unit over when its scheduler had not run yet. seq_cst, below: es->main_sched
      * pairs with its store in abti_es_set_main_sched, es->requests with abti_es_request.
@@ -108,6 +111,7 @@ static void run_main_scheds(abti_es *es)
         sched->ops->run(sched);
         for (int i = 0; i < sched->num_pools; i++)
             abti_parking_replace_lookout(sched->pools[i]);
+        abti_assert(es == abti_es_self && es->cur == es->main_unit);
         if (install_replacement(es))
             continue;
         bool cancelled = (atomic_load(&es->requests) & ABTI_ES_REQ_CANCEL) != 0;
@@ -168,6 +172,7 @@ void abti_main_leave(abti_es *es)
 void abti_main_run_primary(void)
 {
     abti_es *es = abti_es_self;
+    abti_assert(es && es->is_primary);
     abti_annotate_arrival();
     /*
      * The primary ULT waits for the first time. Nothing has run in place before, and if it waits for the end, nothing
@@ -185,6 +190,7 @@ void abti_main_run_primary(void)
 
 static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)
 {
+    abti_assert(sched && (!waiter || waiter->pool));
     abti_spin_lock(&es->replace_lock);
     abti_sched *dropped = es->replacement;
     abti_unit *dropped_waiter = es->replace_waiter;

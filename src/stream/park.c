@@ -14,6 +14,7 @@
 /* Sleeps, no longer than until the next timer, poll, or look at what nobody tells the ES about. */
 static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
+    abti_assert(es == abti_es_self);
     /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)

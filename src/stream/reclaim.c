@@ -48,6 +48,7 @@ enum { NUM_SLABS = 3 + ABTI_STACK_CLASSES };
 
 static struct abti_slab *slab_at(unsigned i)
 {
+    abti_assert(i < NUM_SLABS);
     switch (i) {
     case 0: return &abti_rt.stack_slab;
     case 1: return &abti_rt.unit_slab;
@@ -167,6 +168,7 @@ void abti_reclaim_init(void)
 
 void abti_reclaim_watch(struct abti_slab_spec *spec, size_t kept)
 {
+    abti_assert(!spec->crowded);
     spec->kept = kept > 0 ? kept : 1;
     spec->crowded = reclaim_start;
 }

@@ -33,6 +33,7 @@ void abti_sched_order_by_access(abti_sched *sched)
                 sched->order[n++] = sched->pools[i];
         }
     }
+    abti_assert(n == sched->num_pools);
 }
 
 const struct abti_sched_ops abti_sched_basic_ops = {.run = abti_sched_loop, .pick = abti_sched_pick_in_order};

@@ -33,6 +33,7 @@ static double wait_secs(abti_es *es, abti_pool *pool)
 
 static abti_unit *ask_user(abti_pool *pool, double secs)
 {
+    abti_assert(pool->user_defined && secs >= 0);
     if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
         return pool->ops->pop_wait(pool, secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
     return pool->ops->pop_timedwait(pool, abti_clock_wtime() + secs);
@@ -40,6 +41,7 @@ static abti_unit *ask_user(abti_pool *pool, double secs)
 
 static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
 {
+    abti_assert(es == abti_es_self && sched->num_pools > 0);
     abti_pool *pool = sched->pools[0];
     bool others = sched->num_pools > 1 || abti_idle_has_calls(es);
     if (es->parent || !others)

@@ -72,6 +72,7 @@ static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sc
  */
 static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
+    abti_assert(es == abti_es_self && gap > 0);
     /* relaxed: it is a glance */
     bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
@@ -106,6 +107,7 @@ ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
 /* Calls a tasklet on an ES that is not told, and counts it. False: as run_tasklet. The end is left to the caller. */
 ABTI_INLINE bool call_tasklet(abti_es *es, abti_unit *unit)
 {
+    abti_assert(es == abti_es_self && abti_unit_is_tasklet(unit));
     abti_set_running(es, unit);
     abti_call_tasklet(unit);
     bool goes_on = abti_budget_take(es);
@@ -128,6 +130,7 @@ ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
 /* Whether nothing is to run before a unit that is pushed now. The pool is private. */
 static bool is_drained(abti_pool *pool)
 {
+    abti_assert(pool->priv_fifo);
     return abti_queue_is_empty(&pool->queue) && abti_queue_is_empty(&pool->inbox);
 }
 
@@ -137,6 +140,7 @@ static bool is_drained(abti_pool *pool)
  */
 static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool, abti_unit *unit, bool goes_on)
 {
+    abti_assert(es == abti_es_self && es->cur == unit);
     abti_unit *joiner = abti_end_for_joiner(es, unit, pool);
     if (joiner && goes_on && is_drained(pool)) {
         abti_take_blocked(es, joiner);
@@ -177,6 +181,7 @@ ABTI_INLINE abti_unit *run_tasklets(abti_es *es, abti_pool *pool, abti_unit *uni
  */
 ABTI_INLINE abti_unit *run_newest_tasklets(abti_es *es, abti_pool *pool, abti_unit *unit)
 {
+    abti_assert(abti_unit_is_fresh_tasklet(unit));
     abti_unit *aside = NULL;
     bool goes_on;
     do {
@@ -216,6 +221,7 @@ ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit
  */
 ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
+    abti_assert(es->cur == self && unit && !es->handoff);
     do {
         if (abti_switches_slowly(es)) {
             /* it runs as a child, of which a tool may be told */
@@ -235,6 +241,7 @@ ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit 
 /* Runs units as long as there is a next one. False when there was none. */
 ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 {
+    abti_assert(es == abti_es_self && es->cur == self && !es->handoff);
     abti_unit *unit = abti_sched_pick(sched, NULL);
     if (!unit && !es->parent)
         unit = abti_source_ask(es, sched);

@@ -20,6 +20,7 @@ static abti_unit *picked_pick(abti_sched *sched, abti_unit *self)
 
 static bool picked_may_sleep(abti_sched *sched)
 {
+    abti_assert(sched->picked && abti_es_self->cur != &sched->picked->unit);
     ABTX_sched_before_sleep_fn before_sleep = sched->picked->def.before_sleep;
     return !before_sleep || ABTI_PICKED_CALL(abti_es_self, abti_es_self->cur, sched, before_sleep(sched)) != ABT_FALSE;
 }
@@ -27,6 +28,7 @@ static bool picked_may_sleep(abti_sched *sched)
 static void picked_look(abti_sched *sched)
 {
     ABTX_sched_on_event_fn on_event = sched->picked->def.on_event;
+    abti_assert(on_event);
     (void)ABTI_PICKED_CALL(abti_es_self, abti_es_self->cur, sched, (on_event(sched), 0));
 }
 
@@ -66,6 +68,7 @@ static struct abti_picked *picked_new(const struct ABTX_sched_def_opaque *def, a
 int abti_sched_create_picked(ABTX_sched_def def, int num_pools, abti_pool **pools, ABT_sched_config config,
                              abti_sched **out)
 {
+    abti_assert(def->pick);
     abti_sched *sched;
     int code = abti_sched_alloc(def->on_event ? &picked_looking_ops : &picked_ops, num_pools, pools, &sched);
     if (code != ABT_SUCCESS)

@@ -20,6 +20,7 @@ static struct abti_spin attaching = ABTI_SPIN_INIT(ABTI_RANK_SOURCES);
 /* Asks one source after the other, with the lock held. */
 static bool ask_sources(abti_es *es, ABTX_work *work)
 {
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     /* relaxed: the lock is held */
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
         *work = (ABTX_work){.thread = ABT_THREAD_NULL};
@@ -36,6 +37,7 @@ static bool ask_sources(abti_es *es, ABTX_work *work)
 static bool become_idle(abti_es *es)
 {
     bool asks = false;
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
         /* relaxed: this ES alone leaves the other two states */
         if (abti_load_relaxed(&a->state) == SOURCE_IDLE)
@@ -55,6 +57,7 @@ static bool become_idle(abti_es *es)
 /* relaxed: the lock of the list is held. */
 static bool is_idle(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
         /* acquire: pairs with the compare-and-swap in wake_attached (stream/source.c), whose work is to be seen */
         if (abti_load_acquire(&a->state) != SOURCE_IDLE)
@@ -65,6 +68,7 @@ static bool is_idle(abti_es *es)
 
 bool abti_source_is_to_ask_slow(abti_es *es)
 {
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
     bool is_to_ask = !is_idle(es);
     abti_spin_unlock(&es->idle->sources_lock);
@@ -74,6 +78,7 @@ bool abti_source_is_to_ask_slow(abti_es *es)
 /* relaxed: the lock of the list is held. */
 static void set_busy_locked(abti_es *es)
 {
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     es->idle->in_vain = false;
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
         uint32_t state = SOURCE_IDLE;
@@ -100,6 +105,7 @@ void abti_source_set_busy_slow(abti_es *es)
 bool abti_source_is_woken_slow(abti_es *es)
 {
     bool woken = false;
+    abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a && !woken; a = a->next_of_es)
         /* seq_cst: pairs with the swap in abti_source_wake_one, and comes after the announcement of the sleep */
@@ -114,6 +120,7 @@ bool abti_source_is_woken_slow(abti_es *es)
  */
 static void stay_woken(abti_es *es)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
         if (abti_load_relaxed(&a->state) == SOURCE_BUSY)
             abti_store_relaxed(&a->state, SOURCE_WOKEN);
@@ -143,6 +150,7 @@ static bool has_unit(abti_sched *sched)
 static bool rest(abti_es *es, abti_sched *sched, ABTX_work *work)
 {
     enum { LOOK_NS = 1000 };
+    abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     struct abti_thief *thief = &es->idle->thief;
     if (!abti_thief_needs_time(thief) || es->sleepy || !abti_runs_at_once(2))
         return false;
@@ -179,6 +187,7 @@ static void learn_booty(abti_es *es, uint64_t start_ns)
 /* Asks the sources, with the lock held. False: they have nothing, and the ES is idle. */
 static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
 {
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     bool was_woken = es->idle->in_vain;
     uint64_t start_ns = learn_return(es);
     bool found = ask_sources(es, work);
@@ -230,6 +239,7 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 static bool wake_attached(struct abti_attachment *a)
 {
     uint32_t idle = SOURCE_IDLE;
+    abti_assert(abti_spin_is_mine(&a->source->lock));
     /*
      * seq_cst: pairs with the load in abti_source_is_woken_slow. The look at the sleeper, in abti_es_wake, comes after
      * it, as that one comes after the announcement of the sleep.
@@ -259,6 +269,7 @@ void abti_source_wake_one(ABTX_source source)
 /* Returns the link to the attachment in the list of the ES, or where a new one would hang, with the lock held. */
 static struct abti_attachment *find_attachment(abti_es *es, ABTX_source source)
 {
+    abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); /* relaxed: the lock is held */
     while (a && a->source != source)
         a = a->next_of_es;
@@ -303,8 +314,10 @@ static void unlink_from_es(struct abti_attachment *a)
     if (first == a) {
         abti_store_relaxed(&idle->sources, a->next_of_es);
     } else {
-        while (first->next_of_es != a)
+        while (first->next_of_es != a) {
+            abti_assert(first->next_of_es);
             first = first->next_of_es;
+        }
         first->next_of_es = a->next_of_es;
     }
     abti_spin_unlock(&idle->sources_lock);
@@ -313,11 +326,14 @@ static void unlink_from_es(struct abti_attachment *a)
 /* `attaching` is held. First nobody asks any more, then nobody wakes. */
 static void detach_one(struct abti_attachment *a)
 {
+    abti_assert(abti_spin_is_mine(&attaching));
     unlink_from_es(a);
     abti_spin_lock(&a->source->lock);
     struct abti_attachment **link = &a->source->attachments;
-    while (*link != a)
+    while (*link != a) {
+        abti_assert(*link);
         link = &(*link)->next_of_source;
+    }
     *link = a->next_of_source;
     /* relaxed: neither the ES nor a waker has it any more */
     if (abti_load_relaxed(&a->state) == SOURCE_IDLE)
