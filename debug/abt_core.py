@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 Mends core files that gdb writes. What the kernel guards (MADV_GUARD_INSTALL) are pages that cannot be read in the
 middle of a mapping, and gdb gives up the rest of a mapping at the first of them: it leaves out stacks of ULTs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The plug-in for lldb by which units stand in its list of threads, see libabt_lldb.py, which loads it."""
 import struct
 

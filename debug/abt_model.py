@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads libabt's units, pools and streams out of a stopped process or a core file.
 
 Nothing is called in the process, and no debugging information is needed: the library has a table of its layout

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The commands of libabt's debugger scripts, as lines of text."""
 from abt_model import CPUS, READY, RUNNING, STATES, TERMINATED, AbtError, Record, Unit
 from abt_waits import Waits

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the blocked units of libabt wait for, and who holds that."""
 from abt_model import BLOCKED, CPUS, AbtError, Record
 

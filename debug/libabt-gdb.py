@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 gdb and libabt: its units, pools and streams, in a process or a core file. doc/debugging.md shows how to use it.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a pool of one's own is good for: best-first search. The shortest round trip through 14 cities, the problem
  * burma14 of TSPLIB, is found by branch and bound: each partial tour is a tasklet, which creates one for each city to

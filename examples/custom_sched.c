@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A scheduler of one's own: it serves three pools, gold, silver and bronze, in weighted rounds: 4 turns, 2 turns,
  * 1 turn. Each stream has its own scheduler and its own three pools, which hold more than enough work for all its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs the example programs that lie beside this one, on one execution stream and on all cores, checks what they answer
  * and prints a table. The last column is the same job without the library: by OpenMP where that is fit for it and

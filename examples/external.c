@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A service: native threads that the library knows nothing of hand work to execution streams and wait for the results,
  * as the threads of a server would. Each client counts the primes in its share of the numbers below ten million, in

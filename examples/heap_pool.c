@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A pool of one's own. The library asks five things of it: to make and to free units, to push one, to pop one, and to
  * say whether it is empty. A unit is what the pool keeps of a work unit; here it is simply the work unit's handle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A pool of one's own that hands out the most urgent work unit first; see heap_pool.c. */
 #ifndef EXAMPLES_HEAP_POOL_H
 #define EXAMPLES_HEAP_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Nested parallel loops: v[i][j] += 1 for 1000 x 1000 elements, where both the loop over i and the loop over j are
  * parallel, as when a parallel program calls a parallel library. Each i is a ULT, since it has to wait for its inner

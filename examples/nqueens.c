@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * N-Queens: in how many ways can n queens stand on an n x n board so that none attacks another? The classic fork-join
  * program: each placement of a queen is a ULT, which creates a ULT for each placement that is possible in the next

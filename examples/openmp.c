@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The compiler's OpenMP on two of the jobs, to compare with: the same algorithms, cut into the same number of units. */
 #include "team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A server: each connection is a ULT that reads like a blocking program, and each stream waits for work units and for
  * its connections at once, in epoll. An idle stream waits in the hook; a busy one looks by the poller. The clients are

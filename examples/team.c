@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A team of execution streams: how a program sets up streams, schedulers and pools. See team.h. */
 #include "team.h"
 

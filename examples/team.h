@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the examples share: a team of execution streams with pools between them, the command line that chooses it,
  * a check of return codes, and the one line of results that each program prints.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * UTS, the Unbalanced Tree Search benchmark: counts the nodes of a tree that nobody can foresee, because the number
  * of a node's children follows from its SHA-1 state. Each node that has children is a work unit, a tasklet by default

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fork and join at the price of a call. What is forked is a task: a function and its arguments, which lie in the frame
  * of the forker. A task that nobody takes meanwhile is run by its forker when that joins it, at the price of a call;

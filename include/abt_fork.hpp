@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fork and join for C++17, over abt_fork.h: functions side by side, loops and reductions with lambdas. Nothing is
  * allocated, and nothing is called by a pointer but a task that another stream takes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A script that imports this has --help: its own first comment is printed, and the script ends."""
 import sys
 

@@ -1,11 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Shell functions shared by the scripts in maint/. Source it; it sets TOP, the top of the tree.
 
 TOP=$(cd "$(dirname "$0")" && while [ ! -f configure.ac ] && [ "$PWD" != / ]; do cd ..; done && pwd)
 
 say() { printf '%s\n' "$*"; }
 
-# Each script says what it is for, by the comment that it begins with: when it is asked by --help, or called wrongly.
-describe() { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; }
+# Each script says what it is for, by the comment that it begins with, behind that on its licence: when it is asked by
+# --help, or called wrongly.
+describe() { sed -n '3,/^set/s/^# \{0,1\}//p' "$0"; }
 usage() { describe >&2; exit 2; }
 case ${1-} in
 -h | --help) describe; exit 0 ;;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints doc/guide/variables.md from the table of variables, for maint/check-variables. Linked with the archive. */
 #include "rt/variables.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs something in a process of its own, and tells how that ended and what it has said. */
 #ifndef TEST_CHILD_H
 #define TEST_CHILD_H

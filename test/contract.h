@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the functions in a public header whose contract says that they wait. */
 #ifndef TEST_CONTRACT_H
 #define TEST_CONTRACT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel refuses the process some system calls, as filters of containers do. What the C library cannot do without
  * is left to it: futex is refused where it is called by the function syscall(), which the C library does not use

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether maint/check --arch runs the test under qemu, which is slow and not a whole system. */
 #ifndef TEST_EMULATED_H
 #define TEST_EMULATED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * User-defined pools, by either definition, whose units are the work units themselves, or memory of their own. Such a
  * pool knows its units, and ends the program when one is freed that it has not made, twice, while it is queued, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a test needs and does not test: calls that must succeed, and the time. */
 #ifndef TEST_MUST_H
 #define TEST_MUST_H

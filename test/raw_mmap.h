@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mmap() for those who stand in for it: the system call itself. */
 #ifndef TEST_RAW_MMAP_H
 #define TEST_RAW_MMAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which sanitizer a test has been compiled with, if any, or for which build that takes long, too. */
 #ifndef TEST_SANITIZERS_H
 #define TEST_SANITIZERS_H

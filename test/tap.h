@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Test Anything Protocol, the little of it that our tests need. Any thread and any work unit may call ok(); a test ends
  * with `return done_testing();`, which prints the plan. What failed is told on stderr, with file and line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A thousand ULTs, nine hundred of which wait for objects of all kinds: what a dump has to show. Number `i` of a role
  * is units[role * EACH + i]; those behind BLOCKED are ready.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A tool callback that follows the states of all units and streams: each event must be one that can come next, and say
  * what the contract has it say. What is wrong goes to watch_wrong, which who includes this may define.

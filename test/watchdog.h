@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ends a program that hangs, before the runner would, and so that a debugger or a core shows where it was. */
 #ifndef TEST_WATCHDOG_H
 #define TEST_WATCHDOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints what libabt and the machine offer. See usage(). */
 #include <abt.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * On which CPUs does a stream run? By default on any. It may be bound to one or to a set, if the library was configured
  * with --enable-affinity; ABT_SET_AFFINITY=1 in the environment binds all streams, one to each CPU.

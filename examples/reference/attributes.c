@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What can I ask for when I make a ULT? A stack of some size, a stack in memory of my own, that it stays where it is,
  * and a call whenever it has been moved.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does a barrier offer? All that wait for it go on together, as often as they like; their number can be changed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I end what is not wanted any more? A unit is asked to end, and ends when it is next to run or yields. A stream
  * is asked to stop, and leaves the units in its pools to others. Nothing is unwound: what a unit holds it keeps.

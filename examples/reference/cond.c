@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I wait for a condition that several units change? By a condition variable: signal wakes one waiter, broadcast
  * all of them, and a timed wait ends at a deadline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With which library do I run? The header has its version, and the library tells how it was built and what the
  * environment has set.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I find units that wait for ever? By ABT_DEADLOCK_CHECK=1 in the environment. A program that is woken by
  * threads which the library does not know says so meanwhile, so that nothing is told that is not true.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a library do its work on all streams, and keep data on each of them? By a driver. This one keeps requests of
  * each stream in a list of that stream, without any lock, and answers them when the stream looks at events.

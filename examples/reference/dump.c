@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * My program hangs: what does everybody do? A signal handler asks for the stacks of all units. The streams stop at
  * their next look at events, one of them prints, and all go on. (ABT_DUMP_SIGNAL=USR1 does so without any code.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What do functions return, and what does a code mean? ABT_SUCCESS or a code that has a name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does an eventual offer? It is a flag that is set once, with a value: wait for it, wait for some time, look at
  * it without waiting, and use it again. One with static storage has no value.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What are the macros of fork and join made of? Of three functions, for compilers and for other languages. A task lies
  * in the frame of its forker, in front of its arguments; where the forker stands is passed from function to function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I fork and join in C++17? By functions that take lambdas, give results, and throw what the lambdas throw.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I run some different functions side by side? By abtx_invoke, which calls them all and returns when they have
  * returned. It may be called from anywhere, also by a thread that is not of the library: that runs them itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do tasks fork each other, and what if they have no result? They are declared first and defined then, as functions
  * are. Here two players search a game; and an area is filled by cutting it along, across, along ...

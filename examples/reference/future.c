@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I gather several values? By a future with a compartment for each of them. It is ready when all are set; a
  * callback gets them all, in the call that sets the last one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do two ULTs take turns as coroutines do? Each resumes the other, and waits to be resumed: no pool and no
  * scheduler comes in between. Here one makes numbers and another asks for the next one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a ULT choose who runs next? By functions that end in _to: they switch straight to a ULT that the caller has
  * popped from its pool, or resume one that is blocked. Here a relay race, and main is the starter.

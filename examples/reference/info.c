@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I print what is there? Each object tells of itself, for people: in a log, a debugger or a bug report.
  *

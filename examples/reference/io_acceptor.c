@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do several ULTs take connections from one socket? By an acceptor: each asks it, and is served in its turn. Where
  * the kernel can do it, one operation goes on accepting for all of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I call foreign code that blocks, look up a name, or sleep? By functions that let only the ULT wait.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a ULT make, rename and remove files and directories? They too may wait for a disk or a network, and only the
  * ULT is suspended. Here a file is replaced so that others see the old one or the new one, and nothing in between.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a ULT read and write files, so that its stream runs others meanwhile? By the calls of POSIX with abtio_ in
  * front and a deadline behind. They return what those return, or a negative error number.

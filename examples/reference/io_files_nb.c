@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write and read many parts of files at once, in one ULT? Start all that do not depend on each other, and wait
  * for all of them; then the next step. What the arguments point to stays in place until an operation is done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does one ULT have several operations under way? By the forms of the calls that end in _nb: they start the
  * operation and give a handle, to wait for it, to look at it, to cancel it, and to free.

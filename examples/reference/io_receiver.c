@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a server with many connections receive without a buffer for each? By receivers, which share buffers: one
  * that waits for data has none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I register memory and descriptors that are used often? Each stream's ring gets them once; the calls are the
  * same as ever.

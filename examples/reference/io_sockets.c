@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a ULT talk over a socket? One ULT for each side, in straight lines; a deadline says how long each may wait.
  *

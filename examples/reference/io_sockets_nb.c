@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does one ULT serve both ends of a connection, or many connections? By operations that are under way at the same
  * time. Here it connects to itself: accept and connect need each other, and so do send and receive.

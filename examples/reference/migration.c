@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I move a unit to another stream? By a request, which it follows when it next leaves its pool, yields or is
  * suspended; or, while it is in no pool, by saying where it goes next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does a mutex offer? Static storage, trylock, a lock that spins, and recursive mutexes, which are asked for by
  * an attribute.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What do I write instead of functions that are there for older programs only? Each stands here beside what to use: the
  * two do the same.

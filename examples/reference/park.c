@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a scheduler of mine sleep, if it also takes units from pools that are not its own? By ABTX_xstream_park_on,
  * which names the pools to watch. Here a helper serves its own pool first, and then one of guests.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do units wait for events that another library brings? By a poller: a function that a stream calls between units
  * and before it sleeps. Who makes such an event wakes the stream. (A driver does that on many streams: driver.c.)

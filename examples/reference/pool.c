@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I take units out of a pool and put them elsewhere? That is what a balancer does: it looks how full pools are,
  * and moves units one by one or many at a time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a pool of mine take and give many units at a time, or let a thread wait for one? By functions that its
  * definition need not have. (One stream uses this pool; start/lifo.c has a lock.)

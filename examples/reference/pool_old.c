@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do programs from before version 1.2 of the interface define a pool and a scheduler? By a struct of functions that
  * know units, the pool's names for work units. It still works. New ones are made as in pool_user.c and start/picks.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I make several pools of my own kind, each with its data? By an init function, which reads a configuration that
  * the maker of the pool gives, and a free function. These are stacks, and each has the room that is asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does a scheduler offer to others? It tells how much there is to do, it can be stacked on another one, so that a
  * group of units has an order of its own, and it can be asked to stop.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I configure a scheduler? By a set of values: some for the library, others for the scheduler's own init.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What else may a scheduler that picks do? Begin and end its data, look at something of its own whenever the library
  * looks at events, and have a last look before its stream sleeps. This one takes orders from a mailbox.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who am I, and where do I run? A function that may be called from anywhere asks so: below a ULT, a tasklet, the
  * primary ULT (main), or a thread that is not of the library.

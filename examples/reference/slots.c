@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a runtime hang its context on units, at the price of a load? By slots: two words in each unit. New units may
  * inherit them from their maker, so that a request keeps its context, whatever it starts. (Two runtimes in one program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do streams find work that a runtime of mine keeps in its own list? By a source: a stream that has nothing else to
  * run asks it. Units are made only then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much stack do my functions need, and how much is left? The first is measured, by watching some units; the second
  * is asked for, by those who recurse as long as there is room.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does an execution stream offer? A rank of my choice, a pause between join and revive, and another scheduler.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a ULT learn that it leaves its stream, and is back? By switch hooks: for a runtime that holds something
  * which belongs to the stream, such as a thread-local "current task", or a clock of the time that it really ran.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does a tasklet offer? It has no stack of its own and runs to its end on that of the scheduler: it is cheaper
  * than a ULT, and cannot wait. The functions of ULTs take it, too; those here are for it alone.

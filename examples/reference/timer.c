@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I measure time? By a timer that is started and stopped, or by two readings of the clock.
  *

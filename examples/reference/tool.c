@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What does a tool learn of an event? Who has caused it, in which pool the unit stands, and what a unit waits for. Here
  * it counts what units were suspended for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I look at a part of my program on a time line? By a trace that is started and stopped around it. The file is
  * opened by Perfetto (ui.perfetto.dev) or chrome://tracing. ABT_TRACE=file in the environment traces the whole program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What can I learn of another unit? Its state, number, function and argument, where it ran last and where it waits, its
  * stack and its attributes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do whole streams wait for each other? By a barrier of native threads. It blocks the stream, so that nothing else
  * runs there: that is for streams that begin or measure together. Units wait for each other by ABT_barrier.

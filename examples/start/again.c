@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I run the same kind of unit again and again, cheaply? A unit that has been joined can be revived; tasklets
  * need no stack, for work that never waits; and units can be created and freed many at a time.

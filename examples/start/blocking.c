@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I call foreign code that blocks and must stay on its thread? A ULT does so in a blocking region: it keeps its
  * native thread for itself, and another one runs the other units of the stream meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I build a way of waiting that the library does not have? A ULT suspends itself, and whoever has something for
  * it resumes it. Here: a channel that passes values from a producer to a consumer by hand.

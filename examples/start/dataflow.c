@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a unit wait for values that others compute? Eventuals carry one value each, a future counts several.
  *

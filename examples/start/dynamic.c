@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I add and remove streams while the program runs? They serve one shared pool, and each is joined when it is
  * not needed any more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I fork and join recursively, with work stealing? Each stream has a RANDWS pool and steals from the others'.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I fork and join at the price of a call? By tasks, which idle streams take when they have nothing else to run.
  *

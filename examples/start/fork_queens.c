@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I fork a number of tasks that I know only when I run? By a loop: it makes tasks as idle streams want them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I divide and conquer? Here by a merge sort, which forks until the parts are small.
  *

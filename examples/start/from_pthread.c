@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Can a pthread of mine use the library? Yes: it makes units, waits for them and wakes them; it only cannot yield.
  *

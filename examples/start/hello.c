@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I run units on several streams? Every stream serves one shared pool here, so that all of them have work.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write a pool? Five functions: here a stack, so that the unit pushed last runs first. It has a lock, since
  * any thread may push.

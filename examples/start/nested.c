@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I run a parallel loop inside of a parallel loop? Loops nest. None makes more tasks than streams wait for, so
  * that a call from a parallel program into a parallel library does no harm.

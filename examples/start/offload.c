@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I keep a blocking call from stopping other units? A stream of its own makes such calls; its caller, a ULT,
  * waits for the answer by an eventual, and its stream runs others meanwhile.

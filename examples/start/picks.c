@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write a scheduler that costs little? By a function that chooses the next unit; the library does the rest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do urgent units go first? The PRIO scheduler serves its pools by their index.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I see what units do? The tool interface calls a function at each event; here it counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I use a mutex and a condition variable? A queue of bounded length between a producer and a consumer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do many units read what few of them change? By a readers-writer lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do units work in rounds, each after all have done the one before? By a barrier.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write a scheduler? This one takes from its second pool only every fourth time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I write a server? Each connection is a ULT that reads as a blocking program does. When there is nothing to
  * read it waits for an eventual; the stream looks into epoll between units, and sleeps there when it is idle.

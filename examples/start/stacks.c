@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I give a unit a larger stack, and how do I see how much of it is used? By an attribute, and by samples.
  *

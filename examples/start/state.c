@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I see what all units do and wait for, from inside of the program? By a dump. From outside, the variable
  * ABT_DUMP_SIGNAL=USR1 has one made at that signal.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I wait only for some time? Functions with "timedwait" in their names have a deadline; a unit sleeps by
  * ABTX_thread_sleep, and its stream runs others meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How does a unit keep values of its own? By a key, whose destructor runs when the unit is freed, or by a slot, which
  * costs less, and which units can pass on to those that they create.

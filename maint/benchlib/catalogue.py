@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The works: what each is, its figure, and the goals of libabt."""
 
 from typing import NamedTuple, Optional, Union

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the features that are switched at run time cost: off, beside the library before them, and on, one by one."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How often each goal of the catalogue holds, in several runs of the works that it needs."""
 
 import hashlib

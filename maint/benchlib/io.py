@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """maint/bench --io: libabtio beside what people use instead, on the same work, in interleaved rounds of one run.
 
     echo    64 bytes on loopback: beside an epoll loop and a plain loop over liburing in C, Go's net and tokio; the

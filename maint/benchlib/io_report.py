@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The tables and plots of maint/bench --io."""
 
 import json

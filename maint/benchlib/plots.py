@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The plots: one panel a question, its axis says which side is better. A point is a median, its bar goes from the least
 of the rounds to their upper quartile. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; who
 shares a colour differs in the form of its points."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds the programs that measure: ours and the peers'."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes what was measured: JSON, a table in Markdown, and plots."""
 
 import json

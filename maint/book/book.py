@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reference as data: sections of entries, each with its contract, cost, memory order and examples."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What maint/check-reference asks of the pages that maint/reference has made: python3 checks.py MAN HTML DOC"""
 import html
 import pathlib

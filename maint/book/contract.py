@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the comment of a function says, in parts, with references to other functions resolved: description, callers,
 waiting, errors. The rules for what a comment does not mention stand at the top of abt.h."""
 import re

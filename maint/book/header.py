@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads a public header: its sections, and in them what is declared, with the comment that stands before it."""
 import re
 

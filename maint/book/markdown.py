@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes HTML of the Markdown that the pages in doc/ use: headings, lists, tables, code, links, emphasis."""
 import html
 import re

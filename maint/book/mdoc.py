@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes an entry as a manual page."""
 import re
 import textwrap

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Looks at pages of Markdown: their links lead somewhere, and their blocks hold, with the libabt that pkg-config finds.
 
     pages.py [--links] DIRECTORY PAGE...    DIRECTORY is for files on the way; --links: looks at links only

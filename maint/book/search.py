@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The search of the site, which needs no server: an index of each part of each page, and what looks into it.
 
 The index is a list of parts, (title, line, place), and for each word the numbers of the parts that have it. Those that are

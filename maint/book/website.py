@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the reference and the pages of doc/ as one site of HTML, with a search that needs no server."""
 import html
 import os

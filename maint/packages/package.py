@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Recipe for Spack: put it into packages/libabt/ of a repository."""
 from spack.package import *
 

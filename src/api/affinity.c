@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*: the CPUs that an execution stream may use, by the numbers of the operating system. */
 #include <errno.h>
 #include <stdlib.h>

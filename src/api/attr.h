@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is behind ABT_thread_attr. */
 #ifndef ABTI_API_ATTR_H
 #define ABTI_API_ATTR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_blocking_*: a native thread of a stream's, for a ULT that blocks it. */
 #include "api/check.h"
 #include "carrier/blocking.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Argument checks and error codes of the public functions. A build without checks drops every
  * test that stands inside ABTI_REFUSE.

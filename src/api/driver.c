@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_driver_*: what a library does on streams beside their units. */
 #include "idle/driver.h"
 #include "api/handles.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program tells the checks that watch it. */
 #include <abt.h>
 #include "api/check.h"

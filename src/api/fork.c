@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_fork_*: which streams take forked tasks. */
 #include "api/handles.h"
 #include "fork/team.h"

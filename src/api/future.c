@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "api/misuse.h"
 #include "api/waiting.h"
 #include "os/annotate.h"

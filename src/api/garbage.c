@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "api/garbage.h"
 
 #include "os/peek.h"

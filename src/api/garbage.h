@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a handle that the ledger does not know is one at all: while misuse is looked for (ABT_CHECK). */
 #ifndef ABTI_API_GARBAGE_H
 #define ABTI_API_GARBAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the public functions: null handles, and kinds of callers. */
 #ifndef ABTI_API_HANDLES_H
 #define ABTI_API_HANDLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_*: the configuration, and printing what there is. */
 #include "api/attr.h"
 #include "api/handles.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_init and ABT_finalize: the one place that knows every module. */
 #include <stdio.h>
 #include <stdlib.h>

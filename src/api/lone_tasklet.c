@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "api/lone_tasklet.h"
 
 #include "pool/builtin.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The quick way to join a lone tasklet, see abti_run_lone. */
 #ifndef ABTI_API_LONE_TASKLET_H
 #define ABTI_API_LONE_TASKLET_H

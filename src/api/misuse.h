@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Misuse of the library, looked for with ABT_CHECK: one line on stderr with the call, the object and its creator; then
  * the function returns its error code, or the program ends (ABT_CHECK=abort). doc/debugging.md has the list.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Misuse of what units wait for: objects that go while they are waited for, and locks. */
 #include <stdio.h>
 #include "api/misuse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Misuse of units and pools. */
 #include <stdio.h>
 #include "api/attr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "api/misuse.h"
 #include "os/annotate.h"

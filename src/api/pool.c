@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_pool_* and ABT_unit_*. */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_sched_*. */
 #include <stdlib.h>
 #include "api/handles.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_sched_def_*: definitions of schedulers that choose the next unit by a function. */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making schedulers from what users give: null entries among the pools, no pools at all. */
 #ifndef ABTI_API_SCHED_MAKE_H
 #define ABTI_API_SCHED_MAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_*_slot*: words of a runtime's own per work unit. */
 #include "api/handles.h"
 #include "pool/slot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_source_*: work that is made when a stream has none. */
 #include <stdlib.h>
 #include "api/handles.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Work-unit specific data of a given unit, for the functions that differ only in the unit. */
 #ifndef ABTI_API_SPECIFIC_H
 #define ABTI_API_SPECIFIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How much stack the functions of ULTs use. */
 #include "api/check.h"
 #include "watch/info.h"

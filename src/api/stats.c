@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Statistics of streams and functions. */
 #include "api/check.h"
 #include "rt/rt.h"

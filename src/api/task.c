@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
 #include "api/lone_tasklet.h"

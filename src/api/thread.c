@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
 #include "api/attr.h"
 #include "api/handles.h"

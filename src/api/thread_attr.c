@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_attr_*. */
 #include <stdlib.h>
 #include "api/attr.h"

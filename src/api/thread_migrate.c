@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_migrate*, and which units may be migrated. A request is recorded here and carried out by run/migrate.c. */
 #include "api/handles.h"
 #include "run/migrate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: what can be asked of a unit, and its specific data. */
 #include <stdlib.h>
 #include "api/attr.h"

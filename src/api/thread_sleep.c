@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_thread_sleep: sleeping for a time. */
 #include <sched.h>
 #include "api/check.h"

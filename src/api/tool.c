@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_tool_*. The events themselves are in rt/tool.h and unit/tool_event.h. */
 #include "api/check.h"
 #include "rt/rt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Traces. */
 #include "api/check.h"
 #include "rt/rt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
 #include "api/handles.h"
 #include "os/annotate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the public functions that wait. */
 #ifndef ABTI_API_WAITING_H
 #define ABTI_API_WAITING_H

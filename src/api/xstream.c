@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include "api/handles.h"
 #include "api/sched_make.h"

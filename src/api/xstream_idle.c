@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_*: sleeping for user-defined schedulers, event loops of the user's, pollers. */
 #include <errno.h>
 #include <math.h>

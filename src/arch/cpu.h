@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the core asks of a processor besides switching contexts; <arch>/arch_cpu.h provides it, by way of
  * arch/plain_cpu.h where plain C is as good as anything.

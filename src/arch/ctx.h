@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Machine contexts: what an architecture provides in <arch>/ctx.S, and generic/ctx.c does for all that have none.
  *

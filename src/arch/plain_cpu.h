@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions of arch/cpu.h in plain C. An arch_cpu.h includes this file at its end. What the machine does better it
  * has defined before, and has said so by a macro ABTI_CPU_HAS_<NAME>.

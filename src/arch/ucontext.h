@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts as a ucontext_t, which unwinders start from. <arch>/arch_ucontext.h says what libunwind needs on the
  * machine; that of generic/ stands in where there is none, and then there are no back-traces. It provides

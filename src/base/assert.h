@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Preconditions of functions and protocols, checked in builds for tests: --enable-debug=ub_assert. */
 #ifndef ABTI_BASE_ASSERT_H
 #define ABTI_BASE_ASSERT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and a
  * missing one stands out. Comments at the place of use name the pairs (maint/check-orders). The standard's names

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What configure decided, with the value each setting has when nothing was decided. This and the headers that pick
  * variants are the only places that look at configuration macros; code tests these names with a plain if.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiler dialect: attributes and hints, so that the rest of the tree is plain C11. */
 #ifndef ABTI_BASE_COMPILER_H
 #define ABTI_BASE_COMPILER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random delays around every atomic operation, in the build that is made to find races (--enable-debug=delays): between
  * any two of them others then get a chance to come. No other build has anything of this.

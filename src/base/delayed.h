@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The standard's names without an order, which base/atomic.h leaves as they are, by ABTI_DELAYED like the others. That
  * is defined where this is included: in base/delay.h, and in its counterpart of the models (test/model).

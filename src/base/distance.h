@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far two words are from each other. */
 #ifndef ABTI_BASE_DISTANCE_H
 #define ABTI_BASE_DISTANCE_H

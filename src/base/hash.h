@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hashing of addresses, which says where in a table something belongs. */
 #ifndef ABTI_BASE_HASH_H
 #define ABTI_BASE_HASH_H

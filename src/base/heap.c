@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/heap.h"
 
 /* Makes *where point to the tree, which may be NULL, with `next` behind it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The grammars of the environment variables. Text in, value out: no environment, no threads, no OS. */
 #ifndef ABTI_BASE_PARSE_H
 #define ABTI_BASE_PARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounding of sizes. */
 #ifndef ABTI_BASE_ROUND_H
 #define ABTI_BASE_ROUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocking regions: a ULT keeps the native thread of its stream for itself, to block it in foreign code, and hands the
  * stream over to a spare one (carrier/carrier.h) meanwhile. In the region the ULT runs on its own stack and on its

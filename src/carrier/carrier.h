@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The native threads that carry a stream. A stream has a native thread of its own. Where one of its units keeps that
  * thread for itself (carrier/blocking.h), a spare one carries the stream meanwhile: it has abti_es_self, and goes on

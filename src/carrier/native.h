@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The stacks of native threads, on which main schedulers and the primary ULT run: where they lie, and whether units may
  * run in place there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow ways of fork and join. */
 #include <stdio.h>
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "fork/lane.h"
 
 #include "os/annotate.h"

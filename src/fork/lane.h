@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lanes: where a ULT's forked tasks stand, for itself and for thieves. Each ULT that forks owns one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "fork/team.h"
 
 #include "os/annotate.h"

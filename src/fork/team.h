@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The team: the streams that take forked tasks, the source that they ask for them, and all lanes that there are.
  */

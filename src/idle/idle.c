@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "idle/idle.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an ES calls beside its units: pollers and drivers, and in place of sleep the user's hook or the wait of a
  * driver. Pollers and drivers are one list of callees. doc/waiting.md is the user's view, doc/memory-model.md proves

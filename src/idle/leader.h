@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Drivers with one leader: of the streams that such a driver is attached to, one at a time calls its poll and its wait,
  * the leader; the others, its followers, sleep when they have nothing to run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When an ES that sleeps looks again at what nobody tells it about: units that come to a user-defined pool without a
  * push of ours, and, when it has been told to stop, units blocked out of its pools that end elsewhere. For the former

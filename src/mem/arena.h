@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slots of equal size in chunks of memory, with a bit for each slot that is free. Runs of slots are handed out, and
  * single ones come back. Nothing is synchronised: the lock of the arena's owner guards all of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Chunks of memory for slabs, of the kind that ABT_MEM_LP_ALLOC says. A kind that the system refuses falls back to the
  * simpler ones: huge pages, then transparent huge pages or normal ones.

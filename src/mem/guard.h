@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What lies at the low end of a stack, so that an overflow is found.
  *

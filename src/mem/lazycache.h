@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Caches that are made when they are first needed, for slabs whose objects few streams have. A cache is given by the
  * place of the pointer to it, which is NULL until then. One thread uses it at a time.

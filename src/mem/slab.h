@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *

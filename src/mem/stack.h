@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stacks of ULTs. A stack's header lies at its high end, so that the header, the entry frame and the first frames of a
  * unit share one page: a blocked ULT costs that page and its descriptor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* FreeBSD's sets of CPUs have a fixed size. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the system binds no threads: each may run on any CPU. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the library tells the tools that watch memory and threads: TSan, ASan, and valgrind. They are found at run time,
  * the sanitizers through weak symbols, so that a stock library serves an instrumented program. Every function does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* valgrind's requests where its header is there, nothing elsewhere. For os/annotate.c only. */
 #ifndef ABTI_OS_ANNOTATE_VALGRIND_H
 #define ABTI_OS_ANNOTATE_VALGRIND_H

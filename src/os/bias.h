@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A lock that is biased to one thread: while nobody else comes, that thread enters and leaves by plain stores. Another
  * thread first takes the bias away, which costs it a system call and the owner nothing but an interruption; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Time. Users give and get wall-clock time (CLOCK_REALTIME); everything that waits inside the library uses deadlines in
  * nanoseconds of CLOCK_MONOTONIC, which nobody can set back. ABTI_CLOCK_NEVER is the deadline that does not come.

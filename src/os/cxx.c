@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/cxx.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the C++ runtime keeps for each native thread about exceptions. A program in C has no such runtime, a program
  * that loads plugins may get one at any time.

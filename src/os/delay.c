@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The delays of base/delay.h. They need not be the same in the next run, since the system has its say in what comes
  * first, but the choices of each thread are, by ABT_DELAYS_SEED and how many threads came before it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Environment variables of the library: ABT_<name>, or where that is not set, ABT_ENV_<name>. */
 #ifndef ABTI_OS_ENV_H
 #define ABTI_OS_ENV_H

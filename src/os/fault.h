@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Faults of memory accesses (SIGSEGV, SIGBUS): somebody is asked about each before it takes its course, on a stack of
  * its own, since the one that it happened on may be at its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleep on a 4-byte word until it changes: the one system primitive that every wait in the library rests on. */
 #ifndef ABTI_OS_FUTEX_H
 #define ABTI_OS_FUTEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the system has no futex: a sleeper waits on a condition of its own, in a list that its word's address picks.
  *

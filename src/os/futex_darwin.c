@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* macOS: by the calls that its C++ library waits with, since those for everybody came late. */
 #include "os/futex.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* FreeBSD: what its thread library is made with. */
 #include "os/futex.h"
 

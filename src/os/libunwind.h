@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libunwind, where it is installed: no build needs it. */
 #ifndef ABTI_OS_LIBUNWIND_H
 #define ABTI_OS_LIBUNWIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/limits.h"
 
 #include <fcntl.h>

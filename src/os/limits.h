@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Why the system gives no more memory. */
 #ifndef ABTI_OS_LIMITS_H
 #define ABTI_OS_LIMITS_H

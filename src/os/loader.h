@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether the program has loaded libraries while it runs. */
 #ifndef ABTI_OS_LOADER_H
 #define ABTI_OS_LOADER_H

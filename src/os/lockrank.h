@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of the spin locks, checked in builds for tests (--enable-debug=ub_assert): a thread that waits for a lock
  * holds only locks of lower ranks. A lock that a thread could not get and did not wait for (trylock) keeps to no order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A fence of every running thread of the process, made by one of them: the others need none where they would pair. */
 #ifndef ABTI_OS_MEMBARRIER_H
 #define ABTI_OS_MEMBARRIER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "os/membarrier.h"
 
 bool abti_membarrier_init(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The loaded files: the program and its libraries. */
 #ifndef ABTI_OS_MODULE_H
 #define ABTI_OS_MODULE_H

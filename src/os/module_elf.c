@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * This asks dl_iterate_phdr and not dladdr, which waits for a thread that is in dlopen: that thread may wait for this
  * one.

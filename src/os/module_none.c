@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where dl_iterate_phdr is missing. */
 #include <dlfcn.h>
 #include <stdio.h>

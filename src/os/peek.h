@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading memory that may not be there. */
 #ifndef ABTI_OS_PEEK_H
 #define ABTI_OS_PEEK_H

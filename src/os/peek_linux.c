@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel copies, which says so instead of a fault. Where it may not (a strict sandbox), a look at the page it is.
  */
 #include "os/peek.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Without such a call in the kernel: a look at the pages first. */
 #include "os/peek.h"
 

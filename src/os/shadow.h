@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shadow stacks: where a processor checks each return against a second stack, which it keeps of calls alone. A context
  * switch changes the one stack and not the other, so that the first return after it is a fault.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether the process has one thread only, so that an atomic read-modify-write needs no lock prefix. */
 #ifndef ABTI_OS_SINGLE_H
 #define ABTI_OS_SINGLE_H

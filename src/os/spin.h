@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Short lock for a few dozen instructions. Spinning is bounded: a holder that the system has preempted would otherwise
  * cost its waiters whole time slices, so they give way and then sleep between looks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of functions. */
 #ifndef ABTI_OS_SYMBOL_H
 #define ABTI_OS_SYMBOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Binding through a library that knows the machine, hwloc where the build has it. The topology is loaded when a thread
  * is first bound, which takes milliseconds, and stays until the process ends.

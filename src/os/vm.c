@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pages straight from the operating system: mmap, munmap, madvise. errno is the caller's: nothing here changes it. */
 #include "os/vm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pages straight from the operating system. */
 #ifndef ABTI_OS_VM_H
 #define ABTI_OS_VM_H

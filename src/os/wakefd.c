@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* It is an eventfd where there is one, else a pipe. Both carry words, each a count of signals. */
 #include "os/wakefd.h"
 

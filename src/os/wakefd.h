@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file descriptor that wakes a thread which sleeps in an event loop: it is readable when it has been signalled since
  * it was drained last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts of the units that are blocked out of a pool. */
 #ifndef ABTI_POOL_BLOCKED_H
 #define ABTI_POOL_BLOCKED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known inline of the shared built-in kinds, FIFO and RANDWS: where their units are. A FIFO has them in the
  * pool's queue. RANDWS has them in the ring, and those for which there was no memory in the queue, which then stands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * FIFO pools, in two forms over the queue in the pool itself: one for a single native thread, its host, without any
  * lock or atomic read-modify-write, and one for any number of threads, under the pool's lock. The private form has an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/leftover.h"
 
 #include "os/annotate.h"

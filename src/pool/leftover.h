@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ended units that their joiners have to free themselves. As a rule the end of a unit frees it on behalf of a joiner in
  * ABT_thread_free. But destructors of keys, and the free_unit of a user-defined pool, are the user's functions: they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lookout of a pool. The deadlines of its ULTs stand in the heaps of the streams on which they wait (sync/timer.h).
  * A stream that runs a long unit does not look at its heap; then another one that serves the pool does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making built-in pools, and what they share. */
 #include <stdlib.h>
 #include "base/assert.h"

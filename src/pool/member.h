@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A work unit as a member of a pool: its handle there, and its making and freeing, of which a user-defined pool is
  * told.

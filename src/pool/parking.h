@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that sleep on a pool until a unit comes. doc/memory-model.md proves that none misses its wake. */
 #ifndef ABTI_POOL_PARKING_H
 #define ABTI_POOL_PARKING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What every pool has, the operations that a kind of pool fills in, and the one kind that is served without a call: a
  * private FIFO.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The implementations of pools, for those functions that make them. */
 #ifndef ABTI_POOL_POOL_IMPL_H
 #define ABTI_POOL_POOL_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/queue.h"
 
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit)

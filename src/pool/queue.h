@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An intrusive first-in first-out list of units. The pointer to the last link makes a push free of branches. It also
  * says where the list ends: the last link itself is not written, which saves a store in each push.

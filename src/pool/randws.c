@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A double-ended queue for random work stealing. New units go to the head, where their owner takes them first; units
  * that come back (yield, resume) go to the tail, where thieves take.

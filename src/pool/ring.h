@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A double-ended queue of units: a ring of pointers, which doubles when it is full. It is guarded by what guards its
  * pool. `size` is atomic only so that others may glance at it. relaxed, everywhere below: the guard orders everything.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tells on stderr of ULTs that wait for stacks because there is no memory, after a while without any change. */
 #ifndef ABTI_POOL_SHORTAGE_H
 #define ABTI_POOL_SHORTAGE_H

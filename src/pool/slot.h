@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two words per work unit for runtimes. They lie in the unit's cold line. A unit with slots costs two cache lines. One
  * without costs and does what it did before there were slots, and so does one whose creator has none to pass on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stealing from the pools of other streams. pool/thief_policy.h decides whether it is worth what it costs. */
 #ifndef ABTI_POOL_THIEF_H
 #define ABTI_POOL_THIEF_H

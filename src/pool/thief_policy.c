@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief_policy.h"
 
 /* A unit that takes no longer than its move should have been left to the ES that is busy with its pool. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether a thief may steal: what a stream learns of the units that it takes from the pools of others, and how it
  * spares the others when its booty is not worth what it costs both. The policy has no clock and looks at no pool:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* User-defined pools, from the two kinds of definition. */
 #include <stdlib.h>
 #include "os/annotate.h"

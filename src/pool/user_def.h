@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The definition of a user's pool, as ABT_pool_user_def_create makes it. */
 #ifndef ABTI_POOL_USER_DEF_H
 #define ABTI_POOL_USER_DEF_H

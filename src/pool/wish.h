@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
  * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first. The stream that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The run-time settings: every environment variable with its default, clamp and rounding applied. */
 #ifndef ABTI_RT_CONFIG_H
 #define ABTI_RT_CONFIG_H

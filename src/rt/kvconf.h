@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configuration objects of schedulers and pools: a small set of int keys with typed values. There is no lock: the
  * contract says that a caller which sets values must be alone with the object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The log: one line on stderr for each event in the life of the library, its streams and their schedulers, none of
  * which happens often. Builds with --enable-debug=log have it, and ABT_USE_LOG switches it on and off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names in the environment that nobody reads. */
 #ifndef ABTI_RT_MISSPELT_H
 #define ABTI_RT_MISSPELT_H

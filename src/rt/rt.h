@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The runtime: what exists once per process between ABT_init and ABT_finalize. */
 #ifndef ABTI_RT_RT_H
 #define ABTI_RT_RT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The record of an execution stream (ES), and the variable that says which one the calling native thread is. */
 #ifndef ABTI_RT_SELF_H
 #define ABTI_RT_SELF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The deadlines of one stream, which say when its native thread has to look at them next. What they end is in
  * sync/timer.h.

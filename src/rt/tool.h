@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of work units, told to those that listen: a tool's callback, and the library's own statistics and traces. The
  * streams tell of them on the general paths only; run/told.h says how it comes that they take no other ones then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects of the library, whose fields each have a room of their own. */
 #ifndef ABTI_RT_TYPES_H
 #define ABTI_RT_TYPES_H

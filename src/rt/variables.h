@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment variables as data: their values, messages and help all come from this table. */
 #ifndef ABTI_RT_VARIABLES_H
 #define ABTI_RT_VARIABLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Switches under a sanitizer or valgrind. They do what other switches do, and tell the tools. os/annotate.h has the
  * rules of the tools. All of this is called only if abti_annotate_on, except where said.

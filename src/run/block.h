@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocking, by which the calling ULT leaves its stream until somebody wakes it, and the waking. */
 #ifndef ABTI_RUN_BLOCK_H
 #define ABTI_RUN_BLOCK_H

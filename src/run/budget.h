@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The event budget of an ES: how many units may run before a look at events is due. Each unit that begins or goes on
  * takes one from it. When none is left, the ES looks at events, or sees that there is nothing to look at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cancels that are put off: a ULT with something on its stack that others know of is not ended before it has seen to
  * that. The waiters of timed waits need no more than the mark unit->held; this is for functions that wait in between.

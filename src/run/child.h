@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a scheduler runs units, as their parent. */
 #ifndef ABTI_RUN_CHILD_H
 #define ABTI_RUN_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How units end: a joiner is told, and the ES goes on with another unit, from a stack that nobody comes back to. */
 #ifndef ABTI_RUN_END_H
 #define ABTI_RUN_END_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for a unit to terminate. The join word's states are in unit/unit.h. */
 #include "run/join.h"
 

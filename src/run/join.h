@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting for a unit to terminate, and freeing it. The common cases stand here, with everything in registers, and end
  * in a tail call to the general functions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Moving a unit to another pool on request. */
 #ifndef ABTI_RUN_MIGRATE_H
 #define ABTI_RUN_MIGRATE_H

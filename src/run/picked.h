@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers whose user chooses the next unit, by a function, and leaves the rest to the library. */
 #ifndef ABTI_RUN_PICKED_H
 #define ABTI_RUN_PICKED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/publish.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Telling whoever waits for a unit that it has ended, see "publish" in run/end.c. */
 #ifndef ABTI_RUN_PUBLISH_H
 #define ABTI_RUN_PUBLISH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of units that run in place one after the other for one joiner. */
 #ifndef ABTI_RUN_ROW_H
 #define ABTI_RUN_ROW_H

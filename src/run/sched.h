@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers: what the functions know of them that switch between units. */
 #ifndef ABTI_RUN_SCHED_H
 #define ABTI_RUN_SCHED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/switch.h"
 
 int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Telling of events as a mode of the running library. While nobody listens, streams take the quick paths, which know
  * nothing of events. An ES that is told has no scheduler that may be asked for the next unit and no fast pool

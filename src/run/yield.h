@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Yielding: the calling ULT goes back to its pool, and others run. */
 #ifndef ABTI_RUN_YIELD_H
 #define ABTI_RUN_YIELD_H

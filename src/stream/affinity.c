@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/affinity.h"
 
 #include <errno.h>

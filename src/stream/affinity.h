@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where execution streams run by default: rank r on entry r of the ABT_SET_AFFINITY list, or on the r-th CPU that the
  * process might use at ABT_init. Nothing happens unless config.affinity is set. What a default asks for is always

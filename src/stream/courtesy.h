@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When an idle ES may take a unit of a pool that others serve, too. Such a unit is likely to be one that a unit of
  * theirs has just woken, and is about to wait for: then they are the ones to run it, without moving it from cache to

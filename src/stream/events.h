@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to a stream: how they are set, how the stream looks at them, and what they mean for its scheduler. */
 #ifndef ABTI_STREAM_EVENTS_H
 #define ABTI_STREAM_EVENTS_H

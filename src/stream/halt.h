@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Halting, for dumps that signal handlers ask for: every running ES stops at its next look at events, one of them does
  * something meanwhile, then all go on.

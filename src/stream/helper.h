@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Native threads of the library's own beside those of the streams, and what a fork does to them: its child does not
  * have them, and must not find a lock held for ever that one of them held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The list of all streams, in the order of their ranks, under rt.lock; and their indices in rt.by_index, by which
  * others find a stream without a lock. An index is the stream's own as long as it is in the list, a rank may change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sleeping for want of work: of a stream, until there is something to run or to look at, and of any native thread that
  * waits for a unit of one pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Gives memory back that free objects hold, when there is much of it and it has not been needed for some time. */
 #ifndef ABTI_STREAM_RECLAIM_H
 #define ABTI_STREAM_RECLAIM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* BASIC and PRIO: the first pool that has a unit, in an order fixed when the scheduler is made. */
 #include "stream/sched_impl.h"
 

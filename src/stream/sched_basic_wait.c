@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined pool that is the only one sleeps in its
  * own way, by its pop_wait; otherwise the ES sleeps, and a user-defined first pool's pop_wait is asked without waiting.

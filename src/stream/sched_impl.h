@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The implementations of schedulers, for the functions that make them. */
 #ifndef ABTI_STREAM_SCHED_IMPL_H
 #define ABTI_STREAM_SCHED_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop of all schedulers that have a function to pick the next unit: pick, run, and now and then look at what is
  * asked of the ES and the scheduler.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making predefined schedulers. */
 #include "os/annotate.h"
 #include "stream/sched_impl.h"

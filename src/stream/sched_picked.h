@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Making schedulers that pick by a function of the user's. */
 #ifndef ABTI_STREAM_SCHED_PICKED_H
 #define ABTI_STREAM_SCHED_PICKED_H

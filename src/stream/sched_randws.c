@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* RANDWS: the own pool, the first, and when that is empty one of the others at random. */
 #include "unit/tool_event.h"
 #include "stream/sched_impl.h"

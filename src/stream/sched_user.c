@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* User-defined schedulers. */
 #include "os/annotate.h"
 #include "stream/sched_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sources: functions of the user's that a stream asks for work when it has nothing else to run. The streams that a
  * source is attached to are its set; one of those that are idle can be woken when there is work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Execution streams: making, joining, reviving and freeing them. What they run is the matter of stream/main.h. */
 #ifndef ABTI_STREAM_XSTREAM_H
 #define ABTI_STREAM_XSTREAM_H

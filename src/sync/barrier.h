@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers: the last one to come wakes the others. */
 #ifndef ABTI_SYNC_BARRIER_H
 #define ABTI_SYNC_BARRIER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Condition variables. A waiter queues before it releases the mutex, so that the next holder of the mutex finds it
  * in the queue; it cannot be woken before it sleeps, as it holds the cond's lock until then. Wakes come only from

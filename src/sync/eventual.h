@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Eventuals: a flag that is set once, with a value. */
 #ifndef ABTI_SYNC_EVENTUAL_H
 #define ABTI_SYNC_EVENTUAL_H

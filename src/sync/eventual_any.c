@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting for any of several eventuals: a branch of the waiter stands in the queue of each. The caller that sets one of
  * them claims the waiter and wakes it, as if it waited for that one alone; the waiter then takes the other branches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Futures. They are open when all compartments are filled. The caller that fills the last one calls back first. */
 #ifndef ABTI_SYNC_FUTURE_H
 #define ABTI_SYNC_FUTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A gate is closed until somebody opens it: what eventuals and futures have in common. Zeroed memory is a closed gate.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that look at the deadlines of others. One that runs a long unit does not look at its timers; their waits are
  * ended by another stream that serves the pool of the ULTs and looks at events: because it runs short units, or because

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutexes. A mutex that nobody holds is taken by the first caller that runs and wants it. An unlock wakes one waiter,
  * which competes like all others, while those still queued look again by themselves. It wakes:

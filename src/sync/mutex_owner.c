@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutexes whose owner is kept: recursive ones always, and all of them while owners are watched. These never take the
  * quick paths.

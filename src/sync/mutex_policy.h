@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long a native thread looks at a mutex before it queues, how often a queued waiter looks again, and how often it
  * is passed over. The policy looks at no mutex and has no clock: sync/mutex.c looks and wakes, tells it, and asks. All

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reader-writer locks. Neither side is preferred: readers come in whenever no writer is inside. An unlock that leaves
  * nobody inside wakes all waiters, and they compete.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deadlines of ULTs that wait: one heap for each ES, whose native thread ends the waits when their time has come. It
  * looks at the clock when its scheduler looks at events, and sleeps no longer than until the next deadline. Without

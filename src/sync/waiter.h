@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleeping and waking: how units and threads wait for objects. doc/memory-model.md proves that no wake is lost. */
 #ifndef ABTI_SYNC_WAITER_H
 #define ABTI_SYNC_WAITER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The waiters of one object, first in, first out, guarded by the object's spin lock.
  *

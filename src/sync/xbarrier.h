@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers of native threads: a ULT that waits blocks its execution stream. */
 #ifndef ABTI_SYNC_XBARRIER_H
 #define ABTI_SYNC_XBARRIER_H

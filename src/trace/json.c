@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The file of a trace, in Chrome's JSON format. Its array need not be closed. */
 #include <errno.h>
 #include <fcntl.h>

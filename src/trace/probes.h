@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Static probes (USDT) at the events of units, for perf, bpftrace and gdb: a note in the library and a nop each, made
  * by sys/sdt.h where the build has it. They are passed while somebody listens to events as ABTI_LISTENER_PROBES, since

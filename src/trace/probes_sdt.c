@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/sdt.h>
 #include "run/told.h"
 #include "unit/unit.h"

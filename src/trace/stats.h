@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics: what each stream has done, and where the time went, counted by listening to events (rt/tool.h). Each
  * stream counts for itself, in memory that only its native thread writes; relaxed loads are enough to print it, as each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Printing of statistics. */
 #include <inttypes.h>
 #include <stdio.h>

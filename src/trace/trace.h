@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Traces: a file that shows on tracks of time what streams and units do.
  *

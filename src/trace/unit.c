@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What units and streams were doing, told from the records of a trace. */
 #include <stdlib.h>
 #include <string.h>

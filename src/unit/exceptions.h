@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C++ exceptions belong to the unit that handles them. The runtime of C++ keeps them for each native thread; so a
  * unit that leaves an ES with exceptions in hand keeps them in its frame, and has them again where it goes on. Thus

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which locks each unit and native thread has: kept while misuse is looked for (ABT_CHECK), for units that end with
  * one. An owner and a lock are addresses here, which are only compared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units that wait for the end of another without being blocked: who joins a unit that has a joiner looks again and
  * again, and a tasklet cannot leave its stream. Kept for the check for deadlocks, in a table of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/kept.h"
 
 #include "base/assert.h"

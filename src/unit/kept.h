@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a ULT takes along when it leaves its stream, and has again where it goes on: its C++ exceptions in hand
  * (unit/exceptions.h), and its switch hooks. Both lie in the frame of the function that switches. es->hooks belongs to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work-unit specific data: values that each work unit has of its own. A unit has a table once a value was set. A table
  * is a fixed number of buckets, each a list of slots that only grows, so that reading takes no lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which objects the user has made, and which of them were freed not long ago: kept while misuse is looked for
  * (ABT_CHECK), so that a handle that is used after its object has gone is told by name, and so is one that is none.

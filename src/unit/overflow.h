@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stack overflows: a line on stderr tells which unit it was. */
 #ifndef ABTI_UNIT_OVERFLOW_H
 #define ABTI_UNIT_OVERFLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stacks that units have from creation to free, since they are of another size than the default one: taken from caches
  * of the size's class, so that making and freeing such units asks nothing of the system in the long run.

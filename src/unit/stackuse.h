@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much stack the ULTs of each function use at most, by samples: one in so many of those that start is watched. The
  * stack below it is filled with a pattern, and its end shows how far down that has changed. While a ULT is watched no

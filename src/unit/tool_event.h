@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of work units: one function tells each. rt/tool.h says when they are told, and holds the tool. */
 #ifndef ABTI_UNIT_TOOL_EVENT_H
 #define ABTI_UNIT_TOOL_EVENT_H

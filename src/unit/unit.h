@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work units: ULTs and tasklets, and the ULTs in which schedulers run. doc/lifecycle.md draws the states.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A map from handles that user-defined pools made to their work units. Handles that are the work unit's own need no
  * entry. The entries are the cold lines of the units themselves, so that adding one cannot fail.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether looking for a moment before going to sleep may pay. */
 #ifndef ABTI_WAIT_CPUS_H
 #define ABTI_WAIT_CPUS_H

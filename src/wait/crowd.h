@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Native threads that are all woken at once sleep on one word, so that one system call wakes them. */
 #ifndef ABTI_WAIT_CROWD_H
 #define ABTI_WAIT_CROWD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known of native threads for the deadlock check: whether a stream's thread is asleep, and, while the check is
  * on, which threads that are no stream's have called the library, and might do so again. These are its guests. Any

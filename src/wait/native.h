@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The wait of a native thread for one wake, which a word tells: WOKEN, by one waker, ends the wait. */
 #ifndef ABTI_WAIT_NATIVE_H
 #define ABTI_WAIT_NATIVE_H

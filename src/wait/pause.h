@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits of the library's own helper threads, which run no units and are in no hurry. */
 #ifndef ABTI_WAIT_PAUSE_H
 #define ABTI_WAIT_PAUSE_H

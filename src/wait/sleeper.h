@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The place where a native thread sleeps until it is woken. doc/memory-model.md proves that no wake is lost. */
 #ifndef ABTI_WAIT_SLEEPER_H
 #define ABTI_WAIT_SLEEPER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Native threads as the system numbers them: what POSIX has no call for. */
 #ifndef ABTI_WAIT_TASK_H
 #define ABTI_WAIT_TASK_H

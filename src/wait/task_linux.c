@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The system calls themselves, since not every C library has functions for them. */
 #include "wait/task.h"
 

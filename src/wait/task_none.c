@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "wait/task.h"
 
 bool abti_task_sleeps(int task, struct abti_task_place *place)

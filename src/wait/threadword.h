@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Words of a native thread that few threads have and no hot path reads. They are not thread-local variables: these take
  * room that the C library has little of for libraries which a program loads at run time (static TLS).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long a crowd of native threads looks, or gives way, before it sleeps: what it has learnt of its last waits, and
  * what the next one may do. The policy neither waits nor has a clock: wait/crowd.c waits, as long as it may, and tells

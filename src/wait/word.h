@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How native threads wait for a word. Every wait in the system, but for short sleeps between looks, goes through this.
  */
 #ifndef ABTI_WAIT_WORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where a stream's native thread stands that runs: a signal makes it stand still for a moment, unless it sleeps in the
  * system and stands still anyway.

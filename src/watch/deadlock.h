@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The deadlock check, ABT_DEADLOCK_CHECK: tells on stderr, within a second, when units wait for each other in a cycle,
  * and when units are blocked and nothing is left in the program that could wake one of them, as far as the library

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ABT_DUMP_SIGNAL: a signal that prints all units to stderr, with the streams running on. A native thread prints, which
  * sleeps otherwise, so that a program can be asked whose streams all wait or are held up.

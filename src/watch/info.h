@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text about the library and its objects. What it says of running ones is no consistent snapshot. */
 #ifndef ABTI_WATCH_INFO_H
 #define ABTI_WATCH_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/layout.h"
 
 #include "rt/rt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a debugger needs to know of the library's structures: the scripts in debug/ read a stopped process or a core
  * file by this table alone, so that they need no debugging information, and fit every build of the library. It is

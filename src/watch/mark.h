@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Marks on units, by which the watch thread knows what has changed since its last look. A mark stands above the state
  * of the unit, in the same byte, and is gone with the next store of a state, so that units which run cost nothing more:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How units are called in what is printed. */
 #ifndef ABTI_WATCH_NAME_H
 #define ABTI_WATCH_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What outside the library could wake a unit: native threads of the program's own, and handlers of signals. */
 #ifndef ABTI_WATCH_OUTSIDE_H
 #define ABTI_WATCH_OUTSIDE_H

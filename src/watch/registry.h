@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which work units there are, and what each of them waits for: found by going over the slabs of descriptors, so that
  * creation, blocking and freeing keep no lists. The freeing of a descriptor takes its function from it, and a unit that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Text about units and their stacks. */
 #ifndef ABTI_WATCH_STACKDUMP_H
 #define ABTI_WATCH_STACKDUMP_H

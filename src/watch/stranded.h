@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Work units that are blocked when the library ends: they are told, and so is why ABT_finalize waits. */
 #ifndef ABTI_WATCH_STRANDED_H
 #define ABTI_WATCH_STRANDED_H

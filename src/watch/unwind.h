@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that led to where a context stands. */
 #ifndef ABTI_WATCH_UNWIND_H
 #define ABTI_WATCH_UNWIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which unit waits for which, and the cycles in that. */
 #ifndef ABTI_WATCH_WAITS_H
 #define ABTI_WATCH_WAITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*affinity, *cpubind and ABT_SET_AFFINITY, in builds that bind streams to CPUs and in those that do not.
  */
 #include <sched.h>

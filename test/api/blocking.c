@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ABTX_blocking_begin and _end: a ULT blocks its native thread in foreign code, and the other units of its stream run
  * on another one.

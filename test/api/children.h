@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs in programs: a child with its own environment, whose stderr is looked at while it runs, several at a time.
  */
 #ifndef TEST_API_CHILDREN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the public functions share: the kinds of caller, waiting with a limit, and small helpers. */
 #ifndef TEST_API_COMMON_H
 #define TEST_API_COMMON_H

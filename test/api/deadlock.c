@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_DEADLOCK_CHECK and ABTX_expect_external_wake: what is told of units that wait for ever, and that no other is. */
 #include <time.h>
 #include "children.h"

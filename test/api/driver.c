@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_driver_*, ABTX_xstream_set_spin: what a library does on streams beside their units, and when they sleep. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A thousand ULTs, nine hundred of them blocked: the dumps show each of them, rightly, twice in a row, to any caller.
  */
 #include <signal.h>

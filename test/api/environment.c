@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ABT_init says of the environment on stderr: each case in a child process. */
 #include "child.h"
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loaded before a program (LD_PRELOAD), this follows the events of all its units, from each ABT_init on, by a tool of
  * its own: tool_watch.h says what must hold. What is wrong is added to the file in ABT_TEST_EVENTS, and so is a line

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
 /* Static storage that is aligned as little as it may be. */

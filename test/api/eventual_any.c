@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_eventual_wait_any: every kind of caller, short and long lists, and setters that come at the same time. */
 #include "sync.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fork() in a program with several streams: in the child the library begins anew, whoever has forked. A child ends with
  * 0 when all was right in it.

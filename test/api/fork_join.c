@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* abt_fork.h: tasks, loops, reductions and functions side by side, by callers of all kinds. */
 #include <abt_fork.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Idle execution streams, seen from the system: they sleep, a push to a sleeping one is one system call whatever pool
  * it goes to, and a push to a running one none. With the active wait policy nobody sleeps and nobody is woken.

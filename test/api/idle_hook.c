@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_xstream_set_idle_hook, ABTX_poller_add, ABTX_poller_remove: event loops around and inside streams. */
 #include "common.h"
 

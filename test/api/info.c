@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_*: the configuration, and printing. What is printed is looked at only for what it must say. */
 #include <signal.h>
 #include <unistd.h>

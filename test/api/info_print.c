@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_print_*: what is said of each kind of object, in each of its states. Stacks and dumps are in info.c. */
 #include "text.h"
 #include "user_pool.h"

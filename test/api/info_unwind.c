@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Back-traces in what ABT_info prints of stacks: the calls that a unit waits in, innermost first, and no others. In a
  * build without them, the same text without any of these names. */
 #include "common.h"

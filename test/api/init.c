@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_init, ABT_initialized and ABT_finalize; what is there after the one and what the other waits for and frees. */
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Misuse of the library: each case in a child process with ABT_CHECK=1, whose words are looked at. The names of
  * functions of this program are not known to the loader.

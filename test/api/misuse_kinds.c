@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Misuse, one row for each kind: the object, and what is done to it that users do by mistake. Each row runs in a child
  * process with ABT_CHECK=1. What it says has to name the call, the object with its kind, and who created it; and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stack overflows: each in a child process, whose last words and death are looked at.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_pool_*: the built-in pools. User-defined ones are in pool_user.c, ABT_pool_add_sched in sched_stack.c. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* With which context each operation pushes a unit, as a user-defined pool sees it; and which pools are automatic. */
 #include "user_pool.h"
 

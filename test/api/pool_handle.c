@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * User-defined pools whose units are the work units themselves, and for contrast those that make units of their own:
  * free_unit is called once for each create_unit, and never for a unit that is in use. The pools see to that themselves,

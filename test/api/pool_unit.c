@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From units of user-defined pools to work units and back; and the primary ULT as a unit of such pools. */
 #include "common.h"
 

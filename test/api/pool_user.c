@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* User-defined pools through both interfaces, ABT_pool_user_def_* and the old ABT_pool_def. */
 #include "user_pool.h"
 

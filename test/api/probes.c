@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* USDT probes: those that the library's notes tell of, where it was built with sys/sdt.h; and that they can be passed.
  */
 #include <dlfcn.h>

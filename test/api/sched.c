@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_sched_*: making schedulers, their rules and queries. Stacked ones are in sched_stack.c. */
 #include "user_pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_sched_def_*, ABTX_sched_create: schedulers that choose the next unit by a function. */
 #include "user_pool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_pool_add_sched: schedulers stacked in pools. */
 #include "user_pool.h"
 

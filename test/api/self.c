@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_self_*: who the caller is, suspending, and the whole *_to family. Specific data is in specific.c. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_*_slot*: two words per work unit, and who gets them from the unit that creates it. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_source_*: streams ask for work when they have none, and are woken when there is some. */
 #include <sched.h>
 

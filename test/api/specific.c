@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Work-unit specific data: setting and getting through every function, and when and in which order destructors run. */
 #include "common.h"
 

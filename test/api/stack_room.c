@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_self_get_stack_room: how much stack is left below the caller. */
 #include "common.h"
 

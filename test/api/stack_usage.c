@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_stack_usage_*: how much stack functions use, by samples. */
 #include <alloca.h>
 #include <unistd.h>

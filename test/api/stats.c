@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_stats_*, ABT_STATS: what is counted, and that it is printed as text and as JSON. */
 #include <unistd.h>
 

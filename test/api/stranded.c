@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_finalize with blocked units: it is said what they wait for, with or without ABT_CHECK. */
 #include <signal.h>
 #include <sys/resource.h>

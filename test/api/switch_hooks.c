@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_self_set_switch_hooks: a ULT hears of it when it leaves its stream and comes back. */
 #include "common.h"
 

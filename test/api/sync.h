@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of synchronisation objects share: callers that wait while the primary ULT goes on. */
 #ifndef TEST_API_SYNC_H
 #define TEST_API_SYNC_H

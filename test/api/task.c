@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_task_*: tasklets. */
 #include "common.h"
 

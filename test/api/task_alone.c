@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A tasklet that stands alone in its pool when it is joined: it runs at once, on the scheduler's stack but without the
  * scheduler, and its joiner goes on when it has ended. Nobody is to notice, whatever it does.

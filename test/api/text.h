@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of printing functions share: text that is printed into memory and looked through. */
 #ifndef TEST_API_TEXT_H
 #define TEST_API_TEXT_H

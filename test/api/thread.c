@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: the life of ULTs. Attributes and stacks are in thread_attr.c, migration in thread_migrate.c. */
 #include "common.h"
 

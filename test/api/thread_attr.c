@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_attr_*, and the stacks and properties that ULTs get from them. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_migrate*, ABT_thread_set_callback, and who is migratable. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Joining and freeing many, at once or one by one: units of a private pool then run one after the other on the joiner's
  * stack, which nobody is to notice, whatever they do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_thread_sleep, by every kind of caller. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stacks of other sizes than the default one are kept for the next unit: making, joining and freeing such units asks
  * nothing of the system in the long run. The calls that would are counted here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_yield, _yield_to, _create_to, _revive_to: who runs after whom. And the queries about a ULT. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting with a deadline: what a ULT is while it waits, under every scheduler, what becomes of the wait when the ULT
  * is cancelled or its stream ends, and that nobody polls. What the waits answer is in cond.c and eventual.c.

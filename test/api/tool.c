@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_tool_*: registering, asking, and the events in the life of units, streams and schedulers. tool_switch.c has the
  * rest. */
 #include "tool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the tool interface share: a callback that notes every event with all that can be asked about it. */
 #ifndef TEST_API_TOOL_H
 #define TEST_API_TOOL_H

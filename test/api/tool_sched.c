@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tool interface: the units in which schedulers run, and how deep units are that they run. */
 #include "tool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tool interface: units that yield, block, are resumed, cancelled and migrated. */
 #include "tool.h"
 

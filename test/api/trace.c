@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ABTX_trace_*, ABT_TRACE: the file is asked in SQL, by maint/trace-query, about what a known program has done; and the
  * file of a program that was killed opens, too.

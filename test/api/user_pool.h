@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A user-defined pool in both interfaces, for the tests of pools and schedulers. */
 #ifndef TEST_API_USER_POOL_H
 #define TEST_API_USER_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_WATCHDOG: units that keep their stream, and units that stand ready and are not run. */
 #include "children.h"
 

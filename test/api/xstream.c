@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*: the life of execution streams, ranks, queries. Main schedulers are in xstream_sched.c. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync.h"
 
 static void test_null(ABT_xstream_barrier null)

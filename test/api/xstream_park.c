@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_xstream_park, ABTX_xstream_park_on, ABTX_xstream_wake: user-defined schedulers that sleep. */
 #include "user_pool.h"
 

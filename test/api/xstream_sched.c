@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_set_main_sched, ABT_xstream_set_main_sched_basic: replacing the main scheduler in all cases. */
 #include "user_pool.h"
 

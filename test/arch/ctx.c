@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Machine contexts: registers and floating-point control words survive every kind of switch, the old context is
  * published only when it is complete and left, stacks are aligned, and a back trace ends at the entry frame.

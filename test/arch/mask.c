@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Without a switch in assembly each context has a signal mask of its own; with one, the mask is the thread's. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of the processor, and of an emulator: of two threads that each store and then load what the other one
  * stores, both sequentially consistent, one sees the other's store. All sleeps of the library rest on that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* POWER's part of test/arch/ctx.c: the registers that a call keeps. */
 #ifndef TEST_ARCH_PPC64_H
 #define TEST_ARCH_PPC64_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the common operations cost on one core, as multiples of one raw out-of-line switch measured in the same run.
  * Rounds are interleaved; the median is reported, with the lowest and highest round. Options: the number of rounds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the benchmarks share: interleaved rounds, medians, and a table in ns and in raw switches of the same run. */
 #ifndef ABT_TEST_BENCH_BENCH_H
 #define ABT_TEST_BENCH_BENCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * External pthreads on our mutex, cond and barrier, beside pthread's own objects in the same run: wall and CPU time of
  * the same work, in interleaved rounds, and the ratio of the medians. Threads that are not more than the cores get one

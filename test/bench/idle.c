@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What waiting streams cost: the CPU time of an idle one, how long a push from outside takes to be noticed by it, and
  * what the throughput under load is beside that of a stream that never sleeps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Does one kind of operation so many times, for counting its instructions: maint/check-instructions runs it twice under
  * callgrind or qemu and divides the difference.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What memory costs: how long creations take one by one, starting the library and streams, bytes for each unit, and
  * guards. Figures with a limit are marked OVER when they miss it.

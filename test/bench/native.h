@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Native threads on a mutex, a cond and a barrier: the same work for any objects of that kind. Threads that are not
  * more than the cores get one each: left to the system, two often share a core, where they never meet.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The yardstick: one raw out-of-line switch between two stacks. Six callee-saved registers, no floating-point control
  * words, leaving by an indirect jump. Nothing that keeps a stack per thread can be faster.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What synchronisation costs on one stream with a private pool, as multiples of one raw out-of-line switch measured in
  * the same run. Options: the number of rounds.

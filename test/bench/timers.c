@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timed waits: what they cost while nothing happens, how late they end, and what a deadline costs that is not reached.
  * Figures with a limit are marked OVER when they miss it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An application of the asynchronous tasks of tasks.h, in the style of HDF5's: nothing is lost or done twice or out of
  * order, what waits in the background is counted, and idle streams sleep until an external thread has something to do.

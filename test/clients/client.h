@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the programs in the style of real clients share: a watchdog and the size of a run. ABT_TEST_STREAMS says how
  * many execution streams there are besides the primary one.

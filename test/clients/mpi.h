@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads under a message-passing library, in the style of MPICH. A layer hides what a thread is: its identity is a
  * word, a ULT's handle or a marked address with bit 0 set for an external thread; thread-locals are keys with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program over a message-passing library in the style of MPICH, see mpi.h: all messages arrive, the thread-locals of
  * every thread are destroyed in order, and program and library may initialise and finalise in any order.

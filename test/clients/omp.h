@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An OpenMP runtime in the style of BOLT, over the places of omp_places.h. A team is a set of ULTs that outlives its
  * parallel region: the next region revives them. The ULT that meets a region is number 0 of the new team. Who a ULT is

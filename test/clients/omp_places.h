@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The places of an OpenMP runtime in the style of BOLT: each is a stream with a scheduler of its own and a user-defined
  * pool, from which idle places steal.

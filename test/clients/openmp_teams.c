@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs over an OpenMP runtime in the style of BOLT, see omp.h: regions of changing size, nested ones, tasks that
  * beget tasks, and an end at which nothing is left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A pool in the old interface, as an RPC server brings its own: a lock and a condition variable of pthreads, units from
  * malloc, and two queues: units that have run before go ahead of new ones three times out of four. Who waits for a unit

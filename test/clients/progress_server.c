@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A progress-loop server in the style of Margo, see rpc_server.h: the loop blocks when it is idle and only then, every
  * call gets its answer, pools and streams come and go under way, and nothing is left at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An RPC server in the style of Margo. One ULT, the progress loop, receives messages. When ABT_pool_get_total_size says
  * that nobody else lives in its pool, ready or blocked, it blocks its stream in poll(); else it looks and yields. Each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A storage engine in the style of DAOS. Each target is a stream with a scheduler of its own over three pools: network,
  * input/output and housekeeping. In every cycle the scheduler resumes the ULTs whose sleep is over, runs what it finds

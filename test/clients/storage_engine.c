@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A storage engine in the style of DAOS, see storage.h: clients, which are external threads, send requests that wait
  * for locks and for the device, a collective operation asks all targets, and nothing is left at the end.

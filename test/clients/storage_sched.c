@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scheduler of a storage engine in the style of DAOS, see storage.h: the order in which it runs units, how they
  * sleep and wake, what is counted meanwhile, and dumps for the operator.

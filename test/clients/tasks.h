@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An engine of asynchronous tasks in the style of HDF5's. The application, main and external threads, asks for changes
  * of objects, which background streams make in the order they were asked for. Every task is a ULT; the application

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Valid in C89 and in C++: what each way to build a program against libabt builds. */
 #include <abt.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes and joins a unit by ctypes."""
 import ctypes
 

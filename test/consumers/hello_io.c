@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes into a pipe and reads it by libabtio, as a program of an installed one. */
 #include <abt.h>
 #include <abtio.h>

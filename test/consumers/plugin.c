@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and closes the library twice, and runs a unit by the functions found there. */
 #include <abt.h>
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Exceptions belong to the unit that handles them, however it leaves its stream and wherever it comes back.
 #include <abt.h>
 #include <exception>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // abt_fork.hpp: functions side by side, loops and reductions with lambdas, and the exceptions that they throw.
 #include <abt_fork.hpp>
 #include <functional>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trees of functions and loops that throw, on several streams: what comes out of each call is what a sequential program
  * would give, a value or an exception, whatever the functions beside it do meanwhile: yield, sleep, lock, or wait for

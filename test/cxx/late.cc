@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A plugin for test/cxx/plugin.c, which brings the C++ runtime with it.
 #include <atomic>
 #include <exception>

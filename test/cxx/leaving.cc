@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // An exception that leaves a unit's function ends the program, with the function named. Nobody else's handler gets it.
 #include <abt.h>
 #include <csignal>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In place of the tests in C++ where there is no compiler for them. */
 #include <stdio.h>
 

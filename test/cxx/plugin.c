@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program in C that loads a plugin in C++ when units run already: the exceptions in there belong to the units all the
  * same. Each case in a process of its own, since the C++ runtime comes only once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Test Anything Protocol for programs in C++, as test/tap.h for C.
 #ifndef TEST_CXX_TAP_HH
 #define TEST_CXX_TAP_HH

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For maint/check-gdb: units in each state, waiting for every kind of object, in known functions with a known variable.
  * Then a call of `stopped`, for a breakpoint, and an end in good order. The table `expected` says what a debugger

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """For maint/check-gdb, in lldb: test/debug/blocked stands in `stopped`, or this is its core file. See expect.py."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """
 For maint/check-gdb: what the debugger's commands say of test/debug/blocked is held against the program's own table. Its
 rows: handle, function, state, how the description of its wait begins, the value of its variable `mark`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*cpubind, ABT_xstream_*affinity, where streams are bound to CPUs and where they are not. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every error code that the contract promises, provoked from every kind of caller. The programs of this folder are
  * tables: a row says which function answers which code to whom, and provokes it. maint/check-errors reads the rows and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Information and printing, error strings, timers. */
 #include "errors.h"
 

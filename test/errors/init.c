@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_init, ABT_finalize, ABT_initialized. */
 #include "errors.h"
 

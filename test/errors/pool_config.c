@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Configurations of pools, and definitions of the user's. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers and their configuration. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Everything that waits: mutexes, conditions, locks, eventuals, futures, barriers. */
 #include "errors.h"
 

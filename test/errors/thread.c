@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of ULTs: making, joining, freeing, cancelling. Switches are in thread_switch.c. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Migration, where units can migrate, where they cannot, and where there is nowhere to go. */
 #include "errors.h"
 

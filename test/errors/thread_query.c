@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is asked of a unit, its specific data, its pool. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ULTs giving way to each other: yields, resumptions, and what makes or revives with a switch. */
 #include "errors.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tool interface, where it is built in and where it is not. */
 #include "errors.h"
 

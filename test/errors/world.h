@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the rows in this folder find: streams in every state, pools that can and that cannot, schedulers in use and not,
  * units of every kind and in every state.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Execution streams and their main schedulers. Affinity is in affinity.c. */
 #include "errors.h"
 

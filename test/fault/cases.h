@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A call of the library's with each of its requests for resources failing, in turn. */
 #ifndef TEST_FAULT_CASES_H
 #define TEST_FAULT_CASES_H

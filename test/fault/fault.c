@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands between the test program and the C library. */
 #include "fault.h"
 

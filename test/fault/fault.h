@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fault injection: the n-th request for memory, a mapping, a native thread or a file descriptor fails, whoever in the
  * process makes it, save hwloc.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sources and forked tasks without memory: what cannot be had is told or done without, and no work is lost. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What grows by the way, in calls that cannot fail: without memory it stays small, and nothing is lost. */
 #include "api/user_pool.h"
 #include "cases.h"

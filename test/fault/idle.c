@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Idle streams: hooks, pollers, schedulers that park and waits of many, without memory or file descriptors. */
 #include "cases.h"
 

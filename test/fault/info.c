@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Printing without memory: the code is right, or what is printed is. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_init and ABT_finalize without memory. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects that are a piece of memory: synchronisation, timers, attributes, configurations, keys and their values.
  */
 #include "cases.h"

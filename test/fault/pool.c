@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools: making them; units that user-defined ones cannot make; what grows inside of built-in ones. */
 #include "api/user_pool.h"
 #include "cases.h"

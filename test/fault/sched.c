@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers: making them, stacking them, and making them main ones. */
 #include "api/user_pool.h"
 #include "cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that is wanted where no code can tell that there is none: stacks of ULTs that are about to run. Nothing is
  * lost, nobody else is kept from running, and all goes on when there is memory again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ULTs and tasklets: creating, reviving and freeing them without memory. */
 #include "cases.h"
 

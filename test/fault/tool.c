@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tools without memory: what registering asks for, and that telling events asks for nothing. */
 #include "cases.h"
 

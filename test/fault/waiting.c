@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting and waking need no memory: every synchronisation object, from its first use on, and every kind of caller. */
 #include "cases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Execution streams: making them, changing their schedulers, binding them, without memory or native threads. */
 #include "cases.h"
 

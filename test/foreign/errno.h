@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See README. */
 #ifndef FOREIGN_ERRNO_H
 #define FOREIGN_ERRNO_H

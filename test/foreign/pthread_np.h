@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See README. */
 #ifndef FOREIGN_PTHREAD_NP_H
 #define FOREIGN_PTHREAD_NP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See README. */
 #ifndef FOREIGN_STDLIB_H
 #define FOREIGN_STDLIB_H

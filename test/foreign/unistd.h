@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See README. */
 #ifndef FOREIGN_UNISTD_H
 #define FOREIGN_UNISTD_H

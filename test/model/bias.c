@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The biased lock: os/bias.h, os/bias.c and os/spin.h as they are. The fence of all threads is model_fence_all: a fence
  * in each thread, one after the other. Nobody may be in the lock beside another, and what is done in it is ordered; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a model under relacy: the runtime of -fsanitize=thread on relacy's atomics, and the search for mutants. See
  * checker.h. relacy keeps of each atomic the last three stores, and which of them a load may return; it simulates no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Models of the library's lock-free protocols. A model is a small C program that includes the protocol's own source
  * files and runs it on two to four threads; what it checks holds under every order that C11 allows, as far as a random

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The counts of blocked units: pool/blocked.c with the pools of pool/fifo.c as they are. A unit that runs blocks, and
  * is pushed again by somebody else, while a third thread asks for the pool's total size; and the owner of the counts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lanes: fork/lane.c as it is, with the inline functions of abt_fork.h. An owner forks and joins, two thieves ask and
  * steal. Each task runs once, by one who sees its arguments, and the owner sees what it has done. A request that is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that halt for a request: stream/halt.c with stream/events.c and stream/park.c as they are, and of
  * stream/list.c and pool/pool.c how a stream and a pool go meanwhile. A thread posts a request while streams run, sleep

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Idle hooks, pollers and drivers: idle/idle.c and idle/driver.c with stream/park.c, stream/events.c and wait/sleeper.c
  * as they are. A stream sleeps in a hook, and calls pollers, while other threads set another hook, add and remove

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams without pools, for models of what a stream calls beside its units and in place of sleep: idle/idle.c,
  * idle/driver.c and idle/leader.c with stream/park.c, stream/events.c and wait/sleeper.c as they are. The descriptor

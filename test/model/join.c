@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The join word (unit/unit.h): run/join.c, run/end.c, run/publish.c, run/block.c and wait/sleeper.c as they are, on the
  * streams of units.h. A unit ends while a ULT, a native thread or both wait for it, or free it; what it has done is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Drivers with one leader: idle/leader.c with the rest of idle.h. Two streams have the driver. Its ring is one for
  * both, in which the leader sleeps: a signal of the leader's descriptor ends that sleep, and so does an event. Calls do

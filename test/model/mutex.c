@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The mutex and its hand-off: sync/mutex.c, sync/waiter.c and sync/timer.c as they are, on the streams of units.h. ULTs
  * of several streams, and threads, take it and drop it: nobody is in it beside another, what is done in it is ordered,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Park and wake: pool/parking.c with wait/sleeper.c, the shared and the private FIFO, stream/park.c and idle/idle.c
  * as they are. A unit is pushed to a pool, or something is asked of a stream, while threads and streams go to sleep:

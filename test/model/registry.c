@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registry's look at a unit which others run: a transcription of copy_unit (watch/registry.c), as its loads are
  * volatile ones, which the checker cannot take. The words are loaded by relaxed atomic loads instead, which is what a

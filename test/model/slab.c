@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The depot of a slab: mem/slab.c and mem/arena.c as they are. Objects are taken from one thread's cache and put into
  * another's, by way of full magazines in the depot, while a third thread gives memory back. No object has two users,

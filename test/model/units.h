@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams and ULTs for models, with stacks of their own: what the sources call of the rest of the library, as simple as
  * its contract allows. Each thread of a program that calls model_stream is an ES; its scheduler takes units from one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits that several may end: sync/waiter.c, sync/timer.c, sync/gate.c and sync/eventual_any.c as they are, on the
  * streams of units.h. A ULT or a thread waits with a deadline, or for one of two eventuals, while those are set, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wishes and gifts: pool/wish.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks, a waker
  * gives, and the stream that has the lock, by its bias, answers after a push. Each unit comes to one, who sees what was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: every ULT waits for something that nobody does, and the program says nothing
  * run: ABT_DUMP_SIGNAL=USR1 ABT_WATCH_WAITS=1

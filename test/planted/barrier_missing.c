@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a barrier of three is reached by two ULTs
  * run: ABT_DEADLOCK_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: None; the user wants to know which variables there are.
  * run: ABT_HELP=1 ABT_THREAD_STACKSIZE=64KiB

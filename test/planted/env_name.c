@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: The name of a variable is misspelt, and another one has no effect.
  * run: ABT_THREAD_STACK_SIZE=65536 ABT_CACHE_LINE_SIZE=128

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A value in the environment that is more than a machine can have.
  * run: ABT_KEY_TABLE_SIZE=1000000

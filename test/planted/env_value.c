@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A value in the environment that the library does not understand.
  * run: ABT_STACK_OVERFLOW_CHECK=maybe ABT_SCHED_EVENT_FREQ=often ABT_KEY_TABLE_SIZE=1e3

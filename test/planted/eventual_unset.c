@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT waits for an eventual that nobody sets
  * run: ABT_DEADLOCK_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: an exception leaves the function of a ULT, whose joiner would catch it
  * flags: -g -rdynamic

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: an exception leaves the function of a tasklet
  * flags: -g -rdynamic

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: none: ULTs that yield inside of handlers each throw on their own exception
  * exit: 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: ABT_finalize waits for ULTs that nobody wakes. ABT_CHECK=abort ends the program when that has been said.
  * run: ABT_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT computes for two seconds without giving its stream away
  * run: ABT_WATCHDOG=300

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT that does not yield keeps its stream, and those behind it never run
  * run: ABT_DUMP_SIGNAL=USR1

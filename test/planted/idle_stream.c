@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: all units are created in one pool, and a second stream has nothing to do
  * run: ABT_STATS=1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: all work is created in the pool of the first stream, while three others, made for it, have nothing to do
  * run: ABT_WATCHDOG=200

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: two ULTs join each other
  * run: ABT_DEADLOCK_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a condition is signalled before the ULT waits for it, and the ULT does not look whether that is so
  * run: ABT_DEADLOCK_CHECK=abort

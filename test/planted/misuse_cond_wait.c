@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A condition is waited for without its mutex.
  * run: ABT_CHECK=1

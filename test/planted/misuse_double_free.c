@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT is freed twice, by two copies of its handle.
  * run: ABT_CHECK=1

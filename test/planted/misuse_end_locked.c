@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT returns without an unlock of the mutex that it has locked.
  * run: ABT_CHECK=1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A pool is freed with a unit in it, and another one that a scheduler uses.
  * run: ABT_CHECK=1

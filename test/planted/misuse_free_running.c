@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT that runs frees itself, by the handle that its creator has.
  * run: ABT_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: An eventual is freed while a ULT waits for it.
  * run: ABT_CHECK=abort

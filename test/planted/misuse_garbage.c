@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT is joined, and a mutex locked, by handles that were never set.
  * run: ABT_CHECK=1

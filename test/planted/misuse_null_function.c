@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT is created without a function.
  * run: ABT_CHECK=1

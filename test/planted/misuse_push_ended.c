@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT is pushed once more while it stands in its pool, and again when it has ended.
  * run: ABT_CHECK=1

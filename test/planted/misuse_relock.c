@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT locks a mutex that it has locked, and which is not recursive.
  * run: ABT_CHECK=abort

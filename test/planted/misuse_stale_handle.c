@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A ULT is joined, and an eventual set, after they have been freed.
  * run: ABT_CHECK=1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A mutex is unlocked by another ULT than the one that has locked it.
  * run: ABT_CHECK=1

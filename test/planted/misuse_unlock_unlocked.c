@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: A mutex is unlocked that nobody has locked.
  * run: ABT_CHECK=1

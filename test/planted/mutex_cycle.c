@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: two ULTs take two mutexes in different order
  * run: ABT_DEADLOCK_CHECK=abort

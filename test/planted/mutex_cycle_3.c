@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: three ULTs each hold a mutex and wait for that of the next one, while another ULT runs on
  * run: ABT_DEADLOCK_CHECK=cycles

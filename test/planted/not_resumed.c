@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT suspends itself, and nobody resumes it
  * run: ABT_DEADLOCK_CHECK=abort

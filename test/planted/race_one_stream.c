@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: two ULTs of one stream write a variable, and nothing orders them
  * flags: -fsanitize=thread -g

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: ULTs of two streams add to a variable without a mutex
  * flags: -fsanitize=thread -g

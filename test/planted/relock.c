@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT locks a mutex that it holds already, and that is not recursive
  * run: ABT_DEADLOCK_CHECK=abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: one of two functions takes nearly all the time, and nobody knows which
  * run: ABT_STATS=1

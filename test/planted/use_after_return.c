@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: a ULT looks at a variable of a function that has returned
  * run: ASAN_OPTIONS=detect_stack_use_after_return=1:detect_leaks=0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * problem: ULTs are created in a pool that no scheduler takes units out of
  * run: ABT_WATCHDOG=300

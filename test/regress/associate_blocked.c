@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A blocked ULT is associated with another pool: it counts as blocked there, and no more where it was. */
 #include "regress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT changes between a user-defined and a built-in pool while others ask what it is. Whether it has a unit of the
  * user's was a flag among the constant ones; TSan tells.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * BASIC_WAIT with a user-defined first pool slept in that pool's pop_wait for up to 100 ms, whatever came to the other
  * pools meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two streams serve a pool. A ULT of it waits with a deadline on one of them, which then runs a unit that does not end
  * before the wait has: the other stream, which sleeps, or is busy with short units, ends the wait and runs the ULT.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT that was cancelled while it waited left behind what the function kept on its stack: another stream wrote there
  * when a driver had been detached. Each function that waits, by what the header says, has a row here: a ULT is

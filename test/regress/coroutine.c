@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT runs a coroutine of the program's on a stack that the library knows nothing of, above its own in memory or
  * below it, and creates and joins units there. They run on stacks with all the room that they were promised, and not on

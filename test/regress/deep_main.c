@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units that are joined before they have started run on the rest of the joiner's stack, and the primary ULT's is
  * whatever ABT_init was called on: deep in main, with a small limit, with something mapped below it, on a thread's

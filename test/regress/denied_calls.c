@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the kernel refuses futexes idle streams spun, and where it refuses eventfd there was no idle hook, though the
  * library has means to do without.

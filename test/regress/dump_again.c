@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who hears that a dump has been made asks for another one: it must not count as one request too many. */
 #include "regress.h"
 

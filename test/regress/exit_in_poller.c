@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A poller ends its ES by ABT_xstream_exit and does not return. When the ES is revived its pollers are called again,
  * and the one that has left can be removed. (The ES took its call for one that still goes on: it called no poller any

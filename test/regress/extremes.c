@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Extreme values, by environment and by parameter: ABT_THREAD_STACKSIZE from 2^62 on crashed, ABT_MEM_STACK_PAGE_SIZE
  * near 2^63 hung, and with ABT_KEY_TABLE_SIZE=2^31 each unit with a value took seconds to free. Each value gives a

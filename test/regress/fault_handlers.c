@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The library's handler of SIGSEGV between those of the user's. One that passes faults on to it, and a second ABT_init,
  * made them call each other for ever; the mask and the flags of the one before were forgotten.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A handler of the user's passes faults on to the library's, which had been unloaded meanwhile. Not linked with the
  * library: that is loaded and unloaded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Large stacks that an external thread has freed go to their depot at the very end, and make it crowded: nobody may be
  * left to give back memory after ABT_finalize.

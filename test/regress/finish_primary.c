@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The primary ES's scheduler is asked to finish by the user, and has no work while the primary ULT is blocked in a pool
  * that others serve, too. It must be there when that comes back. It does not sleep then, and the primary ULT, alone in

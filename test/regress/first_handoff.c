@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The first unit that the primary ULT switched to was lost when it had to be handed to the scheduler, which had not run
  * yet: one that was cancelled was never seen to end.

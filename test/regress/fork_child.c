@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program with one stream forks: the child goes on with the library, whatever the thread that gives memory back was
  * doing at that moment; it does not have that thread, and must neither wait for it nor find a lock held that it held.

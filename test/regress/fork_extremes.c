@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops over ranges whose length a ptrdiff_t does not hold: those that are empty called the body, and long ones forgot
  * the grain. abtx_invoke of thousands of functions took a frame for each of them and overflowed the stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fork and join within a blocking region, where the forker has a native thread and no stream: a join of a task that
  * another stream had taken read the stream's record by a null pointer, and so did the end of a function that had begun

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A mutex that nobody holds was reserved for a ULT that had been woken to take it, and could not be locked before that
  * ULT ran. But its stream may be busy, even waiting for the one who wants the mutex, or be no more; or a unit that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A frame of 100 KiB passed over the guard page below a stack, and wrote into what lies below, without a word. A guard
  * has as many pages as ABT_STACK_GUARD_PAGES says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT waits in place for a unit which meanwhile associates it with a pool of another ES. When it goes on, it is
  * counted as left of a pool whose counts belong to that other ES.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An ES that is being joined while ULTs are blocked out of its pool has nothing to do: it must not burn its CPU. */
 #include "regress.h"
 

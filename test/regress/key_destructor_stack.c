@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The destructors of a unit's keys run on the stack of whoever frees the unit, and what they ask about themselves is
  * answered for the freer: not on the stack of some unit that happens to run next, and not in the name of the unit that

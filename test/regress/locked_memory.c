@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * After mlockall(MCL_FUTURE) each ULT took 94 KiB of memory: the system backs and counts all that is mapped, also the
  * room below default stacks, and whole chunks of them.

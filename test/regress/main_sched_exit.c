@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ULT of a main scheduler calls ABT_xstream_exit, ABT_self_exit or ABT_thread_exit in the middle of its run: it
  * does not come back, and its ES is terminated. (They returned, with an error or without.)

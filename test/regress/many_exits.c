@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A long row of units that end by ABT_self_exit, each on the stack that the one before has left: what a unit leaves
  * behind on a stack, or on a sanitizer's shadow of it, must not add up.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Nanoseconds far below zero overflowed: a deadline that is centuries over never came. */
 #include <limits.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watchdog leaves a mark in the state of a unit that stands ready. A scheduler that picks took such a unit for one
  * that is not ready, and it was lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_pool_pop_threads wrote a null handle behind the last one that it returned. */
 #include "regress.h"
 

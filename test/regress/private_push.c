@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A unit gets into a private pool in each way that there is, by others than the stream which serves the pool: by a ULT
  * of another stream, and by a native thread that is none. It runs. So do those of a pool that nobody serves yet, that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT of a private pool waits for something that happens on another native thread: the end of an ES, of a unit there,
  * an external thread's resume. It is woken, though its own ES sleeps or is busy with other units of the pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each public function is called in a blocking region, where the caller counts as an external thread: it gives what it
  * gives to one, and the library works on. A function of the headers that has no row here fails the test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows of functions for region_functions.c: ROW(name, call) says how a function is called, and gives its code. Whoever
  * calls finds the world of test/errors, and leaves it as it is.

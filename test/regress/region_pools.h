@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of region_functions.c: the library itself, units, pools and schedulers. */
 #ifndef TEST_REGRESS_REGION_POOLS_H
 #define TEST_REGRESS_REGION_POOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of region_functions.c: streams, and what is called beside their units; tools. */
 #ifndef TEST_REGRESS_REGION_STREAMS_H
 #define TEST_REGRESS_REGION_STREAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of region_functions.c: synchronisation. What can wait does, for another stream's ULT. */
 #ifndef TEST_REGRESS_REGION_SYNC_H
 #define TEST_REGRESS_REGION_SYNC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of region_functions.c: ULTs and tasklets, the caller itself, and what units share. */
 #ifndef TEST_REGRESS_REGION_UNITS_H
 #define TEST_REGRESS_REGION_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A watchdog and small helpers for the regression tests: most of the bugs were hangs. */
 #ifndef TEST_REGRESS_H
 #define TEST_REGRESS_H

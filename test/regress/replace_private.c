@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A main scheduler is replaced by one over the same private pool: the ULT that waits for it is blocked out of that pool
  * and must not count as the old scheduler's work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A pool is freed as soon as its last unit has ended, while the external thread that resumed that unit is still on its
  * way back. (Its count of the resumed unit comes after the push.)

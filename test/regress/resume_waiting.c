@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT that waits for something else than a resumption is not resumed by its handle, by none of the functions that do
  * that: they give ABT_ERR_THREAD, and what it waits for wakes it later. One that has suspended itself, in any way, is.

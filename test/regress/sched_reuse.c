@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A scheduler that was told to finish, or to make room for another, kept that request when it was used again: its next
  * stream ended at once.

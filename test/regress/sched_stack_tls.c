@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A main scheduler runs on its native thread's stack, of which the program's thread-local variables take a part: what
  * ABT_thread_get_stack says of it lies within the thread's stack nevertheless. The library's own threads, whose stacks

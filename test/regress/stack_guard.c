@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With ABT_STACK_OVERFLOW_CHECK=mprotect and mprotect_strict the guard page lay below what ABT_thread_attr_get_stack
  * reports, and in the user's memory there was none: a program that looked for it at the first page boundary of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Without memory for stacks programs fell silent: ABT_init succeeded where no stack could ever be had, with
  * ABT_STACK_OVERFLOW_CHECK=mprotect_strict units whose stacks could not be guarded were created and never ran, and

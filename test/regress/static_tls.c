@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program's plugin that is linked with the library could not be loaded where the C library had little room left for
  * thread-local variables of libraries that come late (static TLS): the library took 80 bytes of it. It takes 16.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ULT that makes tasklets in its stream's RANDWS pool and joins them stays on its stream: it was the oldest unit in
  * the pool when it woke, and was stolen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With less address space left than a chunk of stacks has, 8 MiB, no ULT ran, though there was room for its stack. What
  * is mapped is as small as it has to be there: in chunks, and for each stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two ESs sleep on a shared pool. A push wakes one of them, which then has something better to do, or ends: the other
  * one must be woken in its place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watchdog and dumps sent a signal to a stream's thread that slept in the system, which ended the sleep; and the
  * watchdog, which looked for the unit's name after that, found none any more, and told of nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ULTs that only yield to one another, in a pool that is not private, must not keep their ES from looking at requests.
  */
 #include "regress.h"

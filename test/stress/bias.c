@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared pools that are each one stream's own most of the time, so that it gets the bias of the lock, and now and then
  * anybody's: thieves, pushes and pops by native threads, walks over the pool, streams that sleep. Many more streams

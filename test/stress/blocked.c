@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Many blocked ULTs, and the count of them: 100,000 at once; and a crowd that is suspended and resumed from everywhere
  * while ESs come and go, with somebody reading the count all the time. Those who stay blocked are never missing from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ULTs are in blocking regions again and again, many of a stream at a time, on more streams than processors, over all
  * layouts of pools, kinds and schedulers, while they fight for a mutex, sleep and make tasklets, and streams are

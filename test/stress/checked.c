@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units that free themselves on many ESs while misuse is looked for: the ledger keeps back the freed ones, of which
  * there are always more than it keeps.

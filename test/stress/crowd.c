@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Crowds of native threads, with a ULT in each, that are woken all at once by barriers and eventuals. There are more
  * crowds than words for them to sleep on, and each frees its objects as soon as its own wait has returned. Nobody

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where waiters leave a note of what is to be done for them, and servants find it. A note may be in the waiter's frame.
  */
 #ifndef TEST_STRESS_DESK_H

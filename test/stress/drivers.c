@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Drivers on streams that run units, sleep, come, go, are joined and revived, while other threads attach and detach
  * them, one by one and all at once. Each start has one end on the same native thread, all other calls lie in between,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Everything that prints, called again and again by a native thread while streams run, units come and go, wait and run
  * in place. Most of the work is a sanitizer's; the text is only seen to be whole.

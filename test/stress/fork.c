@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Forked tasks under random delays: trees whose tasks yield, sleep, take a mutex, wait for a sibling, move to another
  * stream, and fork loops, on 1 to 16 streams with pools and schedulers of all kinds. Each tree counts its tasks, and

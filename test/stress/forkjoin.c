@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fork and join: a Fibonacci tree and N-Queens, a unit per node, in private, shared and stealing pools. A joined unit
  * that is next in the pool runs in place, on the rest of its joiner's stack, and so do several that are joined at once;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A synchronisation object may be destroyed as soon as the wait on it has returned. Waiters on 16 streams and native
  * threads make objects in their frames (and such as have no static form by a call), have servants end the wait, and at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory is given back: 20,000 ULTs that touched 6 KiB of stack each, all at once, have ended, and some time later the
  * process has no more than a tenth over what it had before, whatever its streams do meanwhile. (Each further stream

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Guard pages of very many stacks: 100,000 ULTs that are suspended at once, each on a guarded stack, and what that
  * costs in mappings and in memory.

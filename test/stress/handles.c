@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * User-defined pools of both definitions, whose units are the work units themselves or are not, with private and shared
  * pools, under more streams than there are CPUs, whose schedulers are the user's or predefined. Units yield, make and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that sleep by themselves, in hooks and in user-defined schedulers, while others push to them, set and remove
  * their hooks and pollers, wake them, dump their stacks, and free and make them anew. Every unit runs, nobody sleeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Joining at random: ULTs, tasklets and external threads create units in all kinds of pools and join, free, join_many
  * or free_many them. Every unit runs once, and what it wrote is there for who has joined it.

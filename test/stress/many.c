@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A million units created before any of them runs, then run and joined: ULTs and tasklets, in private and shared pools.
  */
 #include "stress.h"

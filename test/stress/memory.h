@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How much memory the process has. */
 #ifndef TEST_STRESS_MEMORY_H
 #define TEST_STRESS_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ULTs migrate at random. One that asks for itself and yields is on the target afterwards, and its callback has been
  * called once for every move. Others are pushed around from outside while they yield, block and join, and none is lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units get into private pools by others than the streams that serve them, all at once: streams with a private pool
  * each, whose units create, revive, migrate and join units of any of those pools, and native threads that do the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronisation between ULTs of private pools, whose quick ways to block and to wake are not those of others: 1 to 16
  * streams, each with a private pool in front. In every phase all of them take mutexes at random, hand a value around

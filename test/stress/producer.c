@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One stream makes units, another frees them, on and on: what is freed there comes back here, so that the process never
  * has more than twice the memory of those that are outstanding. With ABT_TEST_SECONDS=900 each kind gets to ten million

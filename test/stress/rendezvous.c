@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Units that wait, without giving their streams away, until as many of them run as were pushed: each needs a stream of
  * its own, though some are awake, some sleep and some are about to, and two ULTs keep waking each other meanwhile. If a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every way to wait, under a hail of signals: each native thread gets SIGALRM a thousand times a second while it waits
  * and while it wakes others, with handlers that restart system calls and with such that do not. No wait may end because

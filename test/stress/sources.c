@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sources under random delays: streams that sleep, run units of their pools, come and go, while threads put work in
  * stock and wake one of them for each piece. No piece stays behind, none is given twice, and nobody is asked who was

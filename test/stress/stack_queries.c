@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Others ask for the stacks of ULTs that start, run, end and are revived meanwhile, in place and on stacks of their
  * own: whatever is answered about a unit that ran all the time holds the frame it ran in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stacked schedulers, and user-defined schedulers and pools mixed with the predefined ones: schedulers are pushed into
  * pools of other schedulers, run their own pools' units there, and end. Every unit runs once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that create and join in pools of their own, and steal from each other when these are empty: by asking, which
  * is granted by the next push, join or pick of the pool's stream, or taken back, or by taking. Every unit runs exactly

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams that share a pool and have one each, and whose handles go from thread to thread. */
 #ifndef TEST_STRESS_STREAMS_H
 #define TEST_STRESS_STREAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the stress tests share: random numbers from a printed seed (ABT_TEST_SEED repeats a run), random delays, a
  * watchdog that ends a run which hangs, and teams of execution streams over all kinds of pools and schedulers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All synchronisation objects and all kinds of callers at once, on 1 to 16 streams, at random. Teams of two ULTs and an
  * external thread do one thing after another and meet at a barrier now and then; servants set the eventuals and futures

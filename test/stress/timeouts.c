@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits whose deadlines race with their wakes, on objects in the waiter's frame, which is overwritten when the wait is
  * over; ULTs that are cancelled in the midst of it; up to 16 streams that come and go meanwhile, so that the timers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tool interface under load. Units of all kinds do everything that makes events, on more streams than there are
  * cores, and a callback checks that the events of each make sense in their order. Then callbacks are exchanged for one

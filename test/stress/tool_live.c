@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A tool comes and goes while four streams run units of all kinds, in private and shared pools of their own, where all
  * quick paths are taken in between. From each coming on the events of each unit must make sense in their order; and

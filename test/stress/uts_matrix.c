@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An unbalanced tree like UTS's T1, smaller and with a simpler hash, searched by 16 ESs under every scheduler, every
  * kind of pool and every layout, with ULTs and tasklets. The number of nodes must be right.

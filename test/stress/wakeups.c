@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * No stream sleeps while a pool that it serves has a unit. Chains of pairs of units: one of a pair keeps its stream,
  * without giving way, until the other has run, on another stream, and has made the next pair. Each stream serves two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Execution streams come, end, are revived and cancelled, and change their schedulers, while work is pushed to their
  * pools from elsewhere. Streams sleep between the pushes: no push may be lost.

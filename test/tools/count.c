@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin of qemu that counts the instructions of a program and writes their number to stderr at its end:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A library to be preloaded into the programs of the tests, see test/deny.h:
  *

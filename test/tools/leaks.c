@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For LeakSanitizer (maint/check-tools): blocks of memory to which only a ULT's stack, its values by keys, or that of
  * main points, when the program ends by exit(). They are no leaks. In the modes "lost" and "lost_by_ended" there is

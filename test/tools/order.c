@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For maint/check-tools, which makes it with TSan and ASan for the stock library, and runs it under helgrind and DRD.
  * Small programs, by their names: what each writes it may write, since the library orders it. The last ones are wrong.

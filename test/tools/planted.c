@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For maint/check-tools, which runs it under valgrind and with ASan: all kinds of stacks and switches, and then, by its
  * argument, a mistake that the tool has to find.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libabt-io: the interface of the Mochi project's abt-io on libabtio, so that programs written for it need only be
  * linked anew. New programs do better with abtio.h, which has sockets, deadlines and cancellation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of abt-io.h, each a call of libabtio. */
 #include "instance.h"
 

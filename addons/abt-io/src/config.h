@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration of an instance, which is JSON on both ways. */
 #ifndef ABT_IO_CONFIG_H_INCLUDED
 #define ABT_IO_CONFIG_H_INCLUDED

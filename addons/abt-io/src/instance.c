@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An instance is a count, a list and a text: libabtio does the work, and is initialised once for each instance.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Instances of libabt-io, and the operations that they have started. */
 #ifndef ABT_IO_INSTANCE_H_INCLUDED
 #define ABT_IO_INSTANCE_H_INCLUDED

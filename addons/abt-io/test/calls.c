@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of abt-io.h: what each does, what it tells, and that no operation gets lost. */
 #include "abt-io.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The n-th request for memory or a thread fails: the call says so, nothing is left behind, and the next one works. */
 #include "abt-io.h"
 

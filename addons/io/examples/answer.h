@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The requests of a connection, and their answers. */
 #ifndef ANSWER_H_INCLUDED
 #define ANSWER_H_INCLUDED

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies a file in parts, several at a time, and shows how far it is. Each copier is a ULT that takes the next part,
  * reads it and writes it; one more ULT looks at the count now and then, while all of them wait for the disk.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An echo server: a ULT of its own serves each connection, those who say nothing for ten seconds are sent away, and
  * SIGINT or SIGTERM end all of it in order. Without a port it takes one that is free, tries itself, and ends.

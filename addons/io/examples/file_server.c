@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Serves the files of a directory by HTTP/1.1, with TLS if it is given a certificate. Each connection is a ULT, written
  * as if it blocked; one that waits for its client stops no other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server of files needs of HTTP/1.1. */
 #ifndef HTTP_H_INCLUDED
 #define HTTP_H_INCLUDED

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OpenSSL reads and writes one end of a pair of buffers, and never waits; what moves bytes between the other end and
  * the socket waits outside of OpenSSL. So no ULT is suspended while OpenSSL works with variables of its native thread,

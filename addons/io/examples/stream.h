@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a connection, in TLS or as they are. While a call waits, the ULT that makes it is suspended. */
 #ifndef STREAM_H_INCLUDED
 #define STREAM_H_INCLUDED

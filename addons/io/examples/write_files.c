@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes many files of random bytes past the page cache, as the program of figure 13 in the Argobots paper does: open,
  * write, close. While one writer's bytes go to the disk, another makes the next ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libabtio: input and output that suspends a work unit and not its execution stream. The calls are those of POSIX and
  * Linux; while one of them waits, the stream of the caller runs other units.

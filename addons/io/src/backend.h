@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Begin and end, and which side does an operation. */
 #ifndef ABTIO_BACKEND_H
 #define ABTIO_BACKEND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What kind of unit calls. */
 #ifndef ABTIO_CALLER_H
 #define ABTIO_CALLER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls: two forms of each, from the table. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All calls in one table, from which both forms of each, their numbers and their names come. A row is
  *   CALL(type, name, ready, nowait, parameters, arguments)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Preconditions and the states of protocols, checked in builds for tests: --enable-debug=ub_assert. */
 #ifndef ABTIO_DEBUG_H
 #define ABTIO_DEBUG_H

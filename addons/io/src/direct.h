@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a lane remembers of operations that it has tried to do without a switch of its caller: with nothing else to run
  * the stream would enter the ring at once, so the caller does that himself, and goes on if the operation is done by

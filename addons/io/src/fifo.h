@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens of a FIFO, which wait for its other end. A ring does not: it opens for reading at once, and refuses to open for
  * writing, unless a thread of the kernel's makes the call. So a helper waits then. Meanwhile the descriptor that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Native threads that make blocking system calls for others: the whole backend "threads", and in the other one what
  * rings cannot do. A helper is made when an operation comes and none is idle, and ends after some idle seconds.

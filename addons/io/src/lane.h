@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A lane: the ring of one execution stream, and the operations that its ULTs have started. A stream gets it with its
  * first operation; it lasts until the stream ends, or libabtio. All but what is said to be for any thread is done by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The list of all lanes, for those who count them. */
 #ifndef ABTIO_LANE_LIST_H
 #define ABTIO_LANE_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the system's headers are older than Linux 6.1, or not Linux's: there are no lanes, and the helpers do all. */
 #include <errno.h>
 #include <stdio.h>

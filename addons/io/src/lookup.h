@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a look-up of names needs that outlives its caller. */
 #ifndef ABTIO_LOOKUP_H
 #define ABTIO_LOOKUP_H

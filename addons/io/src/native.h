@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a tasklet waits for operations: it has no stack that could be left, and eventuals do not serve it. All such
  * waiters sleep on one word, and whoever delivers a result wakes them all. Few programs have any.

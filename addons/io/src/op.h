@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One operation, from its start until its result is told. It lies in the frame of a call that waits, or on the heap for
  * an _nb form.

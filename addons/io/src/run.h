@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The system calls themselves, made by the thread that calls. */
 #ifndef ABTIO_RUN_H
 #define ABTIO_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The signal that interrupts system calls of native threads: a real-time signal, which the program has named or does
  * not use. All under the helpers' lock, but for begin and end, and for what a thread does to itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Acceptors: connections for many who wait, deadlines, cancels, errors, and who closes what is left. */
 #include <pthread.h>
 #include <sys/resource.h>

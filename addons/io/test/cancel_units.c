@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ULTs that are cancelled (ABT_thread_cancel) while they are in a call. An operation lies on the stack of its caller: a
  * source went on with those of ULTs that had ended. Each call of the header that waits has a row here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deadlines that have passed, however long ago, in each call that waits; and what calls of the _all kind tell about
  * what they have moved until then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With ABT_DEADLOCK_CHECK=abort a program goes on whose units wait for what comes from outside: by a native thread of
  * the library's, or by a ring. Each case is a process of its own, and what it waits for comes from another process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Each call ends: one that waits for what does not come when its deadline has passed and when it is cancelled, and one
  * that does not wait by itself. Opens of a FIFO wait for the other end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What goes wrong around operations: signals, full disks, peers, closes, ends, fork, kernels that refuse. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on files: each does what the system call of its name does. */
 #include "io.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Many operations under way in native threads: how they are counted, how abtio_finalize ends them, who waits with them,
  * and what happens when all threads are blocked.

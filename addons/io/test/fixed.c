@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory and descriptors that are registered: the same data as ever, used where they can be, and let go of in time. */
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests of libabtio have in common: each test runs with every backend that can be had here. */
 #ifndef ABTIO_TEST_IO_H
 #define ABTIO_TEST_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rings of streams: callers that move, streams that end, cancels from elsewhere, rings that are too small. */
 #include <pthread.h>
 #include <sys/eventfd.h>

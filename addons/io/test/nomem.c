@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The n-th request for memory, a mapping or a thread fails, for each n: the call says so, nothing is lost, and what
  * comes later works.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations as such: forms that do not wait, deadlines, cancels, and who may call. */
 #include <pthread.h>
 #include "io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Receivers: data in its order for callers of all kinds, buffers that run out and come back, waiters that leave. */
 #include "receivers.h"
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests of receivers have in common: a connection with a receiver at its end. */
 #ifndef ABTIO_TEST_RECEIVERS_H
 #define ABTIO_TEST_RECEIVERS_H

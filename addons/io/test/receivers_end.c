@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Receivers: errors and other ends of the data, misuse, and the ends of streams, of a fork and of the library. */
 #include "receivers.h"
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What libabtio does with signals: none interrupts a function of the user's, and the program's handlers stay. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mixed work on files and sockets by four streams, with random deadlines, cancels and resets, for some seconds
  * (ABT_TEST_SECONDS, or the first argument). Nothing may be lost: each byte that a stream socket has taken comes out

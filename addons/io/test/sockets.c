@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls on sockets, with peers on the same stream: who waits lets the others run. */
 #include "io.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Three streams under valgrind, which runs one thread at a time. A stream that waited in its ring kept all others from
  * running.

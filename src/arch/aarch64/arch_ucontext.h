@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What libunwind takes for granted on AArch64: the names and numbers of <libunwind-aarch64.h>, version 1.6. They are
  * part of the binary interface of libunwind.so.8, whose unw_context_t has the layout of ucontext_t.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * AArch64 context switch for the procedure call standard of Arm; ELF and Mach-O. The contract is in arch/ctx.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For machines that say nothing of libunwind: see arch/ucontext.h for the contract. */
 #ifndef ABTI_ARCH_GENERIC_UCONTEXT_H
 #define ABTI_ARCH_GENERIC_UCONTEXT_H

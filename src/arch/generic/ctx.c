@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts in plain C, by the C library's ucontext, for processors that have no ctx.S and for programs that want each
  * ULT to have a signal mask of its own. A switch takes a system call for that, and abti_ctx_wait two.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* POWER, 64 bits: see arch/cpu.h for the contract. */
 #ifndef ABTI_ARCH_PPC64_ARCH_CPU_H
 #define ABTI_ARCH_PPC64_ARCH_CPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Context switch for POWER, 64 bits: ELFv2 (little-endian Linux) and ELFv1 (big-endian), from one source. The contract
  * is in arch/ctx.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* RISC-V 64: see arch/cpu.h for the contract. */
 #ifndef ABTI_ARCH_RISCV64_ARCH_CPU_H
 #define ABTI_ARCH_RISCV64_ARCH_CPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What libunwind takes for granted on RISC-V 64: the names and numbers of <libunwind-riscv.h>, version 1.6. They are
  * part of the binary interface of libunwind.so.8, whose unw_context_t is ucontext_t.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * RISC-V 64 context switch for the ABIs lp64d and lp64; ELF. The contract is in arch/ctx.h.
  *

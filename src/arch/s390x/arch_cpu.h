@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* s390x: see arch/cpu.h for the contract. */
 #ifndef ABTI_ARCH_S390X_ARCH_CPU_H
 #define ABTI_ARCH_S390X_ARCH_CPU_H

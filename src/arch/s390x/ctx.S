@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Context switch for s390x (z/Architecture, ELF). The contract is in arch/ctx.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * x86-64 context switch for the System V ABI; ELF and Mach-O. The contract is in arch/ctx.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the rows of this folder, one after another, and prints a line for each, in the order of what callgrind dumps. */
 #include "costs.h"
 

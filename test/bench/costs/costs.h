@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What each public function costs. The files of this folder are tables: a row calls one function in its ordinary case,
  * TIMES times, with what that needs made before and freed after. maint/check-costs counts the instructions of the calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What libabtio does without the system: operations that are done. */
 #include "costs.h"
 

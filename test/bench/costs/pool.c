@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools, their configurations and definitions, and units. */
 #include "costs.h"
 

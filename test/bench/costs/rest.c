@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Timers, information, tools, what streams call beside their units, and forked tasks. */
 #include "costs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calling work unit, keys, and what switches from one ULT to another. */
 #include "costs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers, their configurations, and execution streams. */
 #include "costs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ULTs and tasklets, their attributes, and what holds for every work unit. */
 #include "costs.h"
 

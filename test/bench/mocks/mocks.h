@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What both mocks share: streams that steal from each other, and faults that a test asks for. */
 #ifndef ABT_TEST_BENCH_MOCKS_H
 #define ABT_TEST_BENCH_MOCKS_H

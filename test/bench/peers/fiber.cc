@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Boost.Fiber on the same work: round robin on one thread, a shared queue on several. */
 #include <boost/fiber/all.hpp>
 #include <cstdlib>

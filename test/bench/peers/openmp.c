@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenMP on the same work: compiled by gcc it is libgomp's, by clang libomp's. */
 #include <omp.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of the operating system on the work that makes sense for them. */
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* oneTBB on the same work. */
 #include <atomic>
 #include <cstdlib>

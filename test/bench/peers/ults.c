@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Libraries of lightweight threads that users may have installed, on the same work. ULTS_H says which: it has the type
  * ult_t and ult_init(streams), ult_fini(), ult_create(&ult, func, arg), ult_join(&ult) and ult_yield(); ult_mutex_t and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ults.c over Qthreads. */
 #ifndef ABT_TEST_BENCH_ULTS_QTHREADS_H
 #define ABT_TEST_BENCH_ULTS_QTHREADS_H

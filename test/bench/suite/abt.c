@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The works of the suite on abt.h: libabt's own, or any other's that stands in the path of shared libraries. */
 #include "abt_team.h"
 #include "abt_user.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation, join and free of many units, as the paper's figures 2 to 7 have it. Each stream makes its own. */
 #include "abt_team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The works of dense.h by forked tasks, and one after the other; and how soon a stream that sleeps takes a task. */
 #include "abt_team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The loops and trees of abt_task.c by forked tasks, where the library has them. */
 #include "abt_team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Native threads on the mutex, cond and barrier of libabt. */
 #include "abt_team.h"
 #include "suite_native.h"

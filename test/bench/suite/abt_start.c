@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What it takes to be there: start-up, streams, and memory. */
 #include "abt_team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Yields and other switches from one ULT to another, on one stream, and the raw switch as the yardstick. */
 #include "abt_team.h"
 #include "raw_switch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Mutex, condition variable, eventual and barrier, on one stream and on two. */
 #include "abt_team.h"
 

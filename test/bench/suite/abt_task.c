@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops, tasks and trees of tasks: the comparison paper's figures 8 to 13, fib, N-Queens and UTS. */
 #include "abt_team.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the programs on abt.h share: streams with pools, and the works of each file. Only what abt.h of 1.2 has is used
  * here, so that the programs measure any libabt; works that need more are listed where the library has it. */
 #ifndef ABT_TEST_BENCH_ABT_TEAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "abt_user.h"
 #include "abt_team.h"
 

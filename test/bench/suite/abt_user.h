@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools and schedulers as a user writes them: simple ones, to see what the interface for them costs. */
 #ifndef ABT_TEST_BENCH_ABT_USER_H
 #define ABT_TEST_BENCH_ABT_USER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ULTs that wait for what comes from outside of their streams: events of a queue that all streams could look at, and a
  * call that blocks the native thread. */
 #include "abt_team.h"

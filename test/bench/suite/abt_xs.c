@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cross-section lookups, each one unit. Up to 8192 are made before any runs; then they run in the order in which they
  * were made, or, under a scheduler written for this, by ascending energy: neighbouring energies find their grid points

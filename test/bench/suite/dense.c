@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "dense_inside.h"
 
 const struct dense_runtime *dense_by;

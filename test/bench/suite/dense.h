@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Works on arrays as they are found in programs: sorting, matrices, a stencil, a transform. Each is cut into parts of
  * some microseconds, and says which of them may run side by side. How they do so is the runtime's: so all runtimes, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of dense.h share. */
 #ifndef ABT_TEST_BENCH_DENSE_INSIDE_H
 #define ABT_TEST_BENCH_DENSE_INSIDE_H

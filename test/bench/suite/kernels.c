@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define OPENSSL_SUPPRESS_DEPRECATED /* the one-shot calls look the algorithm up anew for each hash */
 #include "kernels.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The work of the task benchmarks without any tasks: the same code for all programs in C and C++. */
 #ifndef ABT_TEST_BENCH_KERNELS_H
 #define ABT_TEST_BENCH_KERNELS_H

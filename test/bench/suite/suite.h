@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the programs of the benchmark suite share, ours and the peers'. A program measures one work per invocation, so
  * that maint/bench can interleave all of them:

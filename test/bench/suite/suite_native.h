@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Native threads on objects of some kind, as works of the suite: wall and CPU time, two threads and many. */
 #ifndef ABT_TEST_BENCH_SUITE_NATIVE_H
 #define ABT_TEST_BENCH_SUITE_NATIVE_H

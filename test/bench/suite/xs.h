@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Macroscopic cross-section lookups, in the manner of XSBench: materials of nuclides, each with cross sections at
  * energies of its own; a unionised grid has the energies of all, and for each the place in each nuclide's grid. One

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells the linker where pkg-config finds the library.
 use std::process::Command;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See README. */
 #ifndef FOREIGN_SYS_CPUSET_H
 #define FOREIGN_SYS_CPUSET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * In place of <arch>/arch_cpu.h: the contract of arch/cpu.h in C11, as weak as it allows. abti_cpu_add and
  * abti_cpu_count_down have release order, which is how the models can tell whether that is needed.

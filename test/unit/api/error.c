@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The lines that error codes make in builds with --enable-debug=err. */
 #include <unistd.h>
 

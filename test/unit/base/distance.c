@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/distance.h"
 #include "base/compiler.h"
 #include "tap.h"

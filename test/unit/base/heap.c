@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The heap against an array that is searched for its smallest key, and how much a single removal may have to do. */
 #include "base/heap.h"
 

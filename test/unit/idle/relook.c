@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How long a stream sleeps between two looks at what nobody tells it about. */
 #include "idle/relook.h"
 #include "tap.h"

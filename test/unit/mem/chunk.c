@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every policy of ABT_MEM_LP_ALLOC, with and without the system's help: each in a process of its own, in which the
  * calls that ask for huge pages are answered here. What was got is read off ABT_info_print_config, and stacks are

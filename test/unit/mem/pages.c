@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pages of 64 KiB, as on POWER and some AArch64, on any machine: the C library's functions stand here again, say so,
  * map at such boundaries, and note what is asked of anything else than whole pages.

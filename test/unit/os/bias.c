@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The biased lock: its owner is alone in it, whoever takes the bias away and when. Threads come in bursts, long enough
  * to get the bias, and come into one another's way at random moments.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one system primitive that every wait rests on, in whichever variant was built. */
 #include <errno.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of locks, in builds that check it (--enable-debug=ub_assert). */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that has a shadow stack is told so, and gets an error; one that has none any more may begin. */
 #include <unistd.h>
 

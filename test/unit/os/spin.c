@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Spinning on a word, as the active wait policy does, and the steps of a wait. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Binding through hwloc, in builds that have it. What it cannot do is left to the kernel, see os/affinity. */
 #include <limits.h>
 #include <sched.h>

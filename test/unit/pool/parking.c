@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleeping on pools: which sleepers a push wakes, and that no wake is lost. */
 #include <abt.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The counts of blocked units: owners come and go, and nobody who is blocked is ever missing from the sum. */
 #include <abt.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the built-in pools share: units by number, and what a pool holds as a text of digits. */
 #ifndef TEST_UNIT_POOL_POOL_TEST_H
 #define TEST_UNIT_POOL_POOL_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The ring against a plain array: random pushes, pops and removes, through several growths. */
 #include "pool/ring.h"
 #include "tap.h"

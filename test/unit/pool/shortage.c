@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams that are short of stacks all the time, and take from one another what is free: there are a handful for all of
  * them. (test/fault/shortage.c does the same from the outside, but not under sanitizers.)

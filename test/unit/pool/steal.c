@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asking for a unit of a pool that somebody is busy with: granted, not granted, taken back, and who may not ask.
  * Offering one: accepted, not accepted, taken back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When a thief rests, for how long, what counts as small, and when it takes a unit that nobody grants. */
 #include "pool/thief_policy.h"
 #include "tap.h"

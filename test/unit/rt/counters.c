@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts that go on for as long as a process runs, near their limits: the event budget and the ids. */
 #include <limits.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "abt.h"
 #include "rt/kvconf.h"
 #include "tap.h"

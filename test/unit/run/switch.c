@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the tools hear of the switches. The test itself plays TSan and ASan: the library finds its functions by their
  * names and tells them everything, which is checked against the rules in os/annotate.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When an idle stream takes what it sees, and how often it looks while others are faster. */
 #include "stream/courtesy.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Halting: when all streams stand still, who acts, what is dropped, and what happens when one does not come. */
 #include <abt.h>
 #include <sched.h>

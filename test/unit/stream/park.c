@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a stream goes to sleep: what keeps it from sleeping, what wakes it, and that no unit is slept through. The
  * primary ULT plays the scheduler: what sleeps is its native thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers from the inside: who waits in which place, who comes last, and rounds of all kinds together. */
 #include "sync/barrier.h"
 #include "sync_test.h"

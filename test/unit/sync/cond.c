@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Condition variables from the inside: the mutex they are tied to, who a signal takes and where it puts it, and that
  * no signal is lost between waiters of all kinds, with deadlines or without.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eventuals from the inside: who sets one, with which value, and waiting for any of several: where branches stand,
  * which one is told, and that none is left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Futures from the inside: compartments, who calls back and when, and who is refused. */
 #include "sync/future.h"
 #include "sync_test.h"

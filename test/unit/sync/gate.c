@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gates from the inside: who queues, who is let through and who comes late, and that nobody touches a gate that has
  * been found open.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutexes from the inside: what the word says, who queues where, and waiters that look for themselves while others lock
  * and unlock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How often waiters for a mutex look, and how often they are passed over. */
 #include "sync/mutex_policy.h"
 #include "tap.h"

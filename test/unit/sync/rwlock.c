@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reader-writer locks from the inside: what the lock says, which unlock wakes the waiters, and who is inside. */
 #include "sync/rwlock.h"
 #include "sync_test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the tests of synchronisation objects from the inside share: actors of each kind that waits in a way of its own,
  * and races of many.

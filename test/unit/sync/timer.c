@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timers from the inside: what fires and when, who wins between timer and waker, and how timers go from one stream to
  * another. The waiters are no ULTs but words to look at.

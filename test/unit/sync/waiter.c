@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiters from the inside: who claims a wait and who gives it up, waits for several objects, and wakes that come
  * before, during and after the sleep.

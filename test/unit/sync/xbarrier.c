@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers of native threads from the inside: rounds by number, also past the last one, and who is still inside. */
 #include "sync/xbarrier.h"
 #include "sync_test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Crowds: all threads that wait are woken, whether they look, give way or sleep, and by whatever word they share. */
 #include <pthread.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleepers: every wake is seen once, none is lost, none is slept through; also by way of a descriptor. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How often a crowd may look or give way before it sleeps, after waits that went well and waits that did not. */
 #include "tap.h"
 #include "wait/thrift.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits of native threads for a word: by the policy, by the system whatever the policy, and for one wake. */
 #include <pthread.h>
 

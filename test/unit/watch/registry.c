@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry finds every unit, and says what each of them waits for. */
 #include "sync/mutex.h"
 #include "unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a lane remembers of sockets: whether the last receive has left nothing. Then the kernel need not try the next
  * one in vain before it waits. Only a hint, since a descriptor may be another socket's by now, and somebody else may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The set of memory and descriptors that are made known, and the calls that change it. */
 #include "ring/fixed.h"
 

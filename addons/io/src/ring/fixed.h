@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory and descriptors that the user has made known: the set of them, which any thread changes under its lock, and
  * what a ring has got of it in its table. The kernel calls both fixed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of rings: what is made known is put in, and submissions use what is there. */
 #include <string.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of buffers as groups of provided buffers of a ring. All but what is said to be for others by the ring's thread.
  */
 #ifndef ABTIO_GROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One io_uring: two queues that are shared with the kernel, and the system call that moves them. All by one thread. The
  * kernel's interface is small and never changes, and these are the few calls of it that a lane needs; so there is no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How a call is told to a ring. */
 #ifndef ABTIO_SUBMIT_H
 #define ABTIO_SUBMIT_H

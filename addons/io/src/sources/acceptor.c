@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls of acceptors: sources of connections. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "sources/buffers.h"
 
 #include <errno.h>

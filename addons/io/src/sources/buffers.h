@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pools of buffers for receivers. A pool has sets of buffers, each of the pool's number: one for the native threads,
  * and one for each lane that receives into it, whose ring has it as a group of provided buffers. The kernel takes from

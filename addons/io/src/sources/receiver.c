@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls of receivers: sources of buffers with what a socket has brought. */
 #include <errno.h>
 #include <stdlib.h>

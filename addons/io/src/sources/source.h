@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A source: one operation that brings many results, a queue of results that nobody has asked for yet, and a queue of
  * waiters. A waiter is an operation of its own (CODE_waiter), which a result ends, or a cancel, or its deadline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The load for the echo servers: connections that each send 64 bytes, wait until they are back, and send the next.
  *

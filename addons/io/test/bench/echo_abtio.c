@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The echo server on libabtio: a ULT per connection, which reads and writes as a blocking program does. */
 #include <abt.h>
 #include <abtio.h>

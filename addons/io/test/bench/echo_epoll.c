@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The echo server that is written for speed alone: one thread, one epoll, no task per connection. */
 #include <sys/epoll.h>
 #include <unistd.h>

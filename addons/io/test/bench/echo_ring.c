@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The echo server as a plain loop over one ring, without any units: as fast as io_uring is. */
 #include <liburing.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the echo servers in C have in common. */
 #ifndef NET_H_INCLUDED
 #define NET_H_INCLUDED

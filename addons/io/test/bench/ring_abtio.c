@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same reads as those of ring_plain.c by ULTs that each wait for one after the other, on one execution stream. */
 #include <abt.h>
 #include <abtio.h>

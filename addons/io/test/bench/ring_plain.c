@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop over one ring without any units: as fast as io_uring is. */
 #include <liburing.h>
 

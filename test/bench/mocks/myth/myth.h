@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What test/bench/peers/ults_massivethreads.h uses of MassiveThreads, over libabt: to try the program without it. */
 #ifndef ABT_TEST_BENCH_MOCK_MYTH_H
 #define ABT_TEST_BENCH_MOCK_MYTH_H

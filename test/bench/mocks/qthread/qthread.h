@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What test/bench/peers/ults_qthreads.h uses of Qthreads, over libabt: to try the program without that library. */
 #ifndef ABT_TEST_BENCH_MOCK_QTHREAD_H
 #define ABT_TEST_BENCH_MOCK_QTHREAD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The protocol of test/bench/suite/suite.h in Go.
 package main
 

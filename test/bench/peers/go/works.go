@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Goroutines on the same work as the C programs.
 package main
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! The works on arrays are those of the C programs: maint/bench compiles them, and says where they are.
 
 fn main() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes and joins a unit from Rust, by declarations of its own.
 use std::ffi::c_void;
 use std::ptr::null_mut;

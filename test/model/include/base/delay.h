@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In place of base/delay.h: each atomic operation tells the checker where it stands, so that it can be weakened. */
 #ifndef ABTI_BASE_DELAY_H
 #define ABTI_BASE_DELAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The echo server on Go's net: a goroutine per connection.
 package main
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! The works of test/bench/suite/dense.h, by joins and parallel iterators of rayon.
 
 use crate::suite::{expect, Run};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! The work without any tasks.
 
 use crate::suite::{expect, Run};

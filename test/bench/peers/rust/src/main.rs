@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! rayon and tokio on the same work as the C programs; the first argument says which of them.
 
 mod dense;

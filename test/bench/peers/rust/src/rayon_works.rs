@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! rayon: its scopes, joins and parallel iterators.
 
 use crate::kernels::*;

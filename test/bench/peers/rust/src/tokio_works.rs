@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! tokio: its tasks, on the runtime for one thread or for several.
 
 use crate::kernels::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 //! The echo server on tokio: a task per connection, all on one thread.
 
 use std::io;
