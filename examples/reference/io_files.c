@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <abt.h>
 #include <abtio.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
