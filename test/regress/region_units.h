@@ -142,6 +142,7 @@ ROW(ABT_self_exit_to, ABT_self_exit_to(world.ready));
 ROW(ABT_self_resume_exit_to, ABT_self_resume_exit_to(world.blocked));
 ROW(ABT_self_schedule, ABT_self_schedule(world.ready, world.idle));
 ROW(ABT_self_set_arg, ABT_self_set_arg(NULL));
+ROW(ABTX_self_put_off_cancel, ABTX_self_put_off_cancel(ABT_TRUE, NULL));
 ROW(ABT_self_get_arg, ABT_self_get_arg(OUT(void *)));
 ROW(ABT_self_get_thread_func, ABT_self_get_thread_func(OUT(unit_function)));
 ROW(ABT_key_create, KEY(ABT_SUCCESS));

@@ -80,6 +80,7 @@ int main(int argc, char **argv)
         skip_all("a sanitizer has thread-local variables of its own in the library");
     if (UNDER_DELAYS || ABTI_BUILD_ASSERT)
         skip_all("a build for checks keeps more for each thread");
+    ABT_initialized(); /* so that the program wants the library */
     dl_iterate_phdr(look, &library);
     if (!library.path)
         skip_all("the library is a part of the program");

@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "stress.h"
 
-enum { MANY = SCALED(100000, 10000, 1000), MAX_FAULTS = 100, MAX_BYTES = 128 };
+enum { MANY = SCALED(100000, 10000, 1000), MAX_FAULTS = 120, MAX_BYTES = 128 };
 
 /* Assertions are code, too, and their texts are data. */
 enum { MORE_CODE = ABTI_BUILD_ASSERT ? 20 : 0 };
