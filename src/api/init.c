@@ -163,6 +163,7 @@ static int runtime_init(void)
     abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
+    abti_annotate_look_at_handles(abti_ledger_on);
     abti_rt.config.watch_waits |= abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF;
     abti_mutex_watch_owners(abti_rt.config.watch_waits || abti_ledger_on);
     abti_told_reset();
@@ -173,6 +174,7 @@ static int runtime_init(void)
             abti_esaffinity_fini();
     }
     if (code != ABT_SUCCESS) {
+        abti_annotate_look_at_handles(true);
         abti_ledger_end();
         abti_config_fini(&abti_rt.config);
         return code;
@@ -268,6 +270,7 @@ static void runtime_fini(abti_es *es)
     abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
+    abti_annotate_look_at_handles(true);
     abti_ledger_end(); /* while there is a stream that takes the descriptors back */
     abti_held_end();
     forget_repeated_pools(sched);

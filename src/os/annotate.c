@@ -33,7 +33,7 @@ extern void AnnotateIgnoreWritesEnd(const char *file, int line) TOOL_SYMBOL;
 bool abti_annotate_on;
 bool abti_annotate_order;
 enum { NULL_HANDLES = 64 }; /* ABTI_NULL_HANDLES */
-uintptr_t abti_annotate_handles_below = NULL_HANDLES;
+uintptr_t abti_annotate_handles_below = UINTPTR_MAX;
 const char abti_annotate_ends = 0;
 
 /* What is instrumented itself is seen: to tell more would hide its own mistakes. */
@@ -93,8 +93,6 @@ void abti_annotate_init(void)
     abti_annotate_on =
         __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || watches_races || abti_valgrind_watches_memory();
     abti_annotate_order = tsan_orders || watches_races;
-    if (abti_annotate_order)
-        abti_annotate_look_at_handles(true);
 }
 
 void abti_annotate_look_at_handles(bool all)

@@ -30,8 +30,8 @@ extern bool abti_annotate_on ABTI_HIDDEN;
 extern bool abti_annotate_order ABTI_HIDDEN;
 
 /*
- * What a handle is compared with: null handles are below. All are while abti_annotate_order, or while misuse is looked
- * for, so that a quick path needs one comparison for all of that.
+ * What a handle is compared with: null handles are below. All are while abti_annotate_order, while misuse is looked
+ * for, and while the library is down, so that a quick path needs one comparison for all of that.
  */
 extern uintptr_t abti_annotate_handles_below ABTI_HIDDEN;
 

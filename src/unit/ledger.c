@@ -65,7 +65,6 @@ void abti_ledger_begin(void (*at_end)(abti_unit *unit))
 {
     ledger_at_end = at_end;
     abti_ledger_on = true;
-    abti_annotate_look_at_handles(true);
 }
 
 /* What there is of all kinds is not known from now on. */
@@ -89,7 +88,6 @@ void abti_ledger_end(void)
     if (abti_ledger_on)
         miss_all();
     abti_ledger_on = false;
-    abti_annotate_look_at_handles(false);
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct ledger_entry *entry = entry_buckets[i], *next; entry; entry = next) {
             next = entry->next;
