@@ -2,7 +2,9 @@
 #include "carrier/native.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
 #include "arch/cpu.h"
 #include "base/round.h"
 #include "os/annotate.h"
@@ -15,6 +17,12 @@
  * the limit now, and so no more is counted on than what is usual.
  */
 enum { GROWTH_GAP = 1 << 20, USUAL = 8 << 20 };
+
+#ifdef __GLIBC__
+enum { TOLD_GROWTH = true };
+#else
+enum { TOLD_GROWTH = false };
+#endif
 
 struct bounds {
     char *low, *end;
@@ -37,6 +45,17 @@ static bool ask(struct bounds *bounds)
     return err == 0;
 }
 
+/* Adds what the first thread's stack may grow by, which glibc has told and musl has not. */
+static void add_growth(struct bounds *bounds)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit))
+        return;
+    size_t size = limit.rlim_cur < USUAL ? limit.rlim_cur / GROWTH_GAP * GROWTH_GAP : USUAL;
+    if ((size_t)(bounds->end - bounds->low) < size)
+        bounds->low = bounds->end - size;
+}
+
 /* Asks for the part of the stack that can be counted on. */
 static bool ask_for_room(struct bounds *bounds)
 {
@@ -44,6 +63,8 @@ static bool ask_for_room(struct bounds *bounds)
         return false;
     if (getpid() != gettid())
         return true;
+    if (!TOLD_GROWTH)
+        add_growth(bounds);
     if ((size_t)(bounds->end - bounds->low) > USUAL + GROWTH_GAP)
         bounds->low = bounds->end - USUAL;
     else

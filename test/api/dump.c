@@ -2,6 +2,8 @@
 /* A thousand ULTs, nine hundred of them blocked: the dumps show each of them, rightly, twice in a row, to any caller.
  */
 #include <signal.h>
+#include <unistd.h>
+
 #include "common.h"
 #include "emulated.h"
 #include "thousand.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stream that does not come to its event check is named by a dump, with the function that holds it up. */
 #include <signal.h>
+#include <unistd.h>
+
 #include "sanitizers.h"
 #include "text.h"
 

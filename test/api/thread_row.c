@@ -8,6 +8,33 @@
 
 #include "common.h"
 
+/*
+ * Flags that are raised in MXCSR belong to the caller of any function, by the ABI of x86-64. glibc raises this one in
+ * the x87, where it stays.
+ */
+#if !defined(__linux__) || defined(__GLIBC__)
+enum { FLAGS_STAY = 1 };
+#else /* a C library that has no functions for traps, either */
+enum { FLAGS_STAY = 0 };
+
+static int feenableexcept(int excepts)
+{
+    (void)excepts;
+    return -1;
+}
+
+static int fedisableexcept(int excepts)
+{
+    (void)excepts;
+    return -1;
+}
+
+static int fegetexcept(void)
+{
+    return 0;
+}
+#endif
+
 enum { MANY = 200 }; /* more than there are between two looks at events */
 
 static ABT_pool pool;
@@ -349,7 +376,8 @@ static void test_words(const struct way *way)
             except = 0; /* few processors but x86's can trap */
         feraiseexcept(i % 2 ? FE_INEXACT : 0);
         must(way->many(2, units));
-        all = all && fegetround() == mode && fegetexcept() == except && (i % 2 == 0 || fetestexcept(FE_INEXACT));
+        all = all && fegetround() == mode && fegetexcept() == except &&
+              (i % 2 == 0 || !FLAGS_STAY || fetestexcept(FE_INEXACT));
         fedisableexcept(FE_ALL_EXCEPT);
         feclearexcept(FE_ALL_EXCEPT);
         fesetround(FE_TONEAREST);

@@ -3,7 +3,6 @@
  * Machine contexts: registers and floating-point control words survive every kind of switch, the old context is
  * published only when it is complete and left, stacks are aligned, and a back trace ends at the entry frame.
  */
-#include <execinfo.h>
 #include <fenv.h>
 #include <float.h>
 #include <pthread.h>
@@ -23,6 +22,21 @@ enum { UNDER_TSAN = 1 };
 #else
 enum { UNDER_TSAN = 0 };
 #endif
+
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+enum { HAS_TRACES = 1 };
+#else
+enum { HAS_TRACES = 0 };
+
+static int backtrace(void **frames, int size)
+{
+    (void)frames;
+    return size;
+}
+#endif
+
+#define ok_trace(right, ...) (HAS_TRACES ? (void)ok(right, __VA_ARGS__) : skip(1, "the C library has no back traces"))
 
 enum { STACK = 65536 };
 
@@ -281,7 +295,7 @@ static void check_fresh(const char *how)
     ok(seen.on_stack, "%s: it is the right one", how);
     is_int(seen.mode, FE_TONEAREST, "%s: rounds to nearest", how);
     ok(seen.full, "%s: full x87 precision", how);
-    ok(seen.frames > 0 && seen.frames < 10, "%s: the back trace ends, after %d frames", how, seen.frames);
+    ok_trace(seen.frames > 0 && seen.frames < 10, "%s: the back trace ends, after %d frames", how, seen.frames);
 }
 
 /* Control words unlike those of a new context, if contexts have any. */
@@ -634,7 +648,8 @@ static void test_nest(void)
         ok(fegetround() == FE_TONEAREST && third() == 1.0L / 3.0L, "%s: the control words are kept", how);
         be_strange();
         is_int(nest(), 0, "%s gives 0", how);
-        ok(seen.frames > 0 && seen.frames < most, "%s: the back trace ends there, after %d frames", how, seen.frames);
+        ok_trace(seen.frames > 0 && seen.frames < most, "%s: the back trace ends there, after %d frames", how,
+                 seen.frames);
         ok(is_strange(), "%s: strange control words are kept", how);
         be_normal();
         if (!nest_switches)
@@ -775,8 +790,9 @@ static void test_leave(void)
     ok(left.begins_normal, "what begins meanwhile has the usual control words");
     is_int(wait_result, 17, "wait gives what then() gives");
     is_int(left.thens, 2, "which finds the room as it was left");
-    ok(left.frames > 2, "a back trace leads on from leaves()");
-    is_int(left.then_frames, left.own_frames + 2, "and from then(), by abti_ctx_wait to the caller");
+    ok_trace(left.frames > 2, "a back trace leads on from leaves()");
+    ok_trace(left.then_frames == left.own_frames + 2, "and from then(), by abti_ctx_wait to the caller: %d frames, %d",
+             left.then_frames, left.own_frames);
     is_int(leave(), 0, "leave gives 0");
 }
 
