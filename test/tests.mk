@@ -239,6 +239,7 @@ regress_tests = \
 	test/regress/coroutine \
 	test/regress/busy_stream_timers \
 	test/regress/denied_calls \
+	test/regress/directed_switches \
 	test/regress/deep_main \
 	test/regress/dump_again \
 	test/regress/exit_in_poller \

@@ -6,6 +6,7 @@
 #include "run/block.h"
 #include "run/cancel.h"
 #include "run/end.h"
+#include "run/sched.h"
 #include "run/yield.h"
 #include "stream/main.h"
 #include "carrier/native.h"
@@ -328,13 +329,26 @@ static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread threa
     return abti_suspend_to(es, es->cur, thread);
 }
 
+/* A look at events is due. */
+static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(abti_es *es, ABT_thread thread)
+{
+    if (!abti_direct_still_goes_on(es, thread->pool, NULL))
+        return resume_suspend_to_checked(es, thread);
+    return abti_hand_over(es, es->cur, thread);
+}
+
 /* This handles the common case by itself: two ULTs of one pool, with nothing asked of either. */
 int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_is_seldom(thread) || !abti_may_hand_over(es, es->cur, thread)))
+    if (ABTI_UNLIKELY(!es || abti_is_seldom(thread)))
         return resume_suspend_to_checked(es, thread);
-    return abti_hand_over(es, es->cur, thread);
+    abti_unit *self = es->cur;
+    if (ABTI_UNLIKELY(!abti_may_hand_over(es, self, thread)))
+        return resume_suspend_to_checked(es, thread);
+    if (ABTI_UNLIKELY(!abti_budget_take(es)))
+        return resume_suspend_to_late(es, thread);
+    return abti_hand_over(es, self, thread);
 }
 
 /* --- Ending --- */

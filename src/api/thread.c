@@ -309,6 +309,25 @@ static ABTI_NOINLINE int thread_create_to_general(ABT_pool pool, void (*thread_f
 }
 
 /* The new unit is as simple as ABT_thread_create's quick ones. */
+ABTI_INLINE int create_to_quickly(abti_es *es, ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                  ABT_thread *newthread)
+{
+    abti_unit *unit = abti_cache_get_quick(&es->units);
+    abti_unit_init(unit, thread_func, arg, pool, ABTI_UNIT_NAMED);
+    *newthread = unit;
+    return abti_yield_to_new(es, es->cur, unit);
+}
+
+/* A look at events is due. */
+static ABTI_NOINLINE ABTI_COLD int thread_create_to_late(ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                                         ABT_thread_attr attr, ABT_thread *newthread)
+{
+    abti_es *es = abti_es_self;
+    if (!abti_direct_still_goes_on(es, pool, es->cur->pool))
+        return thread_create_to_general(pool, thread_func, arg, attr, newthread);
+    return create_to_quickly(es, pool, thread_func, arg, newthread);
+}
+
 int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                          ABT_thread *newthread)
 {
@@ -317,10 +336,9 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
                       es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED) ||
                       !abti_may_yield_to_new(es, es->cur)))
         return thread_create_to_general(pool, thread_func, arg, attr, newthread);
-    abti_unit *unit = abti_cache_get_quick(&es->units);
-    abti_unit_init(unit, thread_func, arg, pool, ABTI_UNIT_NAMED);
-    *newthread = unit;
-    return abti_yield_to_new(es, es->cur, unit);
+    if (ABTI_UNLIKELY(!abti_budget_take(es)))
+        return thread_create_to_late(pool, thread_func, arg, attr, newthread);
+    return create_to_quickly(es, pool, thread_func, arg, newthread);
 }
 
 static bool cannot_revive(ABT_thread thread, const char *function)

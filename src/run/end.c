@@ -491,8 +491,11 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 void abti_ult_exit_to(abti_unit *next)
 {
     abti_es *es = abti_es_self;
+    bool at_once = !next || abti_may_direct(es, next, NULL);
+    if (!at_once)
+        abti_pool_push(next->pool, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     abti_tool_event_finish(es, es->cur);
-    exit_to(es, es->cur, next);
+    exit_to(es, es->cur, at_once ? next : NULL);
 }
 
 void abti_ult_exit_told(void)

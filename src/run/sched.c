@@ -221,6 +221,37 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
     return true;
 }
 
+/* A user's function would have to be asked of a user-defined pool, on the caller's stack. */
+static bool has_others(abti_es *es, abti_sched *sched)
+{
+    if (!abti_sched_is_predefined(sched) || !abti_es_has_no_events(es, sched))
+        return true;
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (sched->pools[i]->user_defined || !sched->pools[i]->ops->is_empty(sched->pools[i]))
+            return true;
+    }
+    return false;
+}
+
+bool abti_direct_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back)
+{
+    abti_sched *sched = abti_sched_in(es->parent);
+    bool goes_on = !sched || (back && back != pool) || !abti_sched_uses(sched, pool) || !has_others(es, sched);
+    if (!goes_on && sched->ops->pick)
+        abti_budget_exhaust(es);
+    else /* the loop of a user's scheduler fills no budget */
+        abti_budget_fill(es, sched ? sched->event_freq : abti_rt.config.sched_event_freq);
+    return goes_on;
+}
+
+bool abti_direct_still_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back)
+{
+    bool goes_on = abti_direct_goes_on(es, pool, back);
+    if (!goes_on)
+        abti_budget_exhaust(es);
+    return goes_on;
+}
+
 abti_sched *abti_sched_in(abti_unit *unit)
 {
     return unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED) ? abti_unit_cold_get(unit)->sched : NULL;

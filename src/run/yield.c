@@ -280,10 +280,33 @@ static ABTI_NOINLINE int yield_to_general(abti_es *es, abti_unit *self, abti_uni
     return abti_leave(es, self, next, after_push, &push);
 }
 
+struct push_both {
+    struct push_arg self;
+    abti_unit *next;
+};
+
+static void after_push_both(void *arg)
+{
+    struct push_both both = *(struct push_both *)arg; /* as in after_push */
+    abti_pool_push(both.next->pool, both.next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_pool_push(both.self.unit->pool, both.self.unit, both.self.context);
+}
+
+/* Both go to their pool, `next` first, so that it runs before the caller. */
+static ABTI_COLD int yield_behind(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+{
+    struct push_both both = {{self, context}, next};
+    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
+    return abti_leave_to(es, self, NULL, after_push_both, &both);
+}
+
 /* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es->cur == self && next && next != self);
+    if (ABTI_UNLIKELY(!abti_may_direct(es, next, self->pool)))
+        return yield_behind(es, self, next, context);
     if (!abti_pool_is_host(es, self->pool) || abti_switches_slowly(es))
         return yield_to_general(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
