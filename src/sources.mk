@@ -127,12 +127,12 @@ abt_sources = \
 	src/run/end.c \
 	src/run/join.c \
 	src/run/migrate.c \
+	src/run/observe.c \
 	src/run/picked.c \
 	src/run/publish.c \
 	src/run/row.c \
 	src/run/sched.c \
 	src/run/switch.c \
-	src/run/told.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/courtesy.c \

@@ -41,7 +41,7 @@ ABTI_INLINE int eventual_begin_wait(ABT_eventual eventual, void **value, const c
     return ABT_SUCCESS;
 }
 
-static ABTI_COLD int eventual_wait_seldom(ABT_eventual eventual, void **value, const char *function)
+static ABTI_COLD int eventual_wait_slow(ABT_eventual eventual, void **value, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -54,8 +54,8 @@ static ABTI_COLD int eventual_wait_seldom(ABT_eventual eventual, void **value, c
 
 int ABT_eventual_wait(ABT_eventual eventual, void **value)
 {
-    if (abti_is_seldom(eventual))
-        return eventual_wait_seldom(eventual, value, __func__);
+    if (abti_handle_is_slow(eventual))
+        return eventual_wait_slow(eventual, value, __func__);
     int code = eventual_begin_wait(eventual, value, __func__);
     return code == ABT_SUCCESS ? abti_gate_wait(&eventual->gate, ABT_SYNC_EVENT_TYPE_EVENTUAL) : code;
 }
@@ -128,7 +128,7 @@ int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)
 }
 
 /* What is not the eventual's is refused. */
-ABTI_INLINE int eventual_set_checked(ABT_eventual eventual, void *value, int nbytes, const char *function)
+ABTI_INLINE int eventual_set_plain(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(nbytes < 0))
         return abti_error_in(ABT_ERR_INV_ARG, function);
@@ -138,22 +138,22 @@ ABTI_INLINE int eventual_set_checked(ABT_eventual eventual, void *value, int nby
     return code == ABT_SUCCESS ? code : abti_error_in(code, function);
 }
 
-static ABTI_COLD int eventual_set_seldom(ABT_eventual eventual, void *value, int nbytes, const char *function)
+static ABTI_COLD int eventual_set_slow(ABT_eventual eventual, void *value, int nbytes, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
     abti_annotate_release(eventual);
-    return eventual_set_checked(eventual, value, nbytes, function);
+    return eventual_set_plain(eventual, value, nbytes, function);
 }
 
 int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes)
 {
-    if (abti_is_seldom(eventual))
-        return eventual_set_seldom(eventual, value, nbytes, __func__);
-    return eventual_set_checked(eventual, value, nbytes, __func__);
+    if (abti_handle_is_slow(eventual))
+        return eventual_set_slow(eventual, value, nbytes, __func__);
+    return eventual_set_plain(eventual, value, nbytes, __func__);
 }
 
-static ABTI_COLD int eventual_reset_seldom(ABT_eventual eventual, const char *function)
+static ABTI_COLD int eventual_reset_slow(ABT_eventual eventual, const char *function)
 {
     if (ABTI_REFUSE(ABTI_IS_BAD_IN(eventual, ABT_EVENTUAL_NULL, ABTI_HANDLE_EVENTUAL, function)))
         return abti_error_in(ABT_ERR_INV_EVENTUAL, function);
@@ -165,8 +165,8 @@ static ABTI_COLD int eventual_reset_seldom(ABT_eventual eventual, const char *fu
 
 int ABT_eventual_reset(ABT_eventual eventual)
 {
-    if (abti_is_seldom(eventual))
-        return eventual_reset_seldom(eventual, __func__);
+    if (abti_handle_is_slow(eventual))
+        return eventual_reset_slow(eventual, __func__);
     abti_gate_reset(&eventual->gate, false);
     return ABT_SUCCESS;
 }

@@ -69,7 +69,7 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
 /* Whether an ES creates a unit in a pool, and has a descriptor for it. */
 ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !abti_is_seldom(pool) && abti_cache_top(&es->units);
+    return es && !abti_handle_is_slow(pool) && abti_cache_top(&es->units);
 }
 
 /*
@@ -80,7 +80,7 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !abti_is_seldom(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
+    return es && !abti_handle_is_slow(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
            abti_cache_top(&es->units);
 }
 

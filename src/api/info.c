@@ -53,7 +53,7 @@ static unsigned max_num_xstreams(const struct abti_config *config)
     return max;
 }
 
-static int query(ABT_info_query_kind kind, const struct abti_config *config, void *val)
+static int info_query(ABT_info_query_kind kind, const struct abti_config *config, void *val)
 {
     int truth = query_bool(kind, config);
     if (truth >= 0) {
@@ -80,7 +80,7 @@ static int query_environment(ABT_info_query_kind kind, void *val)
     int code = abti_config_load(&config, false);
     if (code != ABT_SUCCESS)
         return code;
-    code = query(kind, &config, val);
+    code = info_query(kind, &config, val);
     abti_config_fini(&config);
     return code;
 }
@@ -90,7 +90,7 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void *val)
     bool up = abti_rt_is_up();
     if (ABTI_REFUSE(!up && (!ABTI_BUILD_VER20 || query_kind == ABT_INFO_QUERY_KIND_ENABLED_AFFINITY)))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    int code = up ? query(query_kind, &abti_rt.config, val) : query_environment(query_kind, val);
+    int code = up ? info_query(query_kind, &abti_rt.config, val) : query_environment(query_kind, val);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

@@ -17,7 +17,7 @@
 #include "run/end.h"
 #include "run/join.h"
 #include "unit/joining.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "stream/affinity.h"
 #include "carrier/blocking.h"
 #include "carrier/carrier.h"
@@ -163,10 +163,10 @@ static int runtime_init(void)
     abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
     abti_annotate_init();
-    abti_annotate_look_at_handles(abti_ledger_on);
+    abti_handles_look(abti_ledger_on);
     abti_rt.config.watch_waits |= abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF;
     abti_mutex_watch_owners(abti_rt.config.watch_waits || abti_ledger_on);
-    abti_told_reset();
+    abti_observe_reset();
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {
         code = memory_and_primary_init();
@@ -174,7 +174,7 @@ static int runtime_init(void)
             abti_esaffinity_fini();
     }
     if (code != ABT_SUCCESS) {
-        abti_annotate_look_at_handles(true);
+        abti_handles_look(true);
         abti_ledger_end();
         abti_config_fini(&abti_rt.config);
         return code;
@@ -251,7 +251,7 @@ static void runtime_fini(abti_es *es)
 {
     refuse_live_streams();
     abti_log("libabt ends");
-    abti_told_listen(ABTI_LISTENER_TOOL, NULL);
+    abti_observe_listen(ABTI_LISTENER_TOOL, NULL);
     /* seq_cst: of no use, here as below; the ES itself stores es->main_sched */
     abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
     abti_stranded_watch(es);
@@ -270,7 +270,7 @@ static void runtime_fini(abti_es *es)
     abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
-    abti_annotate_look_at_handles(true);
+    abti_handles_look(true);
     abti_ledger_end(); /* while there is a stream that takes the descriptors back */
     abti_held_end();
     forget_repeated_pools(sched);
@@ -282,7 +282,7 @@ static void runtime_fini(abti_es *es)
     abti_overflow_unwatch();
     abti_capture_fini();
     abti_tool_fini();
-    abti_told_reset();
+    abti_observe_reset();
     abti_team_fini();
     memory_fini();
     abti_esaffinity_fini();
@@ -341,7 +341,7 @@ static void forget_parent(void)
     abti_drivers_forget();
     abti_rt_forget();
     abti_tool_forget();
-    abti_told_forget();
+    abti_observe_forget();
     abti_unitmap_forget();
     abti_ledger_forget();
     abti_held_forget();

@@ -45,7 +45,7 @@ ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
     return es->dsched && abti_load_relaxed(&unit->join) == 0 && es->parent->flags & ABTI_UNIT_MAIN_SCHED &&
-           abti_sched_is_predefined(es->dsched) && !abti_has_requests(self) && !abti_switches_slowly(es) &&
+           abti_sched_is_predefined(es->dsched) && !abti_has_requests(self) && !abti_switch_is_slow(es) &&
            !abti_stack_has_canary(self->stack) && (abti_budget_allows(es) || abti_renew_budget(es, es->dsched));
 }
 

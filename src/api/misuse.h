@@ -81,7 +81,7 @@ void abti_misuse_note_unit(abti_unit *unit) ABTI_COLD;
 /* A null handle, or a stale one: one comparison while misuse is not looked for. `function` is the one that the user has
  * called. */
 #define ABTI_IS_BAD_IN(handle, null, kind, function)                                                                   \
-    (abti_is_seldom(handle) &&                                                                                         \
+    (abti_handle_is_slow(handle) &&                                                                                    \
      (ABTI_IS_NULL(handle, null) || ABTI_MISUSED(abti_misuse_is_stale(handle, kind, function))))
 #define ABTI_IS_BAD(handle, null, kind) ABTI_IS_BAD_IN(handle, null, kind, __func__)
 

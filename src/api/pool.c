@@ -103,7 +103,7 @@ int ABT_pool_set_data(ABT_pool pool, void *data)
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int pool_data_seldom(ABT_pool pool, void **data)
+static ABTI_NOINLINE int pool_data_slow(ABT_pool pool, void **data)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_get_data")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_get_data");
@@ -114,8 +114,8 @@ static ABTI_NOINLINE int pool_data_seldom(ABT_pool pool, void **data)
 /* The functions of a user-defined pool call this for each unit, so that it has no frame. */
 int ABT_pool_get_data(ABT_pool pool, void **data)
 {
-    if (abti_is_seldom(pool))
-        return pool_data_seldom(pool, data);
+    if (abti_handle_is_slow(pool))
+        return pool_data_slow(pool, data);
     *data = pool->data;
     return ABT_SUCCESS;
 }
@@ -139,9 +139,9 @@ static ABT_unit handle_or_null(abti_unit *unit)
  * Pops from a private pool of the caller's with a unit in its queue, which needs no call, nor a frame. NULL: it takes
  * more than that, or the handle is to be looked at.
  */
-ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
+ABTI_INLINE abti_unit *pool_pop_quick(ABT_pool pool)
 {
-    if (abti_is_seldom(pool) || ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
+    if (abti_handle_is_slow(pool) || ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
         return NULL;
     abti_unit *head = abti_load_relaxed(&pool->queue.head); /* relaxed: see the queue */
     if (ABTI_LIKELY(head != NULL))
@@ -149,7 +149,7 @@ ABTI_INLINE abti_unit *try_pop_quickly(ABT_pool pool)
     return head;
 }
 
-static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
+static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop_thread_ex")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop_thread_ex");
@@ -161,8 +161,8 @@ static ABTI_NOINLINE int pop_thread_general(ABT_pool pool, ABT_thread *thread, A
 /* From a user-defined pool. A pop that returns threads is called as it is: any null handle that it returns is none. */
 static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    if (abti_is_seldom(pool) || !pool->user_defined)
-        return pop_thread_general(pool, thread, pool_ctx);
+    if (abti_handle_is_slow(pool) || !pool->user_defined)
+        return pool_pop_thread_slow(pool, thread, pool_ctx);
     ABT_thread popped = pool->user_pop ? pool->user_pop(pool, pool_ctx) : pool->ops->pop(pool, pool_ctx);
     *thread = ABTI_LIKELY(!ABTI_IS_NULL(popped, ABT_THREAD_NULL)) ? popped : ABT_THREAD_NULL;
     return ABT_SUCCESS;
@@ -170,7 +170,7 @@ static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thr
 
 ABTI_HOT int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    abti_unit *quick = try_pop_quickly(pool);
+    abti_unit *quick = pool_pop_quick(pool);
     if (ABTI_UNLIKELY(!quick))
         return pop_thread_user(pool, thread, pool_ctx);
     *thread = quick;
@@ -182,7 +182,7 @@ ABTI_HOT int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread)
     return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-static ABTI_NOINLINE ABT_thread pop_value_general(ABT_pool pool)
+static ABTI_NOINLINE ABT_thread pool_pop_value_slow(ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABTX_pool_pop_thread"))) {
         (void)abti_error_in(ABT_ERR_INV_POOL, "ABTX_pool_pop_thread");
@@ -194,11 +194,11 @@ static ABTI_NOINLINE ABT_thread pop_value_general(ABT_pool pool)
 
 ABT_thread ABTX_pool_pop_thread(ABT_pool pool)
 {
-    abti_unit *quick = try_pop_quickly(pool);
-    return ABTI_LIKELY(quick != NULL) ? quick : pop_value_general(pool);
+    abti_unit *quick = pool_pop_quick(pool);
+    return ABTI_LIKELY(quick != NULL) ? quick : pool_pop_value_slow(pool);
 }
 
-static ABTI_NOINLINE int pop_general(ABT_pool pool, ABT_unit *unit)
+static ABTI_NOINLINE int pool_pop_slow(ABT_pool pool, ABT_unit *unit)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, "ABT_pool_pop")))
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_pool_pop");
@@ -209,9 +209,9 @@ static ABTI_NOINLINE int pop_general(ABT_pool pool, ABT_unit *unit)
 
 int ABT_pool_pop(ABT_pool pool, ABT_unit *unit)
 {
-    abti_unit *quick = try_pop_quickly(pool);
+    abti_unit *quick = pool_pop_quick(pool);
     if (ABTI_UNLIKELY(!quick))
-        return pop_general(pool, unit);
+        return pool_pop_slow(pool, unit);
     *unit = abti_unit_own_handle(quick);
     return ABT_SUCCESS;
 }
@@ -275,7 +275,7 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 
 /* --- Pushes --- */
 
-static int push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
+static int pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     int code = abti_unit_associate(unit, pool);
     if (code != ABT_SUCCESS)
@@ -284,8 +284,8 @@ static int push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
     return ABT_SUCCESS;
 }
 
-static ABTI_COLD int push_seldom(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
-                                 const char *function)
+static ABTI_COLD int pool_push_slow(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
+                                    const char *function)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, function)))
         return abti_error_in(ABT_ERR_INV_POOL, function);
@@ -294,14 +294,14 @@ static ABTI_COLD int push_seldom(abti_pool *pool, abti_unit *unit, ABT_pool_cont
     if (ABTI_MISUSED(abti_misuse_of_target(unit, false, function)))
         return abti_error_in(code, function);
     ABTI_USES_POOL_IN(pool, function);
-    return push(pool, unit, context);
+    return pool_push(pool, unit, context);
 }
 
 ABTI_INLINE int push_thread(abti_pool *pool, abti_unit *unit, ABT_pool_context context, const char *function)
 {
-    if (abti_is_seldom(pool))
-        return push_seldom(pool, unit, context, ABT_ERR_INV_THREAD, function);
-    return abti_thread_is_null(unit) ? ABT_SUCCESS : push(pool, unit, context);
+    if (abti_handle_is_slow(pool))
+        return pool_push_slow(pool, unit, context, ABT_ERR_INV_THREAD, function);
+    return abti_thread_is_null(unit) ? ABT_SUCCESS : pool_push(pool, unit, context);
 }
 
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx)
@@ -320,10 +320,10 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit)
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(ABTI_UNIT_IS_NULL(unit)))
         return abti_error(ABT_ERR_INV_UNIT);
-    if (abti_is_seldom(pool))
-        return push_seldom(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
-                           __func__);
-    return push(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    if (abti_handle_is_slow(pool))
+        return pool_push_slow(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER, ABT_ERR_INV_UNIT,
+                              __func__);
+    return pool_push(pool, abti_unit_from_handle(unit), ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
 static int push_threads(abti_pool *pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx,

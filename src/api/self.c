@@ -266,7 +266,7 @@ int ABT_self_suspend(void)
 /* Null, or not what may be gone to while misuse is looked for. `resumed`: it is to be resumed. */
 ABTI_INLINE bool is_wrong_target(ABT_thread target, bool resumed, const char *function)
 {
-    return abti_is_seldom(target) &&
+    return abti_handle_is_slow(target) &&
            (abti_thread_is_null(target) || ABTI_MISUSED(abti_misuse_of_target(target, resumed, function)));
 }
 
@@ -320,7 +320,7 @@ int ABT_self_suspend_to(ABT_thread thread)
     return abti_suspend_to(es, es->cur, thread);
 }
 
-static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread thread)
+static ABTI_NOINLINE int resume_suspend_to_slow(abti_es *es, ABT_thread thread)
 {
     int code = check_resume_to(es, thread, "ABT_self_resume_suspend_to");
     if (ABTI_REFUSE(code != ABT_SUCCESS))
@@ -333,7 +333,7 @@ static ABTI_NOINLINE int resume_suspend_to_checked(abti_es *es, ABT_thread threa
 static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(abti_es *es, ABT_thread thread)
 {
     if (!abti_direct_still_goes_on(es, thread->pool, NULL))
-        return resume_suspend_to_checked(es, thread);
+        return resume_suspend_to_slow(es, thread);
     return abti_hand_over(es, es->cur, thread);
 }
 
@@ -341,11 +341,11 @@ static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(abti_es *es, ABT_threa
 int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_is_seldom(thread)))
-        return resume_suspend_to_checked(es, thread);
+    if (ABTI_UNLIKELY(!es || abti_handle_is_slow(thread)))
+        return resume_suspend_to_slow(es, thread);
     abti_unit *self = es->cur;
     if (ABTI_UNLIKELY(!abti_may_hand_over(es, self, thread)))
-        return resume_suspend_to_checked(es, thread);
+        return resume_suspend_to_slow(es, thread);
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
         return resume_suspend_to_late(es, thread);
     return abti_hand_over(es, self, thread);

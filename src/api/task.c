@@ -27,7 +27,7 @@ static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_tas
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int task_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
+static ABTI_NOINLINE int task_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
     if (newtask)
         ABTI_PRESET_OUT(newtask, ABT_TASK_NULL);
@@ -43,7 +43,7 @@ static ABTI_NOINLINE int task_create_shared(ABT_pool pool, void (*func)(void *),
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_is_quick_shared(es, pool) || !newtask))
-        return task_create_checked(pool, func, arg, newtask);
+        return task_create_slow(pool, func, arg, newtask);
     return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED, newtask);
 }
 
@@ -81,7 +81,7 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_tas
     return as_task(ABT_thread_revive(pool, task_func, arg, task));
 }
 
-static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
+static ABTI_NOINLINE int task_free_slow(abti_es *es, ABT_task *task)
 {
     if (ABTI_REFUSE(!abti_is_up(es)))
         return abti_error(ABT_ERR_UNINITIALIZED);
@@ -93,10 +93,10 @@ static ABTI_NOINLINE int task_free_checked(abti_es *es, ABT_task *task)
     return ABT_SUCCESS;
 }
 
-static ABTI_NOINLINE int task_free_general(abti_es *es, ABT_task *task)
+static ABTI_NOINLINE int task_free_lone(abti_es *es, ABT_task *task)
 {
     if (!abti_try_join_lone(es, *task, task))
-        return task_free_checked(es, task);
+        return task_free_slow(es, task);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;
 }
@@ -105,10 +105,10 @@ ABTI_HOT int ABT_task_free(ABT_task *task)
 {
     abti_unit *unit = *task;
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(!es || abti_is_seldom(unit)))
-        return task_free_checked(es, task);
+    if (ABTI_UNLIKELY(!es || abti_handle_is_slow(unit)))
+        return task_free_slow(es, task);
     if (ABTI_UNLIKELY(!abti_may_free_at_once(es, unit)))
-        return task_free_general(es, task);
+        return task_free_lone(es, task);
     abti_unit_release_quick(es, unit);
     *task = ABT_TASK_NULL;
     return ABT_SUCCESS;

@@ -115,8 +115,8 @@ ABTI_INLINE bool is_attr_bad(ABT_thread_attr attr, const char *function)
 }
 
 /* Creates a ULT in any case, for ABT_thread_create. */
-static ABTI_NOINLINE int thread_create_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                                               ABT_thread *newthread)
+static ABTI_NOINLINE int thread_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
+                                            ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -149,12 +149,12 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!abti_create_may_be_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr)))
-        return thread_create_checked(pool, func, arg, attr, newthread);
+        return thread_create_slow(pool, func, arg, attr, newthread);
     if (abti_cpu_is_set(&pool->quick_shared))
         return abti_create_quick_shared(es, pool, func, arg, ABTI_UNIT_NAMED, newthread);
     if (abti_cpu_is_set(&pool->quick_user))
         return thread_create_user(es, pool, func, arg, newthread);
-    return thread_create_checked(pool, func, arg, attr, newthread);
+    return thread_create_slow(pool, func, arg, attr, newthread);
 }
 
 /* The quick way with attributes, if they ask for no more than flags. */
@@ -162,7 +162,7 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
     if (attr->stackaddr || !asks_for_default_size(attr) || attr->callback)
-        return thread_create_checked(pool, func, arg, attr, newthread);
+        return thread_create_slow(pool, func, arg, attr, newthread);
     *newthread = abti_create_quick(abti_es_self, pool, func, arg,
                                    attr->migratable ? ABTI_UNIT_NAMED : ABTI_UNIT_NAMED | ABTI_UNIT_PINNED);
     return ABT_SUCCESS;
@@ -170,7 +170,7 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
 
 /*
  * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
- * creates a plain named ULT in a private pool. Everything else is thread_create_checked's.
+ * creates a plain named ULT in a private pool. Everything else is thread_create_slow's.
  */
 ABTI_HOT int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                ABT_thread *newthread)
@@ -276,8 +276,8 @@ static int check_to_caller(abti_es *es)
     return code;
 }
 
-static ABTI_NOINLINE int thread_create_to_general(ABT_pool pool, void (*thread_func)(void *), void *arg,
-                                                  ABT_thread_attr attr, ABT_thread *newthread)
+static ABTI_NOINLINE int thread_create_to_slow(ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                               ABT_thread_attr attr, ABT_thread *newthread)
 {
     if (newthread)
         ABTI_PRESET_OUT(newthread, ABT_THREAD_NULL);
@@ -324,7 +324,7 @@ static ABTI_NOINLINE ABTI_COLD int thread_create_to_late(ABT_pool pool, void (*t
 {
     abti_es *es = abti_es_self;
     if (!abti_direct_still_goes_on(es, pool, es->cur->pool))
-        return thread_create_to_general(pool, thread_func, arg, attr, newthread);
+        return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
     return create_to_quickly(es, pool, thread_func, arg, newthread);
 }
 
@@ -335,7 +335,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
     if (ABTI_UNLIKELY(!abti_create_is_quick(es, pool) || !newthread || !ABTI_ATTR_IS_NULL(attr) ||
                       es->cur->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED) ||
                       !abti_may_yield_to_new(es, es->cur)))
-        return thread_create_to_general(pool, thread_func, arg, attr, newthread);
+        return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
         return thread_create_to_late(pool, thread_func, arg, attr, newthread);
     return create_to_quickly(es, pool, thread_func, arg, newthread);
@@ -347,7 +347,7 @@ static bool cannot_revive(ABT_thread thread, const char *function)
            !abti_unit_is_done(thread);
 }
 
-static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
+static ABTI_NOINLINE int thread_revive_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
     if (ABTI_REFUSE(cannot_revive(unit, "ABT_thread_revive")))
@@ -368,10 +368,11 @@ static ABTI_NOINLINE int thread_revive_checked(ABT_pool pool, void (*func)(void 
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_UNLIKELY(abti_is_seldom(unit) || abti_is_seldom(pool)) || ABTI_UNLIKELY(!abti_unit_is_done(unit)) ||
+    if (ABTI_UNLIKELY(abti_handle_is_slow(unit) || abti_handle_is_slow(pool)) ||
+        ABTI_UNLIKELY(!abti_unit_is_done(unit)) ||
         ABTI_UNLIKELY(!abti_cpu_is_equal(&pool->quick_host, (uintptr_t)abti_es_self)) ||
         ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
-        return thread_revive_checked(pool, thread_func, arg, thread);
+        return thread_revive_slow(pool, thread_func, arg, thread);
     abti_unit_set_pool(unit, pool);
     abti_unit_renew(unit, thread_func, arg);
     abti_queue_push(&pool->queue, unit);
@@ -405,7 +406,7 @@ static int join_or_free(abti_es *es, abti_unit *unit, ABT_thread *handle)
 }
 
 /* Out of line: it has something to do when it has waited. */
-static ABTI_COLD int thread_join_seldom(abti_es *es, ABT_thread thread)
+static ABTI_COLD int thread_join_slow(abti_es *es, ABT_thread thread)
 {
     if (ABTI_REFUSE(ABTI_CANNOT_JOIN(es, thread, "ABT_thread_join")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_thread_join");
@@ -419,8 +420,8 @@ int ABT_thread_join(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     int code;
-    if (abti_is_seldom(thread))
-        return thread_join_seldom(es, thread);
+    if (abti_handle_is_slow(thread))
+        return thread_join_slow(es, thread);
     if (es && abti_unit_is_fresh_default(thread) && abti_join_in_place(es, thread, NULL, &code))
         return code;
     if (ABTI_REFUSE(abti_is_not_joinable(es, thread)))
@@ -428,7 +429,7 @@ int ABT_thread_join(ABT_thread thread)
     return join_or_free(es, thread, NULL);
 }
 
-static ABTI_NOINLINE int thread_free_checked(abti_es *es, ABT_thread *thread)
+static ABTI_NOINLINE int thread_free_slow(abti_es *es, ABT_thread *thread)
 {
     if (ABTI_REFUSE(!abti_is_up(es)))
         return abti_error(ABT_ERR_UNINITIALIZED);
@@ -455,14 +456,14 @@ ABTI_HOT int ABT_thread_free(ABT_thread *thread)
     abti_unit *unit = *thread;
     abti_es *es = abti_es_self;
     int code;
-    if (ABTI_UNLIKELY(!es || abti_is_seldom(unit)))
-        return thread_free_checked(es, thread);
+    if (ABTI_UNLIKELY(!es || abti_handle_is_slow(unit)))
+        return thread_free_slow(es, thread);
     if (ABTI_LIKELY(abti_unit_is_fresh_default(unit))) {
         if (ABTI_LIKELY(abti_join_in_place(es, unit, thread, &code)))
             return code;
         return abti_join_shared(es, unit, thread);
     }
-    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_checked(es, thread);
+    return free_at_once(es, unit, thread) ? ABT_SUCCESS : thread_free_slow(es, thread);
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread *thread_list)
@@ -487,7 +488,7 @@ static int free_ended(ABT_thread *threads, int num)
 {
     abti_es *es = abti_es_self;
     int i = 0;
-    while (es && i < num && !abti_is_seldom(threads[i]) && free_at_once(es, threads[i], &threads[i]))
+    while (es && i < num && !abti_handle_is_slow(threads[i]) && free_at_once(es, threads[i], &threads[i]))
         i++;
     return i;
 }

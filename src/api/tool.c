@@ -2,7 +2,7 @@
 /* ABT_tool_*. The events themselves are in rt/tool.h and unit/tool_event.h. */
 #include "api/check.h"
 #include "rt/rt.h"
-#include "run/told.h"
+#include "run/observe.h"
 
 #define TOOL_CONTEXT_IS_NULL(h) ABTI_IS_NULL(h, ABT_TOOL_CONTEXT_NULL)
 
@@ -15,7 +15,7 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
     const struct abti_tool *tool = cb_func ? abti_tool_record(cb_func, event_mask, user_arg) : NULL;
     if (cb_func && !tool)
         return abti_error(ABT_ERR_MEM);
-    abti_told_listen(ABTI_LISTENER_TOOL, tool);
+    abti_observe_listen(ABTI_LISTENER_TOOL, tool);
     return ABT_SUCCESS;
 }
 

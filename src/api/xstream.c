@@ -322,7 +322,7 @@ static ABTI_NOINLINE int schedule_from(abti_es *es, abti_unit *unit, ABT_pool po
 }
 
 /* Runs the unit in a scheduler. A pool that is given is the unit's from now on, which nearly always it is already. */
-static inline int schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
+static inline int xstream_schedule(abti_es *es, abti_unit *unit, ABT_pool pool)
 {
     return ABTI_POOL_IS_NULL(pool) || unit->pool == pool ? abti_run_child_last(es, unit)
                                                          : schedule_from(es, unit, pool);
@@ -342,10 +342,10 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool)
         return abti_error(code);
     if (ABTI_MISUSED(abti_misuse_of_target(abti_unit_from_handle(unit), false, __func__)))
         return abti_error(ABT_ERR_INV_UNIT);
-    return schedule(es, abti_unit_from_handle(unit), pool);
+    return xstream_schedule(es, abti_unit_from_handle(unit), pool);
 }
 
-static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
+static ABTI_NOINLINE int self_schedule_slow(ABT_thread thread, ABT_pool pool)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD_IN(thread, "ABT_self_schedule")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_self_schedule");
@@ -359,16 +359,16 @@ static ABTI_NOINLINE int self_schedule_checked(ABT_thread thread, ABT_pool pool)
         return abti_error_in(ABT_ERR_INV_POOL, "ABT_self_schedule");
     if (ABTI_MISUSED(abti_misuse_of_target(thread, false, "ABT_self_schedule")))
         return abti_error_in(ABT_ERR_INV_THREAD, "ABT_self_schedule");
-    return schedule(es, thread, pool);
+    return xstream_schedule(es, thread, pool);
 }
 
 /* The common case needs no frame. */
 ABTI_HOT int ABT_self_schedule(ABT_thread thread, ABT_pool pool)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_UNLIKELY(abti_is_seldom(thread) || !es || abti_unit_is_tasklet(es->cur)))
-        return self_schedule_checked(thread, pool);
-    return schedule(es, thread, pool);
+    if (ABTI_UNLIKELY(abti_handle_is_slow(thread) || !es || abti_unit_is_tasklet(es->cur)))
+        return self_schedule_slow(thread, pool);
+    return xstream_schedule(es, thread, pool);
 }
 
 /* The unit is the ULT of the scheduler. Other units have the argument of a callback in that place. */

@@ -37,11 +37,11 @@ static void pass_surplus(const struct abti_park_set *set)
         abti_parking_pass(set->pools[i]);
 }
 
-static int park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, double deadline)
+static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, double deadline)
 {
     if (es->parent) {
         /* A stacked scheduler gives its ES to the one below. */
-        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         return ABT_SUCCESS;
     }
     /* seq_cst: pairs with the store in abti_idle_add_poller */
@@ -73,7 +73,7 @@ int ABTX_xstream_park(double deadline)
         return abti_error(code);
     abti_sched *sched = calling_sched(es);
     struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
-    return park(es, sched, &set, deadline);
+    return idle_park(es, sched, &set, deadline);
 }
 
 int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
@@ -95,7 +95,7 @@ int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
     for (int i = 0; i < num_pools; i++)
         parkings[i] = (struct abti_parking){.own = i == 0, .may_look_out = true};
     struct abti_park_set set = {num_pools, (abti_pool **)pools, parkings};
-    code = park(es, calling_sched(es), &set, deadline);
+    code = idle_park(es, calling_sched(es), &set, deadline);
     if (parkings != few)
         free(parkings);
     return code;

@@ -11,7 +11,7 @@ static bool is_same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned distance_least(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -35,9 +35,9 @@ unsigned abti_distance(const char *a, const char *b)
         unsigned *row = rows[(i + 1) % 3];
         row[0] = (unsigned)i + 1;
         for (size_t j = 0; j < width; j++) {
-            row[j + 1] = least(least(above[j + 1], row[j]) + 1, above[j] + !is_same(a[i], b[j]));
+            row[j + 1] = distance_least(distance_least(above[j + 1], row[j]) + 1, above[j] + !is_same(a[i], b[j]));
             if (i > 0 && j > 0 && is_same(a[i], b[j - 1]) && is_same(a[i - 1], b[j]))
-                row[j + 1] = least(row[j + 1], further[j - 1] + 1);
+                row[j + 1] = distance_least(row[j + 1], further[j - 1] + 1);
         }
     }
     return rows[i % 3][width];

@@ -2,7 +2,7 @@
 #include "base/heap.h"
 
 /* Makes *where point to the tree, which may be NULL, with `next` behind it. */
-static void plant(struct abti_heap_node **where, struct abti_heap_node *tree, struct abti_heap_node *next)
+static void heap_plant(struct abti_heap_node **where, struct abti_heap_node *tree, struct abti_heap_node *next)
 {
     if (tree) {
         *where = tree;
@@ -15,14 +15,14 @@ static void plant(struct abti_heap_node **where, struct abti_heap_node *tree, st
 }
 
 /* Melds two trees. The caller sets the root's place. */
-static struct abti_heap_node *join(struct abti_heap_node *a, struct abti_heap_node *b)
+static struct abti_heap_node *heap_join(struct abti_heap_node *a, struct abti_heap_node *b)
 {
     if (b->key < a->key) {
         struct abti_heap_node *root = b;
         b = a;
         a = root;
     }
-    plant(&a->child, b, a->child);
+    heap_plant(&a->child, b, a->child);
     return a;
 }
 
@@ -33,13 +33,13 @@ static struct abti_heap_node *join_all(struct abti_heap_node *list)
     while (list) {
         struct abti_heap_node *a = list, *b = list->next;
         list = b ? b->next : NULL;
-        tree = b ? join(a, b) : a;
+        tree = b ? heap_join(a, b) : a;
         tree->next = pairs;
         pairs = tree;
     }
     for (tree = pairs; tree && (pairs = tree->next) != NULL;) {
         struct abti_heap_node *rest = pairs->next;
-        tree = join(pairs, tree);
+        tree = heap_join(pairs, tree);
         tree->next = rest;
     }
     return tree;
@@ -50,18 +50,18 @@ void abti_heap_insert(struct abti_heap *heap, struct abti_heap_node *node)
     size_t i = 0;
     node->child = NULL;
     for (; i < ABTI_HEAP_SLOTS - 1 && heap->slots[i]; i++) {
-        node = join(heap->slots[i], node);
+        node = heap_join(heap->slots[i], node);
         heap->slots[i] = NULL;
     }
     if (heap->slots[i])
-        node = join(heap->slots[i], node);
-    plant(&heap->slots[i], node, NULL);
+        node = heap_join(heap->slots[i], node);
+    heap_plant(&heap->slots[i], node, NULL);
 }
 
 void abti_heap_remove(struct abti_heap_node *node)
 {
     struct abti_heap_node **where = node->where, *next = node->next;
-    plant(where, join_all(node->child), next);
+    heap_plant(where, join_all(node->child), next);
 }
 
 struct abti_heap_node *abti_heap_first(const struct abti_heap *heap)

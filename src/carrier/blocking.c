@@ -50,7 +50,7 @@ static bool region_set(struct region region)
  */
 static bool may_hand_over(abti_es *es)
 {
-    return es->parent && !abti_unit_is_tasklet(es->cur) && !abti_is_in_callee(es) && !abti_drivers_any(es);
+    return es->parent && !abti_unit_is_tasklet(es->cur) && !abti_is_in_callee(es) && !abti_drivers_exist(es);
 }
 
 static void hand_over(abti_es *es, struct abti_carrier *to)
@@ -175,7 +175,7 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     es->parent = self;
     abti_tool_descend(es, 1);
     abti_es_set_dsched(es, NULL);
-    abti_budget_count_any(es);
+    abti_budget_count_left(es);
     abti_set_running(es, unit);
     abti_carrier_switch(es, self, c);
     es->cur = self;

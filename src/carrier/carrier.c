@@ -96,7 +96,7 @@ void abti_carrier_return(struct abti_carrier *c)
 static void switch_to(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     if (abti_annotate_on)
-        (void)abti_switch_annotated(self, to, after, arg);
+        (void)abti_annotate_switch(self, to, after, arg);
     else if (after)
         (void)abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
     else
@@ -104,7 +104,7 @@ static void switch_to(abti_unit *self, abti_unit *to, void (*after)(void *), voi
 }
 
 /* What a carrier does that has no unit, on a stack where no unit runs. */
-static void carry(struct abti_carrier *c)
+static void carrier_carry(struct abti_carrier *c)
 {
     while (await_turn(c)) {
         begin_to_carry(c);
@@ -144,7 +144,7 @@ static void home_main(void)
     if (abti_annotate_on)
         abti_annotate_asan_finish(NULL, NULL, NULL);
     struct abti_known *known = abti_known_self; /* of the carrier that has just given its stream away */
-    carry((struct abti_carrier *)((char *)known - offsetof(struct abti_carrier, known)));
+    carrier_carry((struct abti_carrier *)((char *)known - offsetof(struct abti_carrier, known)));
     abort(); /* it is never told to end: it carries the stream then */
 }
 
@@ -181,7 +181,7 @@ static void *spare_main(void *arg)
     abti_known_set_self(&c->known);
     abti_own_enter(&c->own);
     abti_fault_enter(c->fault_stack);
-    carry(c);
+    carrier_carry(c);
     abti_fault_leave(c->fault_stack);
     abti_own_leave(&c->own);
     abti_native_forget(&c->stack);

@@ -32,7 +32,7 @@ struct bounds {
  * Asks libc for the stack of the calling thread. That reads /proc/self/maps for the first thread, and allocates for
  * others.
  */
-static bool ask(struct bounds *bounds)
+static bool native_ask(struct bounds *bounds)
 {
     pthread_attr_t attr;
     void *low;
@@ -59,7 +59,7 @@ static void add_growth(struct bounds *bounds)
 /* Asks for the part of the stack that can be counted on. */
 static bool ask_for_room(struct bounds *bounds)
 {
-    if (!ask(bounds))
+    if (!native_ask(bounds))
         return false;
     if (getpid() != gettid())
         return true;
@@ -72,7 +72,7 @@ static bool ask_for_room(struct bounds *bounds)
     return true;
 }
 
-static bool contain(const struct bounds *bounds, const char *sp)
+static bool native_contain(const struct bounds *bounds, const char *sp)
 {
     return sp >= bounds->low && sp < bounds->end;
 }
@@ -82,20 +82,20 @@ static bool contain(const struct bounds *bounds, const char *sp)
  * above that: thread-local variables, and above these, on x86-64, what pthread_self points to. On most other processors
  * the variables lie above that, and nothing tells where they end, so that the library is asked.
  */
-static void estimate(struct abti_stack *stack, size_t size)
+static void native_estimate(struct abti_stack *stack, size_t size)
 {
     enum { SLACK = 256 * 1024 }; /* for guards and the C library */
     uintptr_t sp = (uintptr_t)stack->end, self = (uintptr_t)pthread_self();
     struct bounds bounds;
     if ((uintptr_t)&abti_es_self > self) {
-        stack->base = ask(&bounds) && contain(&bounds, stack->end) ? bounds.low : stack->end;
+        stack->base = native_ask(&bounds) && native_contain(&bounds, stack->end) ? bounds.low : stack->end;
         return;
     }
     size_t used = self > sp && self - sp < size ? self - sp : 0;
     stack->base = stack->end - (size - used > 2 * SLACK ? size - used - SLACK : 0);
 }
 
-static void describe(struct abti_stack *stack)
+static void native_describe(struct abti_stack *stack)
 {
     *stack = (struct abti_stack){
         .kind = ABTI_STACK_USER,
@@ -113,7 +113,7 @@ static void describe(struct abti_stack *stack)
 static void describe_for_tools(struct abti_stack *stack)
 {
     struct bounds bounds;
-    if (ask(&bounds) && contain(&bounds, stack->end)) {
+    if (native_ask(&bounds) && native_contain(&bounds, stack->end)) {
         stack->base = bounds.low;
         stack->end = stack->high = bounds.end;
     } else {
@@ -131,17 +131,17 @@ void abti_native_forget(struct abti_stack *stack)
 
 void abti_native_describe(struct abti_stack *stack, size_t size)
 {
-    describe(stack);
+    native_describe(stack);
     if (abti_annotate_on)
         describe_for_tools(stack);
     else
-        estimate(stack, size);
+        native_estimate(stack, size);
     stack->size = (size_t)(stack->end - stack->base);
 }
 
 void abti_native_describe_primary(struct abti_stack *stack)
 {
-    describe(stack);
+    native_describe(stack);
     if (!abti_annotate_on)
         return;
     abti_native_measure(stack);
@@ -154,7 +154,7 @@ void abti_native_measure(struct abti_stack *stack)
     struct bounds bounds;
     if (stack->base)
         return; /* the tools had to know */
-    bool has_room = ask_for_room(&bounds) && contain(&bounds, stack->end);
+    bool has_room = ask_for_room(&bounds) && native_contain(&bounds, stack->end);
     stack->base = has_room ? bounds.low : stack->end;
     if (has_room)
         stack->high = bounds.end; /* the caller of ABT_init may return to frames above the stack's `end` */

@@ -69,7 +69,7 @@ static void put_kept(void *lane)
     abti_team_put_lane(lane);
 }
 
-static void keep(abti_es *es, struct abti_lane *lane)
+static void fork_keep(abti_es *es, struct abti_lane *lane)
 {
     if (es->lane) {
         put_kept(lane);
@@ -141,7 +141,7 @@ void ABTX_fork_leave(struct abtx_region *region)
     if (ABTI_UNLIKELY(!has_joined))
         tell_unjoined(lane); /* and thieves may still come: it is used no more */
     else if (is_open && es)
-        keep(es, lane);
+        fork_keep(es, lane);
     else if (is_open)
         put_kept(lane);
     else
@@ -151,7 +151,7 @@ void ABTX_fork_leave(struct abtx_region *region)
 /* --- Fork --- */
 
 /* Publishes if that is asked, and wakes one who waits. */
-static void publish(struct abti_lane *lane, uint32_t top)
+static void fork_publish(struct abti_lane *lane, uint32_t top)
 {
     if (abti_lane_publish(lane, top))
         abti_team_wake();
@@ -164,7 +164,7 @@ abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
         return here;
     }
     struct abti_lane *lane = abti_lane_of(here);
-    publish(lane, (uint32_t)(here - lane->slots) + 1);
+    fork_publish(lane, (uint32_t)(here - lane->slots) + 1);
     return here + 1;
 }
 
@@ -208,7 +208,7 @@ int ABTX_fork_join_slow(abtx_at here)
     bool is_ours = true;
     abti_assert(*here != NULL);
     if (index >= lane->split)
-        publish(lane, index);
+        fork_publish(lane, index);
     else
         is_ours = abti_lane_take_back(lane, index);
     if (!is_ours) {

@@ -108,7 +108,7 @@ static struct abti_callee *next_change_locked(struct abti_idle *idle)
     return c;
 }
 
-static void serve(abti_es *es)
+static void driver_serve(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
     struct abti_callee *c;
@@ -138,10 +138,10 @@ void abti_drivers_serve(abti_es *es)
     abti_assert(es == abti_es_self);
     /* relaxed: the thread that asks for a change asks for a look then, after which it is seen */
     if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)) && !is_away(es))
-        serve(es);
+        driver_serve(es);
 }
 
-bool abti_drivers_any(abti_es *es)
+bool abti_drivers_exist(abti_es *es)
 {
     abti_spin_lock(&es->idle->lock);
     struct abti_callee *c = es->idle->callees;
@@ -330,7 +330,7 @@ static void await_end(_Atomic(uint32_t) *gone)
     for (unsigned step = 0; !abti_load_acquire(gone); step++) {
         abti_es *self = abti_es_self;
         if (self && self->parent && !abti_unit_is_tasklet(self->cur))
-            abti_yield_any(self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+            abti_yield_slow(self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         else if (self)
             abti_drivers_serve(self);
         abti_backoff(step);

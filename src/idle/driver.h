@@ -29,7 +29,7 @@ void abti_drivers_serve(abti_es *es);
 void abti_drivers_end(abti_es *es);
 
 /* Whether there are any, which belong to the ES's own native thread. */
-bool abti_drivers_any(abti_es *es);
+bool abti_drivers_exist(abti_es *es);
 
 /* --- For any thread --- */
 

@@ -11,7 +11,7 @@
 #include "idle/leader.h"
 
 /* Whether another stream is the leader of the driver, as far as the ES knows. The lock is held. */
-static bool follows(const struct abti_callee *c)
+static bool idle_follows(const struct abti_callee *c)
 {
     return c->driver && c->driver->ops.one_leader && !c->following.leads;
 }
@@ -231,7 +231,7 @@ static bool sleeps_in(struct abti_idle *idle, const struct abti_callee *c)
     return idle->waits == c && !abti_load_relaxed(&idle->hook); /* relaxed: the lock is held */
 }
 
-static bool polls(const struct abti_callee *c)
+static bool idle_polls(const struct abti_callee *c)
 {
     return c->state == CALLEE_ON && (!c->driver || c->driver->ops.poll);
 }
@@ -289,7 +289,7 @@ static void call_callees(abti_es *es, ABT_bool about_to_sleep)
     abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = idle->cursor) {
         idle->cursor = c->next;
-        if (polls(c) && (!about_to_sleep || (c->driver && !sleeps_in(idle, c))))
+        if (idle_polls(c) && (!about_to_sleep || (c->driver && !sleeps_in(idle, c))))
             call_callee(idle, c, about_to_sleep);
     }
 }
@@ -346,11 +346,11 @@ static void update_period(struct abti_idle *idle)
     abti_assert(abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
         uint64_t period = c->period_ns;
-        if (follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
+        if (idle_follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
             period = ABTI_LEADER_LOOK_NS;
         else if (c->driver && c->driver->ops.wait && !sleeps_in(idle, c) && period > ABTI_RELOOK_NS)
             period = ABTI_RELOOK_NS;
-        if (polls(c) && period < shortest)
+        if (idle_polls(c) && period < shortest)
             shortest = period;
     }
     abti_store_relaxed(&idle->period_ns, shortest);
@@ -361,7 +361,7 @@ void abti_callees_update(abti_es *es)
     struct abti_idle *idle = es->idle;
     bool calls = false, changes = false;
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
-        calls |= polls(c);
+        calls |= idle_polls(c);
         changes |= c->state == CALLEE_COMING || c->removed;
     }
     update_period(idle);
@@ -389,7 +389,7 @@ void abti_callees_update_own(abti_es *es)
             continue;
         idle->tells_sleep |= c->driver->ops.poll != NULL;
         idle->leads |= c->following.leads;
-        if (c->driver->ops.wait && !idle->waits && !follows(c))
+        if (c->driver->ops.wait && !idle->waits && !idle_follows(c))
             idle->waits = c;
     }
     abti_callees_update(es);

@@ -140,7 +140,7 @@ static bool grow_privately(struct abti_arena *arena)
     return true;
 }
 
-static bool grow(struct abti_arena *arena)
+static bool arena_grow(struct abti_arena *arena)
 {
     abti_annotate_begin_private();
     bool grown = grow_privately(arena);
@@ -155,7 +155,7 @@ static struct abti_region *some_region(struct abti_arena *arena)
         arena->open->is_open = false;
         arena->open = arena->open->next_open;
     }
-    return arena->open || grow(arena) ? arena->open : NULL;
+    return arena->open || arena_grow(arena) ? arena->open : NULL;
 }
 
 void abti_arena_fini(struct abti_arena *arena)
@@ -177,7 +177,7 @@ static char *slot_address(const struct abti_region *region, size_t slot)
 }
 
 /* Returns the region that an address lies in, and the slot. */
-static struct abti_region *find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
+static struct abti_region *arena_find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
 {
     abti_assert(num_up_to(arena, in_slot) > 0);
     struct abti_region *region = arena->regions[num_up_to(arena, in_slot) - 1];
@@ -228,7 +228,7 @@ static void set_bits(struct abti_arena *arena, struct abti_region *region, size_
 char *abti_arena_return(struct abti_arena *arena, void *in_slot)
 {
     size_t slot;
-    struct abti_region *region = find(arena, in_slot, &slot);
+    struct abti_region *region = arena_find(arena, in_slot, &slot);
     set_bits(arena, region, slot / WORD, UINT64_C(1) << slot % WORD, 1);
     if (!arena->spec.words || region->free[slot / WORD] != UINT64_MAX)
         return NULL;
@@ -240,7 +240,7 @@ char *abti_arena_return(struct abti_arena *arena, void *in_slot)
 void abti_arena_reopen(struct abti_arena *arena, char *word)
 {
     size_t slot;
-    struct abti_region *region = find(arena, word, &slot);
+    struct abti_region *region = arena_find(arena, word, &slot);
     set_bits(arena, region, slot / WORD, UINT64_MAX, WORD);
 }
 
@@ -262,7 +262,7 @@ char *abti_arena_word_after(const struct abti_arena *arena, const char *after, u
 {
     size_t at = 0, slot, word = 0;
     if (after) {
-        find(arena, after, &slot);
+        arena_find(arena, after, &slot);
         word = slot / WORD + 1;
         at = num_up_to(arena, after) - 1;
     }
@@ -281,6 +281,6 @@ bool abti_arena_has(const struct abti_arena *arena, const void *slot)
     const struct abti_region *region = arena->regions[up_to - 1];
     if ((uintptr_t)slot - (uintptr_t)region->chunk.base >= region->chunk.size)
         return false;
-    find(arena, slot, &number);
+    arena_find(arena, slot, &number);
     return number < region->num_slots && slot_address(region, number) == slot;
 }

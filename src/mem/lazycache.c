@@ -6,7 +6,7 @@
 #include "os/annotate.h"
 
 /* Returns the cache, which it makes if need be, or NULL when there is no memory for one. */
-static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *slab)
+static struct abti_cache *lazycache_obtain(struct abti_cache **cache, struct abti_slab *slab)
 {
     if (ABTI_LIKELY(*cache != NULL))
         return *cache;
@@ -24,13 +24,13 @@ static struct abti_cache *obtain(struct abti_cache **cache, struct abti_slab *sl
 
 void *abti_lazycache_get(struct abti_cache **cache, struct abti_slab *slab)
 {
-    struct abti_cache *found = obtain(cache, slab);
+    struct abti_cache *found = lazycache_obtain(cache, slab);
     return found ? abti_cache_get(found) : NULL;
 }
 
 void abti_lazycache_put(struct abti_cache **cache, struct abti_slab *slab, void *object)
 {
-    struct abti_cache *found = obtain(cache, slab);
+    struct abti_cache *found = lazycache_obtain(cache, slab);
     if (found)
         abti_cache_put(found, object);
     else

@@ -427,7 +427,7 @@ static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
     }
 }
 
-static void retire(struct abti_slab *slab, void **objects, unsigned num)
+static void slab_retire(struct abti_slab *slab, void **objects, unsigned num)
 {
     for (unsigned i = 0; slab->spec.retire && i < num; i++)
         slab->spec.retire(objects[i]);
@@ -461,10 +461,10 @@ bool abti_slab_give_back(struct abti_slab *slab)
     }
     abti_spin_unlock(&slab->lock);
     if (magazine) {
-        retire(slab, magazine->slots + 1, magazine->count);
+        slab_retire(slab, magazine->slots + 1, magazine->count);
         give_magazine_back(slab, magazine);
     } else if (object) {
-        retire(slab, &object, 1);
+        slab_retire(slab, &object, 1);
     }
     return magazine || object;
 }

@@ -98,7 +98,7 @@ struct abti_cache {
     unsigned shelf;                     /* its shelf in the depot; several caches may have the same */
     struct abti_new_slot next;          /* the next slot that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
-    bool closed;                        /* a put asks abti_cache_takes_quickly in vain */
+    bool closed;                        /* a put asks abti_cache_takes_quick in vain */
     struct abti_slab *slab;
 };
 
@@ -132,7 +132,7 @@ int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab) ABTI_MUST_
 /* Gives everything back to the slab. */
 void abti_cache_fini(struct abti_cache *cache);
 
-/* Whether abti_cache_takes_quickly is false from now on; everything else goes on as before. */
+/* Whether abti_cache_takes_quick is false from now on; everything else goes on as before. */
 void abti_cache_close(struct abti_cache *cache, bool closed);
 
 /*
@@ -174,7 +174,7 @@ ABTI_INLINE bool abti_cache_is_full(const struct abti_cache *cache)
 }
 
 /* A cache that is not full, and not closed. */
-ABTI_INLINE bool abti_cache_takes_quickly(const struct abti_cache *cache)
+ABTI_INLINE bool abti_cache_takes_quick(const struct abti_cache *cache)
 {
     return (uintptr_t)cache->top < (uintptr_t)cache->quick_end;
 }

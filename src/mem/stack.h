@@ -87,7 +87,7 @@ ABTI_INLINE void abti_stack_forbid_in_place(struct abti_stack *stack)
  */
 #define ABTI_STACK_WATCHED (~(UINTPTR_MAX >> 1))
 
-ABTI_INLINE bool abti_stack_is_watched(const struct abti_stack *stack)
+ABTI_INLINE bool abti_stack_is_sampled(const struct abti_stack *stack)
 {
     return ((uintptr_t)stack->in_place_limit & ABTI_STACK_WATCHED) != 0;
 }

@@ -33,14 +33,14 @@ extern bool abti_annotate_order ABTI_HIDDEN;
  * What a handle is compared with: null handles are below. All are while abti_annotate_order, while misuse is looked
  * for, and while the library is down, so that a quick path needs one comparison for all of that.
  */
-extern uintptr_t abti_annotate_handles_below ABTI_HIDDEN;
+extern uintptr_t abti_handles_below ABTI_HIDDEN;
 
 /* All handles are to be looked at, or only null ones, unless abti_annotate_order. */
-void abti_annotate_look_at_handles(bool all);
+void abti_handles_look(bool all);
 
-ABTI_INLINE bool abti_is_seldom(const void *handle)
+ABTI_INLINE bool abti_handle_is_slow(const void *handle)
 {
-    return ABTI_UNLIKELY((uintptr_t)handle < abti_annotate_handles_below);
+    return ABTI_UNLIKELY((uintptr_t)handle < abti_handles_below);
 }
 
 /* Looks for the tools. Idempotent. */

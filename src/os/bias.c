@@ -63,7 +63,7 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
  * Counts that `me` has come, and gives it the bias when its time has come. spin is held. relaxed: spin orders the
  * words, and an owner that sees its own address has stored it itself.
  */
-static void count(struct abti_bias *lock, struct abti_bias_user *me)
+static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_assert(abti_spin_is_mine(&lock->spin));
     if (abti_load_relaxed(&lock->last) != me) {
@@ -91,5 +91,5 @@ void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)
 {
     abti_bias_lock_by_spin(lock, me);
-    count(lock, me);
+    bias_count(lock, me);
 }

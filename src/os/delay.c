@@ -24,7 +24,7 @@ static uint32_t rate = DEFAULT_RATE;
 /* The state of xorshift64; 0: the thread has not had any yet. */
 static _Thread_local uint64_t delay_state;
 
-static uint64_t setting(const char *name, uint64_t otherwise)
+static uint64_t delay_setting(const char *name, uint64_t otherwise)
 {
     const char *text = abti_env_get(name);
     return text && *text ? strtoull(text, NULL, 0) : otherwise;
@@ -33,11 +33,11 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 /* Is called before main, since the first operation may be that of any thread. */
 __attribute__((constructor)) static void read_settings(void)
 {
-    seed = setting("DELAYS_SEED", seed);
-    rate = (uint32_t)setting("DELAYS_RATE", rate);
+    seed = delay_setting("DELAYS_SEED", seed);
+    rate = (uint32_t)delay_setting("DELAYS_RATE", rate);
 }
 
-static uint64_t mixed(uint64_t value)
+static uint64_t delay_mixed(uint64_t value)
 {
     value = abti_hash(value ^ value >> 29);
     return value ^ value >> 32;
@@ -48,7 +48,8 @@ static uint64_t delay_random(void)
     static _Atomic(uint64_t) num_threads;
     if (ABTI_UNLIKELY(delay_state == 0)) /* relaxed: the number only has to differ. seq_cst is of no use. This is not
                                       delayed itself */
-        delay_state = mixed(seed + mixed(atomic_fetch_add_explicit(&num_threads, 1, memory_order_relaxed) + 1)) | 1;
+        delay_state =
+            delay_mixed(seed + delay_mixed(atomic_fetch_add_explicit(&num_threads, 1, memory_order_relaxed) + 1)) | 1;
     delay_state ^= delay_state << 13;
     delay_state ^= delay_state >> 7;
     delay_state ^= delay_state << 17;
@@ -79,7 +80,7 @@ void abti_delay(void)
     uintptr_t place = (uintptr_t)__builtin_return_address(0) - (uintptr_t)abti_delay;
     uint64_t random = delay_random();
     uint32_t in_many = rate;
-    if (mixed(place ^ seed) % FAVOURITES == 0)
+    if (delay_mixed(place ^ seed) % FAVOURITES == 0)
         in_many = in_many > MORE ? in_many / MORE : in_many > 0;
     if (ABTI_UNLIKELY((random >> 32) * in_many >> 32 == 0) && in_many > 0)
         wait_a_bit(random);

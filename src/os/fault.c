@@ -48,7 +48,7 @@ static void pass_on(struct watched *w, siginfo_t *info, void *context)
     bool sent = info->si_code <= 0;
     if (!is_function(old))
         take_course(w->sig, old->sa_handler == SIG_IGN, sent);
-    else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in unwatch (os/fault.c).
+    else if (old->sa_flags & (int)SA_RESETHAND && /* release: pairs with the acquire in fault_unwatch (os/fault.c).
                                                      acquire: of no use */
              abti_exchange_acq_rel(&w->spent, true))
         take_course(w->sig, false, sent);
@@ -91,7 +91,7 @@ static bool is_ours(const struct sigaction *action)
  * would go round and round. If it turns out that such a handler does not do so, we hear of no faults, as before
  * abti_fault_unwatch.
  */
-static void watch(struct watched *w)
+static void fault_watch(struct watched *w)
 {
     struct sigaction now;
     if (sigaction(w->sig, NULL, &now) != 0 || is_ours(&now) || (w->below && is_function(&now)))
@@ -102,7 +102,7 @@ static void watch(struct watched *w)
     sigaction(w->sig, &action, NULL);
 }
 
-static void unwatch(struct watched *w)
+static void fault_unwatch(struct watched *w)
 {
     struct sigaction now;
     if (sigaction(w->sig, NULL, &now) != 0)
@@ -119,7 +119,7 @@ static void unwatch(struct watched *w)
 void abti_fault_watch(abti_fault_look look)
 {
     for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
-        watch(&signals[i]);
+        fault_watch(&signals[i]);
     /* release: pairs with the acquire in on_fault, so that a handler sees what `look` needs */
     abti_store_release(&watcher, look);
 }
@@ -129,7 +129,7 @@ void abti_fault_unwatch(void)
     /* release: pairs with the acquire in on_fault, which publishes nothing here */
     abti_store_release(&watcher, NULL);
     for (size_t i = 0; i < ABTI_ARRAY_LEN(signals); i++)
-        unwatch(&signals[i]);
+        fault_unwatch(&signals[i]);
 }
 
 /*

@@ -14,7 +14,7 @@ enum { COMPARE_AND_WAIT = 1, WAKE_ALL = 0x100, NO_ERRNO = 0x1000000 };
 int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t timeout_us);
 int __ulock_wake(uint32_t operation, void *address, uint64_t wake_value);
 
-static uint32_t microseconds(uint64_t ns)
+static uint32_t futex_us(uint64_t ns)
 {
     return ns / 1000 < UINT32_MAX ? (uint32_t)(ns / 1000) + 1 : UINT32_MAX;
 }
@@ -27,7 +27,7 @@ bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadlin
         uint64_t now = abti_clock_mono_ns();
         if (now >= deadline_ns)
             return false;
-        timeout = microseconds(deadline_ns - now);
+        timeout = futex_us(deadline_ns - now);
     }
     int r = __ulock_wait(COMPARE_AND_WAIT | NO_ERRNO, (void *)word, expected, timeout);
     return r != -ETIMEDOUT || abti_clock_mono_ns() < deadline_ns;

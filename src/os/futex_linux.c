@@ -23,7 +23,7 @@ static struct timespec timespec_of(uint64_t ns)
  * The system may be told to refuse the call by a filter, at any time. Then nobody is woken, and a sleeper looks again
  * every now and then: what the C library has for that would need the same call.
  */
-static ABTI_COLD bool nap(uint64_t deadline_ns)
+static ABTI_COLD bool futex_nap(uint64_t deadline_ns)
 {
     uint64_t now = abti_clock_mono_ns();
     if (now >= deadline_ns)
@@ -43,7 +43,7 @@ bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadlin
                      FUTEX_BITSET_MATCH_ANY);
     if (r == 0 || errno == EAGAIN || errno == EINTR)
         return true;
-    return errno != ETIMEDOUT && nap(deadline_ns);
+    return errno != ETIMEDOUT && futex_nap(deadline_ns);
 }
 
 void abti_futex_wake(_Atomic uint32_t *word)

@@ -25,7 +25,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool needs(const struct link_map *map, const struct link_map *other)
+static bool loader_needs(const struct link_map *map, const struct link_map *other)
 {
     const char *strings = strings_of(map);
     for (const ElfW(Dyn) *entry = map->l_ld; strings && entry->d_tag != DT_NULL; entry++)
@@ -37,7 +37,7 @@ static bool needs(const struct link_map *map, const struct link_map *other)
 static bool is_needed(const struct link_map *other)
 {
     const struct link_map *map = other->l_prev;
-    while (map && !needs(map, other))
+    while (map && !loader_needs(map, other))
         map = map->l_prev;
     return map != NULL;
 }

@@ -41,7 +41,8 @@ static bool may_repeat(enum abti_lockrank rank)
     return rank == ABTI_RANK_WALK || rank == ABTI_RANK_TIMERS || rank == ABTI_RANK_OBJECT;
 }
 
-ABTI_COLD ABTI_NORETURN static void complain(const char *what, enum abti_lockrank rank, enum abti_lockrank under)
+ABTI_COLD ABTI_NORETURN static void lockrank_complain(const char *what, enum abti_lockrank rank,
+                                                      enum abti_lockrank under)
 {
     fprintf(stderr, "libabt: lock of rank '%s' %s '%s'\n", names[rank], what, names[under]);
     abort();
@@ -52,9 +53,9 @@ ABTI_NOINLINE ABTI_NO_SANITIZE void abti_lockrank_check(const void *lock, enum a
     for (unsigned i = 0; i < held.num; i++) {
         enum abti_lockrank other = held.locks[i].rank;
         if (held.locks[i].lock == lock)
-            complain("is waited for by the thread that holds it as", rank, other);
+            lockrank_complain("is waited for by the thread that holds it as", rank, other);
         if (other > rank || (other == rank && !may_repeat(rank)))
-            complain("is waited for under one of rank", rank, other);
+            lockrank_complain("is waited for under one of rank", rank, other);
     }
 }
 

@@ -12,7 +12,7 @@ struct module_search {
     struct abti_module *module;
 };
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t code)
+static bool module_contains(const struct dl_phdr_info *info, uintptr_t code)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -26,7 +26,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct module_search *search = arg;
     (void)size;
-    if (!contains(info, search->code))
+    if (!module_contains(info, search->code))
         return 0;
     struct abti_module *module = search->module;
     snprintf(module->file, sizeof(module->file), "%s", info->dlpi_name ? info->dlpi_name : "");

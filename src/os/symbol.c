@@ -25,7 +25,7 @@ static struct {
     struct place places[PLACES]; /* by the key's hash */
 } noted = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
-static bool recall(struct place *place, uint64_t changes)
+static bool symbol_recall(struct place *place, uint64_t changes)
 {
     abti_spin_lock(&noted.lock);
     if (noted.changes != changes) {
@@ -100,7 +100,7 @@ void abti_symbol_find(struct abti_symbol *symbol, uintptr_t code, bool is_return
 {
     struct place place = {.key = code << 1 | is_return};
     uint64_t changes = abti_module_changes();
-    if (!recall(&place, changes)) {
+    if (!symbol_recall(&place, changes)) {
         look_up(&place.symbol, code, is_return);
         note_place(&place);
     }

@@ -34,7 +34,7 @@ static void topology_make(void)
         topology = made;
 }
 
-static bool fill(hwloc_bitmap_t set, const int *cpus, size_t num)
+static bool topo_fill(hwloc_bitmap_t set, const int *cpus, size_t num)
 {
     for (size_t i = 0; i < num; i++) {
         if (cpus[i] < 0 || hwloc_bitmap_set(set, (unsigned)cpus[i]))
@@ -64,7 +64,7 @@ bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num)
     if (!has_room() || pthread_once(&once, topology_make) || !topology)
         return false;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    bool done = set && fill(set, cpus, num) && hwloc_set_thread_cpubind(topology, thread, set, 0) == 0;
+    bool done = set && topo_fill(set, cpus, num) && hwloc_set_thread_cpubind(topology, thread, set, 0) == 0;
     hwloc_bitmap_free(set);
     return done;
 }

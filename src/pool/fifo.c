@@ -17,7 +17,7 @@ static void fifo_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context 
 
 static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    abti_pool_push_shared_any(pool, unit, context, true);
+    abti_pool_push_shared_form(pool, unit, context, true);
 }
 
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)

@@ -114,13 +114,13 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
 
 /*
  * Whether a terminated unit of the user's is nothing but its descriptor and the ES's cache has room for that, so that
- * the unit may be put there. It may not on an ES that tells of events, see run/told.h. relaxed: the unit has ended, and
- * its last user has synchronised by the join word.
+ * the unit may be put there. It may not on an ES that tells of events, see run/observe.h. relaxed: the unit has ended,
+ * and its last user has synchronised by the join word.
  */
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)
 {
     const uint32_t more = ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_PRIMARY | ABTI_WHAT_COLD;
-    return !abti_cpu_has_any(&unit->what, more) && abti_cache_takes_quickly(&es->units);
+    return !abti_cpu_has_any(&unit->what, more) && abti_cache_takes_quick(&es->units);
 }
 
 /* Frees what hangs on the unit, and the descriptor. It is inline for a unit that has nothing special. */

@@ -6,7 +6,7 @@
 #include "pool/builtin.h"
 
 /* Ends the expectation that the thread comes to the pool, whose lock the caller holds. */
-static void settle(struct abti_parking *p, abti_pool *pool)
+static void parking_settle(struct abti_parking *p, abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool) && (!p->coming || pool->num_coming > 0));
     if (p->coming) {
@@ -20,7 +20,7 @@ void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
     if (!p->coming)
         return; /* It will not be set either: the entry is not in the list. */
     abti_pool_lock(abti_es_self, pool);
-    settle(p, pool);
+    parking_settle(p, pool);
     abti_pool_unlock(abti_es_self, pool);
 }
 
@@ -123,7 +123,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     p->sleeper = s;
     p->next = NULL;
     abti_pool_lock(abti_es_self, pool);
-    settle(p, pool);
+    parking_settle(p, pool);
     /* relaxed: the lock orders the list; for those that only glance at it, the fence below does */
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;

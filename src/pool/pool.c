@@ -67,7 +67,7 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
     /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the tools too. */
     bool quick =
-        inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.told && !abti_ledger_on && !abti_annotate_order;
+        inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
     abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked && !pool->priv_fifo);
     abti_store_relaxed(&pool->quick_user, quick && pool->ops->create_unit);
@@ -132,7 +132,7 @@ static void wait_for_wakers(abti_pool *pool)
 static void wait_for_lister(void)
 {
     abti_es *lister;
-    /* acquire: pairs with the releases in act (stream/halt.c) */
+    /* acquire: pairs with the releases in halt_act (stream/halt.c) */
     for (unsigned step = 0; (lister = abti_load_acquire(&abti_rt.lister)) && lister != abti_es_self; step++)
         abti_backoff(step);
 }

@@ -20,7 +20,7 @@ extern const struct abti_pool_ops abti_pool_fifo_ops ABTI_HIDDEN;
 extern const struct abti_pool_ops abti_pool_randws_ops ABTI_HIDDEN;
 
 /* The push of a shared pool, with the kind as in abti_pool_push_shared. */
-ABTI_INLINE void abti_pool_push_shared_any(abti_pool *pool, abti_unit *unit, ABT_pool_context context, bool fifo)
+ABTI_INLINE void abti_pool_push_shared_form(abti_pool *pool, abti_unit *unit, ABT_pool_context context, bool fifo)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es))

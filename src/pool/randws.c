@@ -49,7 +49,7 @@ static size_t randws_size(abti_pool *pool)
 
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    abti_pool_push_shared_any(pool, unit, context, false);
+    abti_pool_push_shared_form(pool, unit, context, false);
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)

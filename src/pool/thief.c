@@ -10,7 +10,7 @@
  * Whether the thief leaves the pools of others alone for now. It does not even look at them, since each look would cost
  * them a cache miss.
  */
-static bool rests(struct abti_thief *thief)
+static bool thief_rests(struct abti_thief *thief)
 {
     if (!abti_thief_needs_time(thief))
         return false;
@@ -21,7 +21,7 @@ static bool rests(struct abti_thief *thief)
 
 bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
 {
-    return rests(thief) && abti_pool_may_ask(pool);
+    return thief_rests(thief) && abti_pool_may_ask(pool);
 }
 
 /*
@@ -56,7 +56,7 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
     if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
     /* A glance comes before all else: an empty pool costs no access that others would notice. */
-    if (rests(thief) || abti_pool_looks_empty(pool))
+    if (thief_rests(thief) || abti_pool_looks_empty(pool))
         return NULL;
     /* relaxed: these are hints */
     struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);

@@ -47,7 +47,7 @@ static uint64_t get_field(const struct abti_config *config, const struct abti_va
 }
 
 /* A value as it could stand in the environment. */
-static void spell(const struct abti_variable *variable, uint64_t value, char text[TEXT_ROOM])
+static void config_spell(const struct abti_variable *variable, uint64_t value, char text[TEXT_ROOM])
 {
     if (variable->type == ABTI_VARIABLE_WORD)
         snprintf(text, TEXT_ROOM, "%s", abti_variable_word(variable, (int)value));
@@ -103,7 +103,7 @@ static uint64_t max_for(const struct abti_variable *variable, const struct abti_
     return max;
 }
 
-static uint64_t clamped(const struct abti_variable *variable, const struct abti_limits *limits, uint64_t value)
+static uint64_t config_clamped(const struct abti_variable *variable, const struct abti_limits *limits, uint64_t value)
 {
     if (variable->type == ABTI_VARIABLE_BOOL || variable->type == ABTI_VARIABLE_WORD)
         return value;
@@ -123,11 +123,11 @@ static void load_value(struct abti_config *config, const struct abti_variable *v
     struct abti_limits limits = abti_variable_limits(variable, config);
     uint64_t asked = limits.dflt;
     enum abti_parsed parsed = text && *text ? parse_value(variable, text, &asked) : ABTI_PARSED_ALL;
-    uint64_t value = clamped(variable, &limits, asked);
+    uint64_t value = config_clamped(variable, &limits, asked);
     char used[TEXT_ROOM];
 
     set_field(config, variable, value);
-    spell(variable, value, used);
+    config_spell(variable, value, used);
     if (!tells || !text || !*text)
         return;
     if (parsed == ABTI_PARSED_NONE)
@@ -136,7 +136,7 @@ static void load_value(struct abti_config *config, const struct abti_variable *v
         tell_value(variable, text, "understood in part", used);
     else if (asked > value)
         tell_value(variable, text, "too large", used);
-    else if (value != clamped(variable, &limits, limits.dflt))
+    else if (value != config_clamped(variable, &limits, limits.dflt))
         tell_void(variable);
 }
 
@@ -241,8 +241,8 @@ static void print_variable(FILE *fp, const struct abti_config *config, const str
         snprintf(now, sizeof(now), "%s", text ? text : "");
     } else {
         struct abti_limits limits = abti_variable_limits(variable, config);
-        spell(variable, get_field(config, variable), now);
-        spell(variable, clamped(variable, &limits, limits.dflt), dflt);
+        config_spell(variable, get_field(config, variable), now);
+        config_spell(variable, config_clamped(variable, &limits, limits.dflt), dflt);
     }
     fprintf(fp, "  ABT_%s=%s (default: %s; ", variable->name, now, dflt);
     print_kind(fp, config, variable);

@@ -37,7 +37,7 @@ struct abti_ownstacks {
 };
 
 /* What watch/watchdog.c has seen of an ES. */
-struct abti_watched {
+struct abti_watchdog_seen {
     abti_unit *unit;   /* that has run since it looked for the first time, by its mark; NULL: none */
     uint64_t since_ns; /* when that was */
     int32_t budget;    /* at that time, as now */
@@ -56,7 +56,7 @@ struct ABT_xstream_opaque {
     const uint64_t *slow;    /* not aligned; not 0: switches take the slow form, see unit/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
-    _Atomic(bool) told;      /* it tells of events, see run/told.h. Others read it under rt.lock */
+    _Atomic(bool) observed;  /* it tells of events, see run/observe.h. Others read it under rt.lock */
     bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint16_t index;          /* in rt.by_index. Constant */
     uint32_t running;        /* ABTI_RUNNING_ON(index) */
@@ -88,13 +88,13 @@ struct ABT_xstream_opaque {
     abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
     abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
 
-    int rank;                    /* rt.lock */
-    abti_es *next;               /* rt.lock */
-    uint32_t halted;             /* rt.lock: the round of stream/halt in which it has halted last */
-    struct abti_watched watched; /* rt.lock */
-    struct abti_known known;     /* of the native thread */
-    pthread_t thread;            /* creator; valid for secondary ESs */
-    struct abti_own_thread own;  /* the same thread */
+    int rank;                       /* rt.lock */
+    abti_es *next;                  /* rt.lock */
+    uint32_t halted;                /* rt.lock: the round of stream/halt in which it has halted last */
+    struct abti_watchdog_seen seen; /* rt.lock */
+    struct abti_known known;        /* of the native thread */
+    pthread_t thread;               /* creator; valid for secondary ESs */
+    struct abti_own_thread own;     /* the same thread */
 
     struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */

@@ -90,7 +90,7 @@ ABTI_NO_SANITIZE void abti_depart_to_start(struct abti_stack *to)
     annotate_leave_to_start(NULL, to);
 }
 
-ABTI_NO_SANITIZE int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_annotate_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
     abti_annotate_release(self); /* for a scheduler that ends it, and its keys, by a cancellation */
@@ -147,7 +147,7 @@ ABTI_NO_SANITIZE void abti_annotate_tasklet(abti_unit *unit)
     abti_annotate_end(unit);
 }
 
-ABTI_NO_SANITIZE int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_annotate_start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     void *fake = NULL;
     abti_annotate_release(self);

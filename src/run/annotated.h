@@ -11,8 +11,8 @@
 #include "rt/types.h"
 
 /* `self` leaves its stack for that of `to`, which goes on or starts. `after` may be NULL. */
-int abti_switch_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
-int abti_start_annotated(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_annotate_switch(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
+int abti_annotate_start(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 
 /* The caller is about to leave its stack for good, for one where somebody goes on or starts. */
 void abti_depart(struct abti_stack *to) ABTI_NO_SANITIZE;

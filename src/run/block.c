@@ -74,21 +74,21 @@ static void after_self_suspend(void *arg)
     abti_store_release(&self->state, ABTI_STATE_BLOCKED_BY_USER);
 }
 
-/* The calling ULT is to wait for its user. `slowly`: that has to be told or kept. */
-ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool slowly)
+/* The calling ULT is to wait for its user. `observed`: that has to be told or kept. */
+ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool observed)
 {
     abti_assert(es == abti_es_self && es->cur == self && !abti_unit_is_tasklet(self));
-    if (slowly)
+    if (observed)
         abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    if (slowly)
+    if (observed)
         abti_wait_for(self, NULL);
     else
         abti_unit_wait_for(self, NULL);
 }
 
-static ABTI_COLD int suspend_slowly(abti_es *es, abti_unit *self)
+static ABTI_COLD int suspend_observed(abti_es *es, abti_unit *self)
 {
     begin_suspension(es, self, true);
     return abti_block(es, self, after_self_suspend, self);
@@ -96,13 +96,13 @@ static ABTI_COLD int suspend_slowly(abti_es *es, abti_unit *self)
 
 int abti_suspend(abti_es *es, abti_unit *self)
 {
-    if (abti_switches_slowly(es))
-        return suspend_slowly(es, self);
+    if (abti_switch_is_slow(es))
+        return suspend_observed(es, self);
     begin_suspension(es, self, false);
     return abti_block(es, self, after_self_suspend, self);
 }
 
-static ABTI_COLD int suspend_to_slowly(abti_es *es, abti_unit *self, abti_unit *next)
+static ABTI_COLD int suspend_to_observed(abti_es *es, abti_unit *self, abti_unit *next)
 {
     begin_suspension(es, self, true);
     abti_pool_count_entered(es, self->pool);
@@ -134,8 +134,8 @@ int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
     abti_assert(es->cur == self && self->pool && self != next);
     if (ABTI_UNLIKELY(!abti_may_direct(es, next, NULL)))
         return suspend_behind(es, self, next);
-    if (abti_switches_slowly(es))
-        return suspend_to_slowly(es, self, next);
+    if (abti_switch_is_slow(es))
+        return suspend_to_observed(es, self, next);
     begin_suspension(es, self, false);
     abti_pool_count_entered(es, self->pool);
     return abti_leave(es, self, next, after_self_suspend, self);
@@ -180,10 +180,10 @@ static ABTI_COLD void unblock_native(abti_unit *main_unit)
     abti_es_wake(es);
 }
 
-ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool watched)
+ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool observed)
 {
     abti_pool *pool = unit->pool;
-    if (watched) {
+    if (observed) {
         abti_annotate_release(unit);
         abti_guest_note();
         abti_tool_event_resume(unit);
@@ -197,15 +197,15 @@ ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool wa
     abti_pool_push_unblocked(pool, unit, context);
 }
 
-static ABTI_COLD void unblock_watched(abti_unit *unit, ABT_pool_context context)
+static ABTI_COLD void unblock_observed(abti_unit *unit, ABT_pool_context context)
 {
     unblock_body(unit, context, true);
 }
 
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context)
 {
-    if (abti_is_watched())
-        unblock_watched(unit, context);
+    if (abti_observe_is_on())
+        unblock_observed(unit, context);
     else
         unblock_body(unit, context, false);
 }

@@ -41,18 +41,18 @@ int abti_block(abti_es *es, abti_unit *self, void (*after)(void *), void *arg);
  * may find the ULT while it is still on its stack, unless the waker would switch to it directly. relaxed: the thread
  * alone writes the queue.
  */
-ABTI_INLINE bool abti_may_block_quickly(abti_es *es)
+ABTI_INLINE bool abti_may_block_quick(abti_es *es)
 {
     abti_unit *next;
     return ABTI_LIKELY(es != NULL) && ABTI_LIKELY(es->fast == es->cur->pool) && ABTI_LIKELY(abti_budget_allows(es)) &&
            ABTI_LIKELY((next = abti_load_relaxed(&es->fast->queue.head)) != NULL) &&
-           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_switches_slowly(es);
+           ABTI_LIKELY(abti_is_resumable(next)) && !abti_has_requests(es->cur) && !abti_switch_is_slow(es);
 }
 
 /* Marks `self` as blocked and the next unit as running. Returns where that one goes on. */
-ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
+ABTI_INLINE abti_ctx abti_block_quick(abti_es *es, abti_unit *self)
 {
-    abti_assert(abti_may_block_quickly(es) && es->cur == self);
+    abti_assert(abti_may_block_quick(es) && es->cur == self);
     struct abti_queue *queue = &es->fast->queue;
     abti_unit *next = abti_load_relaxed(&queue->head); /* relaxed: this thread alone writes the queue */
     abti_budget_count(es);
@@ -68,27 +68,27 @@ ABTI_INLINE abti_ctx abti_block_quickly(abti_es *es, abti_unit *self)
 void abti_unblock_slow(abti_unit *unit, ABT_pool_context context);
 
 /* Whether the pool of a blocked ULT is this ES's private one in front. */
-ABTI_INLINE bool abti_may_unblock_quickly(abti_es *es, abti_unit *unit)
+ABTI_INLINE bool abti_may_unblock_quick(abti_es *es, abti_unit *unit)
 {
     return ABTI_LIKELY(es && es->fast == unit->pool);
 }
 
 /* Pushes such a ULT. relaxed: only queries look at the state before the ULT runs, and they may see it late. */
-ABTI_INLINE void abti_unblock_quickly(abti_es *es, abti_unit *unit)
+ABTI_INLINE void abti_unblock_quick(abti_es *es, abti_unit *unit)
 {
-    abti_assert(abti_may_unblock_quickly(es, unit));
+    abti_assert(abti_may_unblock_quick(es, unit));
     abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
     abti_pool_owner_left(es->fast, 1);
 }
 
 /*
- * Pushes several blocked ULTs of one pool, at least one, in this order. The caller has seen that abti_unblock_quickly
+ * Pushes several blocked ULTs of one pool, at least one, in this order. The caller has seen that abti_unblock_quick
  * may push one of them, and relaxed stores do for the same reason.
  */
-ABTI_INLINE void abti_unblock_all_quickly(abti_es *es, abti_unit *const *units, uint32_t num)
+ABTI_INLINE void abti_unblock_all_quick(abti_es *es, abti_unit *const *units, uint32_t num)
 {
-    abti_assert(num > 0 && abti_may_unblock_quickly(es, units[0]));
+    abti_assert(num > 0 && abti_may_unblock_quick(es, units[0]));
     abti_pool *pool = es->fast;
     abti_unit *first = units[0], *last = first;
     abti_store_relaxed(&first->state, ABT_THREAD_STATE_READY);
@@ -106,8 +106,8 @@ ABTI_INLINE void abti_unblock_all_quickly(abti_es *es, abti_unit *const *units, 
 ABTI_INLINE void abti_unblock(abti_unit *unit, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;
-    if (abti_may_unblock_quickly(es, unit))
-        abti_unblock_quickly(es, unit);
+    if (abti_may_unblock_quick(es, unit))
+        abti_unblock_quick(es, unit);
     else
         abti_unblock_slow(unit, context);
 }
@@ -141,7 +141,7 @@ ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *nex
         return false;
     abti_fence_acquire();
     return ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&
-           !abti_switches_slowly(es);
+           !abti_switch_is_slow(es);
 }
 
 /* Blocks `self`, and `next`, a blocked ULT that its one waker has found, goes on. */

@@ -48,7 +48,7 @@ ABTI_INLINE void abti_budget_count(abti_es *es)
 }
 
 /* Takes one unit from the budget, if there is any left: nobody fills it for a user's scheduler. */
-ABTI_INLINE void abti_budget_count_any(abti_es *es)
+ABTI_INLINE void abti_budget_count_left(abti_es *es)
 {
     if (es->budget > 0)
         es->budget--;

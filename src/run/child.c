@@ -123,7 +123,7 @@ abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     /* The children give the ES back to us on this native thread, whatever becomes of them. */
     do {
         es->handoff = NULL;
-        abti_budget_count_any(es);
+        abti_budget_count_left(es);
         run_one(es, self, unit, dsched);
         unit = es->handoff;
     } while (unit && !(dsched && abti_unit_is_fresh_tasklet(unit)));
@@ -205,10 +205,10 @@ static int dispatcher_then(void *arg_room)
 int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
     abti_assert(es == abti_es_self && !es->dsched && dsched && !es->handoff);
-    if (abti_switches_slowly(es))
+    if (abti_switch_is_slow(es))
         return ABT_ERR_OTHER;
     bool starts = !abti_is_resumable(unit);
-    if (starts && !(abti_unit_is_fresh_default(unit) && abti_take_stack_quickly(es, unit)))
+    if (starts && !(abti_unit_is_fresh_default(unit) && abti_take_stack_quick(es, unit)))
         return ABT_ERR_OTHER;
     abti_budget_count(es);
     abti_es_set_dsched(es, dsched);
@@ -216,7 +216,7 @@ int abti_try_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 }
 
 /* Also for a scheduler that has exceptions in hand. */
-static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
+static ABTI_NOINLINE int run_child_last_slow(abti_es *es, abti_unit *unit)
 {
     struct abti_kept kept = abti_kept_lay_by(es);
     (void)abti_run_child(es, unit, NULL);
@@ -227,11 +227,11 @@ static ABTI_NOINLINE int run_child_keeping(abti_es *es, abti_unit *unit)
 ABTI_HOT int abti_run_child_last(abti_es *es, abti_unit *unit)
 {
     abti_assert(es == abti_es_self && !abti_unit_is_tasklet(es->cur) && !es->handoff);
-    if (es->dsched || abti_switches_slowly(es))
-        return run_child_keeping(es, unit);
+    if (es->dsched || abti_switch_is_slow(es))
+        return run_child_last_slow(es, unit);
     if (ABTI_LIKELY(abti_is_resumable(unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_resume, child_then);
-    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit) && abti_take_stack_quickly(es, unit)))
+    if (ABTI_LIKELY(abti_unit_is_fresh_default(unit) && abti_take_stack_quick(es, unit)))
         return abti_ctx_wait(&es->cur->ctx, es, unit, child_start, child_then);
-    return run_child_keeping(es, unit);
+    return run_child_last_slow(es, unit);
 }

@@ -26,26 +26,26 @@
 
 /* --- Leaving --- */
 
-ABTI_NO_SANITIZE ABTI_NORETURN ABTI_INLINE void jump(abti_unit *to)
+ABTI_NO_SANITIZE ABTI_NORETURN ABTI_INLINE void end_jump(abti_unit *to)
 {
-    if (abti_is_watched())
-        abti_depart_watched(to);
+    if (abti_observe_is_on())
+        abti_depart_observed(to);
     abti_ctx_jump(to->ctx);
 }
 
 ABTI_NO_SANITIZE ABTI_NORETURN static void jump_after(abti_unit *to, void (*after)(void *), void *arg)
 {
     if (!after)
-        jump(to);
-    if (abti_is_watched())
-        abti_depart_watched(to);
+        end_jump(to);
+    if (abti_observe_is_on())
+        abti_depart_observed(to);
     abti_ctx_jump_after(to->ctx, after, arg);
 }
 
-ABTI_NO_SANITIZE ABTI_NORETURN static void restart(abti_unit *to)
+ABTI_NO_SANITIZE ABTI_NORETURN static void end_restart(abti_unit *to)
 {
-    if (abti_is_watched())
-        abti_depart_to_start_watched(to);
+    if (abti_observe_is_on())
+        abti_depart_to_start_observed(to);
     /* relaxed: see abti_ult_entry */
     abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
 }
@@ -91,7 +91,7 @@ ABTI_NORETURN static void leave_stack(abti_es *es, abti_unit *next, void (*after
         bool fresh = !abti_unit_has_started(next);
         abti_set_running(es, next);
         if (fresh)
-            restart(next);
+            end_restart(next);
         jump_after(next, after, arg);
     }
     es->handoff = next;
@@ -134,7 +134,7 @@ ABTI_NORETURN static ABTI_NOINLINE void end_on_own_stack(abti_unit *unit)
 ABTI_INLINE abti_unit *end_on_joiner_stack(abti_es *es, abti_unit *unit)
 {
     abti_assert(es->cur == unit && abti_unit_runs_in_place(unit));
-    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+    if (ABTI_UNLIKELY(abti_es_is_observed(es)))
         abti_ult_exit_to(NULL);
     abti_unit *joiner = abti_publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
@@ -158,7 +158,7 @@ static bool goes_on_here(abti_es *es, abti_unit *joiner)
 }
 
 /* Such a joiner is to go on at once. Returns what is left to it, or NULL. */
-static abti_unit *take_joiner_told(abti_es *es, abti_unit *joiner)
+static abti_unit *take_joiner_observed(abti_es *es, abti_unit *joiner)
 {
     abti_assert(es == abti_es_self && joiner->pool);
     bool frees = abti_load_relaxed(&joiner->requests) & ABTI_REQ_FREE; /* relaxed: its own ES has stored it */
@@ -169,13 +169,13 @@ static abti_unit *take_joiner_told(abti_es *es, abti_unit *joiner)
 }
 
 /* The same on an ES that is told. The joiner's context is not to be jumped to: its frames are the caller's. */
-static ABTI_COLD int end_in_place_told(abti_es *es, abti_unit *unit)
+static ABTI_COLD int end_in_place_observed(abti_es *es, abti_unit *unit)
 {
     abti_tool_event_finish(es, unit);
     abti_unit *joiner = abti_publish_end(es, unit); /* the unit may be gone */
     if (!goes_on_here(es, joiner))
         return abti_leave_to(es, joiner, NULL, after_end_in_place, joiner);
-    abti_unit *left = take_joiner_told(es, joiner);
+    abti_unit *left = take_joiner_observed(es, joiner);
     abti_tool_event_run(es, joiner, unit);
     if (left)
         abti_leftover_free(left);
@@ -183,13 +183,13 @@ static ABTI_COLD int end_in_place_told(abti_es *es, abti_unit *unit)
 }
 
 /* relaxed: the joiner registered before the unit started. */
-int abti_end_in_place_slowly(abti_es *es, abti_unit *unit)
+int abti_end_in_place_slow(abti_es *es, abti_unit *unit)
 {
     if (es != abti_es_self)
         exit(EXIT_SUCCESS); /* NOLINT: one thread. A lone tasklet that forked returns, see abti_end_with_process */
     end_child_if_primary(unit);
-    if (abti_es_is_told(es))
-        return end_in_place_told(es, unit);
+    if (abti_es_is_observed(es))
+        return end_in_place_observed(es, unit);
     abti_unit *joiner = abti_publish_end_to_joiner(es, unit, abti_load_relaxed(&unit->join));
     if (ABTI_UNLIKELY(!can_continue_joiner(es, joiner)))
         return abti_leave_to(es, joiner, abti_pick_next(es, NULL), after_end_in_place, joiner);
@@ -210,14 +210,14 @@ ABTI_HOT int abti_end_in_place(void)
                                                                              all else */
     abti_pool *pool = joiner->pool;
     if (ABTI_UNLIKELY(!abti_try_publish_end(es, unit, joiner, pool, join)))
-        return abti_end_in_place_slowly(es, unit);
+        return abti_end_in_place_slow(es, unit);
     abti_return_to_joiner(es, joiner, pool);
     return ABT_SUCCESS;
 }
 
 /*
  * Ends a unit of a row. True: the next one is to run, on this very stack. False: it is the joiner's turn, or the unit
- * has come elsewhere. It is out of line for the same reason as end_watch. relaxed: the joiner registered before the
+ * has come elsewhere. It is out of line for the same reason as end_sample. relaxed: the joiner registered before the
  * unit started.
  */
 static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
@@ -248,16 +248,16 @@ void abti_run_row(void *row_)
 }
 
 /* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */
-static ABTI_NOINLINE void end_watch(void)
+static ABTI_NOINLINE void end_sample(void)
 {
     abti_stackuse_left(abti_es_self->cur);
 }
 
 /*
  * Goes on with `next`, or with the parent, from a default stack that is nobody's now. A unit that has not started runs
- * on that stack: then this returns. `quickly`: nobody watches, and there is room for the stack.
+ * on that stack: then this returns. `quick`: nobody watches, and there is room for the stack.
  */
-ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quickly)
+ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quick)
 {
     abti_assert(es == abti_es_self && stack);
     if (ABTI_LIKELY(next && abti_unit_is_fresh_default(next))) {
@@ -266,16 +266,16 @@ ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti
         abti_cpu_fpu_reset();
         return;
     }
-    if (quickly)
+    if (quick)
         abti_cache_put_quick(&es->stacks, stack);
     else
         abti_cache_put(&es->stacks, stack);
     if (ABTI_UNLIKELY(!next || !abti_is_resumable(next)))
         leave_stack(es, next, NULL, NULL);
     abti_set_running(es, next);
-    if (quickly)
+    if (quick)
         abti_ctx_jump(next->ctx);
-    jump(next);
+    end_jump(next);
 }
 
 /* The same with the unit that the scheduler picks. */
@@ -285,16 +285,16 @@ static ABTI_NOINLINE void leave_and_pick(abti_es *es, struct abti_stack *stack)
 }
 
 /* The general form of end_ult. */
-static ABTI_NOINLINE void end_ult_slowly(void)
+static ABTI_NOINLINE void end_ult_slow(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
     struct abti_stack *stack = unit->stack;
 
-    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+    if (ABTI_UNLIKELY(abti_es_is_observed(es)))
         abti_ult_exit_to(NULL);
     if (ABTI_UNLIKELY(abti_unit_runs_in_place(unit)))
-        jump(end_on_joiner_stack(es, unit));
+        end_jump(end_on_joiner_stack(es, unit));
     if (abti_stack_is_overrun(stack))
         abti_overflow_abort(unit);
     if (ABTI_UNLIKELY(unit->flags & ABTI_UNIT_OWN_STACK))
@@ -304,7 +304,7 @@ static ABTI_NOINLINE void end_ult_slowly(void)
         if (can_continue_joiner(es, joiner)) {
             abti_cache_put(&es->stacks, stack);
             take_joiner(es, joiner);
-            jump(joiner);
+            end_jump(joiner);
         }
         abti_resume_joiner(joiner);
     }
@@ -312,9 +312,9 @@ static ABTI_NOINLINE void end_ult_slowly(void)
 }
 
 /* Whether the running ULT leaves nothing behind but a stack and a descriptor, and nobody watches. */
-ABTI_INLINE bool may_end_quickly(abti_es *es, abti_unit *unit)
+ABTI_INLINE bool may_end_quick(abti_es *es, abti_unit *unit)
 {
-    return !abti_es_is_told(es) && !abti_is_watched() &&
+    return !abti_es_is_observed(es) && !abti_observe_is_on() &&
            !abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD) &&
            !abti_stack_has_canary(unit->stack) && !abti_cache_is_full(&es->stacks);
 }
@@ -350,17 +350,17 @@ ABTI_INLINE bool is_freed_as_handle(abti_unit *unit, uintptr_t join)
 }
 
 /* Once such a unit is freed as a handle, nothing is left of it but its descriptor. */
-static ABTI_NOINLINE ABTI_HOT void end_ult_seldom(void)
+static ABTI_NOINLINE ABTI_HOT void end_ult_as_handle(void)
 {
     abti_es *es = abti_es_self;
     uintptr_t join = abti_load_acquire(&es->cur->join); /* acquire: as in end_ult; a joiner may have come since */
-    if (ABTI_LIKELY(!abti_es_is_told(es) && is_freed_as_handle(es->cur, join))) {
+    if (ABTI_LIKELY(!abti_es_is_observed(es) && is_freed_as_handle(es->cur, join))) {
         abti_unit_free_as_handle(es->cur);
         es = abti_es_self; /* that was the user's function */
-        if (ABTI_LIKELY(may_end_quickly(es, es->cur)))
+        if (ABTI_LIKELY(may_end_quick(es, es->cur)))
             (void)try_end_for_joiner(es, es->cur, join); /* it stays as it is, since it has a joiner */
     }
-    end_ult_slowly();
+    end_ult_slow();
 }
 
 /*
@@ -374,11 +374,11 @@ static ABTI_HOT ABTI_NOINLINE void end_ult(void)
     struct abti_stack *stack = unit->stack;
     uintptr_t join = abti_load_acquire(&unit->join); /* acquire: as in publish_end, for where the joiner ran last */
 
-    if (ABTI_UNLIKELY(!may_end_quickly(es, unit)) || ABTI_UNLIKELY(join && !try_end_for_joiner(es, unit, join)) ||
+    if (ABTI_UNLIKELY(!may_end_quick(es, unit)) || ABTI_UNLIKELY(join && !try_end_for_joiner(es, unit, join)) ||
         ABTI_UNLIKELY(!(unit->flags & ABTI_UNIT_NAMED)) ||
-        /* release: pairs with abti_unit_is_done. acquire: of no use, as end_ult_slowly looks at the word again */
+        /* release: pairs with abti_unit_is_done. acquire: of no use, as end_ult_slow looks at the word again */
         ABTI_UNLIKELY(!abti_cas_word(&unit->join, &join, ABTI_JOIN_DONE))) {
-        end_ult_seldom();
+        end_ult_as_handle();
         return;
     }
     struct abti_queue *queue = &es->fast->queue;
@@ -391,24 +391,24 @@ static ABTI_HOT ABTI_NOINLINE void end_ult(void)
     leave_default_stack(es, stack, next, true);
 }
 
-/* It is out of line for the same reason as end_watch. */
+/* It is out of line for the same reason as end_sample. */
 static ABTI_NOINLINE void end_order(void)
 {
     abti_annotate_end(abti_es_self->cur);
 }
 
-ABTI_INLINE void run_ults(bool watch, bool order)
+ABTI_INLINE void run_ults(bool sampled, bool order)
 {
     ABTI_STOPS_EXCEPTIONS();
     abti_annotate_arrival();
     for (;;) {
         abti_unit *unit = abti_es_self->cur;
         abti_assert(!abti_unit_is_tasklet(unit) && unit->func);
-        if (watch)
+        if (sampled)
             abti_stackuse_enter();
         unit->func(unit->arg);
-        if (watch)
-            end_watch();
+        if (sampled)
+            end_sample();
         if (order)
             end_order();
         end_ult();
@@ -420,7 +420,7 @@ static ABTI_HOT void ult_main(void)
     run_ults(false, false);
 }
 
-static void ult_main_watched(void)
+static void ult_main_sampled(void)
 {
     run_ults(true, false);
 }
@@ -437,7 +437,7 @@ void abti_entry_watch(void)
     abti_spin_lock(&abti_rt.lock);
     /* relaxed: see abti_ult_entry */
     abti_store_relaxed(&abti_ult_entry, abti_annotate_order     ? ult_main_ordered
-                                        : abti_stackuse_is_on() ? ult_main_watched
+                                        : abti_stackuse_is_on() ? ult_main_sampled
                                                                 : ult_main);
     abti_spin_unlock(&abti_rt.lock);
     /* While there are samples no unit runs in place. Other streams follow when they look at events next. */
@@ -453,7 +453,7 @@ void abti_ult_exit(void)
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(abti_es_self->cur);
     end_ult();
-    restart(abti_es_self->cur);
+    end_restart(abti_es_self->cur);
 }
 
 /* The general end of the running ULT, of which those that listen have been told. */
@@ -477,7 +477,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
     if (!next && goes_on_here(es, joiner)) {
         if (!in_place)
             abti_cache_put(&es->stacks, stack);
-        abti_unit *left = take_joiner_told(es, joiner);
+        abti_unit *left = take_joiner_observed(es, joiner);
         jump_after(joiner, left ? abti_leftover_free : NULL, left);
     }
     if (in_place)
@@ -498,7 +498,7 @@ void abti_ult_exit_to(abti_unit *next)
     exit_to(es, es->cur, at_once ? next : NULL);
 }
 
-void abti_ult_exit_told(void)
+void abti_ult_exit_reported(void)
 {
     abti_es *es = abti_es_self;
     exit_to(es, es->cur, abti_pick_next(es, NULL));
@@ -511,7 +511,7 @@ void abti_exit_to_primary(abti_es *es)
     abti_assert(primary && primary->flags & ABTI_UNIT_PRIMARY);
     es->before = es->main_unit;
     abti_set_running(es, primary);
-    jump(primary);
+    end_jump(primary);
 }
 
 void abti_end_without_stack(abti_es *es, abti_unit *unit)

@@ -9,7 +9,7 @@
 ABTI_NORETURN void abti_ult_exit(void);
 
 /* Exits the calling ULT. The caller has told the tools of the end, and sampled the stack. */
-ABTI_NORETURN void abti_ult_exit_told(void);
+ABTI_NORETURN void abti_ult_exit_reported(void);
 
 /* Exits the calling ULT, and `next`, which the caller has popped, runs. */
 ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
@@ -45,7 +45,7 @@ void abti_run_row(void *row);
  * Ends a unit in place, or a lone tasklet, that cannot be ended so, on the frames of the joiner, which goes on when
  * this returns. Always returns ABT_SUCCESS.
  */
-int abti_end_in_place_slowly(abti_es *es, abti_unit *unit);
+int abti_end_in_place_slow(abti_es *es, abti_unit *unit);
 
 /* Lets the joiner go on. relaxed: queries may see the state late. */
 ABTI_INLINE void abti_return_to_joiner(abti_es *es, abti_unit *joiner, abti_pool *pool)

@@ -81,7 +81,7 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
         if (abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF)
             abti_joining_note(self, unit, false);
         abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
-        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
+        abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP);
     }
     if (abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF)
         abti_joining_end(self);
@@ -92,10 +92,10 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
  * join_ult, where switches take their slow form. While the ES is told, a ULT that only joins comes back here, to tell
  * of that. Of a unit that is to be freed, which is left to the ULT, abti_leftover_free tells.
  */
-static ABTI_COLD int join_slowly(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
+static ABTI_COLD int join_ult_observed(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
     abti_assert(es == abti_es_self && es->cur == self);
-    bool told = abti_es_is_told(es);
+    bool told = abti_es_is_observed(es);
     abti_wait_for(self, handle ? (const void *)handle : unit);
     if (!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0))
         return join_poll(unit, handle);
@@ -134,8 +134,8 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
     abti_assert(es->cur == self && es->parent && self != unit);
     if (abti_has_requests(self))
         abti_serve_migration(self);
-    if (abti_switches_slowly(es))
-        return join_slowly(es, self, unit, handle);
+    if (abti_switch_is_slow(es))
+        return join_ult_observed(es, self, unit, handle);
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
@@ -154,7 +154,7 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
 {
     abti_unit *self = es->cur;
     if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
-                      abti_switches_slowly(es) || abti_stack_has_canary(self->stack) ||
+                      abti_switch_is_slow(es) || abti_stack_has_canary(self->stack) ||
                       !abti_pool_is_owner(es, self->pool)))
         return abti_join_slow(es, unit, handle);
     abti_unit_wait_for(self, handle ? (const void *)handle : unit);
@@ -197,7 +197,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
     return abti_free_done(es, unit, handle);
 }
 
-ABTI_NOINLINE int abti_call_in_place_keeping(abti_es *es, abti_unit *self, abti_unit *unit)
+ABTI_NOINLINE int abti_call_in_place_slow(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     struct abti_kept kept = abti_kept_lay_by(es);
     int code = abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
@@ -296,7 +296,7 @@ ABTI_HOT int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit)
     /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */
     if (ABTI_UNLIKELY(es != abti_es_self) || abti_has_requests(self) ||
         ABTI_UNLIKELY(!abti_try_publish_end(es, unit, self, self->pool, abti_load_relaxed(&unit->join))))
-        return abti_end_in_place_slowly(es, unit);
+        return abti_end_in_place_slow(es, unit);
     abti_return_to_joiner(es, self, self->pool);
     return ABT_SUCCESS;
 }

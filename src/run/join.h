@@ -64,7 +64,7 @@ ABTI_INLINE bool abti_register_unstarted(abti_unit *unit, abti_unit *self, ABT_t
  * Runs a unit in place, when it is registered and popped and the joiner is counted as blocked. Its end resumes the
  * joiner.
  */
-int abti_call_in_place_keeping(abti_es *es, abti_unit *self, abti_unit *unit); /* abti_switches_slowly */
+int abti_call_in_place_slow(abti_es *es, abti_unit *self, abti_unit *unit); /* abti_switch_is_slow */
 ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     abti_assert(es->cur == self && !abti_unit_has_started(unit) && abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE);
@@ -72,8 +72,8 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only waker is the unit, which runs on this very stack */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    if (abti_switches_slowly(es))
-        return abti_call_in_place_keeping(es, self, unit);
+    if (abti_switch_is_slow(es))
+        return abti_call_in_place_slow(es, self, unit);
     return abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);
 }
 

@@ -48,7 +48,7 @@ ABTI_INLINE ABT_thread abti_picked_call(abti_es *es, abti_unit *self, abti_sched
 /* Whether that is a unit, and one that is ready. False is also for one that has to be looked at more closely. */
 ABTI_INLINE bool abti_picked_is_ready(ABT_thread unit)
 {
-    return !abti_is_seldom(unit) && ABTI_LIKELY(!abti_cpu_is_set(&unit->state));
+    return !abti_handle_is_slow(unit) && ABTI_LIKELY(!abti_cpu_is_set(&unit->state));
 }
 
 /* Looks at what is not simply ready. Returns the unit, or NULL: it is none, or is not ready, of which this tells. */

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "pool/leftover.h"
 #include "run/block.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "unit/tool_event.h"
 #include "wait/sleeper.h"
 
@@ -70,7 +70,7 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
 }
 
 /* Of a unit that nobody frees, and of one that is freed for its joiner: the joiner does that, and tells of it. */
-static ABTI_COLD abti_unit *publish_end_told(abti_es *es, abti_unit *unit)
+static ABTI_COLD abti_unit *publish_end_observed(abti_es *es, abti_unit *unit)
 {
     /* acquire, and again with the compare-and-swap, whose release pairs with abti_unit_is_done: as above */
     uintptr_t join = abti_load_acquire(&unit->join);
@@ -90,7 +90,7 @@ static ABTI_COLD abti_unit *publish_end_told(abti_es *es, abti_unit *unit)
 
 abti_unit *abti_publish_end(abti_es *es, abti_unit *unit)
 {
-    return ABTI_UNLIKELY(abti_es_is_told(es)) ? publish_end_told(es, unit) : publish_end(es, unit);
+    return ABTI_UNLIKELY(abti_es_is_observed(es)) ? publish_end_observed(es, unit) : publish_end(es, unit);
 }
 
 void abti_resume_joiner(abti_unit *joiner)

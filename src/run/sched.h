@@ -8,7 +8,7 @@
 #include "pool/thief.h"
 #include "rt/rt.h"
 #include "run/budget.h"
-#include "run/told.h"
+#include "run/observe.h"
 
 /* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
@@ -159,10 +159,11 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
     return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
 }
 
-/* Which scheduler may be asked for the next unit from now on. None, on an ES that tells of events: see run/told.h. */
+/* Which scheduler may be asked for the next unit from now on. None, on an ES that tells of events: see run/observe.h.
+ */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {
-    if (ABTI_UNLIKELY(abti_es_is_told(es)))
+    if (ABTI_UNLIKELY(abti_es_is_observed(es)))
         dsched = NULL;
     es->dsched = dsched;
     es->fast = dsched && dsched->fast && !abti_rt.config.watch_waits ? dsched->fast : &abti_no_pool;

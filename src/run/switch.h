@@ -14,7 +14,7 @@
 #include "base/assert.h"
 #include "run/annotated.h"
 #include "unit/overflow.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "unit/tool_event.h"
 #include "unit/kept.h"
 
@@ -60,7 +60,7 @@ ABTI_INLINE bool abti_take_stack(abti_es *es, abti_unit *unit)
 }
 
 /* The same as long as there are free stacks at hand. It calls nothing. */
-ABTI_INLINE bool abti_take_stack_quickly(abti_es *es, abti_unit *unit)
+ABTI_INLINE bool abti_take_stack_quick(abti_es *es, abti_unit *unit)
 {
     abti_assert(!abti_unit_has_started(unit) && !(unit->flags & (ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK)));
     if (ABTI_UNLIKELY(!abti_cache_top(&es->stacks)))
@@ -84,15 +84,15 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
  * The slow form of the two functions below: for a caller with exceptions in hand, which it has again when it goes on,
  * and for switches that are watched.
  */
-int abti_switch_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
-int abti_start_slowly(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
+int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 
 /* Switches between units that have their state set. `after` may be NULL. */
 ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(self && to && self != to);
-    if (abti_switches_slowly(es))
-        return abti_switch_slowly(es, self, to, after, arg);
+    if (abti_switch_is_slow(es))
+        return abti_switch_slow(es, self, to, after, arg);
     if (!after)
         return abti_ctx_switch(&self->ctx, to->ctx);
     return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
@@ -109,8 +109,8 @@ extern _Atomic(void (*)(void)) abti_ult_entry ABTI_HIDDEN;
 ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
-    if (abti_switches_slowly(es))
-        return abti_start_slowly(es, self, to, after, arg);
+    if (abti_switch_is_slow(es))
+        return abti_start_slow(es, self, to, after, arg);
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 

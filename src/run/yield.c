@@ -25,14 +25,14 @@ static void after_yield_loop(void *arg)
  * Serves requests, or lets the scheduler look at events. relaxed: abti_migrate_serve looks at the request again, and
  * queries may see the state late.
  */
-ABTI_INLINE int yield_slow_body(abti_es *es, abti_unit *self, ABT_pool_context context, bool slowly)
+ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_context context, bool observed)
 {
     if (abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* a tasklet runs until it ends */
-    if (slowly && context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
+    if (observed && context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
         abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has told it */
     if (!es->parent) {
-        if (slowly)
+        if (observed)
             abti_tool_event_run(es, self, NULL);
         return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
     }
@@ -40,7 +40,7 @@ ABTI_INLINE int yield_slow_body(abti_es *es, abti_unit *self, ABT_pool_context c
     if (abti_unit_is_cancelled(self)) {
         abti_tool_event_cancel(es, self);
         abti_stackuse_left(self);
-        abti_ult_exit_told();
+        abti_ult_exit_reported();
     }
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
@@ -49,16 +49,16 @@ ABTI_INLINE int yield_slow_body(abti_es *es, abti_unit *self, ABT_pool_context c
     return abti_leave_to(es, self, NULL, after, self);
 }
 
-static ABTI_NOINLINE ABTI_COLD int yield_slow_told(abti_es *es, abti_unit *self, ABT_pool_context context)
+static ABTI_NOINLINE ABTI_COLD int yield_to_parent_observed(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    return yield_slow_body(es, self, context, true);
+    return yield_to_parent_body(es, self, context, true);
 }
 
-static ABTI_COLD int yield_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
+static ABTI_COLD int yield_to_parent_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
-    if (abti_switches_slowly(es))
-        return yield_slow_told(es, self, context);
-    return yield_slow_body(es, self, context, false);
+    if (abti_switch_is_slow(es))
+        return yield_to_parent_observed(es, self, context);
+    return yield_to_parent_body(es, self, context, false);
 }
 
 /*
@@ -135,7 +135,7 @@ static ABTI_NOINLINE int yield_shared_slow(abti_es *es, abti_unit *self)
 static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
 {
     abti_pool *pool = self->pool;
-    if (abti_switches_slowly(es) || ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
+    if (abti_switch_is_slow(es) || ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
         return yield_shared_slow(es, self);
     return yield_body(es, self, pool, true);
 }
@@ -160,8 +160,8 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
     abti_unit *parent = es->parent;
     abti_pool *pool = self->pool;
     if (ABTI_UNLIKELY(!parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
-                      abti_switches_slowly(es) || abti_stack_has_canary(self->stack)))
-        return yield_slow(es, self, context);
+                      abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
+        return yield_to_parent_slow(es, self, context);
     if (!abti_pool_is_host(es, pool))
         return leave_to_parent(es, self, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
@@ -181,13 +181,13 @@ static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sch
     return !alone && abti_renew_budget(es, sched);
 }
 
-static ABTI_NOINLINE ABTI_HOT int yield_general(abti_es *es, ABT_pool_context context)
+static ABTI_NOINLINE ABTI_HOT int yield_predefined(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_assert(es == abti_es_self);
     abti_sched *sched = es->dsched;
     if (!sched || abti_has_requests(self) || (!abti_budget_take(es) && !may_yield_on(es, self->pool, sched)))
-        return yield_slow(es, self, context);
+        return yield_to_parent_slow(es, self, context);
     if (sched->front == self->pool)
         return yield_shared(es, self);
     /* No other unit is in the pool in front: pick would return the ULT itself. */
@@ -226,16 +226,16 @@ ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 /* A tasklet is the user's function itself, see run/picked.h. */
 ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
 {
-    return !abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switches_slowly(es);
+    return !abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switch_is_slow(es);
 }
 
 /* A unit of a pool that is not private goes there when it has left its stack. */
-static ABTI_NOINLINE int yield_picked_seldom(abti_es *es, abti_unit *self, ABT_pool_context context)
+static ABTI_NOINLINE int yield_picked_slow(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     if (!abti_pool_is_host(es, self->pool))
         return yield_to_parent(es, self, context);
     if (!may_yield_and_pick(es, self) || !abti_renew_budget(es, es->dsched))
-        return yield_slow(es, self, context);
+        return yield_to_parent_slow(es, self, context);
     return yield_and_pick(es, self, self->pool);
 }
 
@@ -243,11 +243,11 @@ static ABTI_HOT ABTI_NOINLINE int yield_picked(abti_es *es, abti_unit *self, ABT
 {
     abti_pool *pool = self->pool;
     if (ABTI_UNLIKELY(!abti_pool_is_host(es, pool) || !may_yield_and_pick(es, self) || !abti_budget_take(es)))
-        return yield_picked_seldom(es, self, context);
+        return yield_picked_slow(es, self, context);
     return yield_and_pick(es, self, pool);
 }
 
-ABTI_HOT int abti_yield_any(abti_es *es, ABT_pool_context context)
+ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     abti_unit *self = es->cur;
     abti_sched *sched = es->dsched;
@@ -257,7 +257,7 @@ ABTI_HOT int abti_yield_any(abti_es *es, ABT_pool_context context)
         abti_budget_count(es);
         return yield_shared(es, self);
     }
-    return sched->picked ? yield_picked(es, self, context) : yield_general(es, context);
+    return sched->picked ? yield_picked(es, self, context) : yield_predefined(es, context);
 }
 
 struct push_arg {
@@ -272,7 +272,7 @@ static void after_push(void *arg)
     abti_pool_push(push.unit->pool, push.unit, push.context);
 }
 
-static ABTI_NOINLINE int yield_to_general(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
@@ -307,8 +307,8 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
     abti_assert(es->cur == self && next && next != self);
     if (ABTI_UNLIKELY(!abti_may_direct(es, next, self->pool)))
         return yield_behind(es, self, next, context);
-    if (!abti_pool_is_host(es, self->pool) || abti_switches_slowly(es))
-        return yield_to_general(es, self, next, context);
+    if (!abti_pool_is_host(es, self->pool) || abti_switch_is_slow(es))
+        return yield_to_slow(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&self->pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "run/switch.h"
 
 /* Puts the calling ULT back to its pool, and others run. */
-int abti_yield_any(abti_es *es, ABT_pool_context context);
+int abti_yield_slow(abti_es *es, ABT_pool_context context);
 
 /*
  * Does the same, and handles the common case by itself: a private pool in front whose next unit has only to be resumed.
@@ -21,9 +21,8 @@ ABTI_INLINE int abti_yield(abti_es *es, ABT_pool_context context)
     abti_unit *self = es->cur, *next;
     struct abti_queue *queue = &es->fast->queue;
     if (ABTI_UNLIKELY(es->fast != self->pool || !abti_budget_take(es) || abti_has_requests(self) ||
-                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next) ||
-                      abti_switches_slowly(es)))
-        return abti_yield_any(es, context);
+                      !(next = abti_load_relaxed(&queue->head)) || !abti_is_resumable(next) || abti_switch_is_slow(es)))
+        return abti_yield_slow(es, context);
     /* The pool is private: nobody can see the unit in it before the unit has left its stack. */
     abti_queue_rotate_to(queue, self, next);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
@@ -41,7 +40,7 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
  */
 ABTI_INLINE bool abti_may_yield_to_new(abti_es *es, abti_unit *self)
 {
-    return abti_pool_is_host(es, self->pool) && abti_cache_top(&es->stacks) && !abti_switches_slowly(es) &&
+    return abti_pool_is_host(es, self->pool) && abti_cache_top(&es->stacks) && !abti_switch_is_slow(es) &&
            !abti_stack_has_canary(self->stack);
 }
 

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "pool/blocked.h"
 #include "run/sched.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "carrier/blocking.h"
 #include "stream/halt.h"
 #include "idle/idle.h"
@@ -54,7 +54,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
     if (requests & ABTI_ES_REQ_HALT)
         abti_halt_arrive(es);
     if (requests & ABTI_ES_REQ_TELL)
-        abti_told_look(es);
+        abti_observe_look(es);
     if (requests & ABTI_ES_REQ_STACKS) {
         atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_STACKS);
         abti_cache_flush(&es->stacks);

@@ -15,7 +15,7 @@
  *   IDLE -> CLAIMED     by one abti_halt_post, which then fills in the request
  *   CLAIMED -> POSTED   by that call, which tells the ESs after that
  *   POSTED -> ACTING    rt.lock: by the ES that finds that all have halted or the time is up
- *   ACTING -> IDLE      rt.lock: by that ES, after act
+ *   ACTING -> IDLE      rt.lock: by that ES, after halt_act
  *
  * The callback `done` is called after that: it may post another request, and so may any thread that hears of the end of
  * this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the next
@@ -39,7 +39,7 @@ static struct {
     bool closing;                     /* rt.lock: the round is over but for its callback */
 } halt = {.round = 1};
 
-static void tell(abti_es *es)
+static void halt_tell(abti_es *es)
 {
     /* seq_cst, before the look at the sleeper: see abti_es_park */
     atomic_fetch_or(&es->requests, ABTI_ES_REQ_HALT);
@@ -59,7 +59,7 @@ void abti_halt_post(const struct abti_halt_request *request)
         for (int i = 0; i < ABTI_MAX_ES; i++) {
             abti_es *es = abti_load_seq_cst(&abti_rt.by_index[i]);
             if (es)
-                tell(es);
+                halt_tell(es);
         }
     }
     atomic_fetch_sub(&halt.posters, 1);
@@ -110,13 +110,13 @@ static bool all_are_still(void)
         all = false;
         /* relaxed: one that is told twice halts once */
         if (!(abti_load_relaxed(&es->requests) & ABTI_ES_REQ_HALT))
-            tell(es);
+            halt_tell(es);
     }
     return all;
 }
 
 /* Does what the request says, and ends the round. rt.lock is held, and released meanwhile. */
-static void act(abti_es *es, bool timed_out)
+static void halt_act(abti_es *es, bool timed_out)
 {
     const struct abti_halt_request request = halt.request;
     abti_assert(abti_spin_is_mine(&abti_rt.lock) && !halt.closing);
@@ -145,7 +145,7 @@ static void act(abti_es *es, bool timed_out)
 }
 
 /* Returns the deadline, which the first ES that comes sets. */
-static uint64_t deadline(void)
+static uint64_t halt_deadline(void)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock) && !halt.closing);
     if (halt.deadline_ns == 0) {
@@ -194,12 +194,12 @@ void abti_halt_arrive(abti_es *es)
         uint64_t now = abti_clock_mono_ns(), until = now + LOOK_NS;
         if (abti_load_relaxed(&halt.phase) == POSTED && !halt.closing) {
             bool all = all_are_still();
-            if (all || now >= deadline()) {
-                act(es, !all);
+            if (all || now >= halt_deadline()) {
+                halt_act(es, !all);
                 break;
             }
-            if (deadline() < until)
-                until = deadline();
+            if (halt_deadline() < until)
+                until = halt_deadline();
         }
         abti_spin_unlock(&abti_rt.lock);
         (void)abti_word_await_change(&halt.round, round, until);

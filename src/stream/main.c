@@ -138,7 +138,7 @@ void abti_main_run(abti_es *es)
     es->cur = NULL; /* nobody has run here before, as tools see it */
     es->depth = 0;
     es->dsched = NULL;
-    abti_told_look(es);
+    abti_observe_look(es);
     abti_set_running(es, es->main_unit);
     /* Of the primary ES's, which ABT_init has made, nobody can have heard: it counts as running since then. */
     if (!es->is_primary)

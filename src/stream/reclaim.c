@@ -68,7 +68,7 @@ static bool give_back(struct abti_slab *slab)
 }
 
 /* Looks at everything once. False when there was nothing to give back and no depot is crowded. */
-static bool reclaim(void)
+static bool reclaim_reclaim(void)
 {
     bool more = false;
     for (unsigned i = 0; i < NUM_SLABS; i++) {
@@ -125,7 +125,7 @@ static void *reclaim_main(void *arg)
     (void)arg;
     while (!is_ending()) {
         (void)abti_word_await_change(&reclaim_state, AWAKE, abti_clock_mono_ns() + PERIOD_NS); /* or it is to end */
-        quiet = reclaim() ? 0 : quiet + 1;
+        quiet = reclaim_reclaim() ? 0 : quiet + 1;
         if (quiet == 1 && !asked)
             ask_for_stacks();
         asked |= quiet == 1;

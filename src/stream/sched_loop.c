@@ -27,7 +27,7 @@
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /* Returns what there is to run, in the words of stream/courtesy.h; `mine` is what perhaps nobody else would run. */
-static const void *glance(abti_sched *sched)
+static const void *loop_glance(abti_sched *sched)
 {
     const void *seen = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
@@ -57,7 +57,7 @@ static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sc
     if (es->parent || !abti_runs_at_once(2) || sched->picked)
         return true; /* where a function of the user's looks is not known here */
     for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
-        abti_courtesy_learn(courtesy, glance(sched));
+        abti_courtesy_learn(courtesy, loop_glance(sched));
         if (abti_courtesy_may_take(courtesy))
             return true;
         if (!courtesy->seen)
@@ -71,7 +71,7 @@ static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sc
  * Idles, since there is nothing to do. A stacked scheduler gives the ES to its parent, and a main scheduler's ES
  * sleeps. True: it has slept and was woken.
  */
-static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
+static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
     /* relaxed: it is a glance */
@@ -81,7 +81,7 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
         abti_sched_leave_pools(es, sched); /* it may go on on another ES */
-        abti_yield_any(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_sched_enter_pools(abti_es_self, sched);
     } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
@@ -98,7 +98,7 @@ static bool idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
  * Returns the next unit to run. NULL: the pools are empty, or a look at events is due that only the scheduler can make.
  * The budget of the ES says when one is due.
  */
-ABTI_INLINE abti_unit *next(abti_es *es, abti_sched *sched)
+ABTI_INLINE abti_unit *loop_next(abti_es *es, abti_sched *sched)
 {
     if (ABTI_UNLIKELY(abti_budget_is_exhausted(es)) && !abti_renew_budget(es, sched))
         return NULL;
@@ -220,11 +220,11 @@ ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit
  * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself, until
  * that is a tasklet.
  */
-ABTI_INLINE void run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
+ABTI_INLINE void loop_run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
 {
     abti_assert(es->cur == self && unit && !es->handoff);
     do {
-        if (abti_switches_slowly(es)) {
+        if (abti_switch_is_slow(es)) {
             /* it runs as a child, of which a tool may be told */
         } else if (sched->fast) {
             unit = run_tasklets(es, sched->fast, unit);
@@ -257,8 +257,8 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
     do
-        run(es, sched, self, unit);
-    while ((unit = next(es, sched)) != NULL);
+        loop_run(es, sched, self, unit);
+    while ((unit = loop_next(es, sched)) != NULL);
     abti_es_set_dsched(es, dsched);
     abti_budget_fill(es, sched->event_freq);
     return true;
@@ -314,7 +314,7 @@ static void loop(abti_sched *sched)
         } else if (takes || !courtesy.seen) { /* otherwise it still leaves what it sees to others */
             looks += courtesy.gap;
             /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
-            if (idle(es, sched, looks, courtesy.gap))
+            if (loop_idle(es, sched, looks, courtesy.gap))
                 looks = 1;
         }
     }

@@ -148,7 +148,7 @@ static bool has_unit(abti_sched *sched)
  * takes 0.75 to 0.79 of its time without rests, on two streams, measured. The ES looks now and then, since fib of 24
  * takes 5 % longer if it does not: each such tree begins with something to take. True: it has found work.
  */
-static bool rest(abti_es *es, abti_sched *sched, ABTX_work *work)
+static bool source_rest(abti_es *es, abti_sched *sched, ABTX_work *work)
 {
     enum { LOOK_NS = 1000 };
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
@@ -197,7 +197,7 @@ static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
             abti_thief_learn_booty(&es->idle->thief, start_ns);
             abti_thief_learn_return(&es->idle->thief, start_ns);
         }
-        found = rest(es, sched, work) || (become_idle(es) && ask_sources(es, work));
+        found = source_rest(es, sched, work) || (become_idle(es) && ask_sources(es, work));
     }
     if (found) {
         learn_booty(es, start_ns);

@@ -42,7 +42,7 @@ int abti_barrier_meet(ABT_barrier barrier)
     barrier->arrived = 0;
     if (ABTI_LIKELY(num_local > 0)) {
         if (ABTI_LIKELY(es && es->fast == barrier->local_pool)) {
-            abti_unblock_all_quickly(es, barrier->local, num_local);
+            abti_unblock_all_quick(es, barrier->local, num_local);
         } else {
             for (uint32_t i = 0; i < num_local; i++)
                 abti_queue_push(&elsewhere, barrier->local[i]);

@@ -35,7 +35,7 @@ ABTI_INLINE int abti_barrier_wait_locally(ABT_barrier barrier, abti_es *es)
     abti_unit *self = es->cur;
     barrier->local[barrier->num_local++] = self;
     abti_unit_wait_for(self, barrier);
-    abti_ctx next = abti_block_quickly(es, self);
+    abti_ctx next = abti_block_quick(es, self);
     abti_spin_unlock(&barrier->lock);
     return abti_ctx_switch(&self->ctx, next);
 }
@@ -51,7 +51,7 @@ int abti_barrier_wait_slow(ABT_barrier barrier);
 ABTI_INLINE int abti_barrier_wait(ABT_barrier barrier)
 {
     abti_es *es = abti_es_self;
-    if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&barrier->lock))) {
+    if (abti_may_block_quick(es) && ABTI_LIKELY(abti_spin_trylock(&barrier->lock))) {
         if (ABTI_UNLIKELY(++barrier->arrived == barrier->num))
             return abti_barrier_meet(barrier);
         if (ABTI_UNLIKELY(!barrier->local_pool) && barrier->num <= barrier->room)

@@ -55,7 +55,7 @@ static int cond_then(void *room)
 
 _Static_assert(sizeof(struct cond_waiter) <= ABTI_CTX_ROOM, "waits there");
 
-static ABTI_NOINLINE int cond_wait_any(ABT_cond cond, ABT_mutex mutex)
+static ABTI_NOINLINE int cond_block_slow(ABT_cond cond, ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_COND, cond);
@@ -87,16 +87,16 @@ int abti_cond_wait(ABT_cond cond, ABT_mutex mutex)
 {
     abti_es *es = abti_es_self;
     if (!es || es->fast != es->cur->pool || abti_has_requests(es->cur))
-        return cond_wait_any(cond, mutex);
+        return cond_block_slow(cond, mutex);
     if (!cond_lock(cond, mutex))
         return ABT_ERR_INV_MUTEX;
     abti_store_relaxed(&cond->waited, 1); /* relaxed, here and below: see is_waited */
     struct abti_waiter *other = abti_mutex_release(mutex);
-    if (other && !other->next && other->unit && abti_may_unblock_quickly(es, other->unit)) {
-        abti_unblock_quickly(es, other->unit);
+    if (other && !other->next && other->unit && abti_may_unblock_quick(es, other->unit)) {
+        abti_unblock_quick(es, other->unit);
         other = NULL;
     }
-    if (!other && abti_may_block_quickly(es))
+    if (!other && abti_may_block_quick(es))
         return abti_ctx_wait(&es->cur->ctx, cond, mutex, cond_leave, cond_then);
     return cond_wait_locked(cond, mutex, other);
 }
@@ -143,8 +143,8 @@ void abti_cond_signal(ABT_cond cond)
     if (!w)
         return;
     /* A ULT that cannot run before we leave need not queue for what we probably hold until then. */
-    if (w->unit && abti_may_unblock_quickly(abti_es_self, w->unit)) {
-        abti_unblock_quickly(abti_es_self, w->unit);
+    if (w->unit && abti_may_unblock_quick(abti_es_self, w->unit)) {
+        abti_unblock_quick(abti_es_self, w->unit);
         return;
     }
     struct abti_waiter *to_wake = abti_mutex_admit(mutex, w);

@@ -20,11 +20,11 @@ ABTI_HOT int abti_gate_open_locked(struct abti_gate *gate)
     abti_store_release(&gate->open, 1);
     struct abti_waiter *w = gate->waiters.head;
     abti_es *es = abti_es_self;
-    if (w && (w->next != w || !w->unit || !abti_may_unblock_quickly(es, w->unit)))
+    if (w && (w->next != w || !w->unit || !abti_may_unblock_quick(es, w->unit)))
         return let_all_through(gate);
     if (ABTI_LIKELY(w != NULL)) {
         gate->waiters.head = NULL;
-        abti_unblock_quickly(es, w->unit);
+        abti_unblock_quick(es, w->unit);
     }
     abti_spin_unlock(&gate->lock);
     return ABT_SUCCESS;

@@ -61,7 +61,7 @@ int abti_gate_wait_slow(struct abti_gate *gate, ABT_sync_event_type reason);
 ABTI_INLINE int abti_gate_wait(struct abti_gate *gate, ABT_sync_event_type reason)
 {
     abti_es *es = abti_es_self;
-    if (abti_may_block_quickly(es) && ABTI_LIKELY(abti_spin_trylock(&gate->lock))) {
+    if (abti_may_block_quick(es) && ABTI_LIKELY(abti_spin_trylock(&gate->lock))) {
         if (!abti_load_relaxed(&gate->open)) /* relaxed: the lock is held */
             return abti_ctx_leave(&es->cur->ctx, gate, (void *)(intptr_t)reason, abti_gate_leave);
         abti_spin_unlock(&gate->lock);

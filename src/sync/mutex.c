@@ -14,7 +14,7 @@ enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
  * Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
-static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
@@ -26,11 +26,12 @@ static bool take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 }
 
 /*
- * Takes the mutex (true), or announces a waiter, with `lock` held. acquire, relaxed: as in abti_mutex_take_plain, take.
+ * Takes the mutex (true), or announces a waiter, with `lock` held. acquire, relaxed: as in abti_mutex_take_plain,
+ * mutex_take.
  */
 static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
-    uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in take */
+    uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in mutex_take */
     for (;;) {
         bool is_free = !(word & barred);
         uint32_t next =
@@ -50,7 +51,7 @@ static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     bool behind_others = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS;
     struct abti_mutex_looks looks = abti_mutex_allow_looks(behind_others);
     while (looks.left > 0) {
-        if (take(mutex, barred, mine))
+        if (mutex_take(mutex, barred, mine))
             return true;
         for (int pauses = abti_mutex_learn_look(&looks); pauses > 0; pauses--)
             abti_cpu_relax();
@@ -60,7 +61,7 @@ static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 
 static bool try_to_take(ABT_mutex mutex, struct abti_mutex_waiter *w, uint32_t barred, uint32_t mine)
 {
-    return w->base.unit ? take(mutex, barred, mine) : spin_take(mutex, barred, mine);
+    return w->base.unit ? mutex_take(mutex, barred, mine) : spin_take(mutex, barred, mine);
 }
 
 void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type reason, const void *object)
@@ -284,13 +285,13 @@ static bool lock_native(ABT_mutex mutex)
 /* Locks, for a ULT. If it returns false, `lock` is held, and *next is the heir, to leave to, or NULL. */
 static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
 {
-    if (take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, 0))
+    if (mutex_take(mutex, ABTI_MUTEX_LOCKED | ABTI_MUTEX_HEIR, 0))
         return true;
     abti_spin_lock(&mutex->lock);
     *next = take_heir(mutex, self);
     if (!*next && is_heir_overdue(mutex, self)) {
         abti_spin_unlock(&mutex->lock);
-        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
     }
     if (*next || !take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
@@ -299,12 +300,12 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
     return true;
 }
 
-static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
+static ABTI_NOINLINE int lock_plain_slow(ABT_mutex mutex)
 {
     struct abti_mutex_waiter w;
     abti_unit *next = NULL;
     /* With many threads one is COMING nearly all the time, although the mutex is free. */
-    if (!abti_es_self && take(mutex, ABTI_MUTEX_LOCKED, 0))
+    if (!abti_es_self && mutex_take(mutex, ABTI_MUTEX_LOCKED, 0))
         return ABT_SUCCESS;
     abti_mutex_waiter_init(&w, ABT_SYNC_EVENT_TYPE_MUTEX, mutex);
     if (w.base.unit ? lock_ult(mutex, w.base.unit, &next) : lock_native(mutex))
@@ -316,14 +317,14 @@ static ABTI_NOINLINE int lock_plain_any(ABT_mutex mutex)
 static int lock_plain(ABT_mutex mutex)
 {
     abti_es *es = abti_es_self;
-    if (!abti_may_block_quickly(es) || !abti_spin_trylock(&mutex->lock))
-        return lock_plain_any(mutex);
+    if (!abti_may_block_quick(es) || !abti_spin_trylock(&mutex->lock))
+        return lock_plain_slow(mutex);
     /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: OVERDUE is set under `lock` */
     bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
     if (ABTI_UNLIKELY(mutex->home != es->fast) ||
         (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE)) {
         abti_spin_unlock(&mutex->lock);
-        return lock_plain_any(mutex);
+        return lock_plain_slow(mutex);
     }
     if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), 0)) {
         abti_spin_unlock(&mutex->lock);
@@ -411,7 +412,8 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex)
 
 static struct abti_waiter *release_plain(ABT_mutex mutex)
 {
-    /* relaxed: the compare-and-swap looks again. release: pairs with the acquires in abti_mutex_take_plain and take */
+    /* relaxed: the compare-and-swap looks again. release: pairs with the acquires in abti_mutex_take_plain and
+     * mutex_take */
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & ABTI_MUTEX_WAITERS) || word & ABTI_MUTEX_COMING) {
         if (abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
@@ -427,7 +429,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
      * We hold the mutex, and while `lock` is held nobody queues: no other thread writes the word. release: pairs with
-     * the acquires in abti_mutex_take_plain, abti_mutex_come and take.
+     * the acquires in abti_mutex_take_plain, abti_mutex_come and mutex_take.
      */
     abti_store_release(&mutex->word, next);
     abti_spin_unlock(&mutex->lock);
@@ -506,14 +508,14 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
 
 /* --- Mutexes whose owner is kept: see sync/mutex_owner.c --- */
 
-int abti_mutex_lock_anyhow(ABT_mutex mutex)
+int abti_mutex_lock_plain(ABT_mutex mutex)
 {
     return lock_plain(mutex);
 }
 
 bool abti_mutex_take(ABT_mutex mutex)
 {
-    return take(mutex, ABTI_MUTEX_LOCKED, 0);
+    return mutex_take(mutex, ABTI_MUTEX_LOCKED, 0);
 }
 
 int abti_mutex_lock_slow(ABT_mutex mutex)

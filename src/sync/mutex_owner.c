@@ -55,7 +55,7 @@ int abti_mutex_lock_owned(ABT_mutex mutex)
 {
     if (enter_again(mutex, abti_mutex_self()))
         return ABT_SUCCESS;
-    abti_mutex_lock_anyhow(mutex);
+    abti_mutex_lock_plain(mutex);
     abti_mutex_own(mutex);
     return ABT_SUCCESS;
 }

@@ -106,10 +106,10 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
     return unit;
 }
 
-/* The wait begins. `slowly`: it has to be told or kept. */
-ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool slowly)
+/* The wait begins. `observed`: it has to be told or kept. */
+ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool observed)
 {
-    if (slowly) {
+    if (observed) {
         abti_tool_event_suspend(es, w->reason, w->object);
         abti_wait_for(w->unit, w);
     } else {
@@ -118,10 +118,10 @@ ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool slowly)
 }
 
 ABTI_INLINE void park_ult_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other,
-                               bool slowly)
+                               bool observed)
 {
     abti_assert(w->unit == es->cur);
-    begin_wait(es, w, slowly);
+    begin_wait(es, w, observed);
     abti_unit *next = take_other(es, w->unit->pool, other);
     w->lock = lock;
     w->other = next ? NULL : other;
@@ -132,8 +132,8 @@ ABTI_INLINE void park_ult_body(abti_es *es, struct abti_waiter *w, struct abti_s
         abti_block(es, w->unit, after_park, w);
 }
 
-static ABTI_COLD void park_ult_slowly(abti_es *es, struct abti_waiter *w, struct abti_spin *lock,
-                                      struct abti_waiter *other)
+static ABTI_COLD void park_ult_observed(abti_es *es, struct abti_waiter *w, struct abti_spin *lock,
+                                        struct abti_waiter *other)
 {
     park_ult_body(es, w, lock, other, true);
 }
@@ -145,8 +145,8 @@ static ABTI_COLD void park_ult_slowly(abti_es *es, struct abti_waiter *w, struct
 static ABTI_NOINLINE void park_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_es *es = abti_es_self;
-    if (abti_switches_slowly(es))
-        park_ult_slowly(es, w, lock, other);
+    if (abti_switch_is_slow(es))
+        park_ult_observed(es, w, lock, other);
     else
         park_ult_body(es, w, lock, other, false);
 }
@@ -172,17 +172,18 @@ void abti_waiter_park(struct abti_waiter *w, struct abti_spin *lock, struct abti
         abti_native_wait(&w->word, ABTI_CLOCK_NEVER);
 }
 
-ABTI_INLINE void park_to_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next, bool slowly)
+ABTI_INLINE void park_to_body(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next,
+                              bool observed)
 {
     abti_assert(w->unit == es->cur && next);
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
-    begin_wait(es, w, slowly);
+    begin_wait(es, w, observed);
     w->lock = lock;
     w->other = NULL;
     abti_block_to(es, w->unit, next, after_park, w);
 }
 
-static ABTI_COLD void park_to_slowly(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
+static ABTI_COLD void park_to_observed(abti_es *es, struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
 {
     park_to_body(es, w, lock, next, true);
 }
@@ -190,8 +191,8 @@ static ABTI_COLD void park_to_slowly(abti_es *es, struct abti_waiter *w, struct 
 void abti_waiter_park_to(struct abti_waiter *w, struct abti_spin *lock, abti_unit *next)
 {
     abti_es *es = abti_es_self;
-    if (abti_switches_slowly(es))
-        park_to_slowly(es, w, lock, next);
+    if (abti_switch_is_slow(es))
+        park_to_observed(es, w, lock, next);
     else
         park_to_body(es, w, lock, next, false);
 }

@@ -104,8 +104,8 @@ ABTI_INLINE struct abti_waiter *abti_waitq_wake_here(struct abti_waitq *q)
     w->prev->next = NULL;
     for (struct abti_waiter *next; w; w = next) {
         next = w->next;
-        if (ABTI_LIKELY(w->unit && abti_may_unblock_quickly(es, w->unit))) {
-            abti_unblock_quickly(es, w->unit);
+        if (ABTI_LIKELY(w->unit && abti_may_unblock_quick(es, w->unit))) {
+            abti_unblock_quick(es, w->unit);
             continue;
         }
         w->next = NULL; /* in no queue */
@@ -131,7 +131,7 @@ ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */
     abti_waitq_push(q, w);
     abti_unit_wait_for(es->cur, w);
-    abti_ctx next = abti_block_quickly(es, es->cur);
+    abti_ctx next = abti_block_quick(es, es->cur);
     if (hold)
         abti_waiter_hold(w);
     abti_spin_unlock(lock);

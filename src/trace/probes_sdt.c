@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/sdt.h>
-#include "run/told.h"
+#include "run/observe.h"
 #include "unit/unit.h"
 #include "trace/probes.h"
 
@@ -35,5 +35,5 @@ static const struct abti_tool probes_listener = {
 
 void abti_probes_begin(void)
 {
-    abti_told_listen(ABTI_LISTENER_PROBES, &probes_listener);
+    abti_observe_listen(ABTI_LISTENER_PROBES, &probes_listener);
 }

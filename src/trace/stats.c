@@ -8,7 +8,7 @@
 #include "os/clock.h"
 #include "rt/rt.h"
 #include "run/end.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "unit/stackuse.h"
 #include "unit/unit.h"
 
@@ -203,7 +203,7 @@ void abti_stats_enable(bool on)
     if (on)
         set_clocks(true);
     abti_store_relaxed(&counted, true); /* relaxed: ABT_finalize comes after */
-    abti_told_listen(ABTI_LISTENER_STATS, on ? &stats_listener : NULL);
+    abti_observe_listen(ABTI_LISTENER_STATS, on ? &stats_listener : NULL);
     if (!on)
         set_clocks(false);
 }
@@ -218,7 +218,7 @@ void abti_stats_fini(void)
 {
     if (!abti_load_relaxed(&counted)) /* relaxed, as all here: no other thread is left */
         return;
-    abti_told_listen(ABTI_LISTENER_STATS, NULL);
+    abti_observe_listen(ABTI_LISTENER_STATS, NULL);
     if (abti_rt.config.stats != ABTI_STATS_NONE && abti_stats_print(stderr, abti_rt.config.stats) != ABT_SUCCESS)
         fprintf(stderr, "libabt: no memory for the statistics\n");
     for (unsigned i = 0; i < ABTI_MAX_ES; i++) {

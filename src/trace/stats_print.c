@@ -23,14 +23,14 @@ struct stats_lines {
 };
 
 /* Numbers are stored one by one: relaxed, each is right by itself. */
-static uint64_t number(_Atomic(uint64_t) *count)
+static uint64_t print_number(_Atomic(uint64_t) *count)
 {
     return abti_load_relaxed(count);
 }
 
 static uint64_t elapsed_ns(struct abti_es_stats *stats)
 {
-    uint64_t end = number(&stats->ended_ns), begin = number(&stats->began_ns);
+    uint64_t end = print_number(&stats->ended_ns), begin = print_number(&stats->began_ns);
     end = end ? end : abti_clock_mono_ns();
     return end > begin ? end - begin : 1;
 }
@@ -38,8 +38,8 @@ static uint64_t elapsed_ns(struct abti_es_stats *stats)
 /* With the sleep that lasts. */
 static uint64_t asleep_ns(struct abti_es_stats *stats)
 {
-    uint64_t since = number(&stats->parked_ns), now = abti_clock_mono_ns();
-    return number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
+    uint64_t since = print_number(&stats->parked_ns), now = abti_clock_mono_ns();
+    return print_number(&stats->asleep_ns) + (since && now > since ? now - since : 0);
 }
 
 static double share_of(uint64_t part, uint64_t whole)
@@ -77,7 +77,8 @@ static bool append_functions(struct stats_lines *lines, struct abti_es_stats *st
         /* acquire: pairs with the release in count_function */
         void (*func)(void *) = abti_load_acquire(&function->func);
         if (func)
-            lines->line[lines->num++] = (struct stats_line){func, number(&function->units), number(&function->ns)};
+            lines->line[lines->num++] =
+                (struct stats_line){func, print_number(&function->units), print_number(&function->ns)};
     }
     return true;
 }
@@ -109,13 +110,13 @@ static void print_stream(FILE *fp, struct abti_es_stats *stats)
     fprintf(fp,
             "stream %d: %" PRIu64 " units, %" PRIu64 " runs, %" PRIu64 " yields, %" PRIu64 " waits, %" PRIu64
             " steals, %" PRIu64 " sleeps, %.1f %% in units, %.1f %% asleep\n",
-            stats->rank, number(&stats->units), number(&stats->runs), number(&stats->yields), number(&stats->waits),
-            number(&stats->steals), number(&stats->sleeps), 100 * share_of(number(&stats->busy_ns), all),
-            100 * share_of(asleep_ns(stats), all));
+            stats->rank, print_number(&stats->units), print_number(&stats->runs), print_number(&stats->yields),
+            print_number(&stats->waits), print_number(&stats->steals), print_number(&stats->sleeps),
+            100 * share_of(print_number(&stats->busy_ns), all), 100 * share_of(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++) {
-        if (number(&stats->wakeups[i]) > 0)
+        if (print_number(&stats->wakeups[i]) > 0)
             fprintf(fp, "  woken ULTs that ran within %" PRIu64 " ns: %" PRIu64 "\n", UINT64_C(1) << i,
-                    number(&stats->wakeups[i]));
+                    print_number(&stats->wakeups[i]));
     }
 }
 
@@ -151,11 +152,12 @@ static void json_stream(FILE *fp, struct abti_es_stats *stats)
             "{\"rank\": %d, \"seconds\": %.9f, \"units\": %" PRIu64 ", \"runs\": %" PRIu64 ", \"yields\": %" PRIu64
             ", \"waits\": %" PRIu64 ", \"steals\": %" PRIu64 ", \"sleeps\": %" PRIu64
             ", \"in_units\": %.6f, \"asleep\": %.6f, \"wakeups_below_2_to_the_ns\": [",
-            stats->rank, (double)all / ABTI_NS_PER_SEC, number(&stats->units), number(&stats->runs),
-            number(&stats->yields), number(&stats->waits), number(&stats->steals), number(&stats->sleeps),
-            share_of(number(&stats->busy_ns), all), share_of(asleep_ns(stats), all));
+            stats->rank, (double)all / ABTI_NS_PER_SEC, print_number(&stats->units), print_number(&stats->runs),
+            print_number(&stats->yields), print_number(&stats->waits), print_number(&stats->steals),
+            print_number(&stats->sleeps), share_of(print_number(&stats->busy_ns), all),
+            share_of(asleep_ns(stats), all));
     for (unsigned i = 0; i < ABTI_STATS_BUCKETS; i++)
-        fprintf(fp, "%s%" PRIu64, i > 0 ? ", " : "", number(&stats->wakeups[i]));
+        fprintf(fp, "%s%" PRIu64, i > 0 ? ", " : "", print_number(&stats->wakeups[i]));
     fprintf(fp, "]}");
 }
 

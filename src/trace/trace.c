@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
-#include "run/told.h"
+#include "run/observe.h"
 #include "stream/helper.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
@@ -316,7 +316,7 @@ int abti_trace_start(const char *file)
     pthread_mutex_lock(&trace.lock);
     int code = start_locked(file);
     if (code == ABT_SUCCESS)
-        abti_told_listen(ABTI_LISTENER_TRACE, &trace_listener);
+        abti_observe_listen(ABTI_LISTENER_TRACE, &trace_listener);
     pthread_mutex_unlock(&trace.lock);
     return code;
 }
@@ -347,7 +347,7 @@ void abti_trace_stop(void)
 {
     pthread_mutex_lock(&trace.lock);
     if (trace.on) {
-        abti_told_listen(ABTI_LISTENER_TRACE, NULL);
+        abti_observe_listen(ABTI_LISTENER_TRACE, NULL);
         if (trace.pid == getpid())
             finish_locked();
         trace.on = false;

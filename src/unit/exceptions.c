@@ -32,12 +32,12 @@ static void find_globals(abti_es *es)
     es->exceptions = abti_cxx_globals();
     if (es->exceptions)
         es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
-    abti_exceptions_watch(es);
+    abti_switch_choose(es);
 }
 
-void abti_exceptions_watch(abti_es *es)
+void abti_switch_choose(abti_es *es)
 {
-    bool told = abti_load_relaxed(&es->told); /* relaxed: its own thread stores it */
+    bool told = abti_load_relaxed(&es->observed); /* relaxed: its own thread stores it */
     es->slow = told || es->hooks || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
 }
 

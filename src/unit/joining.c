@@ -9,7 +9,7 @@ static struct abti_joining table[ABTI_MAX_JOINING]; /* joining_lock */
 static _Atomic(unsigned) num_joining;               /* stored under joining_lock */
 
 /* joining_lock held. */
-static struct abti_joining *find(const abti_unit *unit)
+static struct abti_joining *joining_find(const abti_unit *unit)
 {
     for (unsigned i = 0; i < ABTI_MAX_JOINING; i++) {
         if (table[i].unit == unit)
@@ -27,13 +27,13 @@ static void count_joining(unsigned change)
 void abti_joining_note(abti_unit *unit, abti_unit *joined, bool keeps_stream)
 {
     abti_spin_lock(&joining_lock);
-    struct abti_joining *at = find(unit);
+    struct abti_joining *at = joining_find(unit);
     if (at && at->joined != joined) { /* it was cancelled, and another unit has its descriptor */
         at->joined = joined;
         at->rounds = 0;
         at->told = false;
     }
-    if (!at && (at = find(NULL))) {
+    if (!at && (at = joining_find(NULL))) {
         *at = (struct abti_joining){.unit = unit, .joined = joined, .keeps_stream = keeps_stream};
         count_joining(1);
     }
@@ -52,7 +52,7 @@ static void free_entry(struct abti_joining *at)
 void abti_joining_end(const abti_unit *unit)
 {
     abti_spin_lock(&joining_lock);
-    struct abti_joining *at = find(unit);
+    struct abti_joining *at = joining_find(unit);
     if (at)
         free_entry(at);
     abti_spin_unlock(&joining_lock);
@@ -63,7 +63,7 @@ bool abti_joining_find(const abti_unit *unit, struct abti_joining *joining)
     if (abti_load_relaxed(&num_joining) == 0) /* relaxed: see count_joining */
         return false;
     abti_spin_lock(&joining_lock);
-    const struct abti_joining *at = find(unit);
+    const struct abti_joining *at = joining_find(unit);
     if (at)
         *joining = *at;
     abti_spin_unlock(&joining_lock);
@@ -93,7 +93,7 @@ unsigned abti_joining_round(struct abti_joining joining[ABTI_MAX_JOINING])
 void abti_joining_tell(const abti_unit *unit)
 {
     abti_spin_lock(&joining_lock);
-    struct abti_joining *at = find(unit);
+    struct abti_joining *at = joining_find(unit);
     if (at)
         at->told = true;
     abti_spin_unlock(&joining_lock);

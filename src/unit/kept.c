@@ -7,7 +7,7 @@ void abti_hooks_set(abti_es *es, const ABTX_switch_hooks *hooks)
 {
     abti_assert(es == abti_es_self);
     es->hooks = hooks;
-    abti_exceptions_watch(es);
+    abti_switch_choose(es);
 }
 
 void abti_hooks_leave(abti_es *es)

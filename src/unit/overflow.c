@@ -16,7 +16,7 @@ struct message {
     size_t len;
 };
 
-static void add(struct message *m, const char *text)
+static void overflow_add(struct message *m, const char *text)
 {
     while (*text && m->len < sizeof(m->text))
         m->text[m->len++] = *text++;
@@ -30,8 +30,8 @@ static void add_number(struct message *m, uint64_t number, unsigned base)
         *--at = "0123456789abcdef"[number % base];
         number /= base;
     } while (number > 0);
-    add(m, base == 16 ? "0x" : "");
-    add(m, at);
+    overflow_add(m, base == 16 ? "0x" : "");
+    overflow_add(m, at);
 }
 
 /* What has overflowed: the unit that runs, and the stack that it runs on. */
@@ -47,10 +47,10 @@ static void add_entry_function(struct message *m, abti_unit *unit)
 {
     const char *name = abti_symbol_of((void *)(uintptr_t)unit->func);
     if (name) {
-        add(m, name);
-        add(m, " ");
+        overflow_add(m, name);
+        overflow_add(m, " ");
     }
-    add(m, "at ");
+    overflow_add(m, "at ");
     add_number(m, (uintptr_t)unit->func, 16);
 }
 
@@ -65,57 +65,57 @@ static void add_remedy(struct message *m, const struct overflow *o)
 {
     const abti_unit *unit = o->unit;
     if (unit->flags & (ABTI_UNIT_SCHED | ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_TASKLET))
-        add(m, "; ABT_SCHED_STACKSIZE raises it");
+        overflow_add(m, "; ABT_SCHED_STACKSIZE raises it");
     else if (has_special_stack(unit))
-        add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
+        overflow_add(m, "; ABT_thread_attr_set_stacksize or ABT_thread_attr_set_stack gave it that size");
     else
-        add(m, "; ABT_THREAD_STACKSIZE raises it");
+        overflow_add(m, "; ABT_THREAD_STACKSIZE raises it");
 }
 
 static void add_unit(struct message *m, const struct overflow *o)
 {
     bool tasklet = abti_unit_is_tasklet(o->unit);
-    add(m, tasklet ? "tasklet " : "ULT ");
+    overflow_add(m, tasklet ? "tasklet " : "ULT ");
     add_number(m, abti_unit_id(o->unit), 10);
     if (o->unit->flags & ABTI_UNIT_MAIN_SCHED) {
-        add(m, ", a main scheduler");
+        overflow_add(m, ", a main scheduler");
     } else {
-        add(m, ", function ");
+        overflow_add(m, ", function ");
         add_entry_function(m, o->unit);
     }
     if (o->es) {
-        add(m, ", on stream ");
+        overflow_add(m, ", on stream ");
         add_number(m, (uint64_t)o->es->rank, 10);
     }
-    add(m, o->in_region ? ", in a blocking region" : "");
-    add(m, tasklet ? ": the stack of its scheduler is " : ": its stack is ");
+    overflow_add(m, o->in_region ? ", in a blocking region" : "");
+    overflow_add(m, tasklet ? ": the stack of its scheduler is " : ": its stack is ");
 }
 
 static void add_stack(struct message *m, const struct overflow *o)
 {
     add_number(m, (uintptr_t)o->stack->base, 16);
-    add(m, " to ");
+    overflow_add(m, " to ");
     add_number(m, (uintptr_t)o->stack->end, 16);
     /* relaxed: the unit runs on this thread */
     if (abti_load_relaxed(&o->unit->join) & ABTI_JOIN_IN_PLACE)
-        add(m, " (shared with the ULT that joins it)");
-    add(m, ", size ");
+        overflow_add(m, " (shared with the ULT that joins it)");
+    overflow_add(m, ", size ");
     add_number(m, o->stack->size, 10);
     if (o->sp) {
-        add(m, ", and the stack pointer is ");
+        overflow_add(m, ", and the stack pointer is ");
         add_number(m, (uintptr_t)o->stack->base - o->sp, 10);
-        add(m, " bytes below it");
+        overflow_add(m, " bytes below it");
     }
 }
 
-static void report(const struct overflow *o)
+static void overflow_report(const struct overflow *o)
 {
     struct message m = {.len = 0};
-    add(&m, "libabt: stack overflow in ");
+    overflow_add(&m, "libabt: stack overflow in ");
     add_unit(&m, o);
     add_stack(&m, o);
     add_remedy(&m, o);
-    add(&m, "\n");
+    overflow_add(&m, "\n");
     for (size_t done = 0; done < m.len;) {
         ssize_t n = write(STDERR_FILENO, m.text + done, m.len - done);
         if (n <= 0)
@@ -158,7 +158,7 @@ static bool has_overflowed(struct overflow *o, const abti_unit *owner, uintptr_t
 }
 
 /* Looks whether the unit that runs on this thread has overflowed its stack. */
-static void look(void *addr_, const void *ucontext)
+static void overflow_look(void *addr_, const void *ucontext)
 {
     abti_es *es = abti_es_self;
     uintptr_t addr = (uintptr_t)addr_, sp = abti_ucontext_sp(ucontext);
@@ -175,14 +175,14 @@ static void look(void *addr_, const void *ucontext)
     else /* it runs on the stack of the scheduler that called it, which may be one that stands in a pool */
         found = has_overflowed(&o, es->parent, addr, sp) || has_overflowed(&o, es->main_unit, addr, sp);
     if (found)
-        report(&o);
+        overflow_report(&o);
 }
 
 void abti_overflow_watch(abti_overflow_region in_region)
 {
     region_of = in_region;
     if (abti_guard_room() > 0)
-        abti_fault_watch(look);
+        abti_fault_watch(overflow_look);
 }
 
 void abti_overflow_unwatch(void)
@@ -194,6 +194,6 @@ void abti_overflow_unwatch(void)
 void abti_overflow_abort(abti_unit *unit)
 {
     struct overflow o = {.es = abti_es_self, .unit = unit, .stack = unit->stack};
-    report(&o);
+    overflow_report(&o);
     abort();
 }

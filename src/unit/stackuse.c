@@ -34,7 +34,7 @@ static struct abti_stack_use *find_locked(void (*func)(void *))
     return &uses[at];
 }
 
-static void record(void (*func)(void *), size_t used)
+static void stackuse_record(void (*func)(void *), size_t used)
 {
     abti_spin_lock(&stackuse_lock);
     struct abti_stack_use *use = uses ? find_locked(func) : NULL;
@@ -116,7 +116,7 @@ void abti_stackuse_forget(void)
 /* --- Watching a unit --- */
 
 /* Returns how far down the pattern goes. */
-static char *lowest(struct abti_stack *stack)
+static char *stackuse_lowest(struct abti_stack *stack)
 {
     char *low = stack->base + (stack->guard == ABTI_GUARD_CANARY ? sizeof(pattern) : 0);
     return (char *)(((uintptr_t)low + 7) & ~(uintptr_t)7);
@@ -156,7 +156,7 @@ void abti_stackuse_enter(void)
     if (abti_load_relaxed(&sparing) && !may_spare(es, unit->stack))
         return;
     abti_stack_watch(unit->stack);
-    volatile uint64_t *low = (uint64_t *)lowest(unit->stack);
+    volatile uint64_t *low = (uint64_t *)stackuse_lowest(unit->stack);
     volatile uint64_t *at = (uint64_t *)(((uintptr_t)abti_cpu_sp() - RED_ZONE) & ~(uintptr_t)7);
     while (at > low)
         *--at = pattern;
@@ -165,12 +165,12 @@ void abti_stackuse_enter(void)
 void abti_stackuse_leave(abti_unit *unit)
 {
     struct abti_stack *stack = unit->stack;
-    char *top = abti_stack_top(stack), *low = lowest(stack);
+    char *top = abti_stack_top(stack), *low = stackuse_lowest(stack);
     abti_stack_unwatch(stack);
     const volatile uint64_t *at = (uint64_t *)low;
     while ((char *)at < top && *at == pattern)
         at++;
-    record(unit->func, (size_t)(top - (char *)at));
+    stackuse_record(unit->func, (size_t)(top - (char *)at));
     /*
      * The memory is given back, since otherwise each stack would have all its memory some time. But the caller may run
      * on it, if it is the unit.

@@ -62,7 +62,7 @@ void abti_stackuse_leave(abti_unit *unit);
 /* Does so if the ULT is watched. */
 ABTI_INLINE void abti_stackuse_left(abti_unit *unit)
 {
-    if (ABTI_UNLIKELY(abti_stack_is_watched(unit->stack)))
+    if (ABTI_UNLIKELY(abti_stack_is_sampled(unit->stack)))
         abti_stackuse_leave(unit);
 }
 

@@ -27,7 +27,7 @@ static unsigned num_unlisted; /* guest_lock: those for which there was no memory
 static struct abti_own_thread *own_threads; /* guest_lock */
 static pthread_key_t guest_key;             /* its value is the guest, which leaves when its thread ends */
 
-static void leave(void *value)
+static void guest_leave(void *value)
 {
     struct guest *guest = value;
     abti_spin_lock(&guest_lock);
@@ -46,7 +46,7 @@ void abti_guests_want(bool wanted)
 {
     static bool has_key;
     if (wanted && !has_key)
-        has_key = pthread_key_create(&guest_key, leave) == 0;
+        has_key = pthread_key_create(&guest_key, guest_leave) == 0;
     abti_store_relaxed(&abti_guests_are_wanted, wanted && has_key); /* relaxed: see abti_guest_note */
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-static void learn(struct abti_thrift *thrift, uint32_t level, bool woken)
+static void thrift_learn(struct abti_thrift *thrift, uint32_t level, bool woken)
 {
     uint32_t next = woken ? 0 : level < ABTI_THRIFT_MOST ? level + 1 : level;
     /*
@@ -24,7 +24,7 @@ struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uin
 
 void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken)
 {
-    learn(thrift, leave.level, woken);
+    thrift_learn(thrift, leave.level, woken);
 }
 
 /*
@@ -75,7 +75,7 @@ void abti_thrift_learn_yields(struct abti_thrift *thrift, struct abti_thrift_lea
         lose_patience(thrift, leave.level, num);
         return;
     }
-    learn(thrift, leave.level, woken);
+    thrift_learn(thrift, leave.level, woken);
     if (woken)
         gain_patience(thrift);
 }

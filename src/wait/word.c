@@ -5,7 +5,7 @@
 #include "os/clock.h"
 #include "wait/guest.h"
 
-ABTI_INLINE bool wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+ABTI_INLINE bool word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     if (ABTI_BUILD_WAIT_ACTIVE)
         return abti_spin_on(word, expected, deadline_ns);
@@ -17,10 +17,10 @@ bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline
 {
     struct abti_known *known = abti_known_self;
     if (ABTI_LIKELY(!known) || (deadline_ns != ABTI_CLOCK_NEVER && !known->only_looks))
-        return wait(word, expected, deadline_ns);
+        return word_wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->value, expected); /* relaxed: the next store publishes it */
     abti_store_release(&known->word, word);      /* release: pairs with the acquire in abti_known_is_asleep */
-    bool in_time = wait(word, expected, deadline_ns);
+    bool in_time = word_wait(word, expected, deadline_ns);
     abti_store_relaxed(&known->word, NULL); /* relaxed: late at most */
     return in_time;
 }
@@ -30,7 +30,8 @@ bool abti_word_await_change(_Atomic uint32_t *word, uint32_t value, uint64_t dea
     abti_assert(word);
     /*
      * acquire: pairs with the release by which the caller's partner changes the word: in set_control
-     * (stream/xstream.c), act (stream/halt.c), abti_reclaim_fini (stream/reclaim.c) and set_turn (carrier/carrier.c)
+     * (stream/xstream.c), halt_act (stream/halt.c), abti_reclaim_fini (stream/reclaim.c) and set_turn
+     * (carrier/carrier.c)
      */
     while (abti_load_acquire(word) == value) {
         if (!abti_futex_wait(word, value, deadline_ns))

@@ -279,7 +279,7 @@ enum verdict {
 /* The looks in a row that have found the same units blocked, and nothing else. */
 static unsigned quiet;
 
-static enum verdict judge(struct deadlock_look *look)
+static enum verdict deadlock_judge(struct deadlock_look *look)
 {
     static bool told_likely; /* of these units */
     /* relaxed: a thread says so before it begins to wait */
@@ -320,7 +320,7 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
     struct deadlock_look look = {.steady = true, .all_told = true};
     look.num_joining = abti_joining_round(look.joining);
     abti_registry_walk(look_at_unit, &look);
-    bool dead = tell_deadlock(&look, judge(&look));
+    bool dead = tell_deadlock(&look, deadlock_judge(&look));
     abti_waits_fini(&look.waits);
     if (dead && check == ABTI_DEADLOCK_ABORT)
         abort();

@@ -125,7 +125,7 @@ void abti_waits_print_natives(FILE *fp)
 
 /* --- Cycles --- */
 
-static int compare(const void *a, const void *b)
+static int waits_compare(const void *a, const void *b)
 {
     uintptr_t x = (uintptr_t)((const struct abti_wait *)a)->unit, y = (uintptr_t)((const struct abti_wait *)b)->unit;
     return (x > y) - (x < y);
@@ -134,7 +134,7 @@ static int compare(const void *a, const void *b)
 static struct abti_wait *find_wait(const struct abti_waits *waits, abti_unit *unit)
 {
     struct abti_wait key = {.unit = unit};
-    return bsearch(&key, waits->all, waits->num, sizeof(key), compare);
+    return bsearch(&key, waits->all, waits->num, sizeof(key), waits_compare);
 }
 
 /*
@@ -177,7 +177,7 @@ unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool 
 {
     unsigned num = 0;
     if (waits->num > 0)
-        qsort(waits->all, waits->num, sizeof(waits->all[0]), compare);
+        qsort(waits->all, waits->num, sizeof(waits->all[0]), waits_compare);
     for (size_t i = 0; i < waits->num; i++) {
         struct abti_unit_note note;
         struct abti_wait *first = find_cycle(waits, &waits->all[i], i + 1);

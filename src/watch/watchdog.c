@@ -18,7 +18,7 @@ static uint64_t allowed_ns(void)
     return (uint64_t)abti_rt.config.watchdog_ms * 1000000;
 }
 
-static unsigned ms(uint64_t ns)
+static unsigned watchdog_to_ms(uint64_t ns)
 {
     return (unsigned)(ns / 1000000);
 }
@@ -46,7 +46,7 @@ enum { MAX_HOGS = 8 }; /* told of in one look; the next one tells of others */
  */
 static bool has_stayed(abti_es *es, abti_unit *unit)
 {
-    const struct abti_watched *w = &es->watched;
+    const struct abti_watchdog_seen *w = &es->seen;
     /* seq_cst: pairs with abti_es_check_events, which takes the request back */
     return w->unit == unit && abti_load_seq_cst(&es->requests) & ABTI_ES_REQ_SEEN &&
            glance_at_budget(es) == w->budget && abti_mark_get(unit, ABT_THREAD_STATE_RUNNING) > ABTI_MARK_NONE;
@@ -56,11 +56,11 @@ static bool has_stayed(abti_es *es, abti_unit *unit)
 static void begin_to_watch(abti_es *es, abti_unit *unit, uint64_t now_ns)
 {
     const int mark = 1;
-    es->watched = (struct abti_watched){.since_ns = now_ns, .budget = glance_at_budget(es)};
+    es->seen = (struct abti_watchdog_seen){.since_ns = now_ns, .budget = glance_at_budget(es)};
     int before = abti_mark_get(unit, ABT_THREAD_STATE_RUNNING);
     if (before < 0 || (before != mark && !abti_mark_change(unit, ABT_THREAD_STATE_RUNNING, before, mark)))
         return;
-    es->watched.unit = unit;
+    es->seen.unit = unit;
     /* seq_cst: pairs with the load in abti_es_check_events, and comes after the glance at the budget */
     atomic_fetch_or(&es->requests, ABTI_ES_REQ_SEEN);
 }
@@ -70,14 +70,14 @@ static bool is_hogged(abti_es *es, uint64_t now_ns)
 {
     abti_unit *unit = abti_registry_peek(&es->cur);
     if (!unit || abti_registry_is_sched(unit)) {
-        es->watched.unit = NULL;
+        es->seen.unit = NULL;
         return false;
     }
     if (!has_stayed(es, unit)) {
         begin_to_watch(es, unit, now_ns);
         return false;
     }
-    return !es->watched.told && now_ns - es->watched.since_ns >= allowed_ns();
+    return !es->seen.told && now_ns - es->seen.since_ns >= allowed_ns();
 }
 
 static int find_hogs(struct hog hogs[MAX_HOGS], uint64_t now_ns)
@@ -87,8 +87,8 @@ static int find_hogs(struct hog hogs[MAX_HOGS], uint64_t now_ns)
     for (abti_es *es = abti_rt.xstreams; es && num < MAX_HOGS; es = es->next) {
         if (!is_hogged(es, now_ns))
             continue;
-        es->watched.told = true;
-        hogs[num++] = (struct hog){es->watched.unit, es->rank, now_ns - es->watched.since_ns};
+        es->seen.told = true;
+        hogs[num++] = (struct hog){es->seen.unit, es->rank, now_ns - es->seen.since_ns};
     }
     abti_spin_unlock(&abti_rt.lock);
     return num;
@@ -104,8 +104,8 @@ static void tell_hog(const struct hog *hog)
     (void)abti_name_unit(name, &note);
     enum abti_capture answer = abti_capture_unit(hog->unit, &calls);
     flockfile(stderr); /* what it says stays together */
-    fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms%s\n", name, hog->rank, ms(hog->ran_ns),
-            answer == ABTI_CAPTURE_ASLEEP ? ", and sleeps in the system" : "");
+    fprintf(stderr, "libabt: watchdog: %s has kept stream %d for %u ms%s\n", name, hog->rank,
+            watchdog_to_ms(hog->ran_ns), answer == ABTI_CAPTURE_ASLEEP ? ", and sleeps in the system" : "");
     if (answer == ABTI_CAPTURED || answer == ABTI_CAPTURE_ASLEEP)
         abti_unwind_print(stderr, &calls);
     funlockfile(stderr);
@@ -182,7 +182,7 @@ static bool look_at_ready(const struct abti_unit_note *note, void *arg)
 /* --- Why they wait --- */
 
 /* rt.lock held, and so below. */
-static bool serves(abti_es *es, abti_pool *pool)
+static bool watchdog_serves(abti_es *es, abti_pool *pool)
 {
     abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
     bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
@@ -205,7 +205,7 @@ static struct service service_of(const abti_pool *address)
     abti_spin_lock(&abti_rt.lock);
     abti_pool *pool = abti_pool_find(address);
     for (abti_es *es = abti_rt.xstreams; es && pool; es = es->next) {
-        if (serves(es, pool)) {
+        if (watchdog_serves(es, pool)) {
             if (s.num_streams++ == 0) {
                 s.rank = es->rank;
                 s.unit = abti_registry_peek(&es->cur);
@@ -247,7 +247,7 @@ static void print_waiting(const struct waiting *waiting)
     flockfile(stderr); /* what it says stays together */
     for (unsigned i = 0; i < waiting->num && i < MAX_WAITING; i++)
         fprintf(stderr, "libabt: watchdog: %s has been ready for %u ms in pool %d and was not run\n",
-                abti_name_unit(name, &waiting->notes[i]), ms(waiting->waited_ns[i]), waiting->pool_id);
+                abti_name_unit(name, &waiting->notes[i]), watchdog_to_ms(waiting->waited_ns[i]), waiting->pool_id);
     if (waiting->num > MAX_WAITING)
         fprintf(stderr, "libabt:   and so have %u others of pool %d\n", waiting->num - MAX_WAITING, waiting->pool_id);
     print_service(waiting);

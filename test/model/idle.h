@@ -146,7 +146,7 @@ static void stop(int stream)
     abti_sched_request(&scheds[stream], ABTI_SCHED_REQ_EXIT);
 }
 
-int abti_yield_any(abti_es *es, ABT_pool_context context)
+int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     (void)es, (void)context;
     abort(); /* nobody here is a ULT that may yield */

@@ -29,7 +29,7 @@ static void push(void *unit)
     model_push(unit);
 }
 
-int abti_yield_any(abti_es *es, ABT_pool_context context)
+int abti_yield_slow(abti_es *es, ABT_pool_context context)
 {
     (void)context;
     if (es)
@@ -102,7 +102,7 @@ static void more_alone(void)
  */
 static void move_and_join(void *arg)
 {
-    abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     join(arg);
 }
 
@@ -167,7 +167,7 @@ static void hand_over(void *arg)
 {
     abti_unit *self = arg, *next = self == second ? first : second;
     for (int i = 0; !abti_may_hand_over(abti_es_self, self, next); i++)
-        abti_yield_any(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
     effect++;
     abti_hand_over(abti_es_self, self, next);
     if (self == second) {
@@ -279,8 +279,9 @@ const struct model_kept model_kept[] = {
     {"join_register", "compare_exchange", "failure relaxed", "likewise"},
     {"end_ult", "load", "relaxed",
      "it matters while a joiner that has moved is about to leave its stack, which the search does not hit upon"},
-    {"end_ult_seldom", "load", "relaxed", "it matters for units of user-defined pools, of which there are none here"},
-    {"end_ult", "compare_exchange", "release", "abti_cas_word has one order; end_ult_slowly looks at the word again"},
+    {"end_ult_as_handle", "load", "relaxed",
+     "it matters for units of user-defined pools, of which there are none here"},
+    {"end_ult", "compare_exchange", "release", "abti_cas_word has one order; end_ult_slow looks at the word again"},
     {"end_ult", "compare_exchange", "failure relaxed", "likewise"},
     {"abti_register_unstarted", "compare_exchange", "acquire",
      "a read-modify-write goes on with what abti_unit_renew or the creation has released"},

@@ -28,7 +28,7 @@ enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 struct abti_rt abti_rt;
 _Thread_local abti_es *abti_es_self;
 _Thread_local struct abti_known *abti_known_self;
-_Atomic(bool) abti_watched, abti_guests_are_wanted;
+_Atomic(bool) abti_observe_on, abti_guests_are_wanted;
 _Atomic(uint32_t) abti_tool_events, abti_stackuse_every, abti_num_cpus = 4;
 bool abti_annotate_on, abti_annotate_order, abti_ledger_on;
 abti_pool abti_no_pool;

@@ -22,7 +22,7 @@
     })
 
 /* libabtio knows -1 as the descriptor's position. */
-static off_t checked(off_t offset)
+static off_t calls_check_offset(off_t offset)
 {
     return offset == -1 ? -2 : offset;
 }
@@ -49,12 +49,13 @@ abt_io_op_t *abt_io_close_nb(abt_io_instance_id instance, int fd, int *ret)
 
 ssize_t abt_io_pread(abt_io_instance_id instance, int fd, void *buf, size_t size, off_t offset)
 {
-    return COUNTED(instance, abtio_pread(fd, buf, size, checked(offset), ABTIO_FOREVER));
+    return COUNTED(instance, abtio_pread(fd, buf, size, calls_check_offset(offset), ABTIO_FOREVER));
 }
 
 abt_io_op_t *abt_io_pread_nb(abt_io_instance_id instance, int fd, void *buf, size_t size, off_t offset, ssize_t *ret)
 {
-    return STARTED(instance, ret, abtio_pread_nb(fd, buf, size, checked(offset), ABTIO_FOREVER, &op->handle));
+    return STARTED(instance, ret,
+                   abtio_pread_nb(fd, buf, size, calls_check_offset(offset), ABTIO_FOREVER, &op->handle));
 }
 
 ssize_t abt_io_read(abt_io_instance_id instance, int fd, void *buf, size_t size)
@@ -69,13 +70,14 @@ abt_io_op_t *abt_io_read_nb(abt_io_instance_id instance, int fd, void *buf, size
 
 ssize_t abt_io_pwrite(abt_io_instance_id instance, int fd, const void *buf, size_t size, off_t offset)
 {
-    return COUNTED(instance, abtio_pwrite(fd, buf, size, checked(offset), ABTIO_FOREVER));
+    return COUNTED(instance, abtio_pwrite(fd, buf, size, calls_check_offset(offset), ABTIO_FOREVER));
 }
 
 abt_io_op_t *abt_io_pwrite_nb(abt_io_instance_id instance, int fd, const void *buf, size_t size, off_t offset,
                               ssize_t *ret)
 {
-    return STARTED(instance, ret, abtio_pwrite_nb(fd, buf, size, checked(offset), ABTIO_FOREVER, &op->handle));
+    return STARTED(instance, ret,
+                   abtio_pwrite_nb(fd, buf, size, calls_check_offset(offset), ABTIO_FOREVER, &op->handle));
 }
 
 ssize_t abt_io_write(abt_io_instance_id instance, int fd, const void *buf, size_t size)
@@ -140,7 +142,7 @@ abt_io_op_t *abt_io_ftruncate_nb(abt_io_instance_id instance, int fd, off_t size
 
 /* ---- What libabtio has not got: a native thread makes the system call -------------------------------------------- */
 
-static ssize_t seek(void *arg)
+static ssize_t calls_seek(void *arg)
 {
     const struct seek *to = arg;
     off_t position = lseek(to->fd, to->offset, to->whence);
@@ -152,15 +154,15 @@ off_t abt_io_lseek(abt_io_instance_id instance, int fd, off_t offset, int whence
 {
     struct seek to = {.fd = fd, .whence = whence, .offset = offset};
     if (whence == SEEK_SET || whence == SEEK_CUR)
-        return seek(&to);
-    return COUNTED(instance, abtio_blocking(seek, &to, ABTIO_FOREVER));
+        return calls_seek(&to);
+    return COUNTED(instance, abtio_blocking(calls_seek, &to, ABTIO_FOREVER));
 }
 
 abt_io_op_t *abt_io_lseek_nb(abt_io_instance_id instance, int fd, off_t offset, int whence, off_t *ret)
 {
     return STARTED(instance, ret,
                    (op->seek = (struct seek){.fd = fd, .whence = whence, .offset = offset},
-                    abtio_blocking_nb(seek, &op->seek, ABTIO_FOREVER, &op->handle)));
+                    abtio_blocking_nb(calls_seek, &op->seek, ABTIO_FOREVER, &op->handle)));
 }
 
 struct path_call {

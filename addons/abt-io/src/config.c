@@ -25,7 +25,7 @@ static const char *const flag_names[] = {"IOSQE_ASYNC",
                                          "IORING_SETUP_DEFER_TASKRUN",
                                          NULL};
 
-static bool complain(const char *what)
+static bool config_complain(const char *what)
 {
     fprintf(stderr, "abt-io: the configuration is wrong: %s\n", what);
     return false;
@@ -40,7 +40,7 @@ static bool read_number(const json_t *object, const char *name, int *number)
         return true;
     json_int_t value = json_is_integer(member) ? json_integer_value(member) : -1;
     if (value < 0 || value > INT_MAX)
-        return complain(name);
+        return config_complain(name);
     *number = (int)value;
     return true;
 }
@@ -59,7 +59,7 @@ static bool read_word(const json_t *object, const char *name, const char *const 
     if (!member)
         return true;
     if (!is_in(member, words))
-        return complain(name);
+        return config_complain(name);
     *word = json_string_value(member);
     return true;
 }
@@ -70,10 +70,10 @@ static bool read_flags(const json_t *object, struct config *config)
     if (!config->flags)
         return true;
     if (!json_is_array(config->flags))
-        return complain("liburing_flags");
+        return config_complain("liburing_flags");
     for (size_t i = 0; i < json_array_size(config->flags); i++)
         if (!is_in(json_array_get(config->flags, i), flag_names))
-            return complain("liburing_flags");
+            return config_complain("liburing_flags");
     return true;
 }
 
@@ -83,13 +83,13 @@ static bool read_internal_pool(const json_t *object, struct config *config)
                  *pool = json_object_get(object, "internal_pool");
     if (flag) {
         if (!json_is_integer(flag) && !json_is_boolean(flag))
-            return complain("internal_pool_flag");
+            return config_complain("internal_pool_flag");
         config->num_threads = json_is_true(flag) || json_integer_value(flag) != 0;
     }
     if (!pool)
         return true;
     if (!json_is_object(pool))
-        return complain("internal_pool");
+        return config_complain("internal_pool");
     return read_word(pool, "kind", kinds, &config->kind) && read_word(pool, "access", accesses, &config->access) &&
            (config->num_threads == 0 || read_number(pool, "num_xstreams", &config->num_threads));
 }
@@ -97,7 +97,7 @@ static bool read_internal_pool(const json_t *object, struct config *config)
 static bool read_all(const json_t *object, struct config *config)
 {
     if (!json_is_object(object))
-        return complain("it is no object");
+        return config_complain("it is no object");
     return read_internal_pool(object, config) && read_number(object, "backing_thread_count", &config->num_threads) &&
            read_number(object, "num_urings", &config->num_urings) && read_flags(object, config);
 }
@@ -132,7 +132,7 @@ char *abt_ioi_config_read(const struct abt_io_init_info *info)
         json_error_t error;
         object = json_loads(info->json_config, 0, &error);
         if (!object) {
-            complain(error.text);
+            config_complain(error.text);
             return NULL;
         }
     }

@@ -17,21 +17,21 @@
 /* abtio_init and abtio_finalize are not called by two at a time. */
 static ABT_mutex_memory abtio_lock = ABT_MUTEX_INITIALIZER;
 
-static void lock(ABT_mutex_memory *memory)
+static void instance_lock(ABT_mutex_memory *memory)
 {
     ABT_mutex_lock(ABT_MUTEX_MEMORY_GET_HANDLE(memory));
 }
 
-static void unlock(ABT_mutex_memory *memory)
+static void instance_unlock(ABT_mutex_memory *memory)
 {
     ABT_mutex_unlock(ABT_MUTEX_MEMORY_GET_HANDLE(memory));
 }
 
 static int begin_abtio(void)
 {
-    lock(&abtio_lock);
+    instance_lock(&abtio_lock);
     int status = abtio_init(NULL);
-    unlock(&abtio_lock);
+    instance_unlock(&abtio_lock);
     return status;
 }
 
@@ -85,14 +85,14 @@ struct abt_io_op *abt_ioi_op_enter(struct abt_io_instance *instance, struct abt_
         free(op);
         return NULL;
     }
-    lock(&instance->lock);
+    instance_lock(&instance->lock);
     atomic_store_explicit(&op->instance, instance, memory_order_relaxed); /* nobody has the handle yet */
     op->next = instance->first;
     op->link = &instance->first;
     if (op->next)
         op->next->link = &op->next;
     instance->first = op;
-    unlock(&instance->lock);
+    instance_unlock(&instance->lock);
     return op;
 }
 
@@ -117,10 +117,10 @@ int abt_io_op_wait(abt_io_op_t *op)
         atomic_load_explicit(&op->instance, memory_order_acquire); /* with leave_locked */
     if (!instance)
         return 0;
-    lock(&instance->lock);
+    instance_lock(&instance->lock);
     if (atomic_load_explicit(&op->instance, memory_order_relaxed)) /* it changes under the lock */
         leave_locked(op);
-    unlock(&instance->lock);
+    instance_unlock(&instance->lock);
     return 0;
 }
 
@@ -134,7 +134,7 @@ void abt_io_op_free(abt_io_op_t *op)
 size_t abt_io_get_pending_op_count(abt_io_instance_id instance)
 {
     size_t count = atomic_load_explicit(&instance->blocking, memory_order_relaxed);
-    lock(&instance->lock);
+    instance_lock(&instance->lock);
     for (struct abt_io_op *op = instance->first, *next; op; op = next) {
         next = op->next;
         if (abtio_op_test(op->handle, NULL))
@@ -142,7 +142,7 @@ size_t abt_io_get_pending_op_count(abt_io_instance_id instance)
         else
             count++;
     }
-    unlock(&instance->lock);
+    instance_unlock(&instance->lock);
     return count;
 }
 
@@ -151,9 +151,9 @@ void abt_io_finalize(abt_io_instance_id instance)
 {
     while (instance->first)
         abt_io_op_wait(instance->first);
-    lock(&abtio_lock);
+    instance_lock(&abtio_lock);
     abtio_finalize();
-    unlock(&abtio_lock);
+    instance_unlock(&abtio_lock);
     free(instance->config);
     free(instance);
 }

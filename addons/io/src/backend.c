@@ -73,7 +73,7 @@ static bool is_valid(const abtio_config *config)
            (entries == 0 || (entries >= 8 && entries <= 4096 && (entries & (entries - 1)) == 0));
 }
 
-static int choose(const abtio_config *config)
+static int backend_choose(const abtio_config *config)
 {
     int backend = (int)config->backend;
     const char *whose = "abtio_config";
@@ -96,7 +96,7 @@ static int choose(const abtio_config *config)
 
 /* ---- fork ------------------------------------------------------------------------------------------------------ */
 
-static void before(void)
+static void backend_before(void)
 {
     abtioi_helpers_before_fork();
     abtioi_lanes_before_fork();
@@ -126,7 +126,7 @@ static void watch_forks(void)
     static bool watched;
 
     if (!watched)
-        pthread_atfork(before, in_parent, in_child);
+        pthread_atfork(backend_before, in_parent, in_child);
     watched = true;
 }
 
@@ -146,7 +146,7 @@ int abtio_init(const abtio_config *config)
         int code = begin_helpers(config);
         if (code < 0)
             return code;
-        code = choose(config);
+        code = backend_choose(config);
         if (code < 0) {
             abtioi_helpers_end();
             return code;

@@ -115,7 +115,7 @@ static __attribute__((noinline)) ssize_t call_elsewhere(abtio_op *op, bool ult)
     return code < 0 ? code : wait_for(op);
 }
 
-static ssize_t call(abtio_op *op)
+static ssize_t calls_call(abtio_op *op)
 {
     if (!abtioi_is_begun())
         return -ENOTCONN;
@@ -127,7 +127,7 @@ static ssize_t call(abtio_op *op)
 
 static ssize_t call_open(abtio_op *op)
 {
-    ssize_t result = call(op);
+    ssize_t result = calls_call(op);
 
     if (!op->lane || !abtioi_fifo_waits(op, result))
         return result;
@@ -171,7 +171,7 @@ static inline bool is_refused(enum code code, const struct args *args)
         op.args = (struct args){__VA_ARGS__};                                                                          \
         ssize_t told = is_refused(CODE_##name, &op.args) ? -EINVAL                                                     \
                        : CODE_##name == CODE_openat      ? call_open(&op)                                              \
-                                                         : call(&op);                                                       \
+                                                         : calls_call(&op);                                                 \
         if (code_is_all(CODE_##name))                                                                                  \
             note_moved(&op);                                                                                           \
         return (type)told;                                                                                             \

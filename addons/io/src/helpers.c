@@ -59,7 +59,7 @@ static void deliver(abtio_op *op, ssize_t result)
 
 /* ---- The queue; the lock is held ------------------------------------------------------------------------------- */
 
-static void push(abtio_op *op)
+static void helpers_push(abtio_op *op)
 {
     abtioi_assert(abtioi_is_held(&lock) && !*helpers.last && !op->helper);
     op->next = NULL;
@@ -97,7 +97,7 @@ static abtio_op *take_all_out(void)
 
 /* ---- The timer of a helper; the lock is held ------------------------------------------------------------------- */
 
-static void arm(struct helper *helper, int64_t at, long every)
+static void helpers_arm(struct helper *helper, int64_t at, long every)
 {
     struct itimerspec when = {.it_interval.tv_nsec = every,
                               .it_value = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000}};
@@ -106,7 +106,7 @@ static void arm(struct helper *helper, int64_t at, long every)
     timer_settime(helper->timer, TIMER_ABSTIME, &when, NULL);
 }
 
-static void disarm(struct helper *helper)
+static void helpers_disarm(struct helper *helper)
 {
     const struct itimerspec never = {.it_interval.tv_nsec = 0};
     abtioi_assert(abtioi_is_held(&lock));
@@ -256,14 +256,14 @@ static void serve_function(struct helper *helper, abtio_op *op)
 }
 
 /* The lock is held, and released meanwhile. */
-static void serve(struct helper *helper, abtio_op *op)
+static void helpers_serve(struct helper *helper, abtio_op *op)
 {
     (void)renew_timer(helper);
     begin_op(helper, op);
     if (op->deadline != ABTIO_FOREVER)
-        arm(helper, op->deadline, REPEAT_NS);
+        helpers_arm(helper, op->deadline, REPEAT_NS);
     else if (fifo_is_kept(op))
-        arm(helper, abtio_after(FIFO_NS), FIFO_NS);
+        helpers_arm(helper, abtio_after(FIFO_NS), FIFO_NS);
     pthread_mutex_unlock(&lock);
     ssize_t result = abtioi_run(op);
     /* Of many that are told to end at a time each would be woken again and again while it waits for the lock. */
@@ -273,7 +273,7 @@ static void serve(struct helper *helper, abtio_op *op)
     pthread_mutex_lock(&lock);
     abtioi_assert(helper->op == op);
     end_op(helper);
-    disarm(helper);
+    helpers_disarm(helper);
     pthread_mutex_unlock(&lock);
     if (interrupted)
         abtioi_signal_let_in(helper->signal, NULL);
@@ -319,7 +319,7 @@ static void *helper_main(void *unused)
         else if (op->code == CODE_blocking)
             serve_function(&self, op);
         else
-            serve(&self, op);
+            helpers_serve(&self, op);
     }
     list_remove(&self);
     if (able)
@@ -383,7 +383,7 @@ static void look_later(void)
 }
 
 /* The lock is released meanwhile. There are other helpers, so that none made is no harm. False: none could be made. */
-static bool grow(void)
+static bool helpers_grow(void)
 {
     unsigned wanted = num_waiting(), more = helpers.num / GROWTH + 1, room = helpers.limit - helpers.num;
     bool made = true;
@@ -422,7 +422,7 @@ static void *watcher_main(void *unused)
     abtioi_assert(helpers.watched);
     uint64_t seen = helpers.num_ended;
     while (look_later(), num_waiting() > 0 && !helpers.ending) {
-        bool gets_on = helpers.num_ended != seen || grow();
+        bool gets_on = helpers.num_ended != seen || helpers_grow();
         seen = helpers.num_ended;
         looks = gets_on ? 0 : looks + 1;
         if (looks >= LOOKS_TO_TELL && !helpers.told)
@@ -436,7 +436,7 @@ static void *watcher_main(void *unused)
 /* ---- From outside ---------------------------------------------------------------------------------------------- */
 
 /* Without a watcher the operation waits all the same, and the next one asks for one again. */
-static void watch(void)
+static void helpers_watch(void)
 {
     if (make_thread(watcher_main) == 0)
         return;
@@ -450,7 +450,7 @@ int abtioi_helpers_start(abtio_op *op)
     if (op->code == CODE_blocking)
         abtioi_run_keep_mask(op);
     pthread_mutex_lock(&lock);
-    push(op);
+    helpers_push(op);
     bool waits = num_waiting() > 0, more = waits && helpers.num < helpers.max;
     bool watches = waits && !more && !helpers.watched;
     helpers.watched |= watches;
@@ -460,7 +460,7 @@ int abtioi_helpers_start(abtio_op *op)
         pthread_cond_signal(&work);
     pthread_mutex_unlock(&lock);
     if (watches)
-        watch();
+        helpers_watch();
     if (!more || make_thread(helper_main) == 0)
         return 0;
     /* As long as there are others it waits for one of them. */
@@ -526,7 +526,7 @@ void abtioi_helpers_cancel(abtio_op *op)
     pthread_mutex_lock(&lock);
     bool queued = !op->helper && take_out(op);
     if (op->helper && op->code != CODE_blocking)
-        arm(op->helper, 1, REPEAT_NS);
+        helpers_arm(op->helper, 1, REPEAT_NS);
     pthread_mutex_unlock(&lock);
     if (queued)
         deliver(op, -ECANCELED);
@@ -543,7 +543,7 @@ int abtioi_helpers_begin(unsigned max_threads, int signal)
 }
 
 /* Tells a thread that its operation is to end, and interrupts its system call. The lock is held. */
-static void hurry(const struct helper *helper)
+static void helpers_hurry(const struct helper *helper)
 {
     abtioi_assert(abtioi_is_held(&lock));
     if (!helper->op || helper->op->code == CODE_getaddrinfo || helper->op->code == CODE_blocking)
@@ -559,7 +559,7 @@ static bool cancel_all(void)
     helpers.ending = true;
     abtio_op *list = take_all_out();
     for (struct helper *helper = helpers.all; helper; helper = helper->next)
-        hurry(helper);
+        helpers_hurry(helper);
     pthread_cond_broadcast(&work);
     pthread_cond_signal(&watching);
     bool left = list || helpers.num > 0 || helpers.num_others > 0 || helpers.watched;

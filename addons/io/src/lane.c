@@ -50,7 +50,7 @@ static struct {
 static __thread struct lane *self __attribute__((tls_model("initial-exec")));
 
 /* A counter that only the stream writes. */
-static void count(_Atomic(uint64_t) *counter, int change)
+static void lane_count(_Atomic(uint64_t) *counter, int change)
 {
     /* relaxed: others want a number of some moment */
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
@@ -81,7 +81,7 @@ static bool make_room(struct lane *lane, unsigned num)
 }
 
 /* Its call, or a poll of its descriptor if it is polling. */
-static void submit(struct lane *lane, abtio_op *op)
+static void lane_submit(struct lane *lane, abtio_op *op)
 {
     bool linked = op->deadline != ABTIO_FOREVER && op->code != CODE_sleep;
 
@@ -129,10 +129,10 @@ static bool leave_way(abtio_op *op, int phase)
                                                                   memory_order_acquire);
 }
 
-static void come(struct lane *lane, abtio_op *op)
+static void lane_come(struct lane *lane, abtio_op *op)
 {
     abtioi_assert(lane == self && op->lane == lane && !lane->ending && (!lane->all || lane->all->link == &lane->all));
-    count(&lane->in_flight, 1);
+    lane_count(&lane->in_flight, 1);
     op->later = lane->all;
     op->link = &lane->all;
     if (lane->all)
@@ -140,29 +140,29 @@ static void come(struct lane *lane, abtio_op *op)
     lane->all = op;
 }
 
-static void leave(struct lane *lane, abtio_op *op)
+static void lane_leave(struct lane *lane, abtio_op *op)
 {
     abtioi_assert(*op->link == op && (!op->later || op->later->link == &op->later));
-    count(&lane->in_flight, -1);
+    lane_count(&lane->in_flight, -1);
     *op->link = op->later;
     if (op->later)
         op->later->link = op->link;
 }
 
-static void deliver(struct lane *lane, abtio_op *op, ssize_t result)
+static void lane_deliver(struct lane *lane, abtio_op *op, ssize_t result)
 {
-    leave(lane, op);
+    lane_leave(lane, op);
     abtioi_op_deliver(op, result);
 }
 
 /* The result is known. One whose end has been asked for is kept until it is found in the list of those. */
-static void settle(struct lane *lane, abtio_op *op, ssize_t result)
+static void lane_settle(struct lane *lane, abtio_op *op, ssize_t result)
 {
     abtioi_assert(op->lane == lane && !op->over);
     op->result = result;
     /* relaxed: TAKEN is written by this thread */
     if (leave_way(op, LANE_OVER) || atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_TAKEN)
-        deliver(lane, op, result);
+        lane_deliver(lane, op, result);
     else
         op->over = true;
 }
@@ -174,10 +174,10 @@ static void hand_over(struct lane *lane, abtio_op *op)
     op->polling = false;
     if (op->told == TOLD_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
         abtioi_fifo_drop(op);
-        settle(lane, op, -ECANCELED);
+        lane_settle(lane, op, -ECANCELED);
         return;
     }
-    leave(lane, op);
+    lane_leave(lane, op);
     /* release: pairs with the acquire in abtioi_cancel; one without a handle has had no exchange */
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_release);
     if (abtioi_helpers_start(op) < 0)
@@ -190,19 +190,19 @@ static void go_elsewhere(struct lane *lane, abtio_op *op)
     if (!atomic_load_explicit(&lanes.ending, memory_order_relaxed)) /* relaxed: set before all lanes end */
         hand_over(lane, op);
     else
-        settle(lane, op, -ECANCELED);
+        lane_settle(lane, op, -ECANCELED);
 }
 
 /* The system call is made again, in the ring or, when that ends, elsewhere. */
-static void again(struct lane *lane, abtio_op *op)
+static void lane_again(struct lane *lane, abtio_op *op)
 {
     if (!lane->ending)
-        submit(lane, op);
+        lane_submit(lane, op);
     else
         go_elsewhere(lane, op);
 }
 
-static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags)
+static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned flags)
 {
     ssize_t result = submit_result(op, answer);
 
@@ -219,7 +219,7 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
         drained_set(&lane->drained, op->args.fd, !(flags & IORING_CQE_F_SOCK_NONEMPTY));
     if (op->polling && result >= 0) {
         op->polling = false;
-        again(lane, op);
+        lane_again(lane, op);
         return;
     }
     op->polling = false;
@@ -230,9 +230,9 @@ static void complete(struct lane *lane, abtio_op *op, int answer, unsigned flags
     enum next next = op_next(op, &result);
     op->polling = next == NEXT_POLL;
     if (next == NEXT_DELIVER)
-        settle(lane, op, result);
+        lane_settle(lane, op, result);
     else
-        again(lane, op);
+        lane_again(lane, op);
 }
 
 /* Tells the results that there are. */
@@ -248,7 +248,7 @@ static void lane_reap(struct lane *lane)
         unsigned flags = cqe->flags;
         ring_pop(&lane->ring);
         if (of > OF_WAKE)
-            complete(lane, (abtio_op *)(uintptr_t)of, answer, flags);
+            lane_complete(lane, (abtio_op *)(uintptr_t)of, answer, flags);
         else if (of == OF_WAKE && !(flags & IORING_CQE_F_MORE))
             lane->wake_fd = -1; /* it is watched no more */
     }
@@ -271,7 +271,7 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
         ;
     if (lane != self)
         ABTX_xstream_wake(lane->xstream);
-    /* release: pairs with the acquire in drain; the lane and its stream are not touched any more */
+    /* release: pairs with the acquire in lane_drain; the lane and its stream are not touched any more */
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
 
@@ -299,7 +299,7 @@ static void take_cancels(struct lane *lane)
                       atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_ASKED);
         atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for this thread */
         if (op->over)
-            deliver(lane, op, op->result);
+            lane_deliver(lane, op, op->result);
         else
             submit_cancel(lane, op);
         op = next;
@@ -334,7 +334,7 @@ static void give_ring_up(struct lane *lane)
         if (op->kept)
             go_elsewhere(lane, op);
         else
-            settle(lane, op, -EIO);
+            lane_settle(lane, op, -EIO);
     }
 }
 
@@ -454,7 +454,7 @@ static void cancel_again(struct lane *lane)
 }
 
 /* Takes back from the kernel what is under way. It goes on elsewhere, or is cancelled. */
-static void drain(struct lane *lane)
+static void lane_drain(struct lane *lane)
 {
     enum { MS = 1000000 };
 
@@ -486,7 +486,7 @@ static void lane_end(void *data)
     struct lane *lane = data;
 
     if (lane->refused || !is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
-        drain(lane);
+        lane_drain(lane);
     free(lane);
 }
 
@@ -534,8 +534,8 @@ void abtioi_lane_start(abtio_op *op)
 {
     abtioi_assert(op->lane == self);
     op->lane->idle_soon = false;
-    come(op->lane, op);
-    submit(op->lane, op);
+    lane_come(op->lane, op);
+    lane_submit(op->lane, op);
 }
 
 /* Whether the caller need not leave. Nothing else is ready on his stream. */
@@ -613,13 +613,13 @@ void abtioi_lanes_after_fork(void)
     abtioi_lane_list_after_fork();
 }
 
-static void forget(struct lane *lane)
+static void lane_forget(struct lane *lane)
 {
     abtioi_ring_forget(&lane->ring);
 }
 
 void abtioi_lanes_forget(void)
 {
-    abtioi_lane_list_forget(forget);
+    abtioi_lane_list_forget(lane_forget);
     self = NULL;
 }

@@ -23,7 +23,7 @@ bool abtioi_op_is_late(const abtio_op *op)
 }
 
 /* Some bytes have been moved. Whether there are more. */
-static bool advance(abtio_op *op, size_t size)
+static bool op_advance(abtio_op *op, size_t size)
 {
     size_t left = op->args.size;
 
@@ -57,7 +57,7 @@ enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
     }
     if (*result < 0 || !op_is_all(op))
         return NEXT_DELIVER;
-    if (advance(op, (size_t)*result)) {
+    if (op_advance(op, (size_t)*result)) {
         *result = ended;
         return ended ? NEXT_DELIVER : NEXT_CALL;
     }

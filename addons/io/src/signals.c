@@ -14,7 +14,7 @@ static int taken;
 static struct sigaction before[NSIG]; /* the program's; written before ours is there */
 static sigset_t blocked;              /* what a thread of the program blocks it may take by sigwait or a descriptor */
 
-static void interrupt(int number, siginfo_t *info, void *context);
+static void signals_interrupt(int number, siginfo_t *info, void *context);
 
 /* ---- The handler ----------------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 }
 
 /* Of ours it is enough that the system call ends. */
-static void interrupt(int number, siginfo_t *info, void *context)
+static void signals_interrupt(int number, siginfo_t *info, void *context)
 {
     int error = errno;
 
@@ -47,14 +47,14 @@ static void interrupt(int number, siginfo_t *info, void *context)
 static bool is_ours(int number)
 {
     struct sigaction now;
-    return sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == interrupt;
+    return sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == signals_interrupt;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------------------------ */
 
 static bool take(int number)
 {
-    struct sigaction action = {.sa_sigaction = interrupt};
+    struct sigaction action = {.sa_sigaction = signals_interrupt};
 
     if (sigaction(number, NULL, &before[number]) < 0)
         return false;

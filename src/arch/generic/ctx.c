@@ -33,7 +33,7 @@ _Static_assert(offsetof(struct frame, resumes_at) == ABTI_CTX_RESUMES_AT, "as ar
  * What is left of a switch when the frame's context goes on. `after` may leave by a jump, and the context arrive once
  * more later. So the caller's frame stays while this one is in use: it is neither inlined nor jumped to.
  */
-ABTI_NO_SANITIZE static ABTI_NOINLINE void arrive(const struct frame *frame)
+ABTI_NO_SANITIZE static ABTI_NOINLINE void ctx_arrive(const struct frame *frame)
 {
     if (frame->after)
         frame->after(frame->arg);
@@ -50,8 +50,8 @@ static struct frame *to_frame(abti_ctx to, void (*after)(void *), void *arg)
 ABTI_NO_SANITIZE static void leave_for(struct frame *from, struct frame *to)
 {
     swapcontext(&from->context, &to->context);
-    arrive(from);
-    __asm__ volatile("" ::: "memory"); /* arrive is called, not jumped to */
+    ctx_arrive(from);
+    __asm__ volatile("" ::: "memory"); /* ctx_arrive is called, not jumped to */
 }
 
 ABTI_NO_SANITIZE int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), void *arg)
@@ -107,8 +107,8 @@ ABTI_NO_SANITIZE static ABTI_NOINLINE void leave_by(struct frame *from, void *ro
         left = true;
         setcontext(&to_frame(leave(room, a, b), NULL, NULL)->context);
     }
-    arrive(from);
-    __asm__ volatile("" ::: "memory"); /* arrive is called, not jumped to */
+    ctx_arrive(from);
+    __asm__ volatile("" ::: "memory"); /* ctx_arrive is called, not jumped to */
 }
 
 ABTI_NO_SANITIZE int abti_ctx_wait(abti_ctx *save, void *a, void *b, abti_ctx (*leave)(void *room, void *a, void *b),
@@ -135,11 +135,11 @@ ABTI_NO_SANITIZE ABTI_NORETURN void abti_ctx_jump(abti_ctx to)
 /* --- Beginning --- */
 
 /* makecontext hands on numbers of the size of an int. */
-ABTI_NO_SANITIZE ABTI_NORETURN static void begin(unsigned high, unsigned low)
+ABTI_NO_SANITIZE ABTI_NORETURN static void ctx_begin(unsigned high, unsigned low)
 {
     const struct frame *frame = (const struct frame *)((uintptr_t)high << 32 | low);
     abti_cpu_fpu_reset();
-    arrive(frame);
+    ctx_arrive(frame);
     frame->entry();
     __builtin_trap();
 }
@@ -199,7 +199,7 @@ ABTI_NO_SANITIZE static ABTI_NOINLINE bool call_in_place(struct frame *from, voi
         setcontext(&from->context);
     }
     if (how == CALLER_LEFT)
-        arrive(from);
+        ctx_arrive(from);
     return how == CALLER_RETURNED;
 }
 

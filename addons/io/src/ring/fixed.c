@@ -164,7 +164,7 @@ void abtioi_fixed_tell(abtio_info *info)
 }
 
 /* Rings are gone. */
-static void empty(void)
+static void fixed_empty(void)
 {
     abtioi_assert(abtioi_is_held(&abtioi_fixed.lock));
     memset(abtioi_fixed.memory, 0, sizeof(abtioi_fixed.memory));
@@ -178,7 +178,7 @@ void abtioi_fixed_end(void)
 {
     pthread_mutex_lock(&abtioi_fixed.lock);
     if (fixed_version() != 0)
-        empty();
+        fixed_empty();
     pthread_mutex_unlock(&abtioi_fixed.lock);
 }
 

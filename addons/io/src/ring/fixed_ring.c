@@ -17,7 +17,7 @@ static unsigned make_places(const struct ring *ring, unsigned call, unsigned num
 }
 
 /* Puts something into a place, or takes it out. What operations under way use of it stays until they are done. */
-static bool put(const struct ring *ring, unsigned call, unsigned place, const void *what)
+static bool fixed_put(const struct ring *ring, unsigned call, unsigned place, const void *what)
 {
     struct io_uring_rsrc_update2 update = {.offset = place, .data = (uintptr_t)what, .nr = 1};
     return syscall(SYS_io_uring_register, ring->fd, call, &update, sizeof(update)) == 1;
@@ -44,14 +44,14 @@ static void renew_memory(struct ring *ring, unsigned place, const struct fixed_m
     abtioi_assert(place < FIXED_MEMORY && memory->size <= UINTPTR_MAX - memory->addr);
     abtioi_assert(table->begin[place] <= table->end[place]);
     if (table->end[place])
-        put(ring, IORING_REGISTER_BUFFERS_UPDATE, place, &none);
+        fixed_put(ring, IORING_REGISTER_BUFFERS_UPDATE, place, &none);
     table->begin[place] = table->end[place] = 0;
     if (memory->size == 0)
         return;
     if (!table->tried_memory)
         table->num_memory = make_places(ring, IORING_REGISTER_BUFFERS2, FIXED_MEMORY);
     table->tried_memory = true;
-    if (place < table->num_memory && put(ring, IORING_REGISTER_BUFFERS_UPDATE, place, &range)) {
+    if (place < table->num_memory && fixed_put(ring, IORING_REGISTER_BUFFERS_UPDATE, place, &range)) {
         table->begin[place] = memory->addr;
         table->end[place] = memory->addr + memory->size;
     } else {
@@ -67,14 +67,14 @@ static void renew_file(struct ring *ring, unsigned fd, bool known)
 
     abtioi_assert(fd < FIXED_FILES);
     if (*word & bit)
-        put(ring, IORING_REGISTER_FILES_UPDATE2, fd, &none);
+        fixed_put(ring, IORING_REGISTER_FILES_UPDATE2, fd, &none);
     *word &= ~bit;
     if (!known)
         return;
     if (!table->tried_files)
         table->num_files = make_places(ring, IORING_REGISTER_FILES2, most_files());
     table->tried_files = true;
-    if (fd < table->num_files && put(ring, IORING_REGISTER_FILES_UPDATE2, fd, &descriptor))
+    if (fd < table->num_files && fixed_put(ring, IORING_REGISTER_FILES_UPDATE2, fd, &descriptor))
         *word |= bit;
     else
         fixed_count(&table->counts.refused);

@@ -6,7 +6,7 @@
 #include "ring/group.h"
 
 /* What most operations consist of. */
-static void fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr, size_t len, uint64_t off)
+static void submit_fill(struct io_uring_sqe *sqe, int opcode, int fd, const void *addr, size_t len, uint64_t off)
 {
     abtioi_assert(opcode > IORING_OP_NOP && opcode < IORING_OP_LAST);
     memset(sqe, 0, sizeof(*sqe));
@@ -25,7 +25,7 @@ static unsigned poll_events(unsigned events)
 }
 
 /* Moves at most so many bytes, as the system calls do. */
-static size_t clamp(size_t size)
+static size_t submit_clamp(size_t size)
 {
     enum { MOST = 0x7ffff000 };
     return size < MOST ? size : MOST;
@@ -39,7 +39,7 @@ static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
     abtioi_assert(op->code == CODE_sleep && until > 0);
     op->time.tv_sec = until / 1000000000;
     op->time.tv_nsec = until % 1000000000;
-    fill(sqe, IORING_OP_TIMEOUT, -1, &op->time, 1, 0);
+    submit_fill(sqe, IORING_OP_TIMEOUT, -1, &op->time, 1, 0);
     sqe->timeout_flags = IORING_TIMEOUT_ABS;
 }
 
@@ -50,7 +50,7 @@ static void fill_sleep(struct io_uring_sqe *sqe, abtio_op *op)
 static void fill_recv_many(struct io_uring_sqe *sqe, const struct args *a)
 {
     abtioi_assert(a->fd2 >= 0 && a->fd2 <= UINT16_MAX);
-    fill(sqe, IORING_OP_RECV, a->fd, NULL, abtioi_group_goes_on ? 0 : a->size, 0);
+    submit_fill(sqe, IORING_OP_RECV, a->fd, NULL, abtioi_group_goes_on ? 0 : a->size, 0);
     sqe->flags = IOSQE_BUFFER_SELECT;
     sqe->buf_group = (uint16_t)a->fd2;
     sqe->ioprio = abtioi_group_goes_on ? IORING_RECV_MULTISHOT : 0;
@@ -62,23 +62,23 @@ static void fill_others(struct io_uring_sqe *sqe, abtio_op *op)
     const struct args *a = &op->args;
 
     switch (op->code) {
-    case CODE_openat: fill(sqe, IORING_OP_OPENAT, a->fd, a->in, a->mode, 0); break;
-    case CODE_close: fill(sqe, IORING_OP_CLOSE, a->fd, NULL, 0, 0); return;
-    case CODE_fsync: fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0); return;
+    case CODE_openat: submit_fill(sqe, IORING_OP_OPENAT, a->fd, a->in, a->mode, 0); break;
+    case CODE_close: submit_fill(sqe, IORING_OP_CLOSE, a->fd, NULL, 0, 0); return;
+    case CODE_fsync: submit_fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0); return;
     case CODE_fdatasync:
-        fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0);
+        submit_fill(sqe, IORING_OP_FSYNC, a->fd, NULL, 0, 0);
         sqe->fsync_flags = IORING_FSYNC_DATASYNC;
         return;
     case CODE_fallocate:
-        fill(sqe, IORING_OP_FALLOCATE, a->fd, NULL, a->mode, (uint64_t)a->offset);
+        submit_fill(sqe, IORING_OP_FALLOCATE, a->fd, NULL, a->mode, (uint64_t)a->offset);
         sqe->addr = (uint64_t)a->offset2;
         return;
-    case CODE_unlinkat: fill(sqe, IORING_OP_UNLINKAT, a->fd, a->in, 0, 0); break;
-    case CODE_renameat: fill(sqe, IORING_OP_RENAMEAT, a->fd, a->in, (unsigned)a->fd2, (uintptr_t)a->in2); break;
-    case CODE_mkdirat: fill(sqe, IORING_OP_MKDIRAT, a->fd, a->in, a->mode, 0); return;
-    case CODE_statx: fill(sqe, IORING_OP_STATX, a->fd, a->in, a->mode, (uintptr_t)a->out2); break;
-    case CODE_socket: fill(sqe, IORING_OP_SOCKET, a->fd, NULL, (unsigned)a->fd2, a->flags); return;
-    case CODE_shutdown: fill(sqe, IORING_OP_SHUTDOWN, a->fd, NULL, a->flags, 0); return;
+    case CODE_unlinkat: submit_fill(sqe, IORING_OP_UNLINKAT, a->fd, a->in, 0, 0); break;
+    case CODE_renameat: submit_fill(sqe, IORING_OP_RENAMEAT, a->fd, a->in, (unsigned)a->fd2, (uintptr_t)a->in2); break;
+    case CODE_mkdirat: submit_fill(sqe, IORING_OP_MKDIRAT, a->fd, a->in, a->mode, 0); return;
+    case CODE_statx: submit_fill(sqe, IORING_OP_STATX, a->fd, a->in, a->mode, (uintptr_t)a->out2); break;
+    case CODE_socket: submit_fill(sqe, IORING_OP_SOCKET, a->fd, NULL, (unsigned)a->fd2, a->flags); return;
+    case CODE_shutdown: submit_fill(sqe, IORING_OP_SHUTDOWN, a->fd, NULL, a->flags, 0); return;
     case CODE_poll: abtioi_submit_poll(sqe, a->fd, a->flags); return;
     default: fill_sleep(sqe, op); return;
     }
@@ -95,26 +95,26 @@ void abtioi_submit_call(struct io_uring_sqe *sqe, abtio_op *op)
     case CODE_read:
     case CODE_read_all:
     case CODE_pread:
-    case CODE_pread_all: fill(sqe, IORING_OP_READ, a->fd, a->in, clamp(a->size), offset); return;
+    case CODE_pread_all: submit_fill(sqe, IORING_OP_READ, a->fd, a->in, submit_clamp(a->size), offset); return;
     case CODE_write:
     case CODE_write_all:
     case CODE_pwrite:
-    case CODE_pwrite_all: fill(sqe, IORING_OP_WRITE, a->fd, a->in, clamp(a->size), offset); return;
-    case CODE_preadv: fill(sqe, IORING_OP_READV, a->fd, a->in, a->size, offset); break;
-    case CODE_pwritev: fill(sqe, IORING_OP_WRITEV, a->fd, a->in, a->size, offset); break;
+    case CODE_pwrite_all: submit_fill(sqe, IORING_OP_WRITE, a->fd, a->in, submit_clamp(a->size), offset); return;
+    case CODE_preadv: submit_fill(sqe, IORING_OP_READV, a->fd, a->in, a->size, offset); break;
+    case CODE_pwritev: submit_fill(sqe, IORING_OP_WRITEV, a->fd, a->in, a->size, offset); break;
     case CODE_send:
-    case CODE_send_all: fill(sqe, IORING_OP_SEND, a->fd, a->in, clamp(a->size), 0); break;
+    case CODE_send_all: submit_fill(sqe, IORING_OP_SEND, a->fd, a->in, submit_clamp(a->size), 0); break;
     case CODE_recv:
-    case CODE_recv_all: fill(sqe, IORING_OP_RECV, a->fd, a->in, clamp(a->size), 0); break;
-    case CODE_sendmsg: fill(sqe, IORING_OP_SENDMSG, a->fd, a->in, 1, 0); break;
-    case CODE_recvmsg: fill(sqe, IORING_OP_RECVMSG, a->fd, a->in, 1, 0); break;
-    case CODE_accept: fill(sqe, IORING_OP_ACCEPT, a->fd, a->in, 0, (uintptr_t)a->in2); break;
+    case CODE_recv_all: submit_fill(sqe, IORING_OP_RECV, a->fd, a->in, submit_clamp(a->size), 0); break;
+    case CODE_sendmsg: submit_fill(sqe, IORING_OP_SENDMSG, a->fd, a->in, 1, 0); break;
+    case CODE_recvmsg: submit_fill(sqe, IORING_OP_RECVMSG, a->fd, a->in, 1, 0); break;
+    case CODE_accept: submit_fill(sqe, IORING_OP_ACCEPT, a->fd, a->in, 0, (uintptr_t)a->in2); break;
     case CODE_accept_many:
-        fill(sqe, IORING_OP_ACCEPT, a->fd, NULL, 0, 0);
+        submit_fill(sqe, IORING_OP_ACCEPT, a->fd, NULL, 0, 0);
         sqe->ioprio = IORING_ACCEPT_MULTISHOT;
         break;
     case CODE_recv_many: fill_recv_many(sqe, a); return;
-    case CODE_connect: fill(sqe, IORING_OP_CONNECT, a->fd, a->in, 0, a->size); return;
+    case CODE_connect: submit_fill(sqe, IORING_OP_CONNECT, a->fd, a->in, 0, a->size); return;
     default: fill_others(sqe, op); return;
     }
     sqe->msg_flags = a->flags; /* the same word as rw_flags and accept_flags */
@@ -126,20 +126,20 @@ void abtioi_submit_deadline(struct io_uring_sqe *sqe, abtio_op *op)
     abtioi_assert(op->deadline > 0 && op->deadline != ABTIO_FOREVER);
     op->time.tv_sec = op->deadline / 1000000000;
     op->time.tv_nsec = op->deadline % 1000000000;
-    fill(sqe, IORING_OP_LINK_TIMEOUT, -1, &op->time, 1, 0);
+    submit_fill(sqe, IORING_OP_LINK_TIMEOUT, -1, &op->time, 1, 0);
     sqe->timeout_flags = IORING_TIMEOUT_ABS;
 }
 
 void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
 {
-    fill(sqe, IORING_OP_POLL_ADD, fd, NULL, 0, 0);
+    submit_fill(sqe, IORING_OP_POLL_ADD, fd, NULL, 0, 0);
     sqe->poll32_events = poll_events(events);
 }
 
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 {
     abtioi_assert(op->lane && op->code != CODE_waiter && op->code != CODE_wish);
-    fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
+    submit_fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
 }
 
 void abtioi_submit_poll_first(struct io_uring_sqe *sqe)

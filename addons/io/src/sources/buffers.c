@@ -151,7 +151,7 @@ struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane
 
 /* ---- Buffers; the lock is held --------------------------------------------------------------------------------- */
 
-static void *take(struct buffer_set *set, struct buffer *buffer)
+static void *buffers_take(struct buffer_set *set, struct buffer *buffer)
 {
     abtioi_assert(abtioi_is_held(&set->pool->lock) && set->num_free > 0 && !buffer->out);
     set->num_free--;
@@ -164,7 +164,7 @@ static void *take(struct buffer_set *set, struct buffer *buffer)
 
 void *abtioi_set_take(struct buffer_set *set, unsigned place)
 {
-    return take(set, buffer_at(set, place));
+    return buffers_take(set, buffer_at(set, place));
 }
 
 void abtioi_set_put(struct buffer_set *set, void *buf)
@@ -199,7 +199,7 @@ void *abtioi_buffers_take(struct abtio_buffers *pool)
     else if (set->num_fresh < pool->num)
         buffer = buffer_at(set, set->num_fresh++);
     if (buffer)
-        buf = take(set, buffer);
+        buf = buffers_take(set, buffer);
     pthread_mutex_unlock(&pool->lock);
     return buf;
 }
@@ -237,7 +237,7 @@ static struct source *take_all_put_off(struct buffer_set *set)
 }
 
 /* The lock is held. */
-static void ask(struct buffer_set *set)
+static void buffers_ask(struct buffer_set *set)
 {
     abtioi_assert(abtioi_is_held(&set->pool->lock) && set->lane);
     if (set->asked)
@@ -261,7 +261,7 @@ int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
         if (!set->lane)
             list = take_all_put_off(set);
         else if (set->first_put_off)
-            ask(set);
+            buffers_ask(set);
     }
     abtioi_source_try_again(&buffers->lock, list, NULL);
     return is_out ? 0 : -EINVAL;
@@ -367,7 +367,7 @@ int abtio_buffers_free(abtio_buffers **buffers)
     for (struct buffer_set *set = pool->sets, *next; set; set = next) {
         next = set->next;
         if (set->lane)
-            ask(set);
+            buffers_ask(set);
         else if (!set->asked)
             set_free(set);
     }

@@ -18,7 +18,7 @@ static struct abtio_receiver *receiver_of(struct source *source)
     return (struct abtio_receiver *)source;
 }
 
-static bool prepare(struct source *source, struct lane **lane)
+static bool receiver_prepare(struct source *source, struct lane **lane)
 {
     struct abtio_receiver *receiver = receiver_of(source);
 
@@ -30,14 +30,14 @@ static bool prepare(struct source *source, struct lane **lane)
     return false;
 }
 
-static void forget(struct source *source)
+static void receiver_forget(struct source *source)
 {
     abtioi_assert(receiver_of(source)->set);
     abtioi_set_forget(receiver_of(source)->set, source);
 }
 
 /* An empty one is of no use to anybody. */
-static void *take(struct source *source, unsigned place, int value)
+static void *receiver_take(struct source *source, unsigned place, int value)
 {
     struct buffer_set *set = receiver_of(source)->set;
     void *buf = abtioi_set_take(set, place);
@@ -48,7 +48,7 @@ static void *take(struct source *source, unsigned place, int value)
     return NULL;
 }
 
-static struct result *keep(struct source *source, int value, void *buf)
+static struct result *receiver_keep(struct source *source, int value, void *buf)
 {
     struct result *kept = buf ? &buffer_of(buf)->result : &receiver_of(source)->end;
 
@@ -58,7 +58,7 @@ static struct result *keep(struct source *source, int value, void *buf)
     return kept;
 }
 
-static void discard(struct source *source, struct result *result)
+static void receiver_discard(struct source *source, struct result *result)
 {
     if (result->buf)
         abtio_buffers_give_back(receiver_of(source)->pool, result->buf);
@@ -77,11 +77,11 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
 {
     static const struct source_kind kind = {.many = CODE_recv_many,
                                             .one = CODE_recv_one,
-                                            .prepare = prepare,
-                                            .forget = forget,
-                                            .take = take,
-                                            .keep = keep,
-                                            .discard = discard};
+                                            .prepare = receiver_prepare,
+                                            .forget = receiver_forget,
+                                            .take = receiver_take,
+                                            .keep = receiver_keep,
+                                            .discard = receiver_discard};
 
     if (!abtioi_is_begun())
         return -ENOTCONN;

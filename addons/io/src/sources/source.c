@@ -102,7 +102,7 @@ static abtio_op *put_result(struct source *source, int value, void *buf)
 /* ---- The operation --------------------------------------------------------------------------------------------- */
 
 /* Sets it up for a lane, or for the helpers with NULL. False: it is put off. The lock is held. */
-static bool arm(struct source *source, struct lane *lane)
+static bool source_arm(struct source *source, struct lane *lane)
 {
     abtio_op *op = &source->op;
 
@@ -124,7 +124,7 @@ static bool arm(struct source *source, struct lane *lane)
 }
 
 /* Starts it. A lane is that of the calling stream. The lock is not held. */
-static void start(abtio_op *op)
+static void source_start(abtio_op *op)
 {
     if (op->lane)
         abtioi_lane_start(op);
@@ -185,13 +185,13 @@ void abtioi_source_end(abtio_op *op, ssize_t result)
     if (is_result(source, result))
         waiter = put_result(source, (int)result, buf);
     source->armed = source->stopping = false;
-    bool freeing = source->freeing, again = source->first && !freeing && arm(source, lane);
+    bool freeing = source->freeing, again = source->first && !freeing && source_arm(source, lane);
     pthread_mutex_unlock(source->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
     tell_all(refused, result == -EAGAIN ? -EAGAIN : -ECANCELED);
     if (again)
-        start(op);
+        source_start(op);
     if (freeing) {
         ABT_eventual_set(op_eventual(op), NULL, 0);
         abtioi_native_wake();
@@ -212,7 +212,7 @@ void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct 
         if (!abtioi_is_begun()) {
             *source->last = refused;
             refused = pop_all_waiters(source);
-        } else if (source->first && arm(source, lane)) {
+        } else if (source->first && source_arm(source, lane)) {
             source->op.later = NULL;
             *last = &source->op;
             last = &source->op.later;
@@ -223,7 +223,7 @@ void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct 
     while (first) {
         abtio_op *op = first;
         first = op->later;
-        start(op);
+        source_start(op);
     }
 }
 
@@ -267,10 +267,10 @@ static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *resul
         *result = take_result(source, waiter);
     else
         push_waiter(source, waiter);
-    starts = starts && arm(source, lane);
+    starts = starts && source_arm(source, lane);
     pthread_mutex_unlock(source->lock);
     if (starts)
-        start(&source->op);
+        source_start(&source->op);
     return found;
 }
 

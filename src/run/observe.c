@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/told.h"
+#include "run/observe.h"
 
 #include <pthread.h>
 #include "os/clock.h"
@@ -9,25 +9,25 @@
 #include "run/sched.h"
 #include "run/switch.h"
 
-_Atomic(bool) abti_watched;
+_Atomic(bool) abti_observe_on;
 
 /* One thread at a time changes the mode, and waits for the others to take it over. No unit switches with it. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- The mode --- */
 
-void abti_told_look(abti_es *es)
+void abti_observe_look(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     /* acquire: pairs with abti_es_notify, so that the mode is looked at after the request is taken back */
     abti_fetch_and_acq_rel(&es->requests, ~(uint32_t)ABTI_ES_REQ_TELL);
     abti_spin_lock(&abti_rt.lock);
-    bool told = abti_rt.told;
-    abti_store_relaxed(&es->told, told); /* relaxed: others look under the lock */
+    bool told = abti_rt.observed;
+    abti_store_relaxed(&es->observed, told); /* relaxed: others look under the lock */
     abti_spin_unlock(&abti_rt.lock);
     abti_cache_close(&es->units, told);
     abti_es_set_dsched(es, es->dsched);
-    abti_exceptions_watch(es);
+    abti_switch_choose(es);
     if (told)
         abti_budget_exhaust(es); /* so that a loop over tasklets ends, too, if the caller is one of them */
 }
@@ -36,9 +36,9 @@ void abti_told_look(abti_es *es)
 static void set_mode(bool told)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
-    abti_rt.told = told;
-    /* relaxed: see abti_is_watched */
-    abti_store_relaxed(&abti_watched, told || abti_annotate_on || abti_rt.config.watch_waits);
+    abti_rt.observed = told;
+    /* relaxed: see abti_observe_is_on */
+    abti_store_relaxed(&abti_observe_on, told || abti_annotate_on || abti_rt.config.watch_waits);
     /* relaxed: rt.lock is held */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
@@ -51,7 +51,7 @@ static bool all_have_looked(void)
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && all; es = es->next)
         /* acquire: pairs with the release in es_thread (stream/xstream.c); relaxed: the lock is held */
-        all = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED || abti_load_relaxed(&es->told);
+        all = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED || abti_load_relaxed(&es->observed);
     abti_spin_unlock(&abti_rt.lock);
     return all;
 }
@@ -60,27 +60,27 @@ static void change_mode(bool told)
 {
     enum { PATIENCE_NS = 500000000 };
     abti_spin_lock(&abti_rt.lock);
-    bool changes = abti_rt.told != told;
+    bool changes = abti_rt.observed != told;
     if (changes)
         set_mode(told);
     for (abti_es *es = abti_rt.xstreams; es && changes; es = es->next)
         abti_es_notify(es, ABTI_ES_REQ_TELL);
     abti_spin_unlock(&abti_rt.lock);
     if (abti_es_self)
-        abti_told_look(abti_es_self);
+        abti_observe_look(abti_es_self);
     uint64_t until = abti_clock_mono_ns() + PATIENCE_NS;
     for (unsigned step = 0; changes && told && !all_have_looked() && abti_clock_mono_ns() < until; step++)
         abti_backoff(step);
 }
 
-void abti_told_listen(enum abti_listener listener, const struct abti_tool *tool)
+void abti_observe_listen(enum abti_listener listener, const struct abti_tool *tool)
 {
     if (abti_tool_is_telling()) { /* locks may be held. The mode, which is on, stays so */
         (void)abti_tool_set(listener, tool);
         return;
     }
     if (abti_es_self && tool)
-        abti_store_relaxed(&abti_es_self->told, true); /* relaxed: as in abti_es_is_told */
+        abti_store_relaxed(&abti_es_self->observed, true); /* relaxed: as in abti_es_is_observed */
     pthread_mutex_lock(&changing);
     if (tool)
         change_mode(true); /* before it is told of the first event, all can tell of those that follow */
@@ -89,7 +89,7 @@ void abti_told_listen(enum abti_listener listener, const struct abti_tool *tool)
     pthread_mutex_unlock(&changing);
 }
 
-void abti_told_reset(void)
+void abti_observe_reset(void)
 {
     abti_spin_lock(&abti_rt.lock);
     set_mode(false);
@@ -106,40 +106,40 @@ static void tell_run(abti_unit *unit, abti_unit *before)
         abti_tool_event_run(es, unit, before);
 }
 
-ABTI_NO_SANITIZE int abti_switch_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_switch_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     tell_run(to, self);
     if (abti_annotate_on)
-        return abti_switch_annotated(self, to, after, arg);
+        return abti_annotate_switch(self, to, after, arg);
     return after ? abti_ctx_switch_after(&self->ctx, to->ctx, after, arg) : abti_ctx_switch(&self->ctx, to->ctx);
 }
 
-ABTI_NO_SANITIZE int abti_start_told(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
+ABTI_NO_SANITIZE int abti_start_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     tell_run(to, self);
     if (abti_annotate_on)
-        return abti_start_annotated(self, to, after, arg);
+        return abti_annotate_start(self, to, after, arg);
     /* relaxed: see abti_ult_entry */
     return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
 }
 
-ABTI_NO_SANITIZE void abti_depart_watched(abti_unit *to)
+ABTI_NO_SANITIZE void abti_depart_observed(abti_unit *to)
 {
     tell_run(to, abti_es_self->before);
     if (abti_annotate_on)
         abti_depart(to->stack);
 }
 
-ABTI_NO_SANITIZE void abti_depart_to_start_watched(abti_unit *to)
+ABTI_NO_SANITIZE void abti_depart_to_start_observed(abti_unit *to)
 {
     tell_run(to, abti_es_self->before);
     if (abti_annotate_on)
         abti_depart_to_start(to->stack);
 }
 
-void abti_told_forget(void)
+void abti_observe_forget(void)
 {
     changing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     /* relaxed: there is no other thread */
-    abti_store_relaxed(&abti_watched, abti_annotate_on || abti_rt.config.watch_waits);
+    abti_store_relaxed(&abti_observe_on, abti_annotate_on || abti_rt.config.watch_waits);
 }
