@@ -113,6 +113,7 @@ abt_sources = \
 	src/pool/user.c \
 	src/pool/wish.c \
 	src/rt/config.c \
+	src/rt/handle.c \
 	src/rt/kvconf.c \
 	src/rt/log.c \
 	src/rt/misspelt.c \

@@ -4,6 +4,7 @@
 #include "api/waiting.h"
 #include "os/annotate.h"
 #include "os/clock.h"
+#include "rt/handle.h"
 #include "sync/cond.h"
 
 #define COND_IS_BAD(h) ABTI_IS_BAD(h, ABT_COND_NULL, ABTI_HANDLE_COND)

@@ -3,6 +3,7 @@
 #include "api/waiting.h"
 #include "os/annotate.h"
 #include "os/clock.h"
+#include "rt/handle.h"
 #include "sync/eventual.h"
 
 #define EVENTUAL_IS_NULL(h) ABTI_IS_NULL(h, ABT_EVENTUAL_NULL)

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "pool/builtin.h"
 #include "pool/member.h"
+#include "rt/handle.h"
 #include "rt/rt.h"
 
 #define ABTI_XSTREAM_IS_NULL(h) ABTI_IS_NULL(h, ABT_XSTREAM_NULL)

@@ -12,6 +12,7 @@
 #include "pool/leftover.h"
 #include "pool/pool_impl.h"
 #include "pool/shortage.h"
+#include "rt/handle.h"
 #include "rt/log.h"
 #include "rt/misspelt.h"
 #include "run/end.h"

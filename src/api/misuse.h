@@ -11,6 +11,7 @@
 
 #include "api/check.h"
 #include "os/annotate.h"
+#include "rt/handle.h"
 #include "unit/ledger.h"
 #include "unit/unit.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "api/misuse.h"
 #include "os/annotate.h"
+#include "rt/handle.h"
 #include "sync/mutex.h"
 
 #define MUTEX_IS_NULL(h) ABTI_IS_NULL(h, ABT_MUTEX_NULL)

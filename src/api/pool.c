@@ -6,6 +6,7 @@
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "pool/pool_impl.h"
+#include "rt/handle.h"
 #include "run/sched.h"
 #include "unit/tool_event.h"
 #include "stream/park.h"

@@ -5,6 +5,7 @@
 #include "api/sched_make.h"
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
+#include "rt/handle.h"
 #include "stream/events.h"
 #include "stream/sched_impl.h"
 #include "stream/sched_picked.h"

@@ -3,6 +3,7 @@
 #include "api/handles.h"
 #include "api/specific.h"
 #include "pool/member.h"
+#include "rt/handle.h"
 #include "run/block.h"
 #include "run/cancel.h"
 #include "run/end.h"

@@ -3,6 +3,7 @@
 #include "api/handles.h"
 #include "api/lone_tasklet.h"
 #include "pool/slot.h"
+#include "rt/handle.h"
 #include "run/join.h"
 #include "run/sched.h"
 

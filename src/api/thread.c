@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "api/lone_tasklet.h"
 #include "pool/slot.h"
+#include "rt/handle.h"
 #include "run/block.h"
 #include "run/row.h"
 #include "run/sched.h"

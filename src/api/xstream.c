@@ -3,6 +3,7 @@
 #include "api/handles.h"
 #include "api/sched_make.h"
 #include "pool/member.h"
+#include "rt/handle.h"
 #include "rt/log.h"
 #include "run/child.h"
 #include "run/sched.h"

@@ -32,8 +32,6 @@ extern void AnnotateIgnoreWritesEnd(const char *file, int line) TOOL_SYMBOL;
 
 bool abti_annotate_on;
 bool abti_annotate_order;
-enum { NULL_HANDLES = 64 }; /* ABTI_NULL_HANDLES */
-uintptr_t abti_handles_below = UINTPTR_MAX;
 const char abti_annotate_ends = 0;
 
 /* What is instrumented itself is seen: to tell more would hide its own mistakes. */
@@ -93,11 +91,6 @@ void abti_annotate_init(void)
     abti_annotate_on =
         __tsan_switch_to_fiber || __sanitizer_start_switch_fiber || watches_races || abti_valgrind_watches_memory();
     abti_annotate_order = tsan_orders || watches_races;
-}
-
-void abti_handles_look(bool all)
-{
-    abti_handles_below = all || abti_annotate_order ? UINTPTR_MAX : NULL_HANDLES;
 }
 
 void abti_annotate_tell_release(const void *address)

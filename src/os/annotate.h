@@ -29,20 +29,6 @@ extern bool abti_annotate_on ABTI_HIDDEN;
  */
 extern bool abti_annotate_order ABTI_HIDDEN;
 
-/*
- * What a handle is compared with: null handles are below. All are while abti_annotate_order, while misuse is looked
- * for, and while the library is down, so that a quick path needs one comparison for all of that.
- */
-extern uintptr_t abti_handles_below ABTI_HIDDEN;
-
-/* All handles are to be looked at, or only null ones, unless abti_annotate_order. */
-void abti_handles_look(bool all);
-
-ABTI_INLINE bool abti_handle_is_slow(const void *handle)
-{
-    return ABTI_UNLIKELY((uintptr_t)handle < abti_handles_below);
-}
-
 /* Looks for the tools. Idempotent. */
 void abti_annotate_init(void);
 

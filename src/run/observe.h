@@ -1,20 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Telling of events as a mode of the running library. While nobody listens, streams take the quick paths, which know
- * nothing of events. An ES that is told has no scheduler that may be asked for the next unit and no fast pool
- * (abti_es_set_dsched), and its cache of descriptors is closed: all quick paths then fail by a test that they make
- * anyway, and the general ones tell of the events. What a quick path has left to the end of a unit, such as its being
- * freed for its joiner, is told at that end.
+ * Who watches, and what that makes slow. While nobody does, streams take the quick paths, which know nothing of events.
  *
- * The mode is one for all (rt.observed). An ES takes it over at its next look at events, the caller's own at once; a
- * new ES when it starts. A caller that begins to listen waits until the running ones have done so, but not for ever:
- * one that does not look at events may keep some of its events to itself until it does.
+ *   flag                       who watches                       what takes its slow path
+ *   es->slow                   any of the next five              every switch, wait and call in place of the ES, by
+ *                                                                abti_switch_is_slow
+ *   es->in_hand                the running unit has C++          as es->slow (unit/exceptions.h)
+ *                              exceptions in hand
+ *   es->hooks                  it has switch hooks               as es->slow (unit/kept.h)
+ *   es->observed               a listener, on this ES            as es->slow, and abti_es_set_dsched: nobody but the
+ *                                                                parent picks, no pool is fast, no descriptor is cached
+ *   abti_annotate_on           a sanitizer or valgrind           as es->slow, and no scheduler has a fast pool
+ *                                                                (abti_sched_alloc)
+ *   rt.config.watch_waits      ABT_WATCH_WAITS, or               as es->slow; no fast pool; mutexes keep their owners
+ *                              ABT_DEADLOCK_CHECK                (abti_mutex_watch_owners)
+ *   abti_observe_on            any listener, tool or watcher     wakes, and leaving a stack at the end of a unit
+ *                              of waits, for all ESs
+ *   rt.observed                a listener, for all ESs           creation (abti_pool_set_quick)
+ *   abti_tool_events           which events a listener wants     each event, on the slow paths only
+ *   abti_annotate_order        TSan or helgrind beside an        creation, all handles, all frees: order is reported at
+ *                              uninstrumented library            each of them
+ *   abti_ledger_on             ABT_CHECK                         creation, all handles, frees
+ *   abti_handles_below         the two above                     functions with a handle (rt/handle.h)
+ *   abti_ult_entry             samples of stack use, or          the begin and end of each ULT (abti_entry_watch); with
+ *                              abti_annotate_order               samples no unit runs in place
+ *
+ * A flag closes the quick paths by a test that they make anyway. What a quick path has left to the end of a unit, such
+ * as its being freed for its joiner, is reported at that end.
+ *
+ * Whether somebody listens is one mode for all (rt.observed). An ES takes it over at its next look at events, the
+ * caller's own at once; a new ES when it starts. A caller that begins to listen waits until the running ones have done
+ * so, but not for ever: one that does not look at events may keep some of its events to itself until it does.
  */
 #ifndef ABTI_RUN_OBSERVE_H
 #define ABTI_RUN_OBSERVE_H
 
+#include "arch/cpu.h"
 #include "rt/self.h"
 #include "rt/tool.h"
+
+/*
+ * Whether the switches of the ES take the slow path: they are observed, or the running unit has something in hand that
+ * has to be kept. abti_switch_choose (unit/exceptions.h) sets es->slow.
+ */
+ABTI_INLINE bool abti_switch_is_slow(const abti_es *es)
+{
+    return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
+}
 
 /*
  * Switches and wakes have somebody to tell: a listener, a sanitizer, valgrind, or those that watch waits, native

@@ -4,6 +4,7 @@
 #define ABTI_RUN_PICKED_H
 
 #include "os/annotate.h"
+#include "rt/handle.h"
 #include "run/sched.h"
 
 /* The definition, behind an ABTX_sched_def. pick is required; the others are NULL where absent. */

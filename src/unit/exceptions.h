@@ -8,10 +8,10 @@
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
  * to a word that is 0 until a library is loaded.
  *
- * Switches that are watched take a slow form, too: those that tell of events (run/observe.h), or a sanitizer or
- * valgrind, those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept (abti_wait_for). So that the
- * quick ones ask only once, es->slow is es->in_hand while there is none of these, and else leads to a word that is
- * never 0.
+ * Switches that are watched take a slow form, too: those that tell of events (run/observe.h, which has the list), or a
+ * sanitizer or valgrind, those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept
+ * (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while there is none of these, and else
+ * leads to a word that is never 0.
  */
 #ifndef ABTI_UNIT_EXCEPTIONS_H
 #define ABTI_UNIT_EXCEPTIONS_H
@@ -24,12 +24,6 @@
 ABTI_INLINE bool abti_has_exceptions(const abti_es *es)
 {
     return ABTI_UNLIKELY(abti_cpu_is_any_set(es->in_hand));
-}
-
-/* It may have exceptions in hand, or its switches or waits are watched. */
-ABTI_INLINE bool abti_switch_is_slow(const abti_es *es)
-{
-    return ABTI_UNLIKELY(abti_cpu_is_any_set(es->slow));
 }
 
 /* For the ES itself, after each change of es->observed or es->hooks: whether its switches take the slow form. */
