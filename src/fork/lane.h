@@ -10,7 +10,7 @@
  * from the split on, is the top.
  *
  * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow way and
- * publishes half of what is private. No request is lost: see abti_lane_set_limit.
+ * publishes half of what is private. No request is lost: see set_limit (fork/lane.c).
  *
  * A stolen task's `state` is 0 until it has ended or its forker waits; then it is DONE, or the forker: its unit, or, in
  * a blocking region, the place where its native thread sleeps, with NATIVE. Both are set by one exchange, so that each

@@ -267,7 +267,7 @@ void abti_source_wake_one(ABTX_source source)
 
 /* --- Attaching --- */
 
-/* Returns the link to the attachment in the list of the ES, or where a new one would hang, with the lock held. */
+/* Returns the attachment of the ES to the source, or NULL, with the lock held. */
 static struct abti_attachment *find_attachment(abti_es *es, ABTX_source source)
 {
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));

@@ -223,19 +223,20 @@ bool abti_waiter_give_up(struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&w->claim) == ABTI_CLAIM_OPEN || abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN);
     uint32_t open = ABTI_CLAIM_OPEN;
-    /* acquire and release: of no use, as the word decides only which thread ends the wait; `word` orders the rest */
-    /* acquire and release: pair with abti_waiter_claim_slow: one of the two ends the wait */
+    /*
+     * acquire and release: of no use, as the word decides only which thread ends the wait, this one or that in
+     * abti_waiter_claim_slow; `word` orders the rest
+     */
     return abti_cas_acq_rel(&w->claim, &open, ABTI_CLAIM_OVER);
 }
 
 struct abti_waiter *abti_waiter_claim_slow(struct abti_waiter *w)
 {
-    /* relaxed: as in abti_waiter_claim. acquire and release: of no use, as in abti_waiter_give_up */
     /* relaxed: it is a branch from the beginning, or never */
     bool branch = abti_load_relaxed(&w->claim) == ABTI_CLAIM_BRANCH;
     struct abti_waiter *trunk = branch ? ABTI_CONTAINER_OF(w, struct abti_branch, base)->trunk : w;
     uint32_t open = ABTI_CLAIM_OPEN;
-    /* acquire and release: pair with abti_waiter_give_up, or with this of another branch */
+    /* acquire and release: of no use, as in abti_waiter_give_up; another branch may claim the trunk, too */
     if (!abti_cas_acq_rel(&trunk->claim, &open, ABTI_CLAIM_TAKEN))
         return NULL;
     trunk->prev = w;
@@ -284,9 +285,8 @@ static struct abti_crowd *wake_waiter(struct abti_waiter *w)
     const void *object = w->object;
     /*
      * release: pairs with the acquires in abti_native_is_woken and after_await. acquire: pairs with the releases in
-     * after_await, abti_native_wait and sleep_in_crowd.
+     * abti_native_wait, sleep_in_crowd and after_await, whose saved context is resumed
      */
-    /* release: pairs with abti_native_is_woken; acquire: pairs with after_await, whose saved context is resumed */
     uint32_t was = abti_exchange_acq_rel(&w->word, ABTI_WOKEN);
     if (was == ABTI_IN_CROWD)
         return abti_crowd_of(object);

@@ -61,7 +61,7 @@ enum {
 
 struct ABT_thread_opaque {
     abti_unit *next;      /* link of the list that holds it: a pool, a free list. Blocked: see abti_unit_wait_for */
-    void (*func)(void *); /* NULL: the descriptor is free, or the unit is one of a kind, see abti_unit_is_live */
+    void (*func)(void *); /* NULL: the descriptor is free, or the unit is one of a kind, such as a main unit */
     void *arg;
     abti_pool *pool;          /* the associated pool. It is written by the creator and by the stream that runs or has
                                  popped the unit. Others ask abti_unit_last_pool */

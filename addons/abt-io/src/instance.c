@@ -86,7 +86,7 @@ struct abt_io_op *abt_ioi_op_enter(struct abt_io_instance *instance, struct abt_
         return NULL;
     }
     instance_lock(&instance->lock);
-    atomic_store_explicit(&op->instance, instance, memory_order_relaxed); /* nobody has the handle yet */
+    atomic_store_explicit(&op->instance, instance, memory_order_relaxed); /* relaxed: nobody has the handle yet */
     op->next = instance->first;
     op->link = &instance->first;
     if (op->next)
@@ -107,18 +107,19 @@ static void leave_locked(struct abt_io_op *op)
     *op->link = op->next;
     if (op->next)
         op->next->link = op->link;
-    atomic_store_explicit(&op->instance, NULL, memory_order_release); /* pairs with abt_io_op_wait's acquire */
+    /* release: pairs with the acquire in abt_io_op_wait */
+    atomic_store_explicit(&op->instance, NULL, memory_order_release);
 }
 
 int abt_io_op_wait(abt_io_op_t *op)
 {
     abtio_op_wait(op->handle);
-    struct abt_io_instance *instance =
-        atomic_load_explicit(&op->instance, memory_order_acquire); /* with leave_locked */
+    /* acquire: pairs with the release in leave_locked */
+    struct abt_io_instance *instance = atomic_load_explicit(&op->instance, memory_order_acquire);
     if (!instance)
         return 0;
     instance_lock(&instance->lock);
-    if (atomic_load_explicit(&op->instance, memory_order_relaxed)) /* it changes under the lock */
+    if (atomic_load_explicit(&op->instance, memory_order_relaxed)) /* relaxed: it changes under the lock */
         leave_locked(op);
     instance_unlock(&instance->lock);
     return 0;
@@ -133,6 +134,7 @@ void abt_io_op_free(abt_io_op_t *op)
 
 size_t abt_io_get_pending_op_count(abt_io_instance_id instance)
 {
+    /* relaxed: the number of some moment */
     size_t count = atomic_load_explicit(&instance->blocking, memory_order_relaxed);
     instance_lock(&instance->lock);
     for (struct abt_io_op *op = instance->first, *next; op; op = next) {

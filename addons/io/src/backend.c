@@ -244,7 +244,7 @@ void abtioi_cancel(abtio_op *op)
     abtioi_assert(op->shared || op->code == CODE_waiter);
     /* relaxed: the exchange of the phase hands it over */
     atomic_compare_exchange_strong_explicit(&op->ended, &none, -ECANCELED, memory_order_relaxed, memory_order_relaxed);
-    /* acq_rel: pairs with those in lane.c */
+    /* acq_rel: pairs with leave_way (addons/io/src/lane.c) */
     if (atomic_compare_exchange_strong_explicit(&op->phase, &phase, LANE_ASKED, memory_order_acq_rel,
                                                 memory_order_acquire))
         abtioi_lane_cancel(op);

@@ -263,7 +263,8 @@ static void lane_reap(struct lane *lane)
  */
 void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 {
-    atomic_fetch_add(&lane->cancelling, 1); /* seq_cst: before the push, after which the lane may come to its end */
+    atomic_fetch_add(&lane->cancelling,
+                     1); /* seq_cst: of no use beyond the push, before which it comes: after that the lane may end */
     op->next = atomic_load_explicit(&lane->to_cancel, memory_order_relaxed); /* relaxed: the exchange checks it */
     /* release: pairs with the acquire in take_cancels */
     while (!atomic_compare_exchange_weak_explicit(&lane->to_cancel, &op->next, op, memory_order_release,
@@ -582,7 +583,7 @@ int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
     if (code < 0)
         return code;
     lanes.entries = entries;
-    atomic_store(&lanes.ending, false); /* seq_cst: as good as any */
+    atomic_store(&lanes.ending, false); /* seq_cst: of no use, but it costs nothing here */
     if (ABTX_driver_create(&ops, NULL, &lanes.driver) == ABT_SUCCESS)
         return 0;
     snprintf(reason, size, "no driver can be made");
@@ -592,7 +593,7 @@ int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
 void abtioi_lanes_end(void)
 {
     abtioi_assert(lanes.driver);
-    atomic_store(&lanes.ending, true); /* seq_cst: as good as any */
+    atomic_store(&lanes.ending, true); /* seq_cst: of no use, but it costs nothing here */
     ABTX_driver_free(&lanes.driver);
 }
 

@@ -30,7 +30,7 @@ void abtioi_native_wait(int (*look)(void *arg), void *arg)
     const struct timespec most = {.tv_nsec = 1000000};
 
     abtioi_assert(look);
-    atomic_fetch_add(&sleepers, 1); /* seq_cst: before the look, as well as can be */
+    atomic_fetch_add(&sleepers, 1); /* seq_cst: before the look; abtioi_native_wake reads it without order, see above */
     for (;;) {
         unsigned seen = atomic_load(&delivered); /* seq_cst: before the look, with abtioi_native_wake */
         if (look(arg))
