@@ -13,14 +13,14 @@
 #include "sync/xbarrier.h"
 #include "unit/held.h"
 
-enum { TEXT = ABTI_MISUSE_TEXT, PROBLEM = TEXT + 64 };
+enum { SYNC_TEXT = ABTI_MISUSE_TEXT, PROBLEM = SYNC_TEXT + 64 };
 
 /* --- Objects that go --- */
 
 /* Says who waits in the queue; "": nobody. The queue's lock is held. */
 static void spell_waiters(char text[PROBLEM], const struct abti_waitq *q)
 {
-    char waiter[TEXT];
+    char waiter[SYNC_TEXT];
     struct abti_waiter *w = q->head;
     if (!w)
         return;
@@ -44,7 +44,7 @@ static bool is_locked(ABT_mutex mutex)
 
 static void find_use_of_mutex(char text[PROBLEM], ABT_mutex mutex)
 {
-    char owner[TEXT];
+    char owner[SYNC_TEXT];
     const void *unit = abti_mutex_owner(mutex);
     if (is_locked(mutex) && unit) {
         abti_misuse_spell_owner(owner, unit);
@@ -61,7 +61,7 @@ static void find_use_of_mutex(char text[PROBLEM], ABT_mutex mutex)
 /* Says who has locked it; "": nobody has. */
 static void spell_inside(char text[PROBLEM], ABT_rwlock rwlock)
 {
-    char writer[TEXT];
+    char writer[SYNC_TEXT];
     abti_spin_lock(&rwlock->lock);
     const void *unit = abti_load_relaxed(&rwlock->writer); /* relaxed: the lock is held */
     uint32_t readers = rwlock->readers;
@@ -148,7 +148,7 @@ static bool has_owner_ended(ABT_mutex mutex, const void *owner)
 
 bool abti_misuse_of_lock(ABT_mutex mutex, const char *function)
 {
-    char problem[PROBLEM], text[TEXT];
+    char problem[PROBLEM], text[SYNC_TEXT];
     if (abti_misuse_is_stale(mutex, ABTI_HANDLE_MUTEX, function))
         return true;
     const void *owner = is_locked(mutex) && !abti_mutex_is_recursive(mutex) ? abti_mutex_owner(mutex) : NULL;
@@ -166,7 +166,7 @@ bool abti_misuse_of_lock(ABT_mutex mutex, const char *function)
 
 bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function)
 {
-    char problem[PROBLEM], owner[TEXT];
+    char problem[PROBLEM], owner[SYNC_TEXT];
     if (abti_misuse_is_stale(mutex, ABTI_HANDLE_MUTEX, function))
         return true;
     if (!is_locked(mutex)) {

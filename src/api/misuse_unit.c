@@ -5,7 +5,7 @@
 #include "api/misuse.h"
 #include "pool/blocked.h"
 
-enum { TEXT = ABTI_MISUSE_TEXT };
+enum { UNIT_TEXT = ABTI_MISUSE_TEXT };
 
 bool abti_misuse_of_join(abti_es *es, abti_unit *unit, const char *function)
 {
@@ -30,7 +30,7 @@ bool abti_misuse_of_join(abti_es *es, abti_unit *unit, const char *function)
 
 bool abti_misuse_of_pool(abti_pool *pool, const char *function)
 {
-    char problem[TEXT];
+    char problem[UNIT_TEXT];
     int scheds = abti_load_relaxed(&pool->num_scheds); /* relaxed: others that use it meanwhile are the mistake */
     if (scheds > 0)
         snprintf(problem, sizeof(problem), "is used by %d scheduler%s", scheds, scheds == 1 ? "" : "s");
@@ -76,7 +76,7 @@ static abti_pool *pool_with(abti_unit *unit)
 
 bool abti_misuse_of_target(abti_unit *unit, bool resumed, const char *function)
 {
-    char problem[TEXT] = "";
+    char problem[UNIT_TEXT] = "";
     if (abti_misuse_is_stale(unit, ABTI_HANDLE_UNIT, function))
         return true;
     ABT_thread_state state = abti_unit_state(unit);
@@ -109,7 +109,7 @@ bool abti_misuse_of_revive(abti_unit *unit, const char *function)
 
 bool abti_misuse_of_attr(ABT_thread_attr attr, const char *function)
 {
-    char problem[TEXT + 64], user[TEXT];
+    char problem[UNIT_TEXT + 64], user[UNIT_TEXT];
     if (abti_misuse_is_stale(attr, ABTI_HANDLE_THREAD_ATTR, function))
         return true;
     const void *unit = attr->stackaddr ? abti_ledger_stack_user(attr->stackaddr, attr->stacksize) : NULL;

@@ -3,7 +3,7 @@
 #include "api/misuse.h"
 #include "rt/kvconf.h"
 
-#define CONFIG_IS_BAD(h) ABTI_IS_BAD(h, ABT_POOL_CONFIG_NULL, ABTI_HANDLE_POOL_CONFIG)
+#define POOL_CONFIG_IS_BAD(h) ABTI_IS_BAD(h, ABT_POOL_CONFIG_NULL, ABTI_HANDLE_POOL_CONFIG)
 
 const ABT_pool_config_var ABT_pool_config_automatic = {ABTI_POOL_CONFIG_AUTOMATIC, ABT_POOL_CONFIG_INT};
 
@@ -21,7 +21,7 @@ int ABT_pool_config_create(ABT_pool_config *config)
 
 int ABT_pool_config_free(ABT_pool_config *config)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(*config)))
+    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(*config)))
         return abti_error(ABT_ERR_INV_POOL_CONFIG);
     abti_kvconf_fini(&(*config)->conf);
     abti_ledger_free(*config);
@@ -31,14 +31,14 @@ int ABT_pool_config_free(ABT_pool_config *config)
 
 int ABT_pool_config_set(ABT_pool_config config, int key, ABT_pool_config_type type, const void *val)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(config)))
+    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(config)))
         return abti_error(ABT_ERR_INV_POOL_CONFIG);
     return abti_error(abti_kvconf_set(&config->conf, key, (int)type, val));
 }
 
 int ABT_pool_config_get(ABT_pool_config config, int key, ABT_pool_config_type *p_type, void *val)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(config)))
+    if (ABTI_REFUSE(POOL_CONFIG_IS_BAD(config)))
         return abti_error(ABT_ERR_INV_POOL_CONFIG);
     int type;
     int code = abti_kvconf_get(&config->conf, key, &type, val);

@@ -4,7 +4,7 @@
 #include "api/misuse.h"
 #include "rt/kvconf.h"
 
-#define CONFIG_IS_BAD(h) ABTI_IS_BAD(h, ABT_SCHED_CONFIG_NULL, ABTI_HANDLE_SCHED_CONFIG)
+#define SCHED_CONFIG_IS_BAD(h) ABTI_IS_BAD(h, ABT_SCHED_CONFIG_NULL, ABTI_HANDLE_SCHED_CONFIG)
 
 ABT_sched_config_var ABT_sched_config_var_end = {ABTI_SCHED_CONFIG_END, ABT_SCHED_CONFIG_INT};
 ABT_sched_config_var ABT_sched_config_access = {ABTI_SCHED_CONFIG_ACCESS, ABT_SCHED_CONFIG_INT};
@@ -57,7 +57,7 @@ int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...)
 {
     va_list args;
 
-    if (ABTI_REFUSE(CONFIG_IS_BAD(config)))
+    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
     va_start(args, num_vars);
     for (int idx = 0; idx < num_vars; idx++) {
@@ -72,7 +72,7 @@ int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...)
 
 int ABT_sched_config_free(ABT_sched_config *config)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(*config)))
+    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(*config)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
     abti_kvconf_fini(&(*config)->conf);
     abti_ledger_free(*config);
@@ -82,14 +82,14 @@ int ABT_sched_config_free(ABT_sched_config *config)
 
 int ABT_sched_config_set(ABT_sched_config config, int idx, ABT_sched_config_type type, const void *val)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(config)))
+    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
     return abti_error(abti_kvconf_set(&config->conf, idx, (int)type, val));
 }
 
 int ABT_sched_config_get(ABT_sched_config config, int idx, ABT_sched_config_type *p_type, void *val)
 {
-    if (ABTI_REFUSE(CONFIG_IS_BAD(config)))
+    if (ABTI_REFUSE(SCHED_CONFIG_IS_BAD(config)))
         return abti_error(ABT_ERR_INV_SCHED_CONFIG);
     int type;
     int code = abti_kvconf_get(&config->conf, idx, &type, val);

@@ -81,7 +81,7 @@ static struct sigaction handler_for(const struct sigaction *old)
     return action;
 }
 
-static bool is_ours(const struct sigaction *action)
+static bool fault_is_ours(const struct sigaction *action)
 {
     return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_fault;
 }
@@ -94,7 +94,7 @@ static bool is_ours(const struct sigaction *action)
 static void fault_watch(struct watched *w)
 {
     struct sigaction now;
-    if (sigaction(w->sig, NULL, &now) != 0 || is_ours(&now) || (w->below && is_function(&now)))
+    if (sigaction(w->sig, NULL, &now) != 0 || fault_is_ours(&now) || (w->below && is_function(&now)))
         return;
     struct sigaction action = handler_for(&now);
     w->before = now;
@@ -107,7 +107,7 @@ static void fault_unwatch(struct watched *w)
     struct sigaction now;
     if (sigaction(w->sig, NULL, &now) != 0)
         return;
-    w->below = !is_ours(&now);
+    w->below = !fault_is_ours(&now);
     if (w->below)
         return;
     struct sigaction old = w->before;

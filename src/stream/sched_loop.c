@@ -52,7 +52,7 @@ static const void *loop_glance(abti_sched *sched)
  * Whether an ES that has found nothing to pick may take what it sees when it looks again. As long as it sees something
  * it goes on here, since between two calls there may be pollers, which would hold up what it is going to take.
  */
-static bool may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
+static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2) || sched->picked)
         return true; /* where a function of the user's looks is not known here */
@@ -296,7 +296,7 @@ static void loop(abti_sched *sched)
     for (unsigned looks = 0;;) {
         abti_es *es = abti_es_self;
         abti_assert(es && es->cur);
-        bool takes = looks == 0 || abti_source_is_to_ask(es) || may_take(&courtesy, es, sched);
+        bool takes = looks == 0 || abti_source_is_to_ask(es) || loop_may_take(&courtesy, es, sched);
         bool ran = takes && run_units(es, sched, es->cur);
         es = abti_es_self;
         abti_es_check_events(es, sched);

@@ -177,7 +177,7 @@ static enum abti_capture capture_now(const abti_unit *unit, struct abti_calls *c
     return ABTI_CAPTURED;
 }
 
-static bool is_ours(const struct sigaction *now)
+static bool capture_is_ours(const struct sigaction *now)
 {
     return now->sa_flags & SA_SIGINFO && now->sa_sigaction == on_capture_signal;
 }
@@ -185,7 +185,7 @@ static bool is_ours(const struct sigaction *now)
 static bool is_capture_installed(void)
 {
     struct sigaction now;
-    return sigaction(SIGURG, NULL, &now) == 0 && is_ours(&now);
+    return sigaction(SIGURG, NULL, &now) == 0 && capture_is_ours(&now);
 }
 
 static void install_capture(void)
@@ -212,7 +212,7 @@ enum abti_capture abti_capture_unit(const abti_unit *unit, struct abti_calls *ca
 void abti_capture_look_behind(int sig, struct sigaction *now)
 {
     pthread_mutex_lock(&capture.turn);
-    if (sig == SIGURG && is_ours(now))
+    if (sig == SIGURG && capture_is_ours(now))
         *now = capture.before;
     pthread_mutex_unlock(&capture.turn);
 }
