@@ -21,7 +21,7 @@ ABTI_INLINE bool take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
 /* The same for a shared pool. */
 static ABTI_NOINLINE bool take_shared(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
-    /* A glance comes first. */
+    /* A racy read comes first. */
     if (abti_ring_size(&front->ring) + abti_queue_size(&front->queue) != 1)
         return false;
     bool biased = !abti_pool_is_asked(front) && abti_bias_enter(&front->lock, es->bias);
@@ -39,7 +39,7 @@ static ABTI_NOINLINE bool take_shared(abti_es *es, abti_pool *front, abti_unit *
 
 /*
  * Whether the running unit is a ULT that may leave at once, under a main scheduler that would run the tasklet next: no
- * user's function picks. What else there is about them is the general functions'. relaxed: it is a glance.
+ * user's function picks. What else there is about them is the general functions'. relaxed: a racy read.
  */
 ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
 {

@@ -15,7 +15,7 @@
 #include "unit/ledger.h"
 #include "unit/unit.h"
 
-/* Room for what is told of one object. */
+/* Room for what is said of one object. */
 enum { ABTI_MISUSE_TEXT = 256 };
 
 /* These look, and tell: true when there is something wrong. None is called for null handles. */
@@ -26,7 +26,7 @@ bool abti_misuse_is_stale(const void *handle, enum abti_handle_kind kind, const 
 bool abti_misuse_of_join(abti_es *es, abti_unit *unit, const char *function) ABTI_COLD;
 /* A pool that goes has units or schedulers. */
 bool abti_misuse_of_pool(abti_pool *pool, const char *function) ABTI_COLD;
-/* The unit, which is to run or to be pushed, has ended, runs, is blocked, or stands in a pool. One that is to be
+/* The unit, which is to run or to be pushed, has ended, runs, is blocked, or is queued in a pool. One that is to be
  * resumed is not blocked. */
 bool abti_misuse_of_target(abti_unit *unit, bool resumed, const char *function) ABTI_COLD;
 /* The attribute has gone, or a ULT that has not ended has its stack. */

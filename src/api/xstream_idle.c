@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_*: sleeping for user-defined schedulers, event loops of the user's, pollers. */
+/* ABTX_*: sleeping for user-defined schedulers, user-defined event loops, pollers. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

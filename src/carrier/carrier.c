@@ -118,7 +118,7 @@ struct carriers {
 
 static void give_after(void *arg)
 {
-    struct carriers carriers = *(struct carriers *)arg; /* it lies on the stack that goes with the stream */
+    struct carriers carriers = *(struct carriers *)arg; /* it is stored on the stack that goes with the stream */
     abti_carrier_give(carriers.from, carriers.to);
 }
 

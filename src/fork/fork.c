@@ -65,7 +65,8 @@ static struct abti_lane *take_kept(abti_es *es)
 
 static void put_kept(void *lane)
 {
-    abti_store_relaxed(&((struct abti_lane *)lane)->in_use, false); /* relaxed: who has seen it true asks in vain */
+    abti_store_relaxed(&((struct abti_lane *)lane)->in_use,
+                       false); /* relaxed: who has seen it true asks without success */
     abti_team_put_lane(lane);
 }
 

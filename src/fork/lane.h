@@ -106,7 +106,7 @@ struct abtx_task *abti_lane_steal(struct abti_lane *lane);
 
 ABTI_INLINE bool abti_lane_has_public(struct abti_lane *lane)
 {
-    uint64_t part = abti_load_relaxed(&lane->public_part); /* relaxed: it is a glance */
+    uint64_t part = abti_load_relaxed(&lane->public_part); /* relaxed: a racy read */
     return abti_lane_tail(part) < abti_lane_split(part);
 }
 

@@ -321,7 +321,7 @@ bool abti_is_in_callee(abti_es *es)
 /*
  * Waits until the driver's end has returned on another ES. A ULT lets others of its ES run meanwhile; in any case what
  * is asked of the drivers here is done, so that two streams may detach something from each other at the same time. The
- * ULT does not end before: `gone` lies on its stack.
+ * ULT does not end before: `gone` is stored on its stack.
  */
 static void await_end(_Atomic(uint32_t) *gone)
 {

@@ -133,7 +133,7 @@ bool abti_idle_cancel(abti_es *es)
 
 bool abti_idle_has_calls(abti_es *es)
 {
-    /* relaxed: it is a glance */
+    /* relaxed: a racy read */
     return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->idle->sources) || es->idle->waits ||
            abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
 }
@@ -141,7 +141,7 @@ bool abti_idle_has_calls(abti_es *es)
 bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll)
 {
     struct abti_idle *idle = es->idle;
-    /* relaxed: it is a glance, and the lock is held below */
+    /* relaxed: a racy read, and the lock is held below */
     abti_spin_lock(&idle->lock);
     bool has = abti_load_relaxed(&idle->hook) || abti_load_relaxed(&idle->sources);
     for (struct abti_callee *c = idle->callees; c && !has; c = c->next)

@@ -60,7 +60,7 @@ struct abti_idle {
     struct abti_relook relook; /* the ES's */
 
     /* The hook. */
-    _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Glanced at */
+    _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Read without the lock */
     void *hook_arg;                  /* lock */
     uint32_t settings;               /* lock: how often the hook was set */
     _Atomic(uint32_t) in_hook;       /* the ES stores it (not 0, under the lock): it is going to call the hook of this
@@ -78,13 +78,13 @@ struct abti_idle {
     struct abti_callee *called;   /* lock: which the ES calls now. The ES alone stores it */
     struct abti_callee *waits;    /* lock: the first driver that is on and has a wait. The ES alone stores it */
     _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
-    _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Glanced at */
+    _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Read without the lock */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
     unsigned brief_sleeps;        /* the ES's: sleeps that were to end at once */
     bool tells_sleep;             /* the ES's: there is a driver to be told that the ES is about to sleep */
     bool polled;                  /* the ES's: somebody was called at the last event check */
     bool leads;                   /* the ES's: it is the leader of a driver */
-    _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Glanced at */
+    _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Read without the lock */
     void *data[ABTX_MAX_DRIVERS]; /* the ES's: of the drivers that are on, by their index */
 
     /* How long the ES looks before it sleeps. */
@@ -93,8 +93,8 @@ struct abti_idle {
 
     /* The sources, see stream/source.h. */
     struct abti_spin sources_lock;
-    _Atomic(struct abti_attachment *) sources; /* sources_lock. Glanced at */
-    bool in_vain;                              /* the ES's: it has asked in vain and run nothing since */
+    _Atomic(struct abti_attachment *) sources; /* sources_lock. Read without the lock */
+    bool in_vain;                              /* the ES's: it has got nothing and run nothing since */
     struct abti_thief thief;                   /* the ES's: what it has learnt of what it was given */
 };
 

@@ -2,7 +2,7 @@
 /*
  * When an ES that sleeps looks again at what nobody tells it about: units that come to a user-defined pool without a
  * push of ours, and, when it has been told to stop, units blocked out of its pools that end elsewhere. For the former
- * it looks more and more seldom while there are none.
+ * it looks less and less often while there are none.
  */
 #ifndef ABTI_IDLE_RELOOK_H
 #define ABTI_IDLE_RELOOK_H

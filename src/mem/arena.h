@@ -65,9 +65,9 @@ bool abti_arena_can_grow(const struct abti_arena_spec *spec);
 bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run) ABTI_MUST_CHECK;
 
 /*
- * For walks over all slots: the first word of slots, of which some are not nobody's, that begins behind `after`, an
- * address in the word before (NULL: from the start). *used: a bit for each slot that is or may be somebody's. NULL:
- * there is no more.
+ * For walks over all slots, a group of slots (the bits of one word) at a time. Returns the first group behind the one
+ * that `after` points into (NULL: the first of all) in which some slot is or may be in use, or NULL when there is none.
+ * *used: a bit for each slot of the group that is or may be in use.
  */
 char *abti_arena_word_after(const struct abti_arena *arena, const char *after, uint64_t *used);
 

@@ -62,7 +62,7 @@ void abti_guard_remove(char *at, size_t size, enum abti_guard guard);
 /* Protects a page again that mprotect has made, and that somebody may have opened. False when that is refused. */
 bool abti_guard_renew(char *at) ABTI_MUST_CHECK;
 
-/* Guards memory of the user's, of which no page is taken unless one is asked for by name. Returns what it got. */
+/* Guards the user's memory, of which no page is taken unless one is asked for by name. Returns what it got. */
 enum abti_guard abti_guard_install_user(char *low);
 
 /* The kinds of guards that have been made so far, as bits. */

@@ -320,7 +320,7 @@ void abti_cache_flush(struct abti_cache *cache)
     use_magazine(cache, cache->magazine);
 }
 
-/* Exchanges a full magazine for an empty one. For want of memory it returns the same one, emptied. */
+/* Exchanges a full magazine for an empty one. Without memory it returns the same one, emptied. */
 static struct abti_magazine *exchange_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *full)
 {
     abti_spin_lock(&slab->lock);

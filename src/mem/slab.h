@@ -98,7 +98,7 @@ struct abti_cache {
     unsigned shelf;                     /* its shelf in the depot; several caches may have the same */
     struct abti_new_slot next;          /* the next slot that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
-    bool closed;                        /* a put asks abti_cache_takes_quick in vain */
+    bool closed;                        /* a put asks abti_cache_takes_quick without success */
     struct abti_slab *slab;
 };
 

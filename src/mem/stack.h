@@ -145,7 +145,7 @@ struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 
 /*
  * Sees to it, if abti_guard_needs_page, that the guard page of a stack lies where it belongs and is protected, whatever
- * a handler of the user's has done to it. The stack's kind is not DEFAULT, and its size is set. False when a page is a
+ * a user-defined handler has done to it. The stack's kind is not DEFAULT, and its size is set. False when a page is a
  * must and cannot be had.
  */
 bool abti_stack_guard_by_name(struct abti_stack *stack) ABTI_MUST_CHECK;

@@ -38,10 +38,11 @@ struct abti_bias_user {
 struct abti_bias {
     _Atomic(struct abti_bias_user *) owner; /* the word of the thread that has the bias, see above; NULL: none */
     struct abti_spin spin;
-    uint32_t streak;                       /* spin: how often `last` has come one after the other */
-    uint32_t need;                         /* spin: how often it must do so */
-    _Atomic(struct abti_bias_user *) last; /* spin: the word of the thread that came last; others glance at it */
-    uint64_t since_ns;                     /* spin: when the bias was given last */
+    uint32_t streak; /* spin: how often `last` has come one after the other */
+    uint32_t need;   /* spin: how often it must do so */
+    _Atomic(struct abti_bias_user *)
+        last;          /* spin: the word of the thread that came last; others read it without the lock */
+    uint64_t since_ns; /* spin: when the bias was given last */
 };
 
 /*

@@ -43,9 +43,10 @@ static bool is_needed(const struct link_map *other)
 }
 
 /*
- * The last library that is there from the program's start, if it is the last of all. What stands before the loader is
- * there from the start, and so is what follows it as long as one that stands before needs it. The loader holds a lock
- * while it calls this: the list does not change.
+ * Finds the last library of the list that was loaded with the program, if no library has been loaded since. The loader
+ * itself and the libraries before it in the list were loaded with the program. A library behind the loader was if a
+ * library before it in the list needs it. The loader holds a lock while it calls this function, so that the list does
+ * not change.
  */
 static int find_last(struct dl_phdr_info *info, size_t size, void *last_)
 {

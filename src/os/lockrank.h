@@ -54,8 +54,8 @@ void abti_lockrank_enter(const void *lock, enum abti_lockrank rank);
 void abti_lockrank_leave(const void *lock);
 
 /*
- * Says that it holds the lock from now on as one of another rank, and has waited for it as if it had had that one
- * already.
+ * The lock that the calling thread holds has another rank from now on. The check of the order is made as if the thread
+ * had waited for the lock at that rank.
  */
 void abti_lockrank_change(const void *lock, enum abti_lockrank rank);
 

@@ -24,8 +24,8 @@ void abti_pool_count_entered_slow(abti_pool *pool)
     abti_es *es = abti_es_self;
     struct abti_blocked *b = &pool->blocked;
     /*
-     * release: both pair with the acquires in blocked_entered. relaxed: the glance at the owner is decided by try_own,
-     * and the owner alone stores own_entered.
+     * release: both pair with the acquires in blocked_entered. relaxed: the racy read of the owner is decided by
+     * try_own, and the owner alone stores own_entered.
      */
     if (es && !pool->priv_fifo && !abti_load_relaxed(&b->owner) && try_own(b, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);

@@ -35,8 +35,8 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
 }
 
 /*
- * Whether the pool has no unit, as a glance without the lock. Of a FIFO this touches the queue's cache line only, since
- * others may be busy with the lock's.
+ * Whether the pool has no unit, by a racy read without the lock. Of a FIFO this touches the queue's cache line only,
+ * since others may be busy with the lock's.
  */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
@@ -44,7 +44,7 @@ ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 }
 
 /*
- * Whether the unit may be the next one, as a glance without the lock. In a RANDWS pool any unit may be. relaxed: the
+ * Whether the unit may be the next one, by a racy read without the lock. In a RANDWS pool any unit may be. relaxed: the
  * caller looks again under the lock.
  */
 ABTI_INLINE bool abti_pool_may_be_head(abti_pool *pool, const abti_unit *unit)

@@ -67,7 +67,7 @@ static size_t fifo_size(abti_pool *pool)
 
 /*
  * Whether there is no host, so that the lock guards all. relaxed: it changes under the lock; to a caller without it
- * this is a glance.
+ * this is a racy read.
  */
 static bool has_no_host(abti_pool *pool)
 {

@@ -62,7 +62,7 @@ ABTI_INLINE bool abti_lookout_has(const struct abti_lookout *lookout, uint64_t b
     return abti_load_relaxed(&lookout->timed) & bit;
 }
 
-/* Whether somebody is to look at some time. relaxed: it is a glance, which is repeated. */
+/* Whether somebody is to look at some time. relaxed: a racy read, which is repeated. */
 ABTI_INLINE bool abti_lookout_is_needed(const struct abti_lookout *lookout)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&lookout->next_ns) != ABTI_CLOCK_NEVER);

@@ -73,9 +73,9 @@ static void release_kept(void *unit)
 }
 
 /*
- * Of a unit that the ledger knows, the descriptor stays. It looks like a tasklet that has ended and has more than its
- * descriptor, which no quick path takes for anything. That is written before the ledger has it: others may free so many
- * units at once that it lets go of this one before we go on.
+ * Keeps the descriptor of a freed unit that the ledger knows. The descriptor then looks like that of an ended tasklet
+ * with a cold line, which every quick path refuses. It is written before the ledger gets it: when other threads free
+ * many units at once, the ledger may release this one before the caller goes on.
  */
 static bool keep_back(abti_unit *unit)
 {

@@ -106,14 +106,14 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
         }
     }
     if (ABTI_UNLIKELY(abti_annotate_order)) {
-        abti_unit_cold_get(unit); /* it is freed by the general way, which is told of */
+        abti_unit_cold_get(unit); /* it is freed by the general way, which is reported */
         abti_annotate_tell_release(unit);
     }
     return unit;
 }
 
 /*
- * Whether a terminated unit of the user's is nothing but its descriptor and the ES's cache has room for that, so that
+ * Whether a terminated unit of the user is nothing but its descriptor and the ES's cache has room for that, so that
  * the unit may be put there. It may not on an ES that tells of events, see run/observe.h. relaxed: the unit has ended,
  * and its last user has synchronised by the join word.
  */

@@ -26,7 +26,7 @@ void abti_parking_settle(struct abti_parking *p, abti_pool *pool)
 
 /*
  * Whether the sleeper may take units of the pool. Of a private one that has a host nobody else may. relaxed: the host
- * changes under the lock, and a glance without it is repeated.
+ * changes under the lock, and a racy read without it is repeated.
  */
 static bool may_take(abti_pool *pool, const struct abti_sleeper *s)
 {
@@ -114,7 +114,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 {
     abti_assert(s && !p->linked);
     struct abti_parking_list *list = &pool->parked;
-    /* A glance comes first, so that an ES which is busy with the pool is not disturbed in vain. */
+    /* A racy read comes first, so that an ES which is busy with the pool is not disturbed needlessly. */
     p->until_ns = ABTI_CLOCK_NEVER;
     if (!pool->user_defined && !is_empty_for(pool, s)) {
         abti_parking_settle(p, pool);
@@ -124,7 +124,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     p->next = NULL;
     abti_pool_lock(abti_es_self, pool);
     parking_settle(p, pool);
-    /* relaxed: the lock orders the list; for those that only glance at it, the fence below does */
+    /* relaxed: the lock orders the list; for those that only read it without the lock, the fence below does */
     p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
     list->last = p;
     if (p->prev)

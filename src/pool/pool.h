@@ -85,7 +85,7 @@ struct ABT_pool_opaque {
     bool shared_fifo;                /* a FIFO under the lock. Constant */
     bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
-                                        glance at it */
+                                        read it without the lock */
     _Atomic(bool) quick_user;        /* the same for a user-defined one */
     struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
     _Atomic(uintptr_t) wish;         /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
@@ -96,11 +96,11 @@ struct ABT_pool_opaque {
 
     struct abti_blocked blocked;
     _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
-                                or the pool is of another kind. Others glance at it */
+                                or the pool is of another kind. Others read it without the lock */
     _Atomic(abti_es *) quick_host; /* lock: the same while new units inherit no slots, else ABTI_NO_HOST. Creators
-                                      glance at it */
+                                      read it without the lock */
     struct abti_queue inbox;       /* lock. In a private FIFO with a host: units that others have pushed, until the host
-                                      collects them. The head is glanced at */
+                                      collects them. The head is read without the lock */
     ABT_pool_access access;        /* constant from here on, unless said otherwise */
     ABT_pool_kind kind;
     bool automatic;                  /* freed with the last scheduler that uses it */
@@ -226,8 +226,8 @@ ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *s
 bool abti_pool_can(abti_pool *pool, enum abti_pool_option option);
 
 /*
- * Sets what creators of units glance at; `inherited_slots` has a bit for each slot that they pass on. The caller holds
- * rt.lock.
+ * Sets what creators of units read without the lock; `inherited_slots` has a bit for each slot that they pass on. The
+ * caller holds rt.lock.
  */
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots);
 

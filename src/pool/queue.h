@@ -10,8 +10,8 @@
 #include "unit/unit.h"
 
 /*
- * The queue is guarded by what guards its pool. `head` and `size` are atomic only so that others may glance at them.
- * relaxed, everywhere below: the guard orders everything.
+ * The queue is guarded by what guards its pool. `head` and `size` are atomic only so that others may read them without
+ * the lock. relaxed, everywhere below: the guard orders everything.
  */
 struct abti_queue {
     _Atomic(abti_unit *) head;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A double-ended queue of units: a ring of pointers, which doubles when it is full. It is guarded by what guards its
- * pool. `size` is atomic only so that others may glance at it. relaxed, everywhere below: the guard orders everything.
+ * pool. `size` is atomic only so that others may read it without the lock. relaxed, everywhere below: the guard orders
+ * everything.
  */
 #ifndef ABTI_POOL_RING_H
 #define ABTI_POOL_RING_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two words per work unit for runtimes. They lie in the unit's cold line. A unit with slots costs two cache lines. One
- * without costs and does what it did before there were slots, and so does one whose creator has none to pass on.
+ * Two words per work unit for runtimes. They are stored in the unit's cold line. A unit with slots costs two cache
+ * lines. One without costs and does what it did before there were slots, and so does one whose creator has none to pass
+ * on.
  *
  * Whether new units get a slot's value from the unit that creates them is set per slot and not per unit: a runtime sets
  * it once, and no unit has to carry it. While no slot is passed on, creation does not ask: only the general paths look
@@ -16,7 +17,7 @@
 /* Returns a slot's value, or NULL when it was never set. Any thread may call this. */
 ABTI_INLINE void *abti_slot_get(abti_unit *unit, int slot)
 {
-    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    struct abti_unit_cold *cold = abti_unit_cold_racy(unit);
     /* acquire: pairs with the release in abti_slot_set and abti_slot_set_first, for what the value points to */
     return cold ? abti_load_acquire(&cold->slots[slot]) : NULL;
 }
@@ -27,7 +28,7 @@ void abti_slot_set_first(abti_unit *unit, int slot, void *value);
 /* Sets a slot's value. Any thread may call this. */
 ABTI_INLINE void abti_slot_set(abti_unit *unit, int slot, void *value)
 {
-    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    struct abti_unit_cold *cold = abti_unit_cold_racy(unit);
     if (ABTI_LIKELY(cold != NULL))
         abti_store_release(&cold->slots[slot], value); /* release: pairs with the acquire in abti_slot_get */
     else

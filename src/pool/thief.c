@@ -55,7 +55,7 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
     abti_unit *unit;
     if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
-    /* A glance comes before all else: an empty pool costs no access that others would notice. */
+    /* A racy read comes before all else: an empty pool costs no access that others would notice. */
     if (thief_rests(thief) || abti_pool_looks_empty(pool))
         return NULL;
     /* relaxed: these are hints */

@@ -299,7 +299,7 @@ static void setup_old(struct user_pool *user, const struct ABT_pool_def *def)
     };
 }
 
-/* --- The order of the calls, where a tool is told of it --- */
+/* --- The order of the calls, where a tool is informed of it --- */
 
 /*
  * A pool that one stream uses needs no lock: its functions are called by whatever runs on the stream, which orders the

@@ -47,7 +47,7 @@ void abti_pool_answer_locked(abti_pool *pool)
         abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
 }
 
-/* Whether it is worth while to wait on. relaxed: these are glances. */
+/* Whether it is worth while to wait on. relaxed: these are racy reads. */
 static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 {
     return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;

@@ -123,7 +123,7 @@ extern _Thread_local abti_es *abti_es_self __attribute__((tls_model("initial-exe
 abti_es **abti_es_self_at(void);
 #define abti_es_self ABTI_CPU_THREAD_LOCAL(abti_es_self)
 
-/* Wakes the ES, if it sleeps for want of work, so that it looks at everything. */
+/* Wakes the ES, if it sleeps because it has no work, so that it looks at everything. */
 ABTI_INLINE void abti_es_wake(abti_es *es)
 {
     abti_sleeper_wake(&es->sleeper);

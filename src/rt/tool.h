@@ -32,7 +32,7 @@ enum abti_listener {
 /* Events that only the library's own listeners hear of, beyond ABT_TOOL_EVENT_THREAD_ALL. The unit is the scheduler's.
  */
 enum {
-    ABTI_EVENT_PARK = 1 << 16,   /* the stream is about to sleep for want of work */
+    ABTI_EVENT_PARK = 1 << 16,   /* the stream is about to sleep because it has no work */
     ABTI_EVENT_UNPARK = 1 << 17, /* and has slept */
     ABTI_EVENT_STEAL = 1 << 18,  /* a RANDWS scheduler has taken a unit, which this is, from another's pool */
 };
@@ -64,7 +64,7 @@ void abti_tool_forget(void);
 /* Frees all that was registered, when no thread can be in a callback any more. */
 void abti_tool_fini(void);
 
-/* Calls back those that want the event. es NULL: they are told of none. */
+/* Calls back those that want the event. es NULL: they are informed of none. */
 void abti_tool_tell(uint64_t event, abti_unit *unit, abti_es *es,
                     const struct ABT_tool_context_opaque *context) ABTI_COLD;
 

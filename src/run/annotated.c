@@ -106,8 +106,9 @@ ABTI_NO_SANITIZE int abti_annotate_switch(abti_unit *self, abti_unit *to, void (
 }
 
 /*
- * Units that have the same stack one after the other are ordered, as they use the same memory. So that this does not
- * hide a race between units that follow each other, it is not the last stack that was left which is used next.
+ * Units that use the same stack one after the other are ordered, since they use the same memory. That would hide a race
+ * between units that follow each other. Therefore a unit that starts gets an older stack than the one that was left
+ * last.
  */
 ABTI_NO_SANITIZE static void use_another_stack(abti_unit *unit)
 {

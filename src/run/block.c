@@ -115,8 +115,9 @@ struct suspend_both {
 
 static void after_suspend_both(void *arg)
 {
-    struct suspend_both both = *(struct suspend_both *)arg; /* it lies on the stack of the unit, which may run on */
-    after_self_suspend(both.self);                          /* first: `next` may run at once elsewhere, and resume it */
+    struct suspend_both both =
+        *(struct suspend_both *)arg; /* it is stored on the stack of the unit, which may run on */
+    after_self_suspend(both.self);   /* first: `next` may run at once elsewhere, and resume it */
     abti_pool_push(both.next->pool, both.next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 

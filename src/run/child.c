@@ -33,8 +33,8 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
     abti_annotate_acquire(unit); /* its keys are destroyed here, or the user's function is called of a migration */
     if (abti_unit_is_cancelled(unit)) {
         if (requests & ABTI_REQ_FREE)
-            abti_leftover_free(abti_leftover_take(unit)); /* the handle may lie on the unit's stack, which is given
-                                                             back now */
+            abti_leftover_free(abti_leftover_take(unit)); /* the handle may be stored on the unit's stack, which is
+                                                             given back now */
         abti_tool_event_cancel_popped(es, unit);
         abti_discard(es, unit);
         abti_tool_after_cancel(es);
@@ -58,7 +58,7 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
  * takes a unit from each of its pools in turn, whatever its order of choice: a unit that it always chooses first would
  * keep the units from running that have stacks to give back. When a look at events is due, the other ESs are first
  * asked for the free stacks they have, and the processor is given to others in the system, which may free memory. When
- * that has been in vain for long, abti_shortage_note tells it.
+ * that has failed for long, abti_shortage_note tells it.
  */
 static ABTI_COLD void run_another(abti_es *es, abti_unit *parent, abti_unit *unit)
 {

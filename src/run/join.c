@@ -125,9 +125,9 @@ ABTI_INLINE int block_for_parent(abti_es *es, abti_unit *self, abti_unit *next)
 }
 
 /*
- * The calling ULT sleeps until the unit ends. Its registration asks the ending unit to free itself if it is to be
- * freed, and to null the user's handle, which waits in the joiner's link: nothing is left to do here afterwards, and
- * the switch can go straight back to the API's user.
+ * The calling ULT sleeps until the unit ends. With a handle, its registration asks the ending unit to free itself and
+ * to null the user's handle, whose address is stored in the joiner's link. So nothing is left to do here after the
+ * switch, which returns straight to the caller of the API function.
  */
 static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
@@ -206,8 +206,8 @@ ABTI_NOINLINE int abti_call_in_place_slow(abti_es *es, abti_unit *self, abti_uni
 }
 
 /*
- * Whether it is worth while to take the lock: the unit may be the next one, as a glance, and the ULT may run a unit in
- * place.
+ * Whether it is worth while to take the lock: the unit may be the next one, by a racy read, and the ULT may run a unit
+ * in place.
  */
 ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 {
@@ -219,7 +219,7 @@ ABTI_INLINE bool may_join_shared(abti_es *es, abti_pool *front, abti_unit *unit)
 }
 
 /*
- * Registers the joiner under the pool's lock. As long as the unit stands in the pool, only a request changes it.
+ * Registers the joiner under the pool's lock. As long as the unit is queued in the pool, only a request changes it.
  * relaxed: the lock orders the unit's making, and abti_register_unstarted looks again where there may be rivals.
  */
 ABTI_INLINE bool register_locked(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)

@@ -20,8 +20,8 @@
 int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
 /*
- * Does the same for an ES and a unit that is fresh by a glance (abti_unit_is_fresh_default); what the unit is under the
- * lock counts. If the caller is a ULT and the unit is the next one in the shared pool in front, it runs in place if
+ * Does the same for an ES and a unit that is fresh by a racy read (abti_unit_is_fresh_default); what the unit is under
+ * the lock counts. If the caller is a ULT and the unit is the next one in the shared pool in front, it runs in place if
  * possible. It is taken out under the lock, and from then on is as in a private pool: other ESs may get it only when it
  * has left the joiner's stack by yielding or blocking.
  */
@@ -78,7 +78,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 }
 
 /*
- * Whether a fresh unit (abti_unit_is_fresh_default) may run in place for `self`, the running ULT: it stands next in
+ * Whether a fresh unit (abti_unit_is_fresh_default) may run in place for `self`, the running ULT: it is next in
  * `queue`, the stream's own, and there is enough of self's stack left. Since it stands there, it is a unit that can be
  * joined.
  */

@@ -83,7 +83,7 @@ void abti_observe_listen(enum abti_listener listener, const struct abti_tool *to
         abti_store_relaxed(&abti_es_self->observed, true); /* relaxed: as in abti_es_is_observed */
     pthread_mutex_lock(&changing);
     if (tool)
-        change_mode(true); /* before it is told of the first event, all can tell of those that follow */
+        change_mode(true); /* before it is informed of the first event, all can tell of those that follow */
     if (!abti_tool_set(listener, tool))
         change_mode(false);
     pthread_mutex_unlock(&changing);

@@ -16,7 +16,7 @@ static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 
 /*
  * relaxed: the pop that has brought the unit orders its state, which may have a mark, and a unit that others run is an
- * error of the user's.
+ * error of the user.
  */
 ABTI_COLD abti_unit *abti_picked_look(abti_sched *sched, ABT_thread unit)
 {

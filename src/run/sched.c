@@ -67,7 +67,7 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 {
     abti_es *es = abti_es_self;
     abti_pool *front = sched->front;
-    /* A glance comes first: an empty pool costs no access that others would notice. */
+    /* A racy read comes first: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(front))
         return sched->ops->pick(sched, self);
     if (ABTI_UNLIKELY(abti_pool_is_asked(front) || !abti_bias_enter(&front->lock, es->bias)))

@@ -23,7 +23,7 @@ struct abti_sched_ops {
      * ULT that the scheduler runs. It is NULL for user-defined schedulers with a loop of their own.
      */
     abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
-    /* The rest is of schedulers that only pick by a function of the user's, and NULL else. */
+    /* The rest is of schedulers that only pick by a user-defined function, and NULL else. */
     bool (*may_sleep)(abti_sched *sched); /* asked before the ES sleeps */
     void (*look)(abti_sched *sched);      /* called at looks at events; optional */
     void (*fini)(abti_sched *sched);
@@ -32,7 +32,7 @@ struct abti_sched_ops {
 struct ABT_sched_opaque {
     void *data;       /* the user's. It stays the first member, where programs read it (ABTX_sched_data) */
     abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO whose host runs the scheduler, and no
-                         tool must be told of every switch, else NULL. Only its own ES uses it */
+                         tool must be informed of every switch, else NULL. Only its own ES uses it */
     abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
     const struct abti_sched_ops *ops;
     bool direct;               /* its ULTs may call pick() themselves: predefined, no user-defined pool. Constant */
@@ -49,7 +49,7 @@ struct ABT_sched_opaque {
     struct abti_parking *parkings; /* one for each pool of `pools` */
     struct abti_thief thief;       /* of RANDWS; only its own ES uses it */
     uint32_t random;               /* state of RANDWS's choice; only its own ES uses it */
-    unsigned turn;                 /* counts the pools that were looked at for want of memory (run_another); only its
+    unsigned turn;                 /* counts the pools that were looked at when out of memory (run_another); only its
                                       own ES uses it */
     int id;
     /* of a user-defined scheduler */

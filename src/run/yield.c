@@ -267,7 +267,7 @@ struct push_arg {
 
 static void after_push(void *arg)
 {
-    struct push_arg push = *(struct push_arg *)arg; /* the original lies on the stack of the unit, which may run on
+    struct push_arg push = *(struct push_arg *)arg; /* the original is stored on the stack of the unit, which may run on
                                                        at once */
     abti_pool_push(push.unit->pool, push.unit, push.context);
 }

@@ -21,7 +21,7 @@ enum {
     ABTI_COURTESY_MAX_GAP = 64,
     /* So many units that others were faster to take, and the ES takes the next one that it sees. An ES that does not
      * sleep while it is idle (it is asked to finish, or waits actively) would else leave units to others for ever that
-     * are in the pool for moments only, as a unit is that yields until it runs on a certain ES. Chosen: seldom enough
+     * are in the pool for moments only, as a unit is that yields until it runs on a certain ES. Chosen: rarely enough
      * not to be noticed in a ping-pong. */
     ABTI_COURTESY_MISSES = 1000,
 };

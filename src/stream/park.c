@@ -95,7 +95,7 @@ abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context
 {
     struct abti_sleeper own = {ABTI_AWAKE};
     abti_es *es = abti_es_self;
-    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* there its ES is told of new timers, too */
+    struct abti_sleeper *sleeper = es ? &es->sleeper : &own; /* there its ES is informed of new timers, too */
     for (bool in_time = true, woken = false;;) {
         if (es)
             abti_timers_look(es);

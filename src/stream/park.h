@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping for want of work: of a stream, until there is something to run or to look at, and of any native thread that
- * waits for a unit of one pool.
+ * Sleeping because it has no work: of a stream, until there is something to run or to look at, and of any native thread
+ * that waits for a unit of one pool.
  */
 #ifndef ABTI_STREAM_PARK_H
 #define ABTI_STREAM_PARK_H

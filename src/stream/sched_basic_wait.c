@@ -23,7 +23,7 @@ static const double WAIT_SECS = 0.1;
 /* Returns how long it may take now: no longer than until the next timer of the ES, or look at those of others. */
 static double wait_secs(abti_es *es, abti_pool *pool)
 {
-    uint64_t next = abti_timer_next(es), look = abti_load_relaxed(&pool->lookout.next_ns); /* relaxed: a glance */
+    uint64_t next = abti_timer_next(es), look = abti_load_relaxed(&pool->lookout.next_ns); /* relaxed: a racy read */
     next = look < next ? look : next;
     if (next == ABTI_CLOCK_NEVER)
         return WAIT_SECS;

@@ -27,7 +27,7 @@
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /* Returns what there is to run, in the words of stream/courtesy.h; `mine` is what perhaps nobody else would run. */
-static const void *loop_glance(abti_sched *sched)
+static const void *loop_peek(abti_sched *sched)
 {
     const void *seen = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
@@ -38,7 +38,7 @@ static const void *loop_glance(abti_sched *sched)
             continue;
         if (pool->ops->is_empty(pool))
             continue;
-        /* relaxed: it is a glance */
+        /* relaxed: a racy read */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_courtesy_mine;
         bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
@@ -55,9 +55,9 @@ static const void *loop_glance(abti_sched *sched)
 static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
     if (es->parent || !abti_runs_at_once(2) || sched->picked)
-        return true; /* where a function of the user's looks is not known here */
+        return true; /* where a user-defined function looks is not known here */
     for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
-        abti_courtesy_learn(courtesy, loop_glance(sched));
+        abti_courtesy_learn(courtesy, loop_peek(sched));
         if (abti_courtesy_may_take(courtesy))
             return true;
         if (!courtesy->seen)
@@ -74,7 +74,7 @@ static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sche
 static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned gap)
 {
     abti_assert(es == abti_es_self && gap > 0);
-    /* relaxed: it is a glance */
+    /* relaxed: a racy read */
     bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
@@ -137,7 +137,7 @@ static bool is_drained(abti_pool *pool)
 
 /*
  * Ends a tasklet of a private pool that somebody waits for, or that nobody will. Returns the ULT that goes on at once,
- * since it has waited and nothing stands in the pool before it, or NULL. `goes_on`: no look at events is due.
+ * since it has waited and nothing is queued in the pool before it, or NULL. `goes_on`: no look at events is due.
  */
 static ABTI_NOINLINE abti_unit *end_awaited_tasklet(abti_es *es, abti_pool *pool, abti_unit *unit, bool goes_on)
 {
@@ -265,10 +265,10 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
 }
 
 /*
- * Offers a unit to streams that sleep. One that yields and is picked again at once, for want of others, never leaves
- * this ES, though idle ones may share its pool: they sleep, and only a push wakes them. Now and then it is offered to
- * one of them, so that a unit which yields until it runs on a certain ES gets there. That is seldom, because a move
- * costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take. A unit
+ * Offers a unit to streams that sleep. One that yields and is picked again at once, since there is no other, never
+ * leaves this ES, though idle ones may share its pool: they sleep, and only a push wakes them. Now and then it is
+ * offered to one of them, so that a unit which yields until it runs on a certain ES gets there. That is rarely, because
+ * a move costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take. A unit
  * that changed its ES in this way took half of EVERY_NS for it, 51 us, 490 us and 4 ms with 0.1, 1 and 10 ms, and twice
  * that with a PATIENCE_NS of 10 us, which is less than a wake takes, measured.
  */

@@ -34,7 +34,7 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
         abti_sched_order_by_access(sched);
 
     /* A user's pop and push expect a scheduler's stack, so its units go through the scheduler. */
-    sched->direct = !abti_annotate_order; /* TSan is told of switches between a scheduler and its units */
+    sched->direct = !abti_annotate_order; /* TSan is informed of switches between a scheduler and its units */
     for (int i = 0; i < num_pools; i++)
         sched->direct = sched->direct && !pools[i]->user_defined;
     if (sched->direct && num_pools > 0 && !sched->order[0]->priv_fifo)

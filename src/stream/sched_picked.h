@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making schedulers that pick by a function of the user's. */
+/* Making schedulers that pick by a user-defined function. */
 #ifndef ABTI_STREAM_SCHED_PICKED_H
 #define ABTI_STREAM_SCHED_PICKED_H
 

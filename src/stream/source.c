@@ -206,7 +206,7 @@ static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
     return found;
 }
 
-/* The descriptor is there before anything is taken, so that nothing is lost for want of memory. */
+/* The descriptor is there before anything is taken, so that nothing is lost when out of memory. */
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 {
     ABTX_work work;

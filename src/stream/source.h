@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sources: functions of the user's that a stream asks for work when it has nothing else to run. The streams that a
+ * Sources: user-defined functions that a stream asks for work when it has nothing else to run. The streams that a
  * source is attached to are its set; one of those that are idle can be woken when there is work.
  *
  * The state of an attachment, between a stream S and a source:
  *
  *   SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for SOURCE_IDLE.
- *   SOURCE_IDLE   S has asked in vain after it had come to this state. It asks no more until it has run something or is
+ *   SOURCE_IDLE   S has got nothing after it had come to this state. It asks no more until it has run something or is
  *                 woken. It is counted in the source's idle word. S goes to SOURCE_BUSY, and a waker to SOURCE_WOKEN,
  *                 by compare-and-swap.
  *   SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
@@ -16,7 +16,7 @@
  * work, or the waker finds the stream. A waker stores SOURCE_WOKEN and then looks at whether the stream sleeps; the
  * stream announces its sleep and then looks at its states (abti_source_is_woken), again with seq_cst on both sides.
  *
- * S may look in vain for as long as it likes before it comes to SOURCE_IDLE, since what counts is that it asks once
+ * S may find nothing for as long as it likes before it comes to SOURCE_IDLE, since what counts is that it asks once
  * more after that. It does so when the last few times that it had been woken or given something were not worth it: what
  * it got is judged as a thief's booty is, by an abti_thief, and a wake for nothing as the least of all. It then rests,
  * for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made meanwhile.
@@ -80,7 +80,7 @@ ABTI_INLINE abti_unit *abti_source_ask(abti_es *es, abti_sched *sched)
     return abti_source_has_any(es) ? abti_source_ask_slow(es, sched) : NULL;
 }
 
-/* Whether it is worth while to ask: the ES has not yet asked in vain, or was woken since. */
+/* Whether it is worth while to ask: the ES has not yet asked without success, or was woken since. */
 ABTI_INLINE bool abti_source_is_to_ask(abti_es *es)
 {
     return abti_source_has_any(es) && abti_source_is_to_ask_slow(es);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "sync/eventual.h"
 
-/* So many branches lie on the stack. */
+/* So many branches are stored on the stack. */
 enum { FEW = 16 };
 
 /* Queues a branch for each eventual, up to the first that is ready, whose index is returned; num: there is none. */

@@ -5,8 +5,8 @@
  * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
  *
  * Whether a stream has not looked for some time is told by its timers alone: the first of them is overdue. So a stream
- * that looks says nothing to the others, and the one that looks for them touches what it finds overdue, and glances at
- * the rest.
+ * that looks says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
+ * of the rest.
  */
 #ifndef ABTI_SYNC_LOOKOUT_H
 #define ABTI_SYNC_LOOKOUT_H

@@ -47,7 +47,7 @@ static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
  */
 static bool spin_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
-    /* relaxed: a glance */
+    /* relaxed: a racy read */
     bool behind_others = abti_load_relaxed(&mutex->word) & ABTI_MUTEX_WAITERS;
     struct abti_mutex_looks looks = abti_mutex_allow_looks(behind_others);
     while (looks.left > 0) {
@@ -255,7 +255,8 @@ static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
 }
 
 /*
- * Whether the heir has come in vain before and a yield may let it run. relaxed: OVERDUE is set under `lock`, held here.
+ * Whether the heir has come without success before and a yield may let it run. relaxed: OVERDUE is set under `lock`,
+ * held here.
  */
 static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
 {

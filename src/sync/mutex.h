@@ -11,8 +11,9 @@
  * busy, waits for the very caller that wants the mutex, or is no more. But when the next unit to run on the caller's ES
  * is the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs
  * at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and
- * switch once for each. If the heir has come in vain before (OVERDUE) and stands further behind in that pool, the ULT
- * yields, once, and then takes the mutex: it does not wait for anybody, and does not keep those of its pool from it.
+ * switch once for each. If the heir has come without success before (OVERDUE) and is queued further behind in that
+ * pool, the ULT yields, once, and then takes the mutex: it does not wait for anybody, and does not keep those of its
+ * pool from it.
  *
  * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
  * with the others 0 the mutex is free and nobody waits.
@@ -21,7 +22,7 @@
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   OVERDUE   with HEIR: it has come in vain before.
+ *   OVERDUE   with HEIR: it has come without success before.
  *   GUESTS    a waiter is queued without a look that would need one (see below), and is woken by the next unlock that
  *             wakes. Set and cleared under `lock`, never without WAITERS.
  *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
@@ -53,7 +54,7 @@
  * - The native thread of an ES. While one is queued, an unlock wakes nobody but such a thread or has woken an external
  *   one, and these come as soon as the system lets them.
  * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
- *   the same pool: when one of another pool is woken, all of `near` become guests. What was woken stands in the pool
+ *   the same pool: when one of another pool is woken, all of `near` become guests. What was woken is queued in the pool
  *   before anything that is pushed later: it runs before the ULT could.
  * - A guest. An unlock that wakes anybody wakes all guests, and then they compete or queue anew, with a look. Guests
  * are the waiters of a cond that a signal has moved here: most often the next unlock has nobody else to wake.
@@ -88,13 +89,13 @@ enum {
 struct ABT_mutex_opaque {
     _Atomic(uint32_t) word;    /* see above */
     struct abti_spin lock;     /* guards the fields that name it */
-    uint32_t depth;            /* recursive: unlocks that do not unlock. The owner's */
+    uint32_t depth;            /* of a recursive one: how many unlocks leave it locked. Only the owner uses it */
     uint32_t owner_room[3];    /* see abti_mutex_owner_at */
     struct abti_waitq natives; /* lock: native threads of ESs */
-    struct abti_waitq near;    /* lock: ULTs that came when theirs was the home pool */
+    struct abti_waitq near;    /* lock: ULTs that queued while their pool was the home pool */
     struct abti_waitq waiters; /* lock: the other waiters */
-    abti_pool_p4 home;         /* lock: of the last ULT woken from `waiters`. Only compared: it may exist no more */
-    abti_unit_p4 heir;         /* lock: the last ULT of a FIFO pool that was woken. Only compared, too */
+    abti_pool_p4 home;         /* lock: the pool of the last ULT woken from `waiters`. Only compared: it may be freed */
+    abti_unit_p4 heir;         /* lock: the ULT of a FIFO pool that was woken last. Only compared, too */
 };
 
 _Static_assert(sizeof(struct ABT_mutex_opaque) <= sizeof(ABT_mutex_memory) &&

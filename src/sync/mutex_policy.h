@@ -42,7 +42,7 @@ ABTI_INLINE struct abti_mutex_looks abti_mutex_allow_looks(bool behind_others)
     return (struct abti_mutex_looks){behind_others ? ABTI_MUTEX_LOOKS_BEHIND : ABTI_MUTEX_LOOKS, 1};
 }
 
-/* A look was in vain. So many pauses are due. */
+/* A look failed. So many pauses are due. */
 ABTI_INLINE int abti_mutex_learn_look(struct abti_mutex_looks *looks)
 {
     int pauses = looks->pauses;

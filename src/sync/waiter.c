@@ -30,7 +30,7 @@ void abti_waiter_init(struct abti_waiter *w, ABT_sync_event_type reason, const v
 static void after_park(void *arg)
 {
     struct abti_waiter *w = arg;
-    struct abti_spin *lock = w->lock; /* the waiter lies on the stack that was left, and may be freed after the
+    struct abti_spin *lock = w->lock; /* the waiter is stored on the stack that was left, and may be freed after the
                                          unlock */
     struct abti_waiter *other = w->other;
     /* release: as in abti_after_suspend */
@@ -76,7 +76,7 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
         abti_wait_for(ult, w);
         abti_block(abti_es_self, ult, after_await, w);
     }
-    abti_store_relaxed(&ult->held, 0); /* relaxed: a canceller that sees it late looks in vain */
+    abti_store_relaxed(&ult->held, 0); /* relaxed: a canceller that sees it late finds nothing */
     abti_timer_disarm(&timer);
 }
 

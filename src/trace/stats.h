@@ -29,7 +29,7 @@ struct abti_es_stats {
     _Atomic(uint64_t) yields;
     _Atomic(uint64_t) waits; /* units that blocked */
     _Atomic(uint64_t) steals;
-    _Atomic(uint64_t) sleeps; /* of the native thread, for want of work */
+    _Atomic(uint64_t) sleeps; /* of the native thread, because it has no work */
     _Atomic(uint64_t) asleep_ns;
     _Atomic(uint64_t) busy_ns;                     /* in units */
     _Atomic(uint64_t) began_ns;                    /* the time since then, up to ended_ns, is what these are parts of */

@@ -20,7 +20,7 @@ struct abti_ktable;
 
 /*
  * Prepares for tables, before the first one. As a rule they have `num_buckets` each, and come from caches of the ESs.
- * `kept` is the number of bytes in free ones. `watch` is told of the slab, to give memory back.
+ * `kept` is the number of bytes in free ones. `watch` is informed of the slab, to give memory back.
  */
 void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct abti_slab_spec *spec, size_t kept));
 

@@ -172,7 +172,7 @@ static void overflow_look(void *addr_, const void *ucontext)
     bool found = false;
     if (!abti_unit_is_tasklet(o.unit))
         found = has_overflowed(&o, o.unit, addr, sp);
-    else /* it runs on the stack of the scheduler that called it, which may be one that stands in a pool */
+    else /* it runs on the stack of the scheduler that called it, which may be one that is queued in a pool */
         found = has_overflowed(&o, es->parent, addr, sp) || has_overflowed(&o, es->main_unit, addr, sp);
     if (found)
         overflow_report(&o);

@@ -56,7 +56,7 @@ struct abti_unit_cold *abti_unit_cold_make(abti_unit *unit)
     if (abti_cas_word(&unit->cold, &none, handle | ABTI_COLD_BUSY)) {
         abti_annotate_begin_private();
         memset(cold, 0, sizeof(*cold));
-        /* release: pairs with the acquires here, in abti_unit_cold_glance and in abti_unit_cold_peek */
+        /* release: pairs with the acquires here, in abti_unit_cold_racy and in abti_unit_cold_peek */
         abti_annotate_end_private();
         abti_store_release(&unit->cold, handle | (unit->flags & ABTI_UNIT_PINNED ? ABTI_COLD_READY | ABTI_COLD_PINNED
                                                                                  : ABTI_COLD_READY));

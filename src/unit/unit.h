@@ -65,9 +65,9 @@ struct ABT_thread_opaque {
     void *arg;
     abti_pool *pool;          /* the associated pool. It is written by the creator and by the stream that runs or has
                                  popped the unit. Others ask abti_unit_last_pool */
-    abti_ctx ctx;             /* where the unit goes on, if it has started and does not run. Of any content before it
+    abti_ctx ctx;             /* where the unit goes on, if it has started and does not run. Uninitialised before it
                                  starts */
-    struct abti_stack *stack; /* its stack, if it has started or has OWN_STACK; else of any content. In place: the
+    struct abti_stack *stack; /* its stack, if it has started or has OWN_STACK; else uninitialised. In place: the
                                  joiner's */
     _Atomic(uintptr_t) join;  /* see above */
     union {
@@ -157,7 +157,7 @@ struct abti_unit_cold {
 
 _Static_assert(sizeof(struct abti_unit_cold) <= 64, "one cache line");
 
-/* A function of the user's, which few of those units have. */
+/* A user-defined function, which few of those units have. */
 struct abti_migrated {
     void (*func)(ABT_thread, void *);
     void *arg;
@@ -182,7 +182,7 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_known(abti_unit *unit)
 }
 
 /* Returns the cold line if it is ready, or NULL: it was never needed, or another thread is just making it ready. */
-ABTI_INLINE struct abti_unit_cold *abti_unit_cold_glance(abti_unit *unit)
+ABTI_INLINE struct abti_unit_cold *abti_unit_cold_racy(abti_unit *unit)
 {
     /* acquire: pairs with the release in abti_unit_cold_make */
     if (abti_load_acquire(&unit->cold) & ABTI_COLD_READY)
@@ -193,7 +193,7 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_glance(abti_unit *unit)
 /* Returns the cold line, and makes it ready first if need be. Any thread may call this. It never fails. */
 ABTI_INLINE struct abti_unit_cold *abti_unit_cold_get(abti_unit *unit)
 {
-    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    struct abti_unit_cold *cold = abti_unit_cold_racy(unit);
     return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_make(unit);
 }
 
@@ -203,7 +203,7 @@ ABTI_INLINE struct abti_unit_cold *abti_unit_cold_peek(abti_unit *unit)
     /* acquire: pairs with the release in abti_unit_cold_make */
     if (ABTI_LIKELY(!(abti_load_acquire(&unit->cold) & (ABTI_COLD_BUSY | ABTI_COLD_READY))))
         return NULL;
-    struct abti_unit_cold *cold = abti_unit_cold_glance(unit);
+    struct abti_unit_cold *cold = abti_unit_cold_racy(unit);
     return ABTI_LIKELY(cold != NULL) ? cold : abti_unit_cold_make(unit);
 }
 

@@ -78,7 +78,7 @@ bool abti_known_is_asleep(struct abti_known *known)
     /* acquire: pairs with the release in abti_word_wait, so that the value is that of this word */
     _Atomic(uint32_t) *word = abti_load_acquire(&known->word);
     uint32_t value;
-    /* relaxed: a glance. The word may lie on the stack of the thread, which may be on its way */
+    /* relaxed: a racy read. The word may be stored on the stack of the thread, which may be on its way */
     return word && abti_peek(&value, word, sizeof(value)) && value == abti_load_relaxed(&known->value) &&
            abti_load_relaxed(&known->word) == word;
 }

@@ -16,8 +16,8 @@
 
 /* Of one native thread. */
 struct abti_known {
-    /* Stored by the thread around each of its sleeps: the word that it waits for, and which value it has before it is
-     * woken; NULL: it is awake, or has a deadline. */
+    /* The word that the thread sleeps on, and its value until the wake. The thread stores both around each of its
+     * sleeps. NULL: it is awake, or has a deadline. */
     _Atomic(_Atomic(uint32_t) *) word;
     _Atomic(uint32_t) value;
     _Atomic(const void *) owns_as; /* what mutexes keep that it owns; NULL: it owns none */

@@ -25,7 +25,7 @@ struct abti_sleeper {
 /* Announces that the thread, which is awake, is about to sleep. It must look at what it waits for after this. */
 void abti_sleeper_prepare(struct abti_sleeper *s);
 
-/* Announces a sleep in a loop of the user's, which a signal to the descriptor ends. abti_sleeper_cancel follows. */
+/* Announces a sleep in a user-defined loop, which a signal to the descriptor ends. abti_sleeper_cancel follows. */
 void abti_sleeper_prepare_fd(struct abti_sleeper *s, int signal_fd);
 
 /* Sleeps until the thread is woken or the deadline has passed. True if it was woken. Leaves the sleeper AWAKE. */
@@ -37,7 +37,7 @@ bool abti_sleeper_cancel(struct abti_sleeper *s);
 /* Whether a wake has come since the announcement. */
 bool abti_sleeper_is_woken(struct abti_sleeper *s);
 
-/* A glance by another thread: it is asleep, or about to be, and nobody has woken it. */
+/* A racy read by another thread: it is asleep, or about to be, and nobody has woken it. */
 ABTI_INLINE bool abti_sleeper_is_asleep(const struct abti_sleeper *s)
 {
     return abti_load_seq_cst(&s->word) == ABTI_ASLEEP; /* seq_cst: pairs with abti_sleeper_prepare */
@@ -59,7 +59,7 @@ abti_wakeup abti_sleeper_claim(struct abti_sleeper *s) ABTI_MUST_CHECK;
 void abti_wakeup_send(abti_wakeup wakeup);
 
 /*
- * Whether the thread comes back as soon as it is woken. False: it waits in a function of the user's, which may take
+ * Whether the thread comes back as soon as it is woken. False: it waits in a user-defined function, which may take
  * long.
  */
 bool abti_wakeup_is_sure(abti_wakeup wakeup);

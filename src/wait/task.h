@@ -22,7 +22,7 @@ struct abti_task_place {
 };
 
 /*
- * Whether a native thread of this process sleeps in the system just now, as a glance. False: it runs, or would if it
+ * Whether a native thread of this process sleeps in the system just now, by a racy read. False: it runs, or would if it
  * got a processor, or nothing is known of it.
  */
 bool abti_task_sleeps(int task, struct abti_task_place *place);

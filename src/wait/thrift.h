@@ -19,13 +19,13 @@ enum {
      * cores that meet again and again keep step by it, 0.2 us for each meeting in place of 4, measured. */
     ABTI_THRIFT_LOOKS = 256,
     /*
-     * Once in so many wakes a crowd that looks in vain looks as long as at first, in case its threads were kept from
+     * Once in so many wakes a crowd that finds nothing looks as long as at first, in case its threads were kept from
      * running. Barriers of 4 and of 8 native threads on two CPUs took the same time, within 10 %, with 16, 128 and
      * 1024, measured.
      */
     ABTI_THRIFT_AGAIN = 128,
     /* The most that a crowd learns to save, in powers of two: from 256 looks down to 4. On a busy machine, where
-     * looking is in vain, waits take 1.05 times pthread's CPU time with it and 1.2 times without it, measured. */
+     * looking fails, waits take 1.05 times pthread's CPU time with it and 1.2 times without it, measured. */
     ABTI_THRIFT_MOST = 6,
     /* How often a crowd of more threads than CPUs gives way. With it 64 threads take 0.46 to 0.58 of the time of
      * pthread_barrier on two CPUs, and 256 threads 0.52 to 0.58, measured. */
@@ -63,7 +63,7 @@ struct abti_thrift_leave {
 /* Allows looks to a crowd that can run at once. `wakes` counts the wakes of the crowd. */
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
-/* Tells that the looks are over. `woken` says that they were not in vain. */
+/* Tells that the looks are over. `woken` says that they did not fail. */
 void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken);
 
 /* Allows yields to a crowd of `num` threads, which are too many for the CPUs. `cpus` may be 0, when it is not known. */

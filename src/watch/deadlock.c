@@ -135,7 +135,7 @@ static bool is_served(const struct deadlock_look *look, const abti_pool *address
 {
     abti_spin_lock(&abti_rt.lock);
     abti_pool *pool = abti_pool_find(address);
-    int32_t num = pool ? (int32_t)abti_load_relaxed(&pool->num_scheds) : 1; /* relaxed: a glance */
+    int32_t num = pool ? (int32_t)abti_load_relaxed(&pool->num_scheds) : 1; /* relaxed: a racy read */
     for (abti_es *es = abti_rt.xstreams; es && pool; es = es->next)
         num -= is_stuck(look, es, pool);
     abti_spin_unlock(&abti_rt.lock);

@@ -4,11 +4,11 @@
  * and when units are blocked and nothing is left in the program that could wake one of them, as far as the library
  * knows. Each state is told once.
  *
- * Units might be woken by these: a unit that runs, or stands in a pool that a scheduler looks at; one that waits with a
- * deadline; an idle hook or a poller of a stream; a native thread that has made units, woken or waited since ABT_init,
- * unless it is asleep in a wait without a deadline. A native thread that has not called the library yet is not known to
- * it: abti_deadlock_expect says that there are such threads. Nor is what a scheduler or pool of the program's own does
- * besides running units.
+ * Units might be woken by these: a unit that runs, or is queued in a pool that a scheduler looks at; one that waits
+ * with a deadline; an idle hook or a poller of a stream; a native thread that has made units, woken or waited since
+ * ABT_init, unless it is asleep in a wait without a deadline. A native thread that has not called the library yet is
+ * not known to it: abti_deadlock_expect says that there are such threads. Nor is what a scheduler or pool of the
+ * program's own does besides running units.
  */
 #ifndef ABTI_WATCH_DEADLOCK_H
 #define ABTI_WATCH_DEADLOCK_H

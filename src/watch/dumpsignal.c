@@ -29,7 +29,7 @@ static struct {
 /* It has been asked to look, and has not. */
 static bool has_not_looked(abti_es *es)
 {
-    /* acquire: as in es_note. relaxed: a glance */
+    /* acquire: as in es_note. relaxed: a racy read */
     return abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
            abti_load_relaxed(&es->requests) & ABTI_ES_REQ_LOOK;
 }

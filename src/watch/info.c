@@ -138,7 +138,7 @@ void abti_info_print_config(FILE *fp)
 
 /* --- Execution streams --- */
 
-/* What is told of a stream. It is noted before anything is written, since no lock is held while writing. */
+/* What is said of a stream. It is noted before anything is written, since no lock is held while writing. */
 struct es_note {
     abti_es *es;
     int rank;

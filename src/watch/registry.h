@@ -20,7 +20,7 @@ enum abti_unit_kind {
     ABTI_KIND_TASKLET,
     ABTI_KIND_PRIMARY,    /* the ULT of the program's main function */
     ABTI_KIND_MAIN_SCHED, /* runs the main scheduler of a stream */
-    ABTI_KIND_SCHED,      /* runs a scheduler that stands in a pool */
+    ABTI_KIND_SCHED,      /* runs a scheduler that is queued in a pool */
 };
 
 /* What a blocked unit waits for, and of which kind note->object is. */
@@ -70,7 +70,7 @@ struct abti_unit_note {
  *
  *   - a unit that exists from the walk's begin to its end is visited once; one that is made or freed meanwhile is
  *     visited or not;
- *   - what is told of a unit that changes nothing while it is looked at, as a blocked one that nobody wakes, is right;
+ *   - what is said of a unit that changes nothing while it is looked at, as a blocked one that nobody wakes, is right;
  *   - of others each field is as it was at some moment of the look, and so they need not fit together;
  *   - no memory is touched that may have gone, whatever is read.
  *

@@ -10,7 +10,7 @@
 #include "watch/mark.h"
 #include "watch/name.h"
 
-/* Looks in the time that is allowed. What is told of has lasted at most so much longer. */
+/* Looks in the time that is allowed. What is reported has lasted at most so much longer. */
 enum { LOOKS = 8 };
 
 static uint64_t allowed_ns(void)
@@ -25,8 +25,8 @@ static unsigned watchdog_to_ms(uint64_t ns)
 
 /* --- Units that run --- */
 
-/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the glance. */
-static ABTI_NOINLINE ABTI_NO_SANITIZE int32_t glance_at_budget(abti_es *es)
+/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the racy read. */
+static ABTI_NOINLINE ABTI_NO_SANITIZE int32_t watchdog_read_budget(abti_es *es)
 {
     return *(volatile int32_t *)&es->budget;
 }
@@ -37,31 +37,31 @@ struct hog {
     uint64_t ran_ns;
 };
 
-enum { MAX_HOGS = 8 }; /* told of in one look; the next one tells of others */
+enum { MAX_HOGS = 8 }; /* reported in one look; the next one tells of others */
 
 /*
  * A unit has not left the ES, nor yielded, if it still has its mark (nobody has stored a state), no unit was counted
- * (a unit that yields and goes on at once for want of others is), and the ES has not looked at events, where the count
- * begins anew. rt.lock held.
+ * (a unit that yields and goes on at once since there is no other is), and the ES has not looked at events, where the
+ * count begins anew. rt.lock held.
  */
 static bool has_stayed(abti_es *es, abti_unit *unit)
 {
     const struct abti_watchdog_seen *w = &es->seen;
     /* seq_cst: pairs with abti_es_check_events, which takes the request back */
     return w->unit == unit && abti_load_seq_cst(&es->requests) & ABTI_ES_REQ_SEEN &&
-           glance_at_budget(es) == w->budget && abti_mark_get(unit, ABT_THREAD_STATE_RUNNING) > ABTI_MARK_NONE;
+           watchdog_read_budget(es) == w->budget && abti_mark_get(unit, ABT_THREAD_STATE_RUNNING) > ABTI_MARK_NONE;
 }
 
 /* rt.lock held. */
 static void begin_to_watch(abti_es *es, abti_unit *unit, uint64_t now_ns)
 {
     const int mark = 1;
-    es->seen = (struct abti_watchdog_seen){.since_ns = now_ns, .budget = glance_at_budget(es)};
+    es->seen = (struct abti_watchdog_seen){.since_ns = now_ns, .budget = watchdog_read_budget(es)};
     int before = abti_mark_get(unit, ABT_THREAD_STATE_RUNNING);
     if (before < 0 || (before != mark && !abti_mark_change(unit, ABT_THREAD_STATE_RUNNING, before, mark)))
         return;
     es->seen.unit = unit;
-    /* seq_cst: pairs with the load in abti_es_check_events, and comes after the glance at the budget */
+    /* seq_cst: pairs with the load in abti_es_check_events, and comes after the racy read of the budget */
     atomic_fetch_or(&es->requests, ABTI_ES_REQ_SEEN);
 }
 

@@ -197,7 +197,7 @@ static void unstarted(void)
 {
     model_reset();
     target = model_unit(0, act, NULL, ABTI_UNIT_NAMED);
-    target->stack = &model_stacks[3].header; /* of any content */
+    target->stack = &model_stacks[3].header; /* uninitialised */
     first = model_unit(1, act, NULL, 0);     /* the joiner in place */
     first->ctx = (char *)first->stack - JOINERS_ROOM + ABTI_CTX_BELOW;
 }

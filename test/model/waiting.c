@@ -110,7 +110,7 @@ static void reset(void (*func)(void *))
         values[i] = 0;
     }
     model_idle = look_at_timers;
-    abti_store_relaxed(&model_pool.lookout.timed, UINT64_MAX); /* nobody is to be told of timers */
+    abti_store_relaxed(&model_pool.lookout.timed, UINT64_MAX); /* nobody is to be informed of timers */
     for (int i = 0; i < MODEL_THREADS; i++) {
         abti_timers_forget((unsigned)i);
         model_es[i].timers = abti_timers_of((unsigned)i);

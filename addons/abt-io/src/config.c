@@ -104,7 +104,7 @@ static bool read_all(const json_t *object, struct config *config)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* The member about the pool. NULL, for want of memory, makes json_pack fail, which frees what it was given. */
+/* The member about the pool. NULL, when out of memory, makes json_pack fail, which frees what it was given. */
 static json_t *pool_of(const struct config *config)
 {
     return json_pack("{s:s, s:s, s:i}", "kind", config->kind, "access", config->access, "num_xstreams",

@@ -3,7 +3,7 @@
  * What a lane remembers of operations that it has tried to do without a switch of its caller: with nothing else to run
  * the stream would enter the ring at once, so the caller does that himself, and goes on if the operation is done by
  * then. After some in a row the stream gets its turn, which may have other pools and events. Where the last one was
- * tried in vain, the next ones of its kind are not tried.
+ * tried without success, the next ones of its kind are not tried.
  */
 #ifndef ABTIO_DIRECT_H
 #define ABTIO_DIRECT_H
@@ -16,7 +16,7 @@ struct direct {
     unsigned doubt[2]; /* so many of that kind are not tried any more */
 };
 
-/* What waits for a peer seldom succeeds at once, and the rest mostly does. */
+/* What waits for a peer rarely succeeds at once, and the rest mostly does. */
 static inline unsigned *direct_doubt(struct direct *direct, const abtio_op *op)
 {
     return &direct->doubt[op_ready(op) == POLLIN];
@@ -39,7 +39,7 @@ static inline bool direct_tries(struct direct *direct, const abtio_op *op)
     return true;
 }
 
-/* It was in vain. */
+/* It failed. */
 static inline void direct_fails(struct direct *direct, const abtio_op *op)
 {
     enum { DOUBT = 15 };

@@ -240,7 +240,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     pthread_mutex_lock(&lock);
 }
 
-/* Nothing interrupts a function of the user's. The lock is held, and released meanwhile. */
+/* Nothing interrupts a user-defined function. The lock is held, and released meanwhile. */
 static void serve_function(struct helper *helper, abtio_op *op)
 {
     begin_op(helper, op);

@@ -315,8 +315,9 @@ static bool is_forgotten(const struct lane *lane)
 }
 
 /*
- * What the kernel has not been told of goes on elsewhere. What it has taken ends with its ring, and how far that was
- * done is not known. Not inside of a call that still looks at op->finished: helpers would tell it in another thread.
+ * What the kernel has not been informed of goes on elsewhere. What it has taken ends with its ring, and how far that
+ * was done is not known. Not inside of a call that still looks at op->finished: helpers would tell it in another
+ * thread.
  */
 static void give_ring_up(struct lane *lane)
 {
@@ -446,7 +447,7 @@ static void cancel_each(struct lane *lane)
     }
 }
 
-/* A cancel comes in vain while the kernel is just trying an operation again. So they are asked once more. */
+/* A cancel fails while the kernel is just trying an operation again. So they are asked once more. */
 static void cancel_again(struct lane *lane)
 {
     for (abtio_op *op = lane->all; op; op = op->later)

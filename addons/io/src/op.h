@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One operation, from its start until its result is told. It lies in the frame of a call that waits, or on the heap for
- * an _nb form.
+ * One operation, from its start until its result is told. It is stored in the frame of a call that waits, or on the
+ * heap for an _nb form.
  *
  * Who may touch it: until it is started, the caller. Then the side that does it, which is a lane (lane.h: everything on
  * the lane's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it). Others touch only
@@ -85,7 +85,7 @@ struct abtio_op {
     union {
         struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */
         struct source *source;         /* of its operation and its waiters, which have no such time */
-        unsigned char mask[16];        /* of a function of the user's: the first 128 signals, which are all there are */
+        unsigned char mask[16];        /* of a user-defined function: the first 128 signals, which are all there are */
     };
     ABT_eventual_memory done;
 };

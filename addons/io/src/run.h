@@ -15,7 +15,7 @@ int abtioi_run_reason(abtio_op *op);
 int abtioi_run_lookup(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list);
 
 /*
- * A function of the user's runs as on a thread that its caller has made: with the caller's signal mask, which threads
+ * A user-defined function runs as on a thread that its caller has made: with the caller's signal mask, which threads
  * and processes inherit that it makes. The first is called by the caller, the other by the thread that runs it.
  */
 void abtioi_run_keep_mask(abtio_op *op);

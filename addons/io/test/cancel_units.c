@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ULTs that are cancelled (ABT_thread_cancel) while they are in a call. An operation lies on the stack of its caller: a
- * source went on with those of ULTs that had ended. Each call of the header that waits has a row here.
+ * ULTs that are cancelled (ABT_thread_cancel) while they are in a call. An operation is stored on the stack of its
+ * caller: a source went on with those of ULTs that had ended. Each call of the header that waits has a row here.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "contract.h"
 #include "io.h"
 
-/* What the calls wait for, mostly in vain. */
+/* What the calls wait for, mostly without success. */
 static struct {
     int empty[2], full[2], pipe[2], file, listener;
     struct sockaddr_in address;

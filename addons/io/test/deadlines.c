@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include "io.h"
 
-/* What the calls wait for in vain: an empty pair, a full pipe, a socket that nobody connects to. */
+/* What the calls wait for without success: an empty pair, a full pipe, a socket that nobody connects to. */
 static struct {
     int empty[2], full[2], pipe[2], listener;
     abtio_acceptor *acceptor;

@@ -17,7 +17,7 @@ static struct iovec list = {bytes, SIZE};
 static struct msghdr message = {.msg_iov = &list, .msg_iovlen = 1};
 static char directory[] = "/tmp/abtio-ends-XXXXXX";
 
-/* What a call can wait for in vain, and what it need not wait for. */
+/* What a call can wait for without success, and what it need not wait for. */
 static int empty[2], full[2];              /* pipes */
 static int quiet[2], stuffed[2], spare[2]; /* sockets: nothing comes, and nothing more can be sent */
 static int listener, file;                 /* nobody connects to the former */

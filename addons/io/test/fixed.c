@@ -315,7 +315,7 @@ static void in_flight(void *arg)
     for (int i = 0; i < MANY; i++)
         must(abtio_read_nb(fds[i][0], memory + i * PIECE, PIECE, ABTIO_FOREVER, &ops[i]));
     ok(info_now().num_in_memory - before.num_in_memory == (has_rings() ? MANY : 0), "%s: reads begin", backend_name);
-    for (int i = 0; i < MANY; i++) { /* some that the kernel has been told of, and some that it has not */
+    for (int i = 0; i < MANY; i++) { /* some that the kernel has been informed of, and some that it has not */
         if (i == MANY / 2)
             look();
         must(abtio_unregister_file(fds[i][0]));

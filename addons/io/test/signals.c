@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libabtio does with signals: none interrupts a function of the user's, and the program's handlers stay. */
+/* What libabtio does with signals: none interrupts a user-defined function, and the program's handlers stay. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -77,7 +77,7 @@ static struct actions end(void)
     return left;
 }
 
-/* --- A function of the user's --- */
+/* --- A user-defined function --- */
 
 struct function {
     sigset_t mask;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a lane remembers of sockets: whether the last receive has left nothing. Then the kernel need not try the next
- * one in vain before it waits. Only a hint, since a descriptor may be another socket's by now, and somebody else may
- * receive from it: the kernel looks whether there is something in any case.
+ * one without success before it waits. Only a hint, since a descriptor may be another socket's by now, and somebody
+ * else may receive from it: the kernel looks whether there is something in any case.
  */
 #ifndef ABTIO_DRAINED_H
 #define ABTIO_DRAINED_H

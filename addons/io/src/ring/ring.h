@@ -60,7 +60,7 @@ void abtioi_ring_abandon(struct ring *ring);
  */
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds);
 
-/* Submissions that the kernel has not been told of. */
+/* Submissions that the kernel has not been informed of. */
 static inline unsigned ring_unsubmitted(const struct ring *ring)
 {
     return ring->tail - ring->submitted;

@@ -78,7 +78,7 @@ struct buffer_set *abtioi_buffers_choose(struct abtio_buffers *pool, struct lane
 /* The kernel has taken a buffer from a group. The lock is held. */
 void *abtioi_set_take(struct buffer_set *set, unsigned place);
 
-/* What it has taken in vain. The lock is held. */
+/* What it has taken without success. The lock is held. */
 void abtioi_set_put(struct buffer_set *set, void *buf);
 
 /* A buffer for a native thread, or NULL: none is free. */
