@@ -75,13 +75,12 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 
 /*
  * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
- * creates. It asks what abti_create_may_be_quick does, but for the pool's host before the descriptor: 2 instructions
- * less here, and 7 where the pool is a shared one. A thread that is no ES may have any handle: before ABT_init there is
- * no pool to look at.
+ * creates. A thread that is no ES is no pool's host. It asks what abti_create_may_be_quick does, but for the pool's
+ * kind before the descriptor: 2 instructions less here, and 7 where the pool is a shared one.
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {
-    return es && !abti_handle_is_slow(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
+    return !abti_handle_is_slow(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
            abti_cache_top(&es->units);
 }
 

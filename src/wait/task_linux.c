@@ -87,7 +87,7 @@ bool abti_task_walk(void (*visit)(int task, void *arg), void *arg)
 {
     int saved_errno = errno;
     DIR *dir = opendir("/proc/self/task");
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    for (struct dirent *entry; dir && (entry = readdir(dir));) { /* NOLINT: nobody else reads this one */
         if (isdigit((unsigned char)entry->d_name[0]))
             visit(atoi(entry->d_name), arg);
     }

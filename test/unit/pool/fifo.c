@@ -45,7 +45,9 @@ static void test_inbox(abti_pool *pool)
     abti_pool_push_unblocked(pool, &units[4], 0);
     is_int(pool->ops->remove(pool, &units[4]), ABT_SUCCESS, "removes from the inbox");
     abti_pool_push_unblocked(pool, &units[5], 0);
+    abti_pool_enter_host(abti_es_self, pool, NULL);
     abti_pool_collect(pool);
+    abti_pool_leave_host(abti_es_self, pool, NULL);
     is_str(content(pool), "235", "collected behind the others");
     while (pop(pool, 0) >= 0)
         ;
