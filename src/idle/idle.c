@@ -53,7 +53,7 @@ static void set_called(struct abti_idle *idle, struct abti_callee *c)
 static void call_wait(struct abti_idle *idle, uint64_t deadline_ns)
 {
     struct abti_callee *c = idle->waits;
-    abti_assert(c && c->driver && c->driver->ops.wait && idle->has_fd);
+    abti_assert(c->driver && c->driver->ops.wait && idle->has_fd);
     if (!enter_driver(c))
         return; /* it follows another stream by now */
     int64_t deadline = deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;

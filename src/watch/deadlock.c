@@ -42,6 +42,7 @@ struct deadlock_look {
     bool all_told;    /* of */
     bool may_go_on;   /* there is a unit that runs, or will */
     bool stacked;     /* there are schedulers in pools, or units that look again and again: these keep streams awake */
+    bool yields;      /* there are units that look again and again */
     struct abti_waits waits;
     struct abti_joining joining[ABTI_MAX_JOINING];
     unsigned num_joining;
@@ -202,6 +203,8 @@ static bool look_at_unit(const struct abti_unit_note *note, void *arg)
         look->stacked = true;
     else if (note->state == ABT_THREAD_STATE_READY && !look->may_go_on)
         look->may_go_on = is_served(look, note->pool);
+    else if (note->state == ABT_THREAD_STATE_RUNNING)
+        look->may_go_on |= look->yields; /* later its stream may be seen with a unit that looks again and again */
     return true;
 }
 
@@ -319,6 +322,8 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
         return ABTI_CLOCK_NEVER;
     struct deadlock_look look = {.steady = true, .all_told = true};
     look.num_joining = abti_joining_round(look.joining);
+    for (unsigned i = 0; i < look.num_joining; i++)
+        look.yields |= !look.joining[i].keeps_stream;
     abti_registry_walk(look_at_unit, &look);
     bool dead = tell_deadlock(&look, deadlock_judge(&look));
     abti_waits_fini(&look.waits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * problem: A ULT is pushed once more while it stands in its pool, and again when it has ended.
+ * problem: A ULT is pushed once more while it is queued in its pool, and again when it has ended.
  * run: ABT_CHECK=1
  * exit: 0
  * says: libabt: ABT_pool_push_thread: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) stands in pool 0x[0-9a-f]+,
