@@ -29,6 +29,7 @@ static void reset(void)
 {
     model_reset();
     pool = (abti_pool){.ops = &abti_pool_fifo_ops, .shared_fifo = true};
+    model_pool_init(&pool);
     abti_queue_init(&pool.queue);
     abti_queue_init(&pool.inbox);
     model_split(&pool.blocked.in_place, 1 << 4);
@@ -238,8 +239,8 @@ const struct model_kept model_kept[] = {
     {"blocked_entered", "entered", "relaxed", "likewise: the loads before it, and the lock, are enough here"},
     {"abti_pool_num_in_place", "in_place", "relaxed", "the fence in priv_size, behind the load of the size, is enough"},
     {"take_sum", "fence", "none", "each load of the second look is an acquire, too, but the last"},
-    {"abti_pool_count_entered_slow", "&none", "acquire", "the owner publishes nothing by becoming it"},
-    {"abti_pool_count_entered_slow", "&none", "failure relaxed", "likewise, one that fails reads nothing"},
+    {"try_own", "&none", "acquire", "the owner publishes nothing by becoming it"},
+    {"try_own", "&none", "failure relaxed", "likewise, one that fails reads nothing"},
     {"abti_pool_count_entered_slow", "own_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_count_entered_slow", "shared_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_in_place_grant", "in_place", "relaxed", "the sum of granted and remain stays as it was"},

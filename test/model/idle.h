@@ -8,6 +8,7 @@
 #define MODEL_IDLE_H
 
 #include "units.h"
+#include "run/cancel.c"
 #include <stdlib.h>
 
 static void *model_calloc(size_t num, size_t size);

@@ -40,6 +40,7 @@ static void reset_pool(abti_pool *pool, bool is_private)
     *pool = (abti_pool){.ops = is_private ? &abti_pool_fifo_priv_ops : &abti_pool_fifo_ops,
                         .priv_fifo = is_private,
                         .shared_fifo = !is_private};
+    model_pool_init(pool);
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
     model_split(&pool->blocked.in_place, 1 << 4);
@@ -177,6 +178,7 @@ static void with_private(void)
 {
     reset();
     reset_pool(&pools[0], true);
+    abti_store_relaxed(&pools[0].host, &model_es[0]);
     abti_store_relaxed(&pools[0].blocked.owner, &model_es[0]);
     model_units[0].pool = model_units[1].pool = &pools[0];
 }

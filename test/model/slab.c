@@ -39,6 +39,27 @@ void abti_chunk_unmap(const struct abti_chunk *chunk)
     (void)chunk;
 }
 
+size_t abti_chunk_size(size_t size, bool huge)
+{
+    (void)huge;
+    return size;
+}
+
+size_t abti_vm_page_size(void)
+{
+    return CHUNK;
+}
+
+void abti_vm_release(void *base, size_t size)
+{
+    (void)base, (void)size;
+}
+
+bool abti_vm_is_locked_when_mapped(void)
+{
+    return false;
+}
+
 static void write_over(struct object *object)
 {
     model_assert(object->users == 0);

@@ -18,6 +18,7 @@
 #include "run/block.h"
 #include "run/end.h"
 #include "run/sched.h"
+#include "sync/lookout.h"
 #include "unit/stackuse.h"
 #include "wait/guest.h"
 
@@ -27,7 +28,6 @@ enum { MODEL_UNITS = 6, MODEL_STACK = 32 * 1024 };
 
 struct abti_rt abti_rt;
 _Thread_local abti_es *abti_es_self;
-_Thread_local struct abti_known *abti_known_self;
 _Atomic(bool) abti_observe_on, abti_guests_are_wanted;
 _Atomic(uint32_t) abti_tool_events, abti_stackuse_every, abti_num_cpus = 4;
 bool abti_annotate_on, abti_annotate_order, abti_ledger_on;
@@ -49,6 +49,32 @@ static _Atomic(int) model_units_left;
 __attribute__((no_sanitize("thread"))) void model_arrive(int index)
 {
     abti_es_self = model_is_stream[index] ? &model_es[index] : NULL;
+}
+
+/* A pool has no host, and no timers are looked at, as abti_pool_alloc leaves it. */
+static inline void model_pool_init(abti_pool *pool)
+{
+    abti_store_relaxed(&pool->host, ABTI_NO_HOST);
+    abti_store_relaxed(&pool->quick_host, ABTI_NO_HOST);
+    abti_lookout_init(&pool->lookout);
+}
+
+/* Each stream looks at its own timers here, and at nobody else's. */
+void abti_lookout_note(abti_pool *pool, struct abti_timers *timers)
+{
+    (void)pool, (void)timers;
+}
+
+void abti_lookout_look(abti_pool *pool)
+{
+    (void)pool;
+}
+
+/* No thread has words of its own. */
+void *abti_thread_word(enum abti_thread_word which)
+{
+    (void)which;
+    return NULL;
 }
 
 /* --- Contexts --- */
@@ -235,6 +261,7 @@ static void model_reset(void)
     memset(model_arrival, 0, sizeof model_arrival);
     memset(model_is_stream, 0, sizeof model_is_stream);
     memset(&model_pool, 0, sizeof model_pool);
+    model_pool_init(&model_pool);
     memset(&model_pool_lock, 0, sizeof model_pool_lock);
     memset(model_bias, 0, sizeof model_bias);
     memset(model_external_cache, 0, sizeof model_external_cache);

@@ -17,6 +17,7 @@
 #include "sync/timer.c"
 #include "sync/waiter.c"
 #include "wait/crowd.c"
+#include "run/cancel.c"
 #include "wait/native.c"
 #include "wait/sleeper.c"
 #include "wait/thrift.c"

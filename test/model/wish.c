@@ -31,6 +31,7 @@ static void reset(void)
 {
     model_reset();
     pool = (abti_pool){.ops = &abti_pool_randws_ops};
+    model_pool_init(&pool);
     abti_queue_init(&pool.queue);
     abti_queue_init(&pool.inbox);
     model_split(&pool.blocked.in_place, 1 << 4);
