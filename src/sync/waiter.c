@@ -221,7 +221,8 @@ void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk)
 
 bool abti_waiter_give_up(struct abti_waiter *w)
 {
-    abti_assert(abti_load_relaxed(&w->claim) == ABTI_CLAIM_OPEN || abti_load_relaxed(&w->claim) == ABTI_CLAIM_TAKEN);
+    /* It is open, or was: a waker was faster, or a cancelled ULT itself and the stream that looks at its timer meet. */
+    abti_assert(abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE && abti_load_relaxed(&w->claim) != ABTI_CLAIM_BRANCH);
     uint32_t open = ABTI_CLAIM_OPEN;
     /*
      * acquire and release: of no use, as the word decides only which thread ends the wait, this one or that in
