@@ -378,6 +378,9 @@ static void test_no_requests(void)
     must(ABT_eventual_set(eventuals[7], NULL, 0));
     must(set_hook());
     must(add_poller());
+    /* Once before: caches may grow by the way, and need not. */
+    it_works();
+    must(ABTX_thread_sleep(0.001));
     fault_arm(1, FAULT_FROM);
     before = hooked;
     ok(soon(hooked > before), "the hook is called");
@@ -392,7 +395,13 @@ static void test_no_requests(void)
     ok_abt(ABTX_thread_sleep(0.001));
     ok_abt(ABTX_eventual_wait_any(MANY, eventuals, &index, NULL));
     is_int(index, 7, "the one that was ready");
-    ok(!fault_disarm(), "nothing of that has asked for anything");
+    bool asked = fault_disarm();
+    ok(!asked, "nothing of that has asked for anything");
+    if (asked) {
+        char text[512];
+        fault_describe(text, sizeof(text));
+        diag("asked for: %s", text);
+    }
     end_eventuals();
     end();
     must(ABT_finalize());
