@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * On which CPUs does a stream run? By default on any. It may be bound to one or to a set, if the library was configured
- * with --enable-affinity; ABT_SET_AFFINITY=1 in the environment binds all streams, one to each CPU.
+ * On which CPUs does a stream run? By default on any. It may be bound to one or to a set; ABT_SET_AFFINITY=yes in the
+ * environment binds all streams, one to each CPU.
  *
  *   cc affinity.c $(pkg-config --cflags --libs argobots) -o affinity
  */

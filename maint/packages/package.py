@@ -12,7 +12,7 @@ class Libabt(AutotoolsPackage):
     version("2.0.0")
 
     provides("argobots@1.2")
-    variant("affinity", default=False, description="bind execution streams to CPUs by hwloc")
+    variant("affinity", default=False, description="bind execution streams to CPUs by default, by hwloc")
     variant("debug", default=False, description="check preconditions and the order of locks")
 
     depends_on("c", type="build")
@@ -25,4 +25,5 @@ class Libabt(AutotoolsPackage):
         Executable("./autogen.sh")()
 
     def configure_args(self):
-        return self.enable_or_disable("affinity") + (["--enable-debug=ub_assert"] if "+debug" in self.spec else [])
+        return [option for name, option in (("affinity", "--enable-affinity"), ("debug", "--enable-debug=ub_assert"))
+                if f"+{name}" in self.spec]

@@ -33,6 +33,9 @@ int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (!abti_rt.config.affinity)
         return abti_error(ABT_ERR_FEATURE_NA);
+    /* Programs bind a stream to the CPU that they get here: all streams to one, if it were the first of all. */
+    if (!abti_esaffinity_is_bound(xstream))
+        return abti_error(ABT_ERR_CPUID);
     struct abti_cpuset set;
     int code = code_of(abti_affinity_get(xstream->thread, &set));
     if (code != ABT_SUCCESS)

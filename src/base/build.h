@@ -46,9 +46,14 @@
 #define ABTI_BUILD_FCONTEXT 1
 #endif
 
-/* Execution streams are bound to CPUs. --enable-affinity */
+/* Execution streams can be bound to CPUs. --disable-affinity */
 #ifndef ABTI_BUILD_AFFINITY
-#define ABTI_BUILD_AFFINITY 0
+#define ABTI_BUILD_AFFINITY 1
+#endif
+
+/* They are, unless ABT_SET_AFFINITY says no. --enable-affinity */
+#ifndef ABTI_BUILD_BINDS
+#define ABTI_BUILD_BINDS 0
 #endif
 
 /* hwloc binds them. --with-hwloc */

@@ -167,14 +167,17 @@ static int load_cpus(struct abti_config *config, const struct abti_variable *var
     config->affinity = ABTI_BUILD_AFFINITY && !abti_parse_is_off(text);
     if (tells && text && *text && !abti_parse_is_off(text))
         tell_void(variable);
+    config->binds = ABTI_BUILD_BINDS;
     if (!text || !*text || !config->affinity)
         return ABT_SUCCESS;
     int error = abti_parse_cpu_list(text, &config->cpu_list);
     if (error == -ENOMEM)
         return ABT_ERR_MEM;
-    /* A text that is no list counts as not set, which is what words like "yes" mean. */
-    if (error && abti_parse_bool(text, &on) == ABTI_PARSED_NONE && tells)
-        tell_value(variable, text, "not understood", "each CPU in turn");
+    /* A text that is neither a list nor a word counts as not set. */
+    if (!error || abti_parse_bool(text, &on) != ABTI_PARSED_NONE)
+        config->binds = true;
+    else if (tells)
+        tell_value(variable, text, "not understood", ABTI_BUILD_BINDS ? "each CPU in turn" : "none");
     return ABT_SUCCESS;
 }
 

@@ -36,7 +36,8 @@ enum abti_stats_format { ABTI_STATS_NONE, ABTI_STATS_TEXT, ABTI_STATS_JSON };
 struct abti_config {
     /* ABT_SET_AFFINITY */
     bool affinity;                  /* built in and not switched off */
-    struct abti_cpu_list *cpu_list; /* NULL: round robin over the CPUs allowed at init */
+    bool binds;                     /* streams are bound by default */
+    struct abti_cpu_list *cpu_list; /* to what, if so; NULL: round robin over the CPUs allowed at init */
     /* output */
     bool use_log;          /* ABT_USE_LOG: see rt/log.h */
     bool use_debug;        /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */

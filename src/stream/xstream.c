@@ -190,7 +190,7 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
     struct abti_cpuset cpus;
     atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
     abti_tool_event_create(es, es->main_unit);
-    code = abti_esaffinity_of(es->rank, &cpus);
+    code = abti_esaffinity_of_new(es->rank, &cpus);
     if (code == ABT_SUCCESS)
         code = abti_drivers_enter(es);
     if (code == ABT_SUCCESS)

@@ -40,7 +40,8 @@ static void print_system(FILE *fp, const struct abti_config *config)
     fprintf(fp, "  cache line size: %d\n", ABTI_CACHE_LINE);
     fprintf(fp, "  huge page size: %zu\n", config->huge_page_size);
     fprintf(fp, "  execution streams: %d of %d\n", num, max);
-    fprintf(fp, "  CPU affinity: %s\n", on_off(config->affinity));
+    fprintf(fp, "  CPU affinity: %s, streams are bound by default: %s\n", on_off(config->affinity),
+            yes_no(config->affinity && config->binds));
 }
 
 static void print_features(FILE *fp, const struct abti_config *config)

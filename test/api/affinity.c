@@ -206,7 +206,7 @@ static void test_list(const char *list, const struct cpus *allowed, int primary,
     check_default(xstream, allowed->ids[secondary % allowed->num], "the secondary ES");
     must(ABT_xstream_free(&xstream));
     must(ABT_finalize());
-    unsetenv("ABT_SET_AFFINITY");
+    setenv("ABT_SET_AFFINITY", "yes", 1);
 }
 
 /* A CPU that no machine here has, and that the kernel passes over if there are others. */
@@ -327,8 +327,85 @@ static void test_spare(const struct cpus *all)
     must(ABT_xstream_free(&xstream));
 }
 
+/* --- On, and nothing is bound by default --- */
+
+static void is_unbound(ABT_xstream xstream, const struct cpus *all, const char *what)
+{
+    struct cpus now = cpus_of(xstream);
+    int cpu = 77;
+
+    ok(same(all, &now), "%s may run on all CPUs", what);
+    ok_err(ABT_xstream_get_cpubind(xstream, &cpu), ABT_ERR_CPUID);
+    is_int(cpu, 77, "nothing is stored");
+}
+
+/* The primary ES is bound, to the last CPU: others that are made then are not. */
+static void test_one_bound(const struct cpus *all)
+{
+    ABT_xstream xstream;
+    int last = all->ids[all->num - 1];
+
+    ok_abt(ABT_xstream_set_cpubind(own_xstream(), last));
+    check_default(own_xstream(), last, "the primary ES, when that is asked for,");
+    xstream = new_xstream();
+    is_unbound(xstream, all, "an ES that a bound one makes");
+    ok_abt(ABT_xstream_set_rank(xstream, 9));
+    is_unbound(xstream, all, "one that gets another rank");
+    ok_abt(ABT_xstream_set_cpubind(xstream, last));
+    ok_abt(ABT_xstream_set_rank(xstream, 10));
+    check_default(xstream, last, "one that has been bound, after another rank,");
+    must(ABT_xstream_free(&xstream));
+}
+
+static void test_not_bound(const char *setting, const struct cpus *all)
+{
+    struct cpus one = {.num = 1, .ids = {all->ids[0]}}, after;
+    ABT_xstream xstream;
+
+    setenv("ABT_SET_AFFINITY", setting, 1);
+    diag("ABT_SET_AFFINITY=%s", setting);
+    must(ABT_init(0, NULL));
+    ok(is_enabled(), "the affinity is on");
+    is_unbound(own_xstream(), all, "the primary ES");
+    xstream = new_xstream();
+    is_unbound(xstream, all, "a secondary ES");
+    test_one_bound(all);
+    must(ABT_xstream_free(&xstream));
+    must(ABT_finalize());
+    after = native_cpus();
+    ok(same(all, &after), "the initialising thread gets its CPUs back");
+    must(ABT_init(0, NULL));
+    bind_native(one.ids, 1);
+    must(ABT_finalize());
+    after = native_cpus();
+    ok(same(&one, &after), "it keeps those that the program has chosen for it");
+    bind_native(all->ids, all->num);
+    unsetenv("ABT_SET_AFFINITY");
+}
+
+/* What happens when nothing is asked for is chosen when the library is configured. */
+static void test_default(const struct cpus *all)
+{
+    int cpu;
+
+    must(ABT_init(0, NULL));
+    bool binds = ABT_xstream_get_cpubind(own_xstream(), &cpu) == ABT_SUCCESS;
+    must(ABT_finalize());
+    diag("streams are bound by default: %s", binds ? "yes" : "no");
+    if (binds) {
+        test_list("rubbish", all, 0, 1);
+        test_list("", all, 0, 1);
+    } else {
+        test_not_bound("rubbish", all);
+        test_not_bound("", all);
+    }
+    unsetenv("ABT_SET_AFFINITY");
+}
+
 static void test_on(const struct cpus *all)
 {
+    test_default(all);
+    setenv("ABT_SET_AFFINITY", "yes", 1);
     test_round_robin(all);
     must(ABT_init(0, NULL));
     test_errors(own_xstream());
@@ -338,7 +415,7 @@ static void test_on(const struct cpus *all)
     test_list("0", all, 0, 0);
     test_list("1,0", all, 1, 0);
     test_list("{3}:2:2", all, 3, 5);
-    test_list("rubbish", all, 0, 1);
+    test_list("yes", all, 0, 1);
     test_restricted(all);
     test_switched_off(all);
 }

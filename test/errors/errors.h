@@ -49,11 +49,12 @@
 #define IF_NO_MIGRATE 0x10000u
 #define IF_TOOL 0x20000u /* there is the tool interface */
 #define IF_NO_TOOL 0x40000u
-#define IF_AFFINITY 0x80000u /* streams are bound to CPUs */
+#define IF_AFFINITY 0x80000u /* streams can be bound to CPUs */
 #define IF_NO_AFFINITY 0x100000u
-#define IF_ALONE 0x200000u /* the primary ES is the only one */
-#define CONDITIONS (0x3fffffu & ~CALLERS & ~ALWAYS)
-#define TWICE 0x400000u /* with the null handle's constant, and with NULL */
+#define IF_ALONE 0x200000u     /* the primary ES is the only one */
+#define IF_NOT_BOUND 0x400000u /* streams can be bound to CPUs, and are not by default */
+#define CONDITIONS (0x7fffffu & ~CALLERS & ~ALWAYS)
+#define TWICE 0x800000u /* with the null handle's constant, and with NULL */
 
 /* --- An attempt, and what it finds in its out-parameters --- */
 
@@ -296,7 +297,12 @@ static inline void learn_conditions(void)
 /* What holds in this run. */
 static inline unsigned run_conditions(bool alone)
 {
-    return (alone ? IF_ALONE : 0) | (has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY) ? IF_AFFINITY : IF_NO_AFFINITY);
+    unsigned binding = IF_NO_AFFINITY;
+    int cpu;
+
+    if (has_feature(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY))
+        binding = IF_AFFINITY | (ABT_xstream_get_cpubind(own_xstream(), &cpu) == ABT_SUCCESS ? 0 : IF_NOT_BOUND);
+    return (alone ? IF_ALONE : 0) | binding;
 }
 
 static inline void nothing_to_set_up(void)

@@ -405,7 +405,9 @@ int main(void)
     fault_begin();
     fault_run_all(cases);
     if (affinity_is_on()) {
+        must(setenv("ABT_SET_AFFINITY", "yes", 1));
         fault_run_all(affinity_cases);
+        must(unsetenv("ABT_SET_AFFINITY"));
         test_binding();
     } else {
         skip(1, "streams are not bound to CPUs");

@@ -23,21 +23,12 @@ static long page_faults(void)
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-/* Where streams are bound, hwloc reads the system's topology, once in a process. */
-static bool binds(void)
-{
-    ABT_bool yes = ABT_FALSE;
-
-    must(ABT_info_query_config(ABT_INFO_QUERY_KIND_ENABLED_AFFINITY, &yes));
-    return yes == ABT_TRUE;
-}
-
 static void start_and_end(const char *when, bool is_first)
 {
     long faults = page_faults();
 
     must(ABT_init(0, NULL));
-    bool more = is_first && binds();
+    bool more = is_first && ABTI_BUILD_HWLOC; /* it reads the system's topology, once in a process */
     must(ABT_finalize());
     faults = page_faults() - faults;
     if (UNDER_ASAN || UNDER_TSAN || more)

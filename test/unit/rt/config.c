@@ -57,6 +57,7 @@ static void test_defaults(void)
     size_t guard = ABTI_BUILD_STACK_GUARD == 2 || ABTI_BUILD_STACK_GUARD == 3 ? 2 * config.sys_page_size : 0;
 
     is_int(config.affinity, ABTI_BUILD_AFFINITY, "affinity");
+    is_int(config.binds, ABTI_BUILD_BINDS, "binds");
     ok(!config.cpu_list, "no affinity list");
     is_int(config.tool, ABTI_BUILD_TOOL_ANNOUNCED, "tool");
     is_int(config.use_log, ABTI_BUILD_LOG_ON, "use_log");
@@ -232,6 +233,10 @@ static void test_affinity(void)
     CHECK(affinity, "ABT_SET_AFFINITY", "", ABTI_BUILD_AFFINITY);
     CHECK(affinity, "ABT_SET_AFFINITY", "0", ABTI_BUILD_AFFINITY);
     CHECK(affinity, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_AFFINITY);
+    CHECK(binds, "ABT_SET_AFFINITY", "", ABTI_BUILD_BINDS);
+    CHECK(binds, "ABT_SET_AFFINITY", "rubbish", ABTI_BUILD_BINDS);
+    CHECK(binds, "ABT_SET_AFFINITY", "yes", ABTI_BUILD_AFFINITY);
+    CHECK(binds, "ABT_SET_AFFINITY", "1", ABTI_BUILD_AFFINITY);
     CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "rubbish", false);
     CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "{0,1},2", ABTI_BUILD_AFFINITY);
     CHECK(cpu_list != NULL, "ABT_SET_AFFINITY", "off", false);
