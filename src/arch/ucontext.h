@@ -9,6 +9,9 @@
  *   void abti_ucontext_set(ucontext_t *ucontext, uintptr_t pc, uintptr_t sp)    changes nothing else
  *   uintptr_t abti_ucontext_pc, _sp(const ucontext_t *ucontext)    the program counter, the stack pointer; 0: it is
  *                            not known
+ *   ABTI_UCONTEXT_HAS_PUSHED_SP, uintptr_t abti_ucontext_pushed_sp(const ucontext_t *ucontext, uintptr_t addr)    from
+ *                            what a signal handler got about a fault at addr: the stack pointer that the instruction
+ *                            would have set; where one instruction stores below the stack pointer and moves it there
  *   ABTI_UCONTEXT_HAS_COPY, void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)    the registers that lead
  *                            on to the caller, from what a signal handler got; where these are not all of uc_mcontext
  */
@@ -19,6 +22,15 @@
 #include <ucontext.h>
 #include "arch/ctx.h"
 #include "arch_ucontext.h"
+
+/* A frame is made before something is stored there. */
+#ifndef ABTI_UCONTEXT_HAS_PUSHED_SP
+ABTI_INLINE uintptr_t abti_ucontext_pushed_sp(const ucontext_t *ucontext, uintptr_t addr)
+{
+    (void)addr;
+    return abti_ucontext_sp(ucontext);
+}
+#endif
 
 /* The kernel has written no more than uc_mcontext for a handler. */
 #ifndef ABTI_UCONTEXT_HAS_COPY

@@ -161,7 +161,7 @@ static bool has_overflowed(struct overflow *o, const abti_unit *owner, uintptr_t
 static void overflow_look(void *addr_, const void *ucontext)
 {
     abti_es *es = abti_es_self;
-    uintptr_t addr = (uintptr_t)addr_, sp = abti_ucontext_sp(ucontext);
+    uintptr_t addr = (uintptr_t)addr_, sp = abti_ucontext_pushed_sp(ucontext, addr);
     struct overflow o = {.es = es, .unit = es ? es->cur : NULL};
     if (!es) {
         o.unit = region_of(&es);

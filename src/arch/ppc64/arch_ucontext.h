@@ -36,4 +36,22 @@ ABTI_INLINE uintptr_t abti_ucontext_sp(const ucontext_t *ucontext)
     return ucontext->uc_mcontext.gp_regs[ABTI_PPC64_R1];
 }
 
+/*
+ * A function makes its frame by "stdu 1,D(1)", or by "stdux 1,1,RB" if it is large. When the store faults, the stack
+ * pointer is still the old one. The instruction can be read, unless it is what has faulted.
+ */
+#define ABTI_UCONTEXT_HAS_PUSHED_SP
+ABTI_INLINE uintptr_t abti_ucontext_pushed_sp(const ucontext_t *ucontext, uintptr_t addr)
+{
+    uintptr_t pc = abti_ucontext_pc(ucontext), sp = abti_ucontext_sp(ucontext);
+    if ((addr | 3) == (pc | 3))
+        return sp;
+    uint32_t instruction = *(const uint32_t *)pc;
+    if ((instruction & 0xffff0003) == 0xf8210001)
+        return sp + (uintptr_t)(int16_t)(instruction & 0xfffc);
+    if ((instruction & 0xffff07ff) == 0x7c21016a)
+        return sp + ucontext->uc_mcontext.gp_regs[instruction >> 11 & 31];
+    return sp;
+}
+
 #endif
