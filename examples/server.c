@@ -61,10 +61,10 @@ static int look(struct loop *loop, int milliseconds)
     return found;
 }
 
-static void idle_hook(void *arg, int fd, double deadline)
+static void idle_hook(void *arg, int fd, int64_t deadline)
 {
     struct loop *loop = arg;
-    double left = deadline - ABT_get_wtime();
+    int64_t left = (deadline - ABTX_after(0) + 999999) / 1000000; /* milliseconds */
 
     if (fd != loop->wake_fd) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
@@ -72,7 +72,7 @@ static void idle_hook(void *arg, int fd, double deadline)
             fail("epoll_ctl");
         loop->wake_fd = fd;
     }
-    look(loop, isinf(deadline) ? -1 : left > 0 ? (int)ceil(left * 1e3) : 0);
+    look(loop, deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)left : 0);
 }
 
 static int poller(void *arg)
@@ -88,14 +88,14 @@ static void start_loop(struct loop *loop, ABT_xstream stream)
     if (loop->epoll < 0)
         fail("epoll_create1");
     CHECK(ABT_xstream_get_main_pools(stream, 1, &loop->pool));
-    CHECK(ABTX_xstream_set_idle_hook(stream, idle_hook, loop));
-    CHECK(ABTX_poller_add(stream, poller, loop, INFINITY));
+    CHECK(ABTX_xstream_set_idle_wait(stream, idle_hook, loop));
+    CHECK(ABTX_poller_add_every(stream, poller, loop, ABTX_FOREVER));
 }
 
 static void stop_loop(struct loop *loop)
 {
     CHECK(ABTX_poller_remove(loop->stream, poller, loop));
-    CHECK(ABTX_xstream_set_idle_hook(loop->stream, NULL, NULL));
+    CHECK(ABTX_xstream_set_idle_wait(loop->stream, NULL, NULL));
     close(loop->epoll);
 }
 

@@ -28,6 +28,7 @@ abt_sources = \
 	src/api/sched.c \
 	src/api/sched_config.c \
 	src/api/sched_def.c \
+	src/api/seconds.c \
 	src/api/self.c \
 	src/api/slot.c \
 	src/api/source.c \
@@ -75,6 +76,7 @@ abt_sources = \
 	src/idle/driver.c \
 	src/idle/idle.c \
 	src/idle/leader.c \
+	src/idle/poller.c \
 	src/idle/relook.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \

@@ -114,6 +114,7 @@ api_tests = \
 	test/api/sched_config \
 	test/api/sched_pick \
 	test/api/sched_stack \
+	test/api/seconds \
 	test/api/self \
 	test/api/slot \
 	test/api/source \

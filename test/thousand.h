@@ -75,7 +75,7 @@ static void on_any(void *arg)
 {
     int index;
     (void)arg;
-    ABTX_eventual_wait_any(2, several, &index, NULL);
+    ABTX_eventual_wait_any_until(2, several, &index, ABTX_FOREVER);
 }
 
 static void on_future(void *arg)
@@ -103,7 +103,7 @@ static void join_and_free(void *arg)
 static void sleep_long(void *arg)
 {
     (void)arg;
-    ABTX_thread_sleep(3600.0);
+    ABTX_self_sleep(3600 * INT64_C(1000000000));
 }
 
 /* In the order of `units`. */

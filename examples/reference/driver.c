@@ -74,7 +74,7 @@ static void asks(void *arg)
 
 int main(int argc, char **argv)
 {
-    static const ABTX_driver_ops ops = {.start = start, .end = end, .poll = poll_requests, .max_sleep = 1000000};
+    static const ABTX_driver_ops ops = {.start = start, .end = end, .poll = poll_requests};
     ABT_xstream streams[STREAMS];
     ABT_thread units[STREAMS][UNITS];
 
@@ -83,9 +83,10 @@ int main(int argc, char **argv)
     ABT_self_get_xstream(&streams[0]);
     if (ABTX_driver_create(&ops, NULL, &driver) != ABT_SUCCESS)
         return 1;
-    ABTX_driver_attach(driver, streams[0]); /* to one stream: start has returned */
-    ABTX_driver_detach(driver, streams[0]); /* end has returned */
-    ABTX_driver_attach_all(driver);         /* to all that there are, and to those to come */
+    ABTX_driver_set_period(driver, 1000000); /* an idle stream polls each millisecond */
+    ABTX_driver_attach(driver, streams[0]);  /* to one stream: start has returned */
+    ABTX_driver_detach(driver, streams[0]);  /* end has returned */
+    ABTX_driver_attach_all(driver);          /* to all that there are, and to those to come */
     for (int i = 1; i < STREAMS; i++)
         ABT_xstream_create(ABT_SCHED_NULL, &streams[i]);
     for (int i = 0; i < STREAMS; i++)

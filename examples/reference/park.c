@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How does a scheduler of mine sleep, if it also takes units from pools that are not its own? By ABTX_xstream_park_on,
- * which names the pools to watch. Here a helper serves its own pool first, and then one of guests.
+ * How does a scheduler of mine sleep, if it also takes units from pools that are not its own? ABTX_xstream_park_until
+ * names the pools to watch. Here a helper serves its own pool first, and then one of guests.
  *
  *   cc park.c $(pkg-config --cflags --libs argobots) -o park
  */
@@ -36,7 +36,7 @@ static void run(ABT_sched sched)
         } else {
             /* Until a unit is pushed to one of the two, or something is asked of this stream; ten seconds at most. */
             parks++;
-            ABTX_xstream_park_on(2, pools, ABT_get_wtime() + 10);
+            ABTX_xstream_park_until(2, pools, ABTX_after(10000000000));
         }
         ABT_xstream_check_events(sched);
         ABT_sched_has_to_stop(sched, &stop);

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < ANSWERS; i++)
         ABT_eventual_create(sizeof(int), &eventuals[i]);
     /* INFINITY: the stream need not look now and then, since it is woken. */
-    ABTX_poller_add(device.stream, poll_device, NULL, INFINITY);
+    ABTX_poller_add_every(device.stream, poll_device, NULL, ABTX_FOREVER);
     ABTX_xstream_set_spin(device.stream, 0); /* it sleeps at once when there is nothing: answers take long here */
     if (pthread_create(&thread, NULL, device_thread, NULL) != 0)
         return 1;

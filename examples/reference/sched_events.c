@@ -90,7 +90,7 @@ int main(int argc, char **argv)
         ABTX_xstream_wake(stream); /* what comes by another way than a push is to be told */
     }
     while (done < ORDERS)
-        ABTX_thread_sleep(0.001);
+        ABTX_self_sleep(1000000);
     ABT_xstream_free(&stream);
     ABT_sched_free(&sched);
     ABT_finalize();

@@ -64,7 +64,7 @@ static void run(ABT_sched sched)
         ABT_xstream_check_events(sched);
         ABT_sched_has_to_stop(sched, &stop);
         if (!ran && !stop)
-            ABTX_xstream_park(ABT_get_wtime() + 1);
+            ABTX_xstream_park_until(0, NULL, ABTX_after(1000000000));
     }
 }
 
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < TASKS; i++)
         add_task();
     while (done < TASKS)
-        ABTX_thread_sleep(0.001);
+        ABTX_self_sleep(1000000);
     printf("%d tasks done; somebody would have taken one at once: %d times\n", (int)done, wanted);
     ABTX_source_detach(source, streams[0]); /* it does not ask any more */
     ABTX_source_free(&source);              /* detaches it from all */

@@ -24,7 +24,7 @@ static void run(ABT_sched sched)
         ABT_xstream_check_events(sched);
         ABT_sched_has_to_stop(sched, &stop);
         if (thread == ABT_THREAD_NULL && !stop)
-            ABTX_xstream_park(-1); /* sleeps until there is something */
+            ABTX_xstream_park_until(0, NULL, ABTX_FOREVER); /* sleeps until there is something */
     }
 }
 

@@ -36,11 +36,11 @@ static int look(void *milliseconds)
 }
 
 /* The stream has nothing to do. */
-static void idle(void *arg, int fd, double deadline)
+static void idle(void *arg, int fd, int64_t deadline)
 {
     int *wake_fd = arg;
-    double left = deadline - ABT_get_wtime();
-    int milliseconds = isinf(deadline) ? -1 : left > 0 ? (int)(left * 1000) + 1 : 0;
+    int64_t left = deadline - ABTX_after(0);
+    int milliseconds = deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
     struct epoll_event event = {.events = EPOLLIN};
     if (fd != *wake_fd)
         epoll_ctl(epoll, EPOLL_CTL_ADD, *wake_fd = fd, &event);
@@ -102,8 +102,9 @@ int main(int argc, char **argv)
     epoll = epoll_create1(EPOLL_CLOEXEC);
     ABT_self_get_xstream(&stream);
     ABT_self_get_last_pool(&pool);
-    ABTX_xstream_set_idle_hook(stream, idle, &wake_fd);
-    ABTX_poller_add(stream, look, NULL, INFINITY); /* events wake an idle stream: it need not look by itself */
+    ABTX_xstream_set_idle_wait(stream, idle, &wake_fd);
+    ABTX_poller_add_every(stream, look, NULL,
+                          ABTX_FOREVER); /* events wake an idle stream: it need not look by itself */
     for (int i = 0; i < CONNECTIONS; i++)
         if (open_connection(&connections[i], pool) != ABT_SUCCESS)
             return 1;

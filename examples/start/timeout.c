@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How do I wait only for some time? Functions with "timedwait" in their names have a deadline; a unit sleeps by
- * ABTX_thread_sleep, and its stream runs others meanwhile.
+ * ABTX_self_sleep, and its stream runs others meanwhile.
  *
  *   cc timeout.c $(pkg-config --cflags --libs argobots) -o timeout
  */
@@ -24,7 +24,7 @@ static struct timespec in_milliseconds(long milliseconds)
 
 static void slow(void *arg)
 {
-    ABTX_thread_sleep(arg == &answers[0] ? 0.2 : 0.05);
+    ABTX_self_sleep(arg == &answers[0] ? 200000000 : 50000000);
     ABT_eventual_set(*(ABT_eventual *)arg, NULL, 0);
 }
 
@@ -44,8 +44,7 @@ int main(int argc, char **argv)
     deadline = in_milliseconds(10);
     too_late = ABT_eventual_timedwait(answers[0], NULL, &deadline);
     printf("after 10 ms: %s\n", too_late == ABT_ERR_COND_TIMEDOUT ? "the time is over" : "an answer");
-    deadline = in_milliseconds(10000);
-    code = ABTX_eventual_wait_any(WORKERS, answers, &first, &deadline);
+    code = ABTX_eventual_wait_any_until(WORKERS, answers, &first, ABTX_after(10000000000)); /* 10 s, in nanoseconds */
     printf("the first answer: that of worker %d\n", first);
     for (int i = 0; i < WORKERS; i++) {
         ABT_eventual_wait(answers[i], NULL); /* nobody may free what others still set */

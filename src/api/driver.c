@@ -3,6 +3,7 @@
 #include "idle/driver.h"
 #include "api/handles.h"
 #include "idle/idle.h"
+#include "os/clock.h"
 #include "run/cancel.h"
 
 #define DRIVER_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_DRIVER, __func__)
@@ -17,6 +18,14 @@ int ABTX_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *newdr
     if (code != ABT_SUCCESS)
         return abti_error(code);
     abti_ledger_made(*newdriver, ABTI_HANDLE_DRIVER);
+    return ABT_SUCCESS;
+}
+
+int ABTX_driver_set_period(ABTX_driver driver, int64_t period)
+{
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || period < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_store_relaxed(&driver->period_ns, abti_clock_deadline_of(period)); /* relaxed: it is a setting */
     return ABT_SUCCESS;
 }
 

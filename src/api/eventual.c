@@ -94,25 +94,37 @@ static bool is_one_stale(int num, ABT_eventual *eventuals, const char *function)
     return i < num;
 }
 
-int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const struct timespec *abstime)
+static int eventual_wait_any(int num, ABT_eventual *eventuals, int *index, uint64_t deadline_ns, const char *function)
 {
     if (ABTI_REFUSE(!has_any(num, eventuals)))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (ABTI_MISUSED(is_one_stale(num, eventuals, __func__)))
-        return abti_error(ABT_ERR_INV_EVENTUAL);
+        return ABT_ERR_INV_ARG;
+    if (ABTI_MISUSED(is_one_stale(num, eventuals, function)))
+        return ABT_ERR_INV_EVENTUAL;
     if (abti_may_not_wait())
-        return abti_error(ABT_ERR_EVENTUAL);
+        return ABT_ERR_EVENTUAL;
     int code = ABT_SUCCESS, found = abti_eventual_find_ready(num, eventuals);
     if (found == num)
-        code =
-            abti_eventual_wait_any(num, eventuals, abstime ? abti_clock_deadline(abstime) : ABTI_CLOCK_NEVER, &found);
+        code = abti_eventual_wait_any(num, eventuals, deadline_ns, &found);
     if (code != ABT_SUCCESS)
-        return abti_error(code);
+        return code;
     if (found == num)
-        return abti_error(ABT_ERR_COND_TIMEDOUT);
+        return ABT_ERR_COND_TIMEDOUT;
     abti_annotate_acquire(eventuals[found]);
     *index = found;
     return ABT_SUCCESS;
+}
+
+int ABTX_eventual_wait_any_until(int num, ABT_eventual *eventuals, int *index, int64_t deadline)
+{
+    int code = eventual_wait_any(num, eventuals, index, abti_clock_deadline_of(deadline), __func__);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_eventual_wait_any(int num, ABT_eventual *eventuals, int *index, const struct timespec *abstime)
+{
+    uint64_t deadline_ns = abstime ? abti_clock_deadline(abstime) : ABTI_CLOCK_NEVER;
+    int code = eventual_wait_any(num, eventuals, index, deadline_ns, __func__);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready)

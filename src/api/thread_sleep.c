@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_thread_sleep: sleeping for a time. */
+/* ABTX_self_sleep and ABTX_after: times. */
 #include <sched.h>
 #include "api/check.h"
+#include "api/idle.h"
 #include "os/clock.h"
 #include "run/yield.h"
 #include "sync/gate.h"
 
 /* A shorter sleep would be over before the caller is asleep, and a loop of such sleeps would never let others run. */
-static const double SHORTEST = 1e-6;
+enum { SHORTEST_NS = 1000 };
+
+int64_t ABTX_after(int64_t nanoseconds)
+{
+    int64_t now = (int64_t)abti_clock_mono_ns();
+    return nanoseconds > INT64_MAX - now ? INT64_MAX : now + nanoseconds;
+}
 
 static void give_way(void)
 {
@@ -17,15 +24,20 @@ static void give_way(void)
         sched_yield();
 }
 
-int ABTX_thread_sleep(double seconds)
+void abti_sleep(uint64_t ns)
 {
-    if (ABTI_REFUSE(!(seconds >= 0.0)))
-        return abti_error(ABT_ERR_INV_ARG);
-    if (seconds < SHORTEST) {
+    if (ns < SHORTEST_NS) {
         give_way();
-        return ABT_SUCCESS;
+        return;
     }
     struct abti_gate never = {.open = 0}; /* nobody knows it, so nobody opens it */
-    (void)abti_gate_wait_until(&never, ABT_SYNC_EVENT_TYPE_USER, abti_clock_deadline_in(seconds));
+    uint64_t now = abti_clock_mono_ns();
+    uint64_t deadline_ns = ns < ABTI_CLOCK_NEVER - now ? now + ns : ABTI_CLOCK_NEVER;
+    (void)abti_gate_wait_until(&never, ABT_SYNC_EVENT_TYPE_USER, deadline_ns);
+}
+
+int ABTX_self_sleep(int64_t nanoseconds)
+{
+    abti_sleep(abti_clock_deadline_of(nanoseconds));
     return ABT_SUCCESS;
 }

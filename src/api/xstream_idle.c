@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_*: sleeping for user-defined schedulers, user-defined event loops, pollers. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include "api/handles.h"
+#include "api/idle.h"
 #include "os/clock.h"
 #include "run/sched.h"
 #include "run/yield.h"
@@ -37,17 +37,17 @@ static void pass_surplus(const struct abti_park_set *set)
         abti_parking_pass(set->pools[i]);
 }
 
-static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, double deadline)
+static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     if (es->parent) {
         /* A stacked scheduler gives its ES to the one below. */
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         return ABT_SUCCESS;
     }
-    /* seq_cst: pairs with the store in abti_idle_add_poller */
+    /* seq_cst: pairs with the store in abti_callees_update */
     if (atomic_load(&es->requests) & ABTI_ES_REQ_POLL)
         abti_idle_poll(es);
-    abti_es_park_on(es, sched, set, deadline < 0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_at(deadline));
+    abti_es_park_on(es, sched, set, deadline_ns);
     if (es->woken) {
         es->woken = false;
         pass_surplus(set);
@@ -55,50 +55,55 @@ static int idle_park(abti_es *es, abti_sched *sched, const struct abti_park_set 
     return ABT_SUCCESS;
 }
 
-static int check_parking(abti_es *es, double deadline)
+int abti_check_parking(abti_es *es)
 {
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return code;
-    if (ABTI_REFUSE(!calling_sched(es)))
-        return ABT_ERR_INV_THREAD;
-    return ABTI_REFUSE(isnan(deadline)) ? ABT_ERR_INV_ARG : ABT_SUCCESS;
+    return ABTI_REFUSE(!calling_sched(es)) ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
 }
 
-int ABTX_xstream_park(double deadline)
+static int check_pools(int num_pools, const ABT_pool *pools)
 {
-    abti_es *es = abti_es_self;
-    int code = check_parking(es, deadline);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_sched *sched = calling_sched(es);
-    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
-    return idle_park(es, sched, &set, deadline);
+    if (ABTI_REFUSE(num_pools < 0))
+        return ABT_ERR_INV_ARG;
+    for (int i = 0; i < num_pools; i++) {
+        if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pools[i])))
+            return ABT_ERR_INV_POOL;
+    }
+    return ABT_SUCCESS;
 }
 
-int ABTX_xstream_park_on(int num_pools, const ABT_pool *pools, double deadline)
+int abti_park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
 {
     enum { FEW = 16 };
     abti_es *es = abti_es_self;
-    int code = check_parking(es, deadline);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    if (ABTI_REFUSE(num_pools < 0))
-        return abti_error(ABT_ERR_INV_ARG);
-    for (int i = 0; i < num_pools; i++) {
-        if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pools[i])))
-            return abti_error(ABT_ERR_INV_POOL);
+    abti_sched *sched = calling_sched(es);
+    if (!pools) {
+        struct abti_park_set own = {sched->num_pools, sched->pools, sched->parkings};
+        return idle_park(es, sched, &own, deadline_ns);
     }
+    int code = check_pools(num_pools, pools);
+    if (code != ABT_SUCCESS)
+        return code;
     struct abti_parking few[FEW], *parkings = few;
     if (num_pools > FEW && !(parkings = malloc((size_t)num_pools * sizeof(*parkings))))
-        return abti_error(ABT_ERR_MEM);
+        return ABT_ERR_MEM;
     for (int i = 0; i < num_pools; i++)
         parkings[i] = (struct abti_parking){.own = i == 0, .may_look_out = true};
     struct abti_park_set set = {num_pools, (abti_pool **)pools, parkings};
-    code = idle_park(es, calling_sched(es), &set, deadline);
+    code = idle_park(es, sched, &set, deadline_ns);
     if (parkings != few)
         free(parkings);
     return code;
+}
+
+int ABTX_xstream_park_until(int num_pools, const ABT_pool *pools, int64_t deadline)
+{
+    int code = abti_check_parking(abti_es_self);
+    if (code == ABT_SUCCESS)
+        code = abti_park_until(num_pools, pools, abti_clock_deadline_of(deadline));
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABTX_xstream_wake(ABT_xstream xstream)
@@ -113,28 +118,21 @@ int ABTX_xstream_wake(ABT_xstream xstream)
 
 /* --- Hooks and pollers --- */
 
-int ABTX_xstream_set_idle_hook(ABT_xstream xstream, ABTX_idle_hook_fn hook, void *arg)
+int ABTX_xstream_set_idle_wait(ABT_xstream xstream, ABTX_wait_fn wait, void *arg)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    int code = abti_idle_set_hook(xstream, hook, arg);
+    int code = abti_idle_set_hook(xstream, wait, arg);
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
-static uint64_t period_ns(double period)
-{
-    double ns = period * ABTI_NS_PER_SEC;
-    /* As in abti_clock_deadline_in; without checks of arguments it may be no number. */
-    return ns >= 0 && ns < 9.0e18 ? (uint64_t)ns : ABTI_CLOCK_NEVER;
-}
-
-int ABTX_poller_add(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, double period)
+int ABTX_poller_add_every(ABT_xstream xstream, ABTX_poll_fn poll, void *arg, int64_t period)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(!poll || isnan(period)))
+    if (ABTI_REFUSE(!poll || period < 0))
         return abti_error(ABT_ERR_INV_ARG);
-    int code = abti_idle_add_poller(xstream, poll, arg, period_ns(period));
+    int code = abti_idle_add_poller(xstream, poll, arg, abti_clock_deadline_of(period));
     return code == ABT_SUCCESS ? code : abti_error(code);
 }
 

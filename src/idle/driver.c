@@ -29,7 +29,7 @@ static struct abti_callee *callee_of_locked(struct abti_idle *idle, ABTX_driver 
 
 static void leave_locked(abti_es *es, struct abti_callee *c)
 {
-    abti_assert(abti_spin_is_mine(&es->idle->lock) && c->driver && c->state != CALLEE_ON);
+    abti_assert(abti_spin_is_mine(&es->idle->lock) && c->state != CALLEE_ON);
     _Atomic(uint32_t) *gone = c->gone;
     abti_callee_take_out(es->idle, c);
     abti_callees_update(es);
@@ -52,7 +52,7 @@ static struct abti_callee *enter_callback_locked(struct abti_idle *idle, struct 
 
 static void leave_callback_locked(struct abti_idle *idle, struct abti_callee *outer)
 {
-    abti_annotate_release(&idle->in_hook);
+    abti_annotate_release(&idle->polls);
     abti_spin_lock(&idle->lock);
     abti_assert(idle->called);
     idle->called = outer;
@@ -103,7 +103,7 @@ static void end_driver_locked(abti_es *es, struct abti_callee *c)
 static struct abti_callee *next_change_locked(struct abti_idle *idle)
 {
     struct abti_callee *c = idle->callees;
-    while (c && !(c->driver && (c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed))))
+    while (c && !(c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed)))
         c = c->next;
     return c;
 }
@@ -145,7 +145,7 @@ bool abti_drivers_exist(abti_es *es)
 {
     abti_spin_lock(&es->idle->lock);
     struct abti_callee *c = es->idle->callees;
-    while (c && !c->driver)
+    while (c && c->driver->is_simple)
         c = c->next;
     abti_spin_unlock(&es->idle->lock);
     return c != NULL;
@@ -159,7 +159,7 @@ void abti_drivers_end(abti_es *es)
     for (;;) {
         struct abti_callee *last = NULL;
         for (struct abti_callee *c = idle->callees; c; c = c->next)
-            last = c->driver && c->state == CALLEE_ON ? c : last;
+            last = !c->driver->is_simple && c->state == CALLEE_ON ? c : last;
         if (!last)
             break;
         end_driver_locked(es, last);
@@ -174,10 +174,9 @@ void abti_drivers_end(abti_es *es)
 
 static void add_locked(abti_es *es, struct abti_callee *c, ABTX_driver driver)
 {
-    int64_t max_sleep = driver->ops.max_sleep;
     abti_assert(abti_spin_is_mine(&es->idle->lock) && !c->driver);
     c->driver = driver;
-    c->period_ns = max_sleep < 0 ? 0 : max_sleep > 0 ? (uint64_t)max_sleep : ABTI_CLOCK_NEVER;
+    c->period_ns = abti_load_relaxed(&driver->period_ns); /* relaxed: it is a setting */
     c->state = CALLEE_COMING;
     abti_annotate_release(es->idle);
     abti_callee_add(es->idle, c);
@@ -372,7 +371,7 @@ int abti_driver_detach(ABTX_driver driver, abti_es *es)
     if (waits) {
         abti_es_notify(es, ABTI_ES_REQ_LOOK);
         await_end(&gone);
-        abti_annotate_acquire(&es->idle->in_hook);
+        abti_annotate_acquire(&es->idle->polls);
     }
     return is_there ? ABT_SUCCESS : ABT_ERR_INV_ARG;
 }
@@ -436,6 +435,9 @@ int abti_driver_create(const ABTX_driver_ops *ops, void *arg, ABTX_driver *drive
     if (!new)
         return ABT_ERR_MEM;
     *new = (struct ABTX_driver_opaque){.ops = *ops, .arg = arg};
+    /* The older form of the period: 0 is none there, and what is negative is 0. relaxed: nobody knows the driver yet */
+    int64_t most = ops->max_sleep;
+    abti_store_relaxed(&new->period_ns, most == 0 ? ABTI_CLOCK_NEVER : abti_clock_deadline_of(most));
     abti_spin_lock(&abti_rt.lock);
     while (new->index < ABTX_MAX_DRIVERS && drivers[new->index])
         new->index++;

@@ -14,6 +14,10 @@ struct ABTX_driver_opaque {
     void *arg;
     unsigned index;  /* of its data in a stream */
     bool everywhere; /* rt.lock: streams that come are to have it */
+    bool is_simple;  /* constant: of one ES, without start, end and index; it is freed with its callee */
+
+    /* How long an idle ES may sleep before it calls poll; ABTI_CLOCK_NEVER: as if there were none. */
+    _Atomic(uint64_t) period_ns;
 
     /* Of one with one leader, see idle/leader.h. */
     _Atomic(uint32_t) leader;
@@ -28,7 +32,7 @@ void abti_drivers_serve(abti_es *es);
 /* Ends all drivers, the last one first. Those that stay attached are started again if the ES is revived. */
 void abti_drivers_end(abti_es *es);
 
-/* Whether there are any, which belong to the ES's own native thread. */
+/* Whether there are any that belong to the ES's own native thread, which simple ones don't. */
 bool abti_drivers_exist(abti_es *es);
 
 /* --- For any thread --- */

@@ -13,7 +13,7 @@
 /* Whether another stream is the leader of the driver, as far as the ES knows. The lock is held. */
 static bool idle_follows(const struct abti_callee *c)
 {
-    return c->driver && c->driver->ops.one_leader && !c->following.leads;
+    return c->driver->ops.one_leader && !c->following.leads;
 }
 
 /*
@@ -22,13 +22,7 @@ static bool idle_follows(const struct abti_callee *c)
  */
 enum { SYSTEM_EVERY = 32 };
 
-/* --- Sleeping, by itself, in the hook or in a driver's wait --- */
-
-static void call_hook(struct abti_idle *idle, uint64_t deadline_ns)
-{
-    abti_assert(idle->current_hook && idle->has_fd);
-    idle->current_hook(idle->current_arg, idle->fd.wait_fd, abti_clock_wtime_at(deadline_ns));
-}
+/* --- Sleeping, by itself or in a driver's wait --- */
 
 /* Whether the driver may be called now. */
 static bool enter_driver(struct abti_callee *c)
@@ -42,72 +36,81 @@ static void leave_driver(struct abti_callee *c)
         abti_leader_leave(abti_es_self, c);
 }
 
-static void set_called(struct abti_idle *idle, struct abti_callee *c)
+/* Returns the driver in whose wait the ES sleeps; NULL: it sleeps by itself. The lock is held. */
+static struct abti_callee *sleeps_in(struct abti_idle *idle)
 {
-    abti_spin_lock(&idle->lock);
-    idle->called = c;
-    abti_spin_unlock(&idle->lock);
+    struct abti_callee *c = idle->callees;
+    abti_assert(abti_spin_is_mine(&idle->lock));
+    while (c && !(c->state == CALLEE_ON && c->driver->ops.wait && !idle_follows(c)))
+        c = c->next;
+    return c;
 }
 
-/* The ES alone ends the driver, so that it stays for as long as the ES is in its wait. */
+/* The call of a callee is over. Frees a simple driver that has been removed meanwhile. */
+static void end_of_call(struct abti_idle *idle)
+{
+    abti_annotate_release(&idle->polls);
+    abti_spin_lock(&idle->lock);
+    struct abti_callee *c = idle->called;
+    abti_assert(c);
+    idle->called = NULL;
+    if (c->removed && c->driver->is_simple)
+        free(c);
+    /* release: pairs with the acquire in remove_simple. relaxed: only this thread stores it */
+    abti_store_release(&idle->polls, abti_load_relaxed(&idle->polls) + 1);
+}
+
+/* Whom the ES has announced to sleep in may have been removed since. Then it looks at everything again. */
 static void call_wait(struct abti_idle *idle, uint64_t deadline_ns)
 {
-    struct abti_callee *c = idle->waits;
-    abti_assert(c->driver && c->driver->ops.wait && idle->has_fd);
-    if (!enter_driver(c))
-        return; /* it follows another stream by now */
-    int64_t deadline = deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;
-    set_called(idle, c);
-    c->driver->ops.wait(c->arg, idle->fd.wait_fd, deadline);
-    set_called(idle, NULL);
-    leave_driver(c);
+    abti_spin_lock(&idle->lock);
+    struct abti_callee *c = sleeps_in(idle);
+    abti_assert(!idle->called && (!c || idle->has_fd));
+    idle->called = c;
+    abti_spin_unlock(&idle->lock);
+    if (!c)
+        return;
+    abti_annotate_acquire(idle); /* the thread that has added it has released that */
+    if (enter_driver(c)) {       /* else it follows another stream by now */
+        c->driver->ops.wait(c->arg, idle->fd.wait_fd, abti_clock_deadline_for_user(deadline_ns));
+        leave_driver(c);
+    }
+    end_of_call(idle);
+    abti_spin_unlock(&idle->lock);
 }
 
 void abti_idle_prepare(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
-    idle->current = NULL;
     abti_assert(es == abti_es_self);
-    /* relaxed: abti_idle_set_hook asks for a look after it has stored the hook, and this sleep then does not last */
-    if (ABTI_LIKELY(!abti_load_relaxed(&idle->hook) && !idle->waits)) {
-        abti_sleeper_prepare(&es->sleeper);
-        return;
+    idle->sleeps_in_wait = false;
+    /* relaxed: who adds a wait asks for a look after it has stored this, and this sleep then does not last */
+    if (ABTI_UNLIKELY(abti_load_relaxed(&idle->has_wait))) {
+        abti_spin_lock(&idle->lock);
+        idle->sleeps_in_wait = sleeps_in(idle) != NULL;
+        abti_spin_unlock(&idle->lock);
     }
-    abti_spin_lock(&idle->lock);
-    idle->current_hook = abti_load_relaxed(&idle->hook); /* relaxed: the lock is held, as below */
-    idle->current_arg = idle->hook_arg;
-    if (idle->current_hook) {
-        idle->current = call_hook;
-        /* release: pairs with the acquire in abti_idle_set_hook, which may miss the 0 that came before */
-        abti_store_release(&idle->in_hook, idle->settings);
-    } else if (idle->waits) {
-        idle->current = call_wait;
-    }
-    abti_spin_unlock(&idle->lock);
-    if (idle->current)
+    if (ABTI_UNLIKELY(idle->sleeps_in_wait))
         abti_sleeper_prepare_fd(&es->sleeper, idle->fd.signal_fd);
     else
         abti_sleeper_prepare(&es->sleeper);
 }
 
 /*
- * Ends a sleep in the hook or in a wait. Every wake is one signal, which may come later than the wake, since the waker
+ * Ends a sleep in a wait. Every wake is one signal, which may come later than the wake, since the waker
  * may be held up in between. The signals are drained when they have come, so that the descriptor is not readable for
  * nothing for longer than one sleep.
  */
-static bool end_of_hook(abti_es *es)
+static bool end_of_wait(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
-    abti_assert(es == abti_es_self && idle->current && idle->has_fd);
+    abti_assert(es == abti_es_self && idle->sleeps_in_wait && idle->has_fd);
     bool woken = abti_sleeper_cancel(&es->sleeper);
-    abti_annotate_release(&idle->in_hook);
     idle->owed += woken;
     if (idle->owed > 0) {
         uint64_t drained = abti_wakefd_drain(&idle->fd);
         idle->owed -= drained < idle->owed ? drained : idle->owed;
     }
-    /* release: pairs with the acquire in abti_idle_set_hook */
-    abti_store_release(&idle->in_hook, 0);
     return woken;
 }
 
@@ -115,39 +118,26 @@ bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns)
 {
     struct abti_idle *idle = es->idle;
     abti_assert(es == abti_es_self);
-    if (ABTI_LIKELY(!idle->current) && ABTI_UNLIKELY(deadline_ns == 0) && ++idle->brief_sleeps % SYSTEM_EVERY)
+    if (ABTI_LIKELY(!idle->sleeps_in_wait) && ABTI_UNLIKELY(deadline_ns == 0) && ++idle->brief_sleeps % SYSTEM_EVERY)
         return abti_sleeper_cancel(&es->sleeper);
-    if (ABTI_LIKELY(!idle->current))
+    if (ABTI_LIKELY(!idle->sleeps_in_wait))
         return abti_sleeper_sleep(&es->sleeper, deadline_ns);
-    abti_annotate_acquire(idle); /* the thread that has set it has released that */
     if (!abti_sleeper_is_woken(&es->sleeper))
-        idle->current(idle, deadline_ns);
-    return end_of_hook(es);
+        call_wait(idle, deadline_ns);
+    return end_of_wait(es);
 }
 
 bool abti_idle_cancel(abti_es *es)
 {
     abti_assert(es == abti_es_self);
-    return es->idle->current ? end_of_hook(es) : abti_sleeper_cancel(&es->sleeper);
+    return es->idle->sleeps_in_wait ? end_of_wait(es) : abti_sleeper_cancel(&es->sleeper);
 }
 
 bool abti_idle_has_calls(abti_es *es)
 {
     /* relaxed: a racy read */
-    return abti_load_relaxed(&es->idle->hook) || abti_load_relaxed(&es->idle->sources) || es->idle->waits ||
+    return abti_load_relaxed(&es->idle->has_wait) || abti_load_relaxed(&es->idle->sources) ||
            abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL;
-}
-
-bool abti_idle_has_other_calls(abti_es *es, ABTX_poll_fn poll)
-{
-    struct abti_idle *idle = es->idle;
-    /* relaxed: a racy read, and the lock is held below */
-    abti_spin_lock(&idle->lock);
-    bool has = abti_load_relaxed(&idle->hook) || abti_load_relaxed(&idle->sources);
-    for (struct abti_callee *c = idle->callees; c && !has; c = c->next)
-        has = c->driver ? c->driver->ops.poll != NULL : c->poll != poll;
-    abti_spin_unlock(&idle->lock);
-    return has;
 }
 
 /* --- How long the ES looks before it sleeps --- */
@@ -172,9 +162,7 @@ void abti_idle_set_spin(abti_es *es, int64_t spin_ns)
     abti_es_notify(es, ABTI_ES_REQ_LOOK);
 }
 
-/* --- Setting the hook --- */
-
-static void update_period(struct abti_idle *idle);
+/* --- Calling the callees --- */
 
 int abti_idle_need_fd(struct abti_idle *idle)
 {
@@ -199,61 +187,12 @@ int abti_idle_need_fd(struct abti_idle *idle)
     return ABT_SUCCESS;
 }
 
-int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg)
-{
-    struct abti_idle *idle = es->idle;
-    int code = hook ? abti_idle_need_fd(idle) : ABT_SUCCESS;
-    if (code != ABT_SUCCESS)
-        return code;
-    abti_annotate_release(idle);
-    abti_spin_lock(&idle->lock);
-    abti_store_relaxed(&idle->hook, hook); /* relaxed, as below: the lock is held */
-    idle->hook_arg = arg;
-    if (++idle->settings == 0)
-        idle->settings = 1;
-    update_period(idle);
-    uint32_t before = abti_load_relaxed(&idle->in_hook);
-    abti_spin_unlock(&idle->lock);
-    abti_es_notify(es, ABTI_ES_REQ_LOOK);
-    /* acquire: pairs with the release in end_of_hook. The call that was seen is over when another number stands here.
-     */
-    abti_spin_until(es == abti_es_self || before == 0 || abti_load_acquire(&idle->in_hook) != before);
-    abti_annotate_acquire(&idle->in_hook);
-    return ABT_SUCCESS;
-}
-
-/* --- Calling the callees --- */
-
-/* Whether the ES sleeps in the wait of this one, if that is a driver, when it sleeps. The lock is held. */
-static bool sleeps_in(struct abti_idle *idle, const struct abti_callee *c)
-{
-    abti_assert(abti_spin_is_mine(&idle->lock));
-    return idle->waits == c && !abti_load_relaxed(&idle->hook); /* relaxed: the lock is held */
-}
-
 static bool idle_polls(const struct abti_callee *c)
 {
-    return c->state == CALLEE_ON && (!c->driver || c->driver->ops.poll);
+    return c->state == CALLEE_ON && c->driver->ops.poll;
 }
 
-/* The call of a callee is over. The lock is held. Frees a poller that has been removed meanwhile. */
-static void end_of_call(struct abti_idle *idle)
-{
-    struct abti_callee *c = idle->called;
-    abti_assert(abti_spin_is_mine(&idle->lock) && c);
-    idle->called = NULL;
-    if (c->removed && c->poll)
-        free(c);
-    /* release: pairs with the acquire in abti_idle_remove_poller. relaxed: only this thread stores it */
-    abti_store_release(&idle->polls, abti_load_relaxed(&idle->polls) + 1);
-}
-
-static bool poll_poller(struct abti_idle *idle, struct abti_callee *c)
-{
-    idle->polled = true;
-    return c->poll(c->arg) != 0;
-}
-
+/* Whether it has found something. */
 static bool poll_driver(struct abti_idle *idle, struct abti_callee *c, ABT_bool about_to_sleep)
 {
     abti_assert(idle->called == c && c->driver->ops.poll);
@@ -272,10 +211,8 @@ static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool 
     idle->called = c;
     abti_spin_unlock(&idle->lock);
     abti_annotate_acquire(idle);
-    if (c->poll ? poll_poller(idle, c) : poll_driver(idle, c, about_to_sleep))
+    if (poll_driver(idle, c, about_to_sleep))
         idle->busy = true;
-    abti_annotate_release(&idle->in_hook);
-    abti_spin_lock(&idle->lock);
     end_of_call(idle);
 }
 
@@ -289,7 +226,7 @@ static void call_callees(abti_es *es, ABT_bool about_to_sleep)
     abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
     for (struct abti_callee *c = idle->callees; c; c = idle->cursor) {
         idle->cursor = c->next;
-        if (idle_polls(c) && (!about_to_sleep || (c->driver && !sleeps_in(idle, c))))
+        if (idle_polls(c) && (!about_to_sleep || sleeps_in(idle) != c))
             call_callee(idle, c, about_to_sleep);
     }
 }
@@ -318,9 +255,9 @@ void abti_idle_tell_sleep_slow(abti_es *es)
 void abti_idle_leave_callee(abti_es *es)
 {
     abti_assert(es == abti_es_self);
-    abti_spin_lock(&es->idle->lock);
-    if (es->idle->called)
-        end_of_call(es->idle);
+    if (!es->idle->called) /* the ES alone stores it */
+        return;
+    end_of_call(es->idle);
     abti_spin_unlock(&es->idle->lock);
 }
 
@@ -343,12 +280,12 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 static void update_period(struct abti_idle *idle)
 {
     uint64_t shortest = ABTI_CLOCK_NEVER;
-    abti_assert(abti_spin_is_mine(&idle->lock));
+    struct abti_callee *waits = sleeps_in(idle);
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
         uint64_t period = c->period_ns;
         if (idle_follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
             period = ABTI_LEADER_LOOK_NS;
-        else if (c->driver && c->driver->ops.wait && !sleeps_in(idle, c) && period > ABTI_RELOOK_NS)
+        else if (c->driver->ops.wait && c != waits && period > ABTI_RELOOK_NS)
             period = ABTI_RELOOK_NS;
         if (idle_polls(c) && period < shortest)
             shortest = period;
@@ -359,14 +296,16 @@ static void update_period(struct abti_idle *idle)
 void abti_callees_update(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
-    bool calls = false, changes = false;
+    bool calls = false, changes = false, waits = false;
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
         calls |= idle_polls(c);
         changes |= c->state == CALLEE_COMING || c->removed;
+        waits |= c->driver->ops.wait != NULL;
     }
     update_period(idle);
-    abti_store_relaxed(&idle->changes,
-                       changes); /* relaxed: who wants them asks for a look, after which they are seen */
+    /* relaxed: who wants changes, or adds a wait, asks for a look, after which they are seen */
+    abti_store_relaxed(&idle->changes, changes);
+    abti_store_relaxed(&idle->has_wait, waits);
     /*
      * seq_cst: pairs with the loads of es->requests, as in abti_es_notify, which follows where the ES is to notice.
      * The ES that sees the bit too long finds nobody to call.
@@ -381,16 +320,13 @@ void abti_callees_update_own(abti_es *es)
 {
     struct abti_idle *idle = es->idle;
     abti_assert(es == abti_es_self && abti_spin_is_mine(&idle->lock));
-    idle->waits = NULL;
     idle->tells_sleep = false;
     idle->leads = false;
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
-        if (!c->driver || c->state != CALLEE_ON)
+        if (c->driver->is_simple || c->state != CALLEE_ON)
             continue;
         idle->tells_sleep |= c->driver->ops.poll != NULL;
         idle->leads |= c->following.leads;
-        if (c->driver->ops.wait && !idle->waits && !idle_follows(c))
-            idle->waits = c;
     }
     abti_callees_update(es);
 }
@@ -420,63 +356,6 @@ void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c)
     *link = c->next;
     if (idle->cursor == c)
         idle->cursor = c->next;
-}
-
-/* --- Pollers --- */
-
-/* Returns NULL if there is none. The lock is held. */
-static struct abti_callee *find_poller(struct abti_idle *idle, ABTX_poll_fn poll, void *arg)
-{
-    struct abti_callee *c = idle->callees;
-    abti_assert(abti_spin_is_mine(&idle->lock));
-    while (c && (c->poll != poll || c->arg != arg))
-        c = c->next;
-    return c;
-}
-
-int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns)
-{
-    struct abti_idle *idle = es->idle;
-    struct abti_callee *c = abti_callee_new();
-    if (!c)
-        return ABT_ERR_MEM;
-    *c = (struct abti_callee){.poll = poll, .arg = arg, .period_ns = period_ns};
-    abti_annotate_release(idle);
-    abti_spin_lock(&idle->lock);
-    bool is_new = !find_poller(idle, poll, arg);
-    if (is_new) {
-        abti_callee_add(idle, c);
-        abti_callees_update(es);
-    }
-    abti_spin_unlock(&idle->lock);
-    if (!is_new) {
-        free(c);
-        return ABT_ERR_INV_ARG;
-    }
-    abti_es_notify(es, ABTI_ES_REQ_LOOK);
-    return ABT_SUCCESS;
-}
-
-int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg)
-{
-    struct abti_idle *idle = es->idle;
-    abti_spin_lock(&idle->lock);
-    struct abti_callee *c = find_poller(idle, poll, arg);
-    if (!c) {
-        abti_spin_unlock(&idle->lock);
-        return ABT_ERR_INV_ARG;
-    }
-    abti_callee_take_out(idle, c);
-    abti_callees_update(es);
-    bool is_running = idle->called == c;
-    c->removed = is_running;
-    uint32_t polls = abti_load_relaxed(&idle->polls); /* relaxed: under the lock the present call is not over */
-    abti_spin_unlock(&idle->lock);
-    if (!is_running)
-        free(c);
-    /* acquire: pairs with the release in end_of_call */
-    abti_spin_until(!(is_running && es != abti_es_self && abti_load_acquire(&idle->polls) == polls));
-    return ABT_SUCCESS;
 }
 
 /* --- The beginning and the end --- */

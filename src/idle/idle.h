@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an ES calls beside its units: pollers and drivers, and in place of sleep the user's hook or the wait of a
- * driver. Pollers and drivers are one list of callees. doc/waiting.md is the user's view, doc/memory-model.md proves
- * that no wake is lost.
+ * What an ES calls beside its units: drivers, and in place of sleep the wait of one of them. Pollers and the idle hook
+ * are simple drivers, see idle/poller.c. All of an ES are one list of callees. doc/waiting.md is the user's view,
+ * doc/memory-model.md proves that no wake is lost.
  */
 #ifndef ABTI_IDLE_IDLE_H
 #define ABTI_IDLE_IDLE_H
@@ -16,8 +16,8 @@
 #include "idle/relook.h"
 
 /*
- * The states of a callee. A poller is CALLEE_ON from its addition to its removal. The states of a driver's are changed
- * under the lock, by the ES alone, so that its start, its end and its other callbacks run on one native thread:
+ * The states of a callee. A simple driver is CALLEE_ON from its addition to its removal. The states of others are
+ * changed under the lock, by the ES alone, so that start, end and the other callbacks run on one native thread:
  *
  *   CALLEE_COMING     attached; the ES is to call start. Another thread may take it out
  *   CALLEE_STARTING   the ES is in start, and goes to CALLEE_ON, or takes it out if start has failed
@@ -35,23 +35,18 @@ struct abti_following {
     uint64_t pause_ns;   /* the mean pause between callbacks then */
 };
 
-/* Whom an ES calls: a poller, or a driver. */
+/* A driver on an ES. */
 struct abti_callee {
     struct abti_callee *next;
-    ABTX_poll_fn poll; /* NULL: it is a driver's */
     struct ABTX_driver_opaque *driver;
-    void *arg;                    /* the poller's argument, or the driver's data of this ES */
+    void *arg;                    /* the driver's data of this ES */
     uint64_t period_ns;           /* an idle ES calls it so often; ABTI_CLOCK_NEVER: it sleeps as if there were none */
     enum abti_callee_state state; /* lock */
-    bool removed;            /* lock: a poller was removed while it was being called, and is freed by the ES then; a
-                                driver is to be ended by the ES */
-    _Atomic(uint32_t) *gone; /* lock: is set when a removed driver has been ended; NULL: nobody waits */
+    bool removed;                 /* lock: a simple driver was removed while it was being called, and is freed by the ES
+                                     then; another one is to be ended by the ES */
+    _Atomic(uint32_t) *gone;      /* lock: is set when a removed driver has been ended; NULL: nobody waits */
     struct abti_following following;
 };
-
-/* Calls in place of sleep. `deadline_ns` is ABTI_CLOCK_NEVER for none. */
-struct abti_idle;
-typedef void (*abti_idle_wait_fn)(struct abti_idle *idle, uint64_t deadline_ns);
 
 /* This is a part of an ES. */
 struct abti_idle {
@@ -59,24 +54,17 @@ struct abti_idle {
 
     struct abti_relook relook; /* the ES's */
 
-    /* The hook. */
-    _Atomic(ABTX_idle_hook_fn) hook; /* lock; NULL: none. Read without the lock */
-    void *hook_arg;                  /* lock */
-    uint32_t settings;               /* lock: how often the hook was set */
-    _Atomic(uint32_t) in_hook;       /* the ES stores it (not 0, under the lock): it is going to call the hook of this
-                                        setting. 0: it has returned */
-    bool has_fd;                     /* lock */
-    struct abti_wakefd fd;           /* made with the first hook or wait; constant then, until the ES is freed */
-    abti_idle_wait_fn current;       /* the ES's: what it calls in its present sleep; NULL: it sleeps by itself */
-    ABTX_idle_hook_fn current_hook;  /* the ES's, as is the argument: the hook of its present sleep */
-    void *current_arg;
-    uint64_t owed; /* the ES's: wakes that it has seen and whose signals it has not yet drained */
+    /* The wait in place of sleep. */
+    _Atomic(bool) has_wait; /* lock: a driver that is on has one. Read without the lock */
+    bool has_fd;            /* lock */
+    struct abti_wakefd fd;  /* made with the first wait; constant then, until the ES is freed */
+    bool sleeps_in_wait;    /* the ES's: of its present sleep; false: it sleeps by itself */
+    uint64_t owed;          /* the ES's: wakes that it has seen and whose signals it has not yet drained */
 
     /* The callees. ABTI_ES_REQ_POLL is set while one of them is to be called at event checks. */
     struct abti_callee *callees;  /* lock: in order of addition */
     struct abti_callee *cursor;   /* lock: which comes next in the present round of calls */
     struct abti_callee *called;   /* lock: which the ES calls now. The ES alone stores it */
-    struct abti_callee *waits;    /* lock: the first driver that is on and has a wait. The ES alone stores it */
     _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
     _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Read without the lock */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
@@ -104,7 +92,7 @@ struct abti_idle {
 void abti_idle_prepare(abti_es *es);
 
 /*
- * Sleeps until it is woken or the deadline has passed: by itself, or in the hook, which may come back at any time. True
+ * Sleeps until it is woken or the deadline has passed: by itself, or in a wait, which may come back at any time. True
  * if it was woken.
  */
 bool abti_idle_sleep(abti_es *es, uint64_t deadline_ns);
@@ -149,9 +137,10 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns);
 
 /*
  * Sets the hook; NULL: none. On return the hook that was set before is not running any more, unless the caller is in
- * it. Returns an ABT code.
+ * it. Returns an ABT code. The second one sets a hook whose deadline is in seconds.
  */
-int abti_idle_set_hook(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
+int abti_idle_set_hook(abti_es *es, ABTX_wait_fn wait, void *arg) ABTI_MUST_CHECK;
+int abti_idle_set_hook_in_seconds(abti_es *es, ABTX_idle_hook_fn hook, void *arg) ABTI_MUST_CHECK;
 
 /* Adds a poller. Returns an ABT code: INV_ARG when it is there already. */
 int abti_idle_add_poller(abti_es *es, ABTX_poll_fn poll, void *arg, uint64_t period_ns) ABTI_MUST_CHECK;
@@ -165,10 +154,10 @@ int abti_idle_remove_poller(abti_es *es, ABTX_poll_fn poll, void *arg) ABTI_MUST
 /* Sets how long the ES looks for something to run before it sleeps; negative: as the library thinks fit. */
 void abti_idle_set_spin(abti_es *es, int64_t spin_ns);
 
-/* Makes the descriptor that a hook or a wait needs, if there is none yet. Returns an ABT code. */
+/* Makes the descriptor that a wait needs, if there is none yet. Returns an ABT code. */
 int abti_idle_need_fd(struct abti_idle *idle) ABTI_MUST_CHECK;
 
-/* --- For idle/driver.c --- */
+/* --- For idle/driver.c and idle/poller.c --- */
 
 /* Makes a callee that is in no list. NULL: there is no memory. */
 struct abti_callee *abti_callee_new(void);
@@ -177,7 +166,7 @@ struct abti_callee *abti_callee_new(void);
 void abti_callee_add(struct abti_idle *idle, struct abti_callee *c);
 void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
 
-/* Says anew who is called when, after a change; the second one, by the ES alone, also whose wait it sleeps in. */
+/* Says anew who is called when, after a change; the second one, by the ES alone, also what it alone knows. */
 void abti_callees_update(abti_es *es);
 void abti_callees_update_own(abti_es *es);
 

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <time.h>
+#include "base/compiler.h"
 
 #define ABTI_CLOCK_NEVER UINT64_MAX
 #define ABTI_NS_PER_SEC 1000000000
@@ -26,6 +27,17 @@ uint64_t abti_clock_mono_ns(void);
 uint64_t abti_clock_deadline(const struct timespec *realtime);
 uint64_t abti_clock_deadline_at(double wtime);
 uint64_t abti_clock_deadline_in(double secs);
+
+/* The same from a deadline of the extensions, for which ABTX_FOREVER stands for none, and back. */
+ABTI_INLINE uint64_t abti_clock_deadline_of(int64_t deadline)
+{
+    return deadline == INT64_MAX ? ABTI_CLOCK_NEVER : deadline > 0 ? (uint64_t)deadline : 0;
+}
+
+ABTI_INLINE int64_t abti_clock_deadline_for_user(uint64_t deadline_ns)
+{
+    return deadline_ns < INT64_MAX ? (int64_t)deadline_ns : INT64_MAX;
+}
 
 /* Returns a monotonic deadline as a point in wall-clock time; INFINITY for ABTI_CLOCK_NEVER. */
 double abti_clock_wtime_at(uint64_t deadline_ns);

@@ -121,7 +121,7 @@ ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, 
 
 /*
  * The calling ULT blocks. The contract says that the waits of a reader-writer lock look like those of the cond in it,
- * and that a wait for the user, such as that of ABTX_thread_sleep, names no object.
+ * and that a wait for the user, such as that of ABTX_self_sleep, names no object.
  */
 ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason, const void *object)
 {

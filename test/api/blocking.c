@@ -296,7 +296,7 @@ static void sched_run(ABT_sched sched)
         must(ABT_xstream_check_events(sched));
         must(ABT_sched_has_to_stop(sched, &stop));
         if (thread == ABT_THREAD_NULL && !stop)
-            must(ABTX_xstream_park(-1));
+            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
     }
 }
 

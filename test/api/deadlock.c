@@ -150,7 +150,7 @@ void wait_any(void *arg)
     int index;
 
     (void)arg;
-    must(ABTX_eventual_wait_any(1, &eventual, &index, NULL));
+    must(ABTX_eventual_wait_any_until(1, &eventual, &index, ABTX_FOREVER));
 }
 
 static void any_not_set(void)
@@ -425,7 +425,7 @@ static void own_scheduler(void)
 static void sleep_long(void)
 {
     begin();
-    must(ABTX_thread_sleep(1.3));
+    must(ABTX_self_sleep(1300000000));
     must(ABT_finalize());
 }
 
@@ -593,7 +593,7 @@ static void poller(void)
 
     begin();
     must(ABT_xstream_self(&self));
-    must(ABTX_poller_add(self, poll_and_set, NULL, 0.1));
+    must(ABTX_poller_add_every(self, poll_and_set, NULL, 100000000));
     must(ABT_eventual_wait(eventual, NULL));
     must(ABT_finalize());
 }

@@ -383,16 +383,20 @@ static void test_poll(void)
     run_units(stream, 100);
     is_int(atomic_load(&seen->polls), polls, "one that is detached is not asked");
     unmake(&lib);
-    often.max_sleep = 200000;
-    make(&lib, &often);
-    must(ABTX_driver_attach(lib.driver, stream));
-    ok(soon(atomic_load(&seen->tells) > 10), "an idle stream wakes in time to ask");
-    unmake(&lib);
-    often.max_sleep = -1;
-    make(&lib, &often);
-    must(ABTX_driver_attach(lib.driver, stream));
-    ok(soon(atomic_load(&seen->tells) > 1000), "or does not sleep");
-    unmake(&lib);
+    for (int older = 0; older < 2; older++) {
+        often.max_sleep = older ? 200000 : 0;
+        make(&lib, &often);
+        must(older ? ABT_SUCCESS : ABTX_driver_set_period(lib.driver, 200000));
+        must(ABTX_driver_attach(lib.driver, stream));
+        ok(soon(atomic_load(&seen->tells) > 10), "an idle stream wakes in time to ask");
+        unmake(&lib);
+        often.max_sleep = older ? -1 : 0;
+        make(&lib, &often);
+        must(older ? ABT_SUCCESS : ABTX_driver_set_period(lib.driver, 0));
+        must(ABTX_driver_attach(lib.driver, stream));
+        ok(soon(atomic_load(&seen->tells) > 1000), "or does not sleep");
+        unmake(&lib);
+    }
     must(ABT_xstream_free(&stream));
     must(ABT_finalize());
 }
@@ -400,15 +404,15 @@ static void test_poll(void)
 static void nap(void *arg)
 {
     (void)arg;
-    must(ABTX_thread_sleep(0.05));
+    must(ABTX_self_sleep(50000000));
 }
 
-static void hook(void *arg, int fd, double deadline)
+static void hook(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 
     count_up(arg);
-    poll(&pollfd, 1, isinf(deadline) ? -1 : 1);
+    poll(&pollfd, 1, deadline == ABTX_FOREVER ? -1 : 1);
 }
 
 static void test_wait(void)
@@ -436,11 +440,11 @@ static void test_wait(void)
     is_int(atomic_load(&second->waits), 0, "and does not wait");
     must(ABTX_driver_detach(lib.driver, stream));
     ok(soon(atomic_load(&second->in_wait)), "until it is the first one");
-    must(ABTX_xstream_set_idle_hook(stream, hook, &hooked));
+    must(ABTX_xstream_set_idle_wait(stream, hook, &hooked));
     ok(soon(atomic_load(&hooked) > 0), "a hook comes before it");
     int tells = atomic_load(&second->tells);
     ok(soon(atomic_load(&second->tells) > tells), "and it is asked");
-    must(ABTX_xstream_set_idle_hook(stream, NULL, NULL));
+    must(ABTX_xstream_set_idle_wait(stream, NULL, NULL));
     ok(soon(atomic_load(&second->in_wait)), "until there is none");
     unmake(&other);
     must(ABTX_driver_free(&lib.driver));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_eventual_wait_any: every kind of caller, short and long lists, and setters that come at the same time. */
+/* ABTX_eventual_wait_any_until: every kind of caller, short and long lists, and setters that come at the same time. */
 #include "sync.h"
 
 enum { MANY = 100 };
@@ -22,32 +22,32 @@ static void check_codes(enum caller who, void *arg)
 {
     ABT_eventual eventuals[3], nulls[2] = {ABT_EVENTUAL_NULL, NULL};
     double begin = now();
-    struct timespec past = in_ms(-1000), soon = in_ms(20);
+    const int64_t past = ABTX_after(-1000000000), soon = ABTX_after(20000000);
     int index = 77;
 
     (void)arg;
     make(3, eventuals);
     if (!ABT_NULL) {
-        ok_err(ABTX_eventual_wait_any(0, eventuals, &index, NULL), ABT_ERR_INV_ARG);
-        ok_err(ABTX_eventual_wait_any(-1, eventuals, &index, NULL), ABT_ERR_INV_ARG);
-        ok_err(ABTX_eventual_wait_any(2, nulls, &index, NULL), ABT_ERR_INV_ARG);
+        ok_err(ABTX_eventual_wait_any_until(0, eventuals, &index, ABTX_FOREVER), ABT_ERR_INV_ARG);
+        ok_err(ABTX_eventual_wait_any_until(-1, eventuals, &index, ABTX_FOREVER), ABT_ERR_INV_ARG);
+        ok_err(ABTX_eventual_wait_any_until(2, nulls, &index, ABTX_FOREVER), ABT_ERR_INV_ARG);
     }
     if (!may_wait(who)) {
         must(ABT_eventual_set(eventuals[0], NULL, 0));
-        ok_err(ABTX_eventual_wait_any(3, eventuals, &index, &past), ABT_ERR_EVENTUAL);
+        ok_err(ABTX_eventual_wait_any_until(3, eventuals, &index, past), ABT_ERR_EVENTUAL);
     } else {
-        ok_err(ABTX_eventual_wait_any(3, eventuals, &index, &past), ABT_ERR_COND_TIMEDOUT);
-        ok_err(ABTX_eventual_wait_any(3, eventuals, &index, &soon), ABT_ERR_COND_TIMEDOUT);
+        ok_err(ABTX_eventual_wait_any_until(3, eventuals, &index, past), ABT_ERR_COND_TIMEDOUT);
+        ok_err(ABTX_eventual_wait_any_until(3, eventuals, &index, soon), ABT_ERR_COND_TIMEDOUT);
         ok(now() - begin > 0.019, "not before the time");
         is_int(index, 77, "the index is left alone");
         must(ABT_eventual_set(eventuals[2], NULL, 0));
-        ok_abt(ABTX_eventual_wait_any(3, eventuals, &index, &past));
+        ok_abt(ABTX_eventual_wait_any_until(3, eventuals, &index, past));
         is_int(index, 2, "ready before, although the time is up");
         must(ABT_eventual_set(eventuals[1], NULL, 0));
-        ok_abt(ABTX_eventual_wait_any(3, eventuals, &index, NULL));
+        ok_abt(ABTX_eventual_wait_any_until(3, eventuals, &index, ABTX_FOREVER));
         is_int(index, 1, "the lowest of those that are ready");
         ABT_eventual some[4] = {ABT_EVENTUAL_NULL, eventuals[0], NULL, eventuals[2]};
-        ok_abt(ABTX_eventual_wait_any(4, some, &index, NULL));
+        ok_abt(ABTX_eventual_wait_any_until(4, some, &index, ABTX_FOREVER));
         is_int(index, 3, "null handles are skipped");
     }
     drop(3, eventuals);
@@ -66,10 +66,10 @@ struct any {
 static void wait_any(void *arg)
 {
     struct any *a = arg;
-    struct timespec ts = in_ms(a->ms);
+    int64_t deadline = a->ms ? ABTX_after(a->ms * INT64_C(1000000)) : ABTX_FOREVER;
 
     atomic_store(&a->begun, 1);
-    a->code = ABTX_eventual_wait_any(a->num, a->eventuals, &a->index, a->ms ? &ts : NULL);
+    a->code = ABTX_eventual_wait_any_until(a->num, a->eventuals, &a->index, deadline);
 }
 
 static void test_each(enum caller who, int num, long ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_xstream_set_idle_hook, ABTX_poller_add, ABTX_poller_remove: event loops around and inside streams. */
+/* ABTX_xstream_set_idle_wait, ABTX_poller_add_every, ABTX_poller_remove: event loops around and inside streams. */
 #include "common.h"
 
 #include <dlfcn.h>
@@ -25,29 +25,29 @@ ssize_t write(int fd, const void *buf, size_t count)
 /* --- A hook that sleeps in poll() --- */
 
 struct loop {
-    int extra_fd;          /* besides the library's; -1: none */
-    atomic_int calls;      /* begun */
-    atomic_int returns;    /* ended */
-    atomic_int extra;      /* how often extra_fd was readable */
-    atomic_int fd;         /* what it was told */
-    atomic_bool changed;   /* it was told another one later */
-    atomic_bool sleeping;  /* it is in poll() or about to be */
-    _Atomic(double) until; /* deadline of the last call */
+    int extra_fd;           /* besides the library's; -1: none */
+    atomic_int calls;       /* begun */
+    atomic_int returns;     /* ended */
+    atomic_int extra;       /* how often extra_fd was readable */
+    atomic_int fd;          /* what it was told */
+    atomic_bool changed;    /* it was told another one later */
+    atomic_bool sleeping;   /* it is in poll() or about to be */
+    _Atomic(int64_t) until; /* deadline of the last call */
     void (*on_extra)(void);
 };
 
-static void hook(void *arg, int fd, double deadline)
+static void hook(void *arg, int fd, int64_t deadline)
 {
     struct loop *loop = arg;
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = loop->extra_fd, .events = POLLIN}};
-    double left = (deadline - ABT_get_wtime()) * 1e3;
+    int64_t left = (deadline - ABTX_after(0) + 999999) / 1000000;
 
     if (atomic_exchange(&loop->fd, fd) != fd && atomic_load(&loop->calls) > 0)
         atomic_store(&loop->changed, true);
     atomic_store(&loop->until, deadline);
     count_up(&loop->calls);
     atomic_store(&loop->sleeping, true);
-    int ready = poll(fds, loop->extra_fd < 0 ? 1 : 2, isinf(deadline) ? -1 : left > 0 ? (int)ceil(left) : 0);
+    int ready = poll(fds, loop->extra_fd < 0 ? 1 : 2, deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)left : 0);
     atomic_store(&loop->sleeping, false);
     if (ready > 0 && loop->extra_fd >= 0 && fds[1].revents) {
         char byte;
@@ -100,7 +100,7 @@ static void test_pushes(ABT_sched_predef predef, ABT_pool_kind kind, int num_poo
     for (int i = 0; i < num_pools; i++)
         pools[i] = new_pool(kind, ABT_TRUE);
     es = xstream_with(predef, num_pools, pools);
-    ok_abt(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    ok_abt(ABTX_xstream_set_idle_wait(es, hook, &loop));
     for (int i = 0; i < ROUNDS; i++) {
         let_it_sleep(&loop);
         int before = writes;
@@ -114,7 +114,7 @@ static void test_pushes(ABT_sched_predef predef, ABT_pool_kind kind, int num_poo
     int calls = atomic_load(&loop.calls);
     /* A signal that is late ends one more sleep. */
     ok(calls <= 2 * ROUNDS + 3, "it slept once for each push: %d calls", calls);
-    ok(isinf(atomic_load(&loop.until)), "for ever");
+    ok(atomic_load(&loop.until) == ABTX_FOREVER, "for ever");
     ok(!atomic_load(&loop.changed), "with the same descriptor");
     ok(fcntl(atomic_load(&loop.fd), F_GETFD) & FD_CLOEXEC, "which is closed on exec");
     int fd = atomic_load(&loop.fd);
@@ -129,7 +129,7 @@ static void test_running(void)
     atomic_int ran = 0;
     ABT_xstream es = new_xstream();
 
-    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    must(ABTX_xstream_set_idle_wait(es, hook, &loop));
     let_it_sleep(&loop);
     must(ABT_task_create_on_xstream(es, keep_spinning, &s, NULL));
     wait_for(atomic_load(&s.running));
@@ -167,7 +167,7 @@ static void test_own_events(void)
         bail_out("pipe");
     loop.extra_fd = pipe_fds[0];
     must(ABT_eventual_create(0, &eventual));
-    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    must(ABTX_xstream_set_idle_wait(es, hook, &loop));
     for (int i = 0; i < 10; i++) {
         must(ABT_eventual_reset(eventual));
         ABT_thread ult = ult_in(pool_of(es), wait_eventual, NULL);
@@ -209,12 +209,12 @@ static void test_primary(void)
     ABT_xstream es = new_xstream();
     ABT_thread ult;
 
-    must(ABTX_xstream_set_idle_hook(own_xstream(), hook, &loop));
+    must(ABTX_xstream_set_idle_wait(own_xstream(), hook, &loop));
     ult = ult_in(pool_of(es), wait_for_hook, &loop);
     must(ABT_thread_free(&ult));
     is_int(atomic_load(&loop.extra), 1, "the primary ULT is woken by a join");
     ok(atomic_load(&loop.calls) > 0, "the primary ES waits in its hook meanwhile");
-    must(ABTX_xstream_set_idle_hook(own_xstream(), NULL, NULL));
+    must(ABTX_xstream_set_idle_wait(own_xstream(), NULL, NULL));
     int calls = atomic_load(&loop.calls);
     ult = ult_in(pool_of(es), nap_and_count, &loop.extra);
     must(ABT_thread_free(&ult));
@@ -237,7 +237,7 @@ static void test_requests(void)
     atomic_int dumps = 0;
     FILE *fp = tmpfile();
 
-    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    must(ABTX_xstream_set_idle_wait(es, hook, &loop));
     let_it_sleep(&loop);
     must(ABT_info_trigger_print_all_thread_stacks(fp, -1.0, count_dump, &dumps));
     wait_for(atomic_load(&dumps) == 1);
@@ -266,7 +266,7 @@ static void test_settings(void)
 
     for (int i = 0; i < 500; i++) {
         struct loop *old = &loops[i % 2], *loop = &loops[(i + 1) % 2];
-        must(ABTX_xstream_set_idle_hook(es, hook, loop));
+        must(ABTX_xstream_set_idle_wait(es, hook, loop));
         wrong += atomic_load(&old->returns) != atomic_load(&old->calls);
         if (i % 7 == 0)
             wait_for(atomic_load(&loop->sleeping));
@@ -274,7 +274,7 @@ static void test_settings(void)
             let_it_sleep(loop);
     }
     is_int(wrong, 0, "a hook that has been replaced does not run any more");
-    must(ABTX_xstream_set_idle_hook(es, NULL, NULL));
+    must(ABTX_xstream_set_idle_wait(es, NULL, NULL));
     wrong = 0;
     for (int i = 0; i < 2; i++)
         wrong += atomic_load(&loops[i].returns) != atomic_load(&loops[i].calls);
@@ -286,12 +286,12 @@ static void test_settings(void)
 }
 
 /* A hook that removes itself. */
-static void remove_hook(void *arg, int fd, double deadline)
+static void remove_hook(void *arg, int fd, int64_t deadline)
 {
     (void)fd;
     (void)deadline;
     count_up(arg);
-    must(ABTX_xstream_set_idle_hook(own_xstream(), NULL, NULL));
+    must(ABTX_xstream_set_idle_wait(own_xstream(), NULL, NULL));
 }
 
 static void test_removes_itself(void)
@@ -299,7 +299,7 @@ static void test_removes_itself(void)
     ABT_xstream es = new_xstream();
     atomic_int calls = 0, ran = 0;
 
-    must(ABTX_xstream_set_idle_hook(es, remove_hook, &calls));
+    must(ABTX_xstream_set_idle_wait(es, remove_hook, &calls));
     wait_for(atomic_load(&calls) == 1);
     nap_ms(5);
     must(ABT_task_create_on_xstream(es, count_up, &ran, NULL));
@@ -321,7 +321,7 @@ static void test_poller_periods(void)
     ABT_xstream es = new_xstream();
     atomic_int calls = 0;
 
-    ok_abt(ABTX_poller_add(es, poll_count, &calls, INFINITY));
+    ok_abt(ABTX_poller_add_every(es, poll_count, &calls, ABTX_FOREVER));
     wait_for(atomic_load(&calls) > 0);
     ok(comes_to_rest(&calls, 100), "without a period a poller does not keep its ES awake");
     int before = atomic_load(&calls);
@@ -330,7 +330,7 @@ static void test_poller_periods(void)
     pass("a wake has it called");
     ok_abt(ABTX_poller_remove(es, poll_count, &calls));
 
-    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0.01));
+    ok_abt(ABTX_poller_add_every(es, poll_count, &calls, 10000000));
     nap_ms(5);
     double begin = now();
     before = atomic_load(&calls);
@@ -341,7 +341,7 @@ static void test_poller_periods(void)
     ok(often <= ms / 10 + 1, "a period of 10 ms: %d calls in %.1f ms", often, ms);
     ok_abt(ABTX_poller_remove(es, poll_count, &calls));
 
-    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0));
+    ok_abt(ABTX_poller_add_every(es, poll_count, &calls, 0));
     before = atomic_load(&calls);
     wait_for(atomic_load(&calls) > before + 20000);
     pass("a period of 0: no sleep");
@@ -366,15 +366,15 @@ static void test_poller_and_load(void)
     atomic_int calls = 0;
     atomic_bool stop = false;
 
-    must(ABTX_poller_add(es, poll_count, &calls, 0.01));
+    must(ABTX_poller_add_every(es, poll_count, &calls, 10000000));
     ABT_thread ult = ult_in(pool_of(es), yield_until, &stop);
     wait_for(atomic_load(&calls) > 100);
     pass("pollers are called while units run");
     atomic_store(&stop, true);
     must(ABT_thread_free(&ult));
-    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    must(ABTX_xstream_set_idle_wait(es, hook, &loop));
     wait_for(atomic_load(&loop.calls) >= 2);
-    double left = atomic_load(&loop.until) - ABT_get_wtime();
+    double left = (double)(atomic_load(&loop.until) - ABTX_after(0)) * 1e-9;
     ok(left <= 0.01 && left > -10, "the hook is told of the period: %.1f ms", left * 1e3);
     int before = atomic_load(&loop.calls);
     wait_for(atomic_load(&loop.calls) > before + 3);
@@ -404,7 +404,7 @@ static void test_poller_finds(void)
     ABT_xstream es = new_xstream();
     struct finds finds = {5000, 0};
 
-    must(ABTX_poller_add(es, find_some, &finds, -1));
+    must(ABTX_poller_add_every(es, find_some, &finds, ABTX_FOREVER));
     wait_for(atomic_load(&finds.left) == 0);
     ok(atomic_load(&finds.calls) >= 5000, "as long as pollers find something they are called");
     must(ABT_xstream_free(&es));
@@ -422,7 +422,7 @@ static int chain(void *arg)
     if (calls == &chain_calls[0] && atomic_load(calls) == 1) {
         must(ABTX_poller_remove(es, chain, &chain_calls[0]));
         must(ABTX_poller_remove(es, chain, &chain_calls[1]));
-        must(ABTX_poller_add(es, chain, &chain_calls[2], 0.001));
+        must(ABTX_poller_add_every(es, chain, &chain_calls[2], 1000000));
     }
     return 0;
 }
@@ -431,8 +431,8 @@ static void test_poller_changes(void)
 {
     ABT_xstream es = new_xstream();
 
-    must(ABTX_poller_add(es, chain, &chain_calls[1], INFINITY));
-    must(ABTX_poller_add(es, chain, &chain_calls[0], INFINITY));
+    must(ABTX_poller_add_every(es, chain, &chain_calls[1], ABTX_FOREVER));
+    must(ABTX_poller_add_every(es, chain, &chain_calls[0], ABTX_FOREVER));
     wait_for(atomic_load(&chain_calls[2]) > 3);
     is_int(atomic_load(&chain_calls[0]), 1, "a poller may remove itself, and others of its ES");
     must(ABT_xstream_free(&es));
@@ -460,7 +460,7 @@ static void test_removal(void)
     int wrong = 0;
 
     for (int i = 0; i < 200; i++) {
-        must(ABTX_poller_add(es, poll_slowly, &removal, 0));
+        must(ABTX_poller_add_every(es, poll_slowly, &removal, 0));
         if (i % 3)
             wait_for(atomic_load(&removal.inside));
         must(ABTX_poller_remove(es, poll_slowly, &removal));
@@ -510,7 +510,7 @@ static void test_poller_exits(void)
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
     for (int i = 0; i < 2; i++)
         must(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &es[i]));
-    must(ABTX_poller_add(es[0], exit_if_asked, NULL, -1));
+    must(ABTX_poller_add_every(es[0], exit_if_asked, NULL, ABTX_FOREVER));
     nap_ms(20);
     must(ABTX_xstream_wake(es[1])); /* so that the other one has slept longer */
     nap_ms(20);
@@ -547,22 +547,22 @@ static void test_callers(enum caller who, void *arg)
     struct loop loop = {.extra_fd = -1};
 
     (void)who;
-    ok_abt(ABTX_xstream_set_idle_hook(es, hook, &loop));
-    ok_abt(ABTX_xstream_set_idle_hook(es, NULL, NULL));
-    ok_abt(ABTX_poller_add(es, poll_count, &calls, 0.001));
+    ok_abt(ABTX_xstream_set_idle_wait(es, hook, &loop));
+    ok_abt(ABTX_xstream_set_idle_wait(es, NULL, NULL));
+    ok_abt(ABTX_poller_add_every(es, poll_count, &calls, 1000000));
     ok_abt(ABTX_poller_remove(es, poll_count, &calls));
     if (is_left_out(false))
         return;
     ok_err(ABTX_poller_remove(es, poll_count, &calls), ABT_ERR_INV_ARG);
-    ok_abt(ABTX_poller_add(es, poll_count, &calls, -1));
-    ok_err(ABTX_poller_add(es, poll_count, &calls, 1), ABT_ERR_INV_ARG);
+    ok_abt(ABTX_poller_add_every(es, poll_count, &calls, ABTX_FOREVER));
+    ok_err(ABTX_poller_add_every(es, poll_count, &calls, 1000000000), ABT_ERR_INV_ARG);
     ok_abt(ABTX_poller_remove(es, poll_count, &calls));
-    ok_err(ABTX_poller_add(es, NULL, &calls, 0.001), ABT_ERR_INV_ARG);
-    ok_err(ABTX_poller_add(es, poll_count, &calls, (double)NAN), ABT_ERR_INV_ARG);
-    ok_err(ABTX_poller_add(ABT_XSTREAM_NULL, poll_count, &calls, 0), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_poller_add_every(es, NULL, &calls, 1000000), ABT_ERR_INV_ARG);
+    ok_err(ABTX_poller_add_every(es, poll_count, &calls, -1), ABT_ERR_INV_ARG);
+    ok_err(ABTX_poller_add_every(ABT_XSTREAM_NULL, poll_count, &calls, 0), ABT_ERR_INV_XSTREAM);
     ok_err(ABTX_poller_remove(ABT_XSTREAM_NULL, poll_count, &calls), ABT_ERR_INV_XSTREAM);
-    ok_err(ABTX_xstream_set_idle_hook(ABT_XSTREAM_NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
-    ok_err(ABTX_xstream_set_idle_hook(NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_xstream_set_idle_wait(ABT_XSTREAM_NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_xstream_set_idle_wait(NULL, hook, NULL), ABT_ERR_INV_XSTREAM);
 }
 
 /* Each function for itself, without a wait that would not end if another one did nothing. */
@@ -574,7 +574,7 @@ static void test_each(void)
 
     int before = -1;
 
-    must(ABTX_poller_add(es, poll_count, &looks, -1));
+    must(ABTX_poller_add_every(es, poll_count, &looks, ABTX_FOREVER));
     /* Until it sleeps. */
     for (int i = 0; i < 40 && (before <= 0 || before != atomic_load(&looks)); i++) {
         before = atomic_load(&looks);
@@ -582,13 +582,13 @@ static void test_each(void)
     }
     must(ABTX_xstream_wake(es));
     ok(soon(atomic_load(&looks) > before), "one who is woken looks");
-    must(ABTX_poller_add(es, poll_count, &polls, 0.001));
+    must(ABTX_poller_add_every(es, poll_count, &polls, 1000000));
     ok(soon(atomic_load(&polls) > 2), "a poller is called");
     must(ABTX_poller_remove(es, poll_count, &polls));
     before = atomic_load(&polls);
     nap_ms(20);
     is_int(atomic_load(&polls), before, "one that is removed is not");
-    must(ABTX_xstream_set_idle_hook(es, hook, &loop));
+    must(ABTX_xstream_set_idle_wait(es, hook, &loop));
     ok(soon(atomic_load(&loop.calls) > 0), "a hook is called");
     must(ABT_xstream_free(&es));
 }

@@ -524,7 +524,7 @@ static int wait_any_for_freed(void)
     int index;
 
     must(ABT_eventual_free(&eventual));
-    return ABTX_eventual_wait_any(1, &copy, &index, NULL);
+    return ABTX_eventual_wait_any_until(1, &copy, &index, ABTX_FOREVER);
 }
 
 /* --- Units where they may not be --- */
@@ -874,7 +874,7 @@ static const struct row {
     ROW(freed_source, ABT_ERR_INV_ARG, THE("ABTX_source_wake_one", "source") "has been freed"),
     ROW(freed_sched, ABT_ERR_INV_SCHED, THE("ABT_xstream_create", "scheduler") "has been freed"),
     ROW(freed_pool_for_sched, ABT_ERR_INV_POOL, THE("ABT_sched_create_basic", "pool") "has been freed"),
-    ROW(wait_any_for_freed, ABT_ERR_INV_EVENTUAL, THE("ABTX_eventual_wait_any", "eventual") "has been freed"),
+    ROW(wait_any_for_freed, ABT_ERR_INV_EVENTUAL, THE("ABTX_eventual_wait_any_until", "eventual") "has been freed"),
 
     ROW(one_stack_for_two, ABT_ERR_INV_THREAD_ATTR,
         THE("ABT_thread_create", "ULT attribute") "has the stack " P ", which " ULT " has$"),
@@ -986,7 +986,7 @@ static void right_waits(void)
     must(ABT_eventual_reset(eventual));
     must(ABT_future_reset(future));
     must(ABT_eventual_create(0, &other));
-    must(ABTX_eventual_wait_any(2, (ABT_eventual[]){eventual, other}, &index, &past) != ABT_ERR_COND_TIMEDOUT);
+    must(ABTX_eventual_wait_any_until(2, (ABT_eventual[]){eventual, other}, &index, 0) != ABT_ERR_COND_TIMEDOUT);
     must(ABT_eventual_timedwait(other, NULL, &past) != ABT_ERR_COND_TIMEDOUT);
     must(ABT_eventual_free(&other));
     must(ABT_eventual_free(&eventual));

@@ -269,12 +269,12 @@ static void test_sleep(void)
     sched = make_sched(&plan, true);
     must(ABT_xstream_create(sched, &es));
     while (atomic_load(&plan.refusals) > -1)
-        must(ABTX_thread_sleep(0.001));
+        must(ABTX_self_sleep(1000000));
     ok(atomic_load(&plan.sleeps) > 5, "before_sleep is asked again after it has said no");
     if (!policy_is_active()) {
-        must(ABTX_thread_sleep(0.02));
+        must(ABTX_self_sleep(20000000));
         picks = atomic_load(&plan.picks);
-        must(ABTX_thread_sleep(0.1));
+        must(ABTX_self_sleep(100000000));
         ok(atomic_load(&plan.picks) - picks < 100, "then the stream sleeps");
     }
     must(ABT_thread_create(plan.pools[0], nothing, NULL, ABT_THREAD_ATTR_NULL, &thread));
@@ -463,7 +463,7 @@ static int return_bad_units(void *arg)
     must(ABT_xstream_create(sched, &es));
     while (atomic_load(&bad_plan.bad_left) >= 0) { /* it comes to be blocked meanwhile */
         must(ABTX_xstream_wake(es));
-        must(ABTX_thread_sleep(0.001));
+        must(ABTX_self_sleep(1000000));
     }
     must(ABT_thread_resume(bad_plan.bad));
     must(ABT_thread_free(&bad_plan.bad));

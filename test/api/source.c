@@ -106,7 +106,7 @@ static void simple_run(ABT_sched sched)
         else
             must(ABTX_xstream_check_sources(&ran));
         if (thread == ABT_THREAD_NULL && !ran)
-            must(ABTX_xstream_park(-1));
+            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
         must(ABT_xstream_check_events(sched));
         must(ABT_sched_has_to_stop(sched, &stop));
     }

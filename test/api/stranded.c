@@ -119,7 +119,7 @@ static void init_and_finalize_at_once(int fd)
 static void sleeps(void *arg)
 {
     (void)arg;
-    must(ABTX_thread_sleep(1.5));
+    must(ABTX_self_sleep(1500000000));
 }
 
 static void finalize_sleeping(int fd)

@@ -404,7 +404,7 @@ static void test_events(const struct way *way)
     int polls = 0;
 
     must(ABT_xstream_self(&xstream));
-    must(ABTX_poller_add(xstream, count, &polls, 0));
+    must(ABTX_poller_add_every(xstream, count, &polls, 0));
     for (int k = 0; k < ROUNDS; k++) {
         for (int i = 0; i < MANY; i++)
             create(i, note);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_thread_sleep, by every kind of caller. */
+/* ABTX_self_sleep, by every kind of caller, and ABTX_after. */
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <sys/time.h>
 
@@ -10,7 +9,7 @@
 static void sleep_for(enum caller who, double seconds)
 {
     double begin = now();
-    int code = ABTX_thread_sleep(seconds);
+    int code = ABTX_self_sleep((int64_t)(seconds * 1e9));
     double took = now() - begin;
 
     is_int(code, ABT_SUCCESS, "%s sleeps %g s", caller_names[who], seconds);
@@ -20,15 +19,14 @@ static void sleep_for(enum caller who, double seconds)
 static void test_sleep(enum caller who, void *arg)
 {
     (void)arg;
-    if (!ABT_NULL) {
-        ok_err(ABTX_thread_sleep(-1.0), ABT_ERR_INV_ARG);
-        ok_err(ABTX_thread_sleep(-1e-300), ABT_ERR_INV_ARG);
-        ok_err(ABTX_thread_sleep(-INFINITY), ABT_ERR_INV_ARG);
-        ok_err(ABTX_thread_sleep(NAN), ABT_ERR_INV_ARG);
-    }
-    ok_abt(ABTX_thread_sleep(0.0));
-    ok_abt(ABTX_thread_sleep(-0.0));
-    ok_abt(ABTX_thread_sleep(1e-9));
+    ok_abt(ABTX_self_sleep(0));
+    ok_abt(ABTX_self_sleep(-1));
+    ok_abt(ABTX_self_sleep(INT64_MIN));
+    ok_abt(ABTX_self_sleep(1));
+    int64_t before = ABTX_after(0);
+    ok(before > 0 && ABTX_after(-1) - before < INT64_C(1000000000), "the time is that of a clock");
+    ok(ABTX_after(INT64_C(3600000000000)) > before + INT64_C(3599000000000), "an hour from now");
+    ok(ABTX_after(ABTX_FOREVER) == ABTX_FOREVER && ABTX_after(ABTX_FOREVER - 1) == ABTX_FOREVER, "for ever from now");
     sleep_for(who, 1e-6);
     sleep_for(who, 0.0123);
 }
@@ -71,7 +69,7 @@ static void sleep_until_stopped(void *arg)
     struct loop *loop = arg;
 
     while (!atomic_load(loop->stop))
-        must(ABTX_thread_sleep(loop->seconds));
+        must(ABTX_self_sleep((int64_t)(loop->seconds * 1e9)));
 }
 
 static void test_others_run(double seconds)
@@ -102,7 +100,7 @@ static void sleep_and_note(void *arg)
     struct sleeper *s = arg;
 
     double left = s->until - now();
-    must(ABTX_thread_sleep(left > 0 ? left : 0));
+    must(ABTX_self_sleep((int64_t)(left * 1e9)));
     order[atomic_fetch_add(&awake, 1)] = s->number;
 }
 

@@ -72,8 +72,8 @@ static int wait_once(struct wait *w)
         must(ABT_mutex_unlock(w->mutex));
         break;
     case EVENTUAL: code = ABT_eventual_timedwait(w->eventuals[0], NULL, &ts); break;
-    case ANY: code = ABTX_eventual_wait_any(2, w->eventuals, &index, &ts); break;
-    default: must(ABTX_thread_sleep((double)w->ms * 1e-3));
+    case ANY: code = ABTX_eventual_wait_any_until(2, w->eventuals, &index, ABTX_after(w->ms * INT64_C(1000000))); break;
+    default: must(ABTX_self_sleep(w->ms * INT64_C(1000000)));
     }
     return code;
 }

@@ -466,7 +466,7 @@ static void timedwait_eventual(void *arg)
 static void sleep_ms(void *arg)
 {
     (void)arg;
-    must(ABTX_thread_sleep(1e-3));
+    must(ABTX_self_sleep(1000000));
 }
 
 /* They give their stream away for the object, by yielding or by blocking. */

@@ -68,7 +68,7 @@ static void in_no_scheds_pool(void)
     must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &pool));
     for (int i = 0; i < 5; i++)
         must(ABT_thread_create(pool, do_nothing, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
-    must(ABTX_thread_sleep(100));
+    must(ABTX_self_sleep(100 * INT64_C(1000000000)));
 }
 
 static void behind_hog(void)
@@ -139,7 +139,7 @@ static void forks_and_joins(void)
 static void sleeps(void)
 {
     begin();
-    must(ABTX_thread_sleep(1.5));
+    must(ABTX_self_sleep(1500000000));
     must(ABT_finalize());
 }
 
@@ -147,7 +147,7 @@ static void init_again(void)
 {
     for (int i = 0; i < 50; i++) {
         begin();
-        must(ABTX_thread_sleep(0.005));
+        must(ABTX_self_sleep(5000000));
         must(ABT_finalize());
     }
 }

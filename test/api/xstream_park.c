@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_xstream_park, ABTX_xstream_park_on, ABTX_xstream_wake: user-defined schedulers that sleep. */
+/* ABTX_xstream_park_until, ABTX_xstream_wake: user-defined schedulers that sleep. */
 #include "user_pool.h"
 
 #include <math.h>
@@ -27,6 +27,8 @@ static int plan_init(ABT_sched sched, ABT_sched_config config)
     return ABT_sched_set_data(sched, next_plan);
 }
 
+static const ABT_pool none; /* the address of no pools */
+
 static bool run_one_of(int num, const ABT_pool *pools)
 {
     for (int i = 0; i < num; i++) {
@@ -42,13 +44,10 @@ static bool run_one_of(int num, const ABT_pool *pools)
 
 static void park(struct plan *plan)
 {
-    double deadline = plan->sleep < 0 ? plan->sleep : ABT_get_wtime() + plan->sleep;
+    int64_t deadline = plan->sleep < 0 ? ABTX_FOREVER : ABTX_after((int64_t)(plan->sleep * 1e9));
 
     atomic_store(&plan->parking, 1);
-    if (plan->on)
-        must(ABTX_xstream_park_on(plan->num, plan->pools, deadline));
-    else
-        must(ABTX_xstream_park(deadline));
+    must(ABTX_xstream_park_until(plan->num, plan->on ? plan->pools : NULL, deadline));
     atomic_store(&plan->parking, 0);
     count_up(&plan->parks);
 }
@@ -394,7 +393,7 @@ static void mailbox_run(ABT_sched sched)
         int letters = atomic_exchange(&box->letters, 0);
         box->taken += letters;
         if (!stop && !letters)
-            must(ABTX_xstream_park_on(0, NULL, -1));
+            must(ABTX_xstream_park_until(0, &none, ABTX_FOREVER));
     }
 }
 
@@ -433,8 +432,8 @@ static void test_callers(enum caller who, void *arg)
     (void)arg;
     if (is_left_out(false))
         return;
-    ok_err(ABTX_xstream_park(0), code);
-    ok_err(ABTX_xstream_park_on(0, NULL, 0), code);
+    ok_err(ABTX_xstream_park_until(0, NULL, 0), code);
+    ok_err(ABTX_xstream_park_until(0, &none, 0), code);
     ok_err(ABTX_xstream_wake(ABT_XSTREAM_NULL), ABT_ERR_INV_XSTREAM);
     ok_err(ABTX_xstream_wake(NULL), ABT_ERR_INV_XSTREAM);
 }
@@ -448,13 +447,11 @@ static void wrong_run(ABT_sched sched)
     if (done) /* a run function that returns is called again until its stream is joined */
         return;
     done = true;
-    ok_err(ABTX_xstream_park((double)NAN), ABT_ERR_INV_ARG);
-    ok_err(ABTX_xstream_park_on(0, NULL, (double)NAN), ABT_ERR_INV_ARG);
-    ok_err(ABTX_xstream_park_on(-1, NULL, 0), ABT_ERR_INV_ARG);
-    ok_err(ABTX_xstream_park_on(1, pools, 0), ABT_ERR_INV_POOL);
-    ok_err(ABTX_xstream_park_on(1, pools + 1, 0), ABT_ERR_INV_POOL);
-    ok_abt(ABTX_xstream_park_on(0, NULL, 0));
-    ok_abt(ABTX_xstream_park(0));
+    ok_err(ABTX_xstream_park_until(-1, pools, 0), ABT_ERR_INV_ARG);
+    ok_err(ABTX_xstream_park_until(1, pools, 0), ABT_ERR_INV_POOL);
+    ok_err(ABTX_xstream_park_until(1, pools + 1, 0), ABT_ERR_INV_POOL);
+    ok_abt(ABTX_xstream_park_until(0, pools, INT64_MIN));
+    ok_abt(ABTX_xstream_park_until(0, NULL, 0));
 }
 
 static void test_arguments(void)

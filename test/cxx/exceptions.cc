@@ -205,7 +205,7 @@ static void by_suspend(int)
 static void by_sleep(int)
 {
     must(ABT_thread_create(work_pool, quiet, NULL, ABT_THREAD_ATTR_NULL, NULL));
-    must(ABTX_thread_sleep(1e-4));
+    must(ABTX_self_sleep(100000));
 }
 
 static void by_barrier(int)
@@ -230,10 +230,10 @@ struct way {
     void (*leave)(int round);
 };
 
-static const way ways[] = {{"yield", by_yield},         {"mutex", by_mutex},         {"condition", by_cond},
-                           {"rwlock", by_rwlock},       {"join", by_join},           {"join late", by_join_late},
-                           {"join many", by_row},       {"tasklet", by_tasklet},     {"create_to", by_create_to},
-                           {"eventual", by_eventual},   {"suspend", by_suspend},     {"sleep", by_sleep},
+static const way ways[] = {{"yield", by_yield},       {"mutex", by_mutex},     {"condition", by_cond},
+                           {"rwlock", by_rwlock},     {"join", by_join},       {"join late", by_join_late},
+                           {"join many", by_row},     {"tasklet", by_tasklet}, {"create_to", by_create_to},
+                           {"eventual", by_eventual}, {"suspend", by_suspend}, {"sleep", by_sleep},
                            {"barrier", by_barrier}};
 
 // ---- Units that catch, leave, and throw on --------------------------------------------------------------------------
@@ -321,7 +321,8 @@ static void test_ways(int streams)
     end_world(w);
 }
 
-// ---- Moves -----------------------------------------------------------------------------------------------------------
+// ---- Moves
+// -----------------------------------------------------------------------------------------------------------
 
 static ABT_xstream far_stream;
 
@@ -379,7 +380,8 @@ static void test_move()
     must(ABT_finalize());
 }
 
-// ---- Ends inside of a handler ----------------------------------------------------------------------------------------
+// ---- Ends inside of a handler
+// ----------------------------------------------------------------------------------------
 
 static void exits(void *)
 {
@@ -421,7 +423,8 @@ static void test_ends(int streams)
     end_world(w);
 }
 
-// ---- Schedulers ------------------------------------------------------------------------------------------------------
+// ---- Schedulers
+// ------------------------------------------------------------------------------------------------------
 
 static int sched_init(ABT_sched, ABT_sched_config)
 {

@@ -29,7 +29,7 @@ static void disturb(std::uint64_t seed)
 {
     switch (mix(seed) % 40) {
     case 0: must(ABT_self_yield()); break;
-    case 1: must(ABTX_thread_sleep(1e-5)); break;
+    case 1: must(ABTX_self_sleep(10000)); break;
     case 2:
         must(ABT_mutex_lock(mutex));
         must(ABT_self_yield());

@@ -77,8 +77,8 @@ WAITER(wait_eventual, MUST(ABT_eventual_wait(eventual, NULL)))
 WAITER(wait_future, MUST(ABT_future_wait(future)))
 WAITER(wait_barrier, MUST(ABT_barrier_wait(barrier)))
 WAITER(wait_suspend, MUST(ABT_self_suspend()))
-WAITER(wait_sleep, MUST(ABTX_thread_sleep(1000.0)))
-WAITER(wait_either, int index; MUST(ABTX_eventual_wait_any(2, any, &index, NULL)))
+WAITER(wait_sleep, MUST(ABTX_self_sleep(1000 * INT64_C(1000000000))))
+WAITER(wait_either, int index; MUST(ABTX_eventual_wait_any_until(2, any, &index, ABTX_FOREVER)))
 
 static ABT_thread create(ABT_pool pool, void (*function)(void *), const char *name, const char *state,
                          const char *waits, int mark)

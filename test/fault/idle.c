@@ -31,7 +31,7 @@ static void it_works(void)
 
 /* --- Hooks. A stream keeps its file descriptor, so that each hook gets a stream of its own. --- */
 
-static void hook(void *arg, int fd, double deadline)
+static void hook(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
 
@@ -42,7 +42,7 @@ static void hook(void *arg, int fd, double deadline)
 
 static int set_hook(void)
 {
-    return ABTX_xstream_set_idle_hook(xstream, hook, &hooked);
+    return ABTX_xstream_set_idle_wait(xstream, hook, &hooked);
 }
 
 static void no_hook(void)
@@ -68,7 +68,7 @@ static int count_poll(void *arg)
 
 static int add_poller(void)
 {
-    return ABTX_poller_add(xstream, count_poll, &polled, 0.0001);
+    return ABTX_poller_add_every(xstream, count_poll, &polled, 100000);
 }
 
 static void no_poller(void)
@@ -124,7 +124,7 @@ static ABT_bool poll_driver(void *data, ABT_bool about_to_sleep)
 static void wait_in(void *data, int fd, int64_t deadline)
 {
     (void)data;
-    hook(&waited, fd, (double)deadline);
+    hook(&waited, fd, deadline);
 }
 
 static const ABTX_driver_ops driver_ops = {.start = start, .end = end_driver, .poll = poll_driver, .wait = wait_in};
@@ -241,10 +241,10 @@ static void park_and_run(ABT_sched self)
 
     while (stop == ABT_FALSE) {
         if (atomic_exchange(&asked, false)) {
-            answer = ABTX_xstream_park_on(MANY, pools, ABT_get_wtime() + 0.0001);
+            answer = ABTX_xstream_park_until(MANY, pools, ABTX_after(100000));
             atomic_store(&answered, true);
         }
-        must(ABTX_xstream_park(ABT_get_wtime() + 0.001));
+        must(ABTX_xstream_park_until(0, NULL, ABTX_after(1000000)));
         must(ABT_xstream_check_events(self));
         must(ABT_sched_has_to_stop(self, &stop));
     }
@@ -327,11 +327,8 @@ static void end_setter(void)
 
 static int wait_any(void)
 {
-    struct timespec past = {.tv_sec = 1};
-    int code;
-
     index_of_ready = -1;
-    code = ABTX_eventual_wait_any(MANY, eventuals, &index_of_ready, &past);
+    int code = ABTX_eventual_wait_any_until(MANY, eventuals, &index_of_ready, 0);
     return code == ABT_ERR_COND_TIMEDOUT ? ABT_SUCCESS : code;
 }
 
@@ -340,7 +337,7 @@ static void set_and_reset(void)
 {
     expect(index_of_ready == -1, "none was ready");
     must(ABT_task_revive(pool_of(xstream), set_last, eventuals[MANY - 1], &setter));
-    must(ABTX_eventual_wait_any(MANY, eventuals, &index_of_ready, NULL));
+    must(ABTX_eventual_wait_any_until(MANY, eventuals, &index_of_ready, ABTX_FOREVER));
     expect(index_of_ready == MANY - 1, "the last one has become ready");
     must(ABT_task_join(setter));
     must(ABT_eventual_reset(eventuals[MANY - 1]));
@@ -351,17 +348,17 @@ static void nothing(void)
 }
 
 static const struct fault_case cases[] = {
-    {"ABTX_xstream_set_idle_hook", FAULT_BRIEF, set_hook, no_hook, hook_is_called, begin, end},
-    {"ABTX_poller_add", FAULT_BRIEF, add_poller, no_poller, remove_poller, begin, end},
-    {"ABTX_poller_add, and the stream is freed", FAULT_BRIEF, add_poller, no_poller, leave_poller, begin, end},
+    {"ABTX_xstream_set_idle_wait", FAULT_BRIEF, set_hook, no_hook, hook_is_called, begin, end},
+    {"ABTX_poller_add_every", FAULT_BRIEF, add_poller, no_poller, remove_poller, begin, end},
+    {"ABTX_poller_add_every, and the stream is freed", FAULT_BRIEF, add_poller, no_poller, leave_poller, begin, end},
     {"ABTX_driver_create", 0, create_driver, NULL, free_driver, NULL, NULL},
     {"ABTX_driver_attach", FAULT_BRIEF, attach, none_started, driver_is_called, begin_driver, end_driver_and_stream},
     {"ABTX_driver_attach_all", FAULT_BRIEF | FAULT_HELPS, attach_all, none_started, driver_is_freed,
      begin_simple_driver, end_driver_and_stream},
     {"ABT_xstream_create, with a driver", FAULT_BRIEF | FAULT_HELPS, create_with_driver, NULL, free_with_driver,
      begin_everywhere, end_everywhere},
-    {"ABTX_xstream_park_on", FAULT_BRIEF, park, NULL, nothing, begin_parking, end_parking},
-    {"ABTX_eventual_wait_any", FAULT_EXTERNAL, wait_any, set_and_reset, set_and_reset, begin_setter, end_setter},
+    {"ABTX_xstream_park_until", FAULT_BRIEF, park, NULL, nothing, begin_parking, end_parking},
+    {"ABTX_eventual_wait_any_until", FAULT_EXTERNAL, wait_any, set_and_reset, set_and_reset, begin_setter, end_setter},
 };
 
 /* --- What is there goes on, changes and goes away without anything --- */
@@ -380,20 +377,20 @@ static void test_no_requests(void)
     must(add_poller());
     /* Once before: caches may grow by the way, and need not. */
     it_works();
-    must(ABTX_thread_sleep(0.001));
+    must(ABTX_self_sleep(1000000));
+    must(ABTX_xstream_set_idle_wait(xstream, hook, &other_hooked));
+    ok(soon(other_hooked > 0), "another hook");
     fault_arm(1, FAULT_FROM);
-    before = hooked;
-    ok(soon(hooked > before), "the hook is called");
+    before = other_hooked;
+    ok(soon(other_hooked > before), "the hook is called");
     before = polled;
     ok(soon(polled > before), "the poller is called");
     it_works();
     ok_abt(ABTX_xstream_wake(xstream));
-    ok_abt(ABTX_xstream_set_idle_hook(xstream, hook, &other_hooked));
-    ok(soon(other_hooked > 0), "another hook");
-    ok_abt(ABTX_xstream_set_idle_hook(xstream, NULL, NULL));
+    ok_abt(ABTX_xstream_set_idle_wait(xstream, NULL, NULL));
     ok_abt(ABTX_poller_remove(xstream, count_poll, &polled));
-    ok_abt(ABTX_thread_sleep(0.001));
-    ok_abt(ABTX_eventual_wait_any(MANY, eventuals, &index, NULL));
+    ok_abt(ABTX_self_sleep(1000000));
+    ok_abt(ABTX_eventual_wait_any_until(MANY, eventuals, &index, ABTX_FOREVER));
     is_int(index, 7, "the one that was ready");
     bool asked = fault_disarm();
     ok(!asked, "nothing of that has asked for anything");

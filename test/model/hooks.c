@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Idle hooks, pollers and drivers: idle/idle.c and idle/driver.c with stream/park.c, stream/events.c and wait/sleeper.c
- * as they are. A stream sleeps in a hook, and calls pollers, while other threads set another hook, add and remove
- * pollers, and wake it. What a hook or a poller uses may be freed when it has been taken away: it is written over then.
- * No wake is lost, and nobody signals a descriptor that is closed. The descriptor itself orders nothing here.
+ * Idle hooks, pollers and drivers: idle/idle.c, idle/driver.c and idle/poller.c with stream/park.c, stream/events.c and
+ * wait/sleeper.c as they are. A stream sleeps in a hook, and calls pollers, while other threads set another hook, add
+ * and remove pollers, and wake it. What a hook or a poller uses may be freed when it has been taken away: it is written
+ * over then. No wake is lost, and nobody signals a descriptor that is closed. The descriptor itself orders nothing
+ * here.
  */
 #include "idle.h"
 
 const char model_name[] = "hooks";
-const char *const model_subjects[] = {"src/idle/idle.c", "src/idle/driver.c", "src/stream/events.c",
-                                      "src/wait/sleeper.c", 0};
+const char *const model_subjects[] = {"src/idle/idle.c",     "src/idle/driver.c",  "src/idle/poller.c",
+                                      "src/stream/events.c", "src/wait/sleeper.c", 0};
 
 static void run_stream(void)
 {
@@ -25,7 +26,7 @@ struct used {
 };
 static struct used used[2];
 
-static void hook(void *arg, int fd, double until)
+static void hook(void *arg, int fd, int64_t until)
 {
     struct used *mine = arg;
     (void)until;
@@ -35,7 +36,7 @@ static void hook(void *arg, int fd, double until)
 }
 
 /* A hook that comes back at once, as it may: so its stream looks at everything again. */
-static void brief_hook(void *arg, int fd, double until)
+static void brief_hook(void *arg, int fd, int64_t until)
 {
     struct used *mine = arg;
     (void)fd, (void)until;
@@ -43,12 +44,12 @@ static void brief_hook(void *arg, int fd, double until)
     model_give_way();
 }
 
-static ABT_bool poll(void *arg)
+static int poll(void *arg)
 {
     struct used *mine = arg;
     model_assert(mine->there == 1);
     atomic_fetch_add_explicit(&mine->calls, 1, memory_order_relaxed);
-    return ABT_FALSE;
+    return 0;
 }
 
 static void with_used(void)
@@ -60,7 +61,7 @@ static void with_used(void)
 
 /* --- Programs --- */
 
-static void set_hook(ABTX_idle_hook_fn fn, void *arg)
+static void set_hook(ABTX_wait_fn fn, void *arg)
 {
     model_assert(abti_idle_set_hook(&model_es[0], fn, arg) == ABT_SUCCESS);
 }
@@ -110,10 +111,7 @@ static void woken_late(int index)
 static void with_hook(void)
 {
     with_used();
-    model_assert(abti_idle_need_fd(&idles[0]) == ABT_SUCCESS);
-    idles[0].hook = hook;
-    idles[0].hook_arg = &used[0];
-    idles[0].settings = 1;
+    set_hook(hook, &used[0]);
 }
 
 static void add(int which)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams without pools, for models of what a stream calls beside its units and in place of sleep: idle/idle.c,
- * idle/driver.c and idle/leader.c with stream/park.c, stream/events.c and wait/sleeper.c as they are. The descriptor
- * that a stream is woken by orders nothing here. Memory is not used again, and is written over when it is freed.
+ * idle/driver.c, idle/leader.c and idle/poller.c with stream/park.c, stream/events.c and wait/sleeper.c as they are.
+ * The descriptor that a stream is woken by orders nothing here. Memory is not used again, and is written over when it
+ * is freed.
  */
 #ifndef MODEL_IDLE_H
 #define MODEL_IDLE_H
@@ -18,6 +19,7 @@ static void model_free(void *memory);
 #include "idle/driver.c"
 #include "idle/idle.c"
 #include "idle/leader.c"
+#include "idle/poller.c"
 #undef calloc
 #undef free
 #include "run/sched.c"
@@ -35,12 +37,12 @@ static struct ABT_sched_opaque scheds[STREAMS];
 /* --- Memory that is not used again --- */
 
 enum { CALLEES = 8 };
-static struct abti_callee callees[CALLEES];
+static struct simple callees[CALLEES];
 static _Atomic(int) num_callees;
 
 static void *model_calloc(size_t num, size_t size)
 {
-    model_assert(num * size == sizeof callees[0]);
+    model_assert(num * size <= sizeof callees[0]);
     return &callees[atomic_fetch_add_explicit(&num_callees, 1, memory_order_relaxed)];
 }
 

@@ -41,7 +41,7 @@ void account_withdraw(void *arg)
 static void ask_and_leave(void *arg)
 {
     (void)arg;
-    ABTX_thread_sleep(0.2);
+    ABTX_self_sleep(200000000);
     raise(SIGUSR1);
     for (int i = 0; i < 25; i++) /* a signal ends a sleep */
         usleep(100 * 1000);

@@ -12,8 +12,8 @@ enum { OTHERS = 3 }; /* streams beside the primary one, which only sleeps in the
 
 enum kind { SLEEP, COND, EVENTUAL, ANY, CANCELLED, NUM_KINDS };
 
-static const char *const kinds[] = {"ABTX_thread_sleep", "ABT_cond_timedwait", "ABT_eventual_timedwait",
-                                    "ABTX_eventual_wait_any", "a wait that is cancelled"};
+static const char *const kinds[] = {"ABTX_self_sleep", "ABT_cond_timedwait", "ABT_eventual_timedwait",
+                                    "ABTX_eventual_wait_any_until", "a wait that is cancelled"};
 
 static ABT_pool shared, own[OTHERS + 1]; /* by rank */
 static bool computes;                    /* the long unit does, and does not sleep in the system */
@@ -58,13 +58,13 @@ static void wait_for(enum kind kind)
     int index;
 
     if (kind == SLEEP)
-        must(ABTX_thread_sleep(0.05));
+        must(ABTX_self_sleep(50000000));
     else if (kind == COND) {
         must(ABT_mutex_lock(mutex));
         ABT_cond_timedwait(ABT_COND_MEMORY_GET_HANDLE(&cond_memory), mutex, &until);
         must(ABT_mutex_unlock(mutex));
     } else if (kind == ANY)
-        ABTX_eventual_wait_any(1, &eventual, &index, &until);
+        ABTX_eventual_wait_any_until(1, &eventual, &index, ABTX_after(50000000));
     else
         ABT_eventual_timedwait(eventual, NULL, &until);
 }
@@ -138,7 +138,7 @@ static void run_parking(ABT_sched sched)
         must(ABT_xstream_check_events(sched));
         must(ABT_sched_has_to_stop(sched, &stop));
         if (thread == ABT_THREAD_NULL && !stop)
-            must(ABTX_xstream_park(-1));
+            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
     }
 }
 

@@ -43,7 +43,7 @@ static void run_some(ABT_xstream es)
 
 static atomic_int hooked;
 
-static void hook(void *arg, int fd, double deadline)
+static void hook(void *arg, int fd, int64_t deadline)
 {
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     (void)arg, (void)deadline;
@@ -83,7 +83,7 @@ int main(void)
     ok_abt(ABT_eventual_wait(eventual, NULL));
     pthread_join(native, NULL);
     must(ABT_eventual_free(&eventual));
-    if (!ok_abt(ABTX_xstream_set_idle_hook(es, hook, NULL)))
+    if (!ok_abt(ABTX_xstream_set_idle_wait(es, hook, NULL)))
         return done_testing();
     while (!atomic_load(&hooked))
         nap_ms(1);

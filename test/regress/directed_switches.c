@@ -104,7 +104,7 @@ static void other(void *arg)
 static void sleeper(void *arg)
 {
     (void)arg;
-    must(ABTX_thread_sleep(0.002));
+    must(ABTX_self_sleep(2000000));
     atomic_fetch_sub(&others, 1);
 }
 

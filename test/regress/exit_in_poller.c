@@ -35,7 +35,7 @@ static void await_more(atomic_int *count)
 
 int main(void)
 {
-    const double period = 0.001;
+    const int64_t period = 1000000;
     ABT_pool pool;
     ABT_xstream es;
 
@@ -43,8 +43,8 @@ int main(void)
     must(ABT_init(0, NULL));
     pool = make_pool(ABT_POOL_ACCESS_MPMC);
     es = make_es(1, &pool);
-    must(ABTX_poller_add(es, poll, NULL, period));
-    must(ABTX_poller_add(es, poll_too, NULL, period));
+    must(ABTX_poller_add_every(es, poll, NULL, period));
+    must(ABTX_poller_add_every(es, poll_too, NULL, period));
     for (int i = 0; i < 3; i++) {
         await_more(&calls);
         atomic_store(&leaves, true);

@@ -45,7 +45,7 @@ ABTX_TASK(long, join_stolen, (int, ms))
     atomic_store(&begun, 0);
     ABTX_FORK(take_long, one, ms, pthread_self());
     while (atomic_load(&begun) == 0)
-        must(ABTX_thread_sleep(1e-3)); /* who waits offers all its tasks */
+        must(ABTX_self_sleep(1000000)); /* who waits offers all its tasks */
     must(ABTX_blocking_begin());
     long result = ABTX_JOIN(take_long, one);
     must(ABTX_blocking_end());
@@ -187,7 +187,7 @@ static void be_ult(void *arg)
     must(ABTX_self_set_switch_hooks(&hooks));
     ok(ends_inside(), "%s: a function that has begun to fork ends in a region", caller);
     int before = atomic_load(&left);
-    must(ABTX_thread_sleep(1e-3));
+    must(ABTX_self_sleep(1000000));
     ok(atomic_load(&left) > before && left == came_back, "%s: and the hooks are the caller's own after it", caller);
     must(ABTX_self_set_switch_hooks(NULL));
 }

@@ -90,8 +90,12 @@ static const ABTX_driver_ops no_driver = {.poll = NULL};
 
 ROW(ABTX_xstream_park, ABTX_xstream_park(0));
 ROW(ABTX_xstream_park_on, ABTX_xstream_park_on(1, &world.idle, 0));
+ROW(ABTX_xstream_park_until, ABTX_xstream_park_until(1, &world.idle, 0));
 ROW(ABTX_xstream_wake, ABTX_xstream_wake(world.worker));
 ROW(ABTX_xstream_set_idle_hook, ABTX_xstream_set_idle_hook(world.worker, NULL, NULL));
+ROW(ABTX_xstream_set_idle_wait, ABTX_xstream_set_idle_wait(world.worker, NULL, NULL));
+ROW(ABTX_poller_add_every, THEN(ABTX_poller_add_every(world.worker, poll_nothing, NULL, 1000000000),
+                                (void)ABTX_poller_remove(world.worker, poll_nothing, NULL)));
 ROW(ABTX_poller_add, THEN(ABTX_poller_add(world.worker, poll_nothing, NULL, 1),
                           (void)ABTX_poller_remove(world.worker, poll_nothing, NULL)));
 ROW(ABTX_poller_remove, ({
@@ -102,6 +106,7 @@ ROW(ABTX_xstream_set_spin, ABTX_xstream_set_spin(world.worker, 1000));
 
 #define DRIVER(call) WITH(ABTX_driver, ABTX_driver_create(&no_driver, NULL, &h), call, must(ABTX_driver_free(&h)))
 ROW(ABTX_driver_create, DRIVER(ABT_SUCCESS));
+ROW(ABTX_driver_set_period, DRIVER(ABTX_driver_set_period(h, 0)));
 ROW(ABTX_driver_free, WITH(ABTX_driver, ABTX_driver_create(&no_driver, NULL, &h), ABTX_driver_free(&h)));
 ROW(ABTX_driver_attach, DRIVER(ABTX_driver_attach(h, world.worker)));
 ROW(ABTX_driver_attach_all, DRIVER(ABTX_driver_attach_all(h)));

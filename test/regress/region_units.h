@@ -155,5 +155,7 @@ ROW(ABTX_self_get_slot, ABTX_self_get_slot(0, OUT(void *)));
 ROW(ABTX_self_get_slot_place, ABTX_self_get_slot_place(0, OUT(void *volatile *)));
 ROW(ABTX_self_get_stack_room, ABTX_self_get_stack_room(OUT(size_t)));
 ROW(ABTX_thread_sleep, ABTX_thread_sleep(1e-3));
+ROW(ABTX_self_sleep, ABTX_self_sleep(1000000));
+ROW(ABTX_after, (int)(ABTX_after(1) < 0));
 
 #endif

@@ -99,7 +99,7 @@ static void wake_region(void)
 static void wait_sleep(void)
 {
     while (!atomic_load(&let_go))
-        must(ABTX_thread_sleep(0.05));
+        must(ABTX_self_sleep(50000000));
 }
 
 static void wait_suspension(void)

@@ -75,7 +75,7 @@ static void work(void *arg)
         switch (below(&rng, 4)) {
         case 0: must(ABT_self_yield()); break;
         case 1: use_mutex(worker->shared, &rng); break;
-        case 2: must(ABTX_thread_sleep(1e-6 * below(&rng, 300))); break;
+        case 2: must(ABTX_self_sleep(below(&rng, 300) * 1000)); break;
         default: break;
         }
     }

@@ -45,9 +45,9 @@ static void keep(void *arg)
         must(ABT_thread_free_many(SHORT, shorts));
         /* The primary ULT is behind them on its stream: where their pool is never empty they make room for it. */
         if (now() > end)
-            must(ABTX_thread_sleep(0.02));
+            must(ABTX_self_sleep(20000000));
         else if (one_in(&rng, 4))
-            must(ABTX_thread_sleep(0.0001));
+            must(ABTX_self_sleep(100000));
     }
 }
 

@@ -40,7 +40,7 @@ static void disturb(struct rng *rng)
     jitter(rng);
     switch (below(rng, 24)) {
     case 0: must(ABT_self_yield()); break;
-    case 1: must(ABTX_thread_sleep(below(rng, 100) * 1e-6)); break;
+    case 1: must(ABTX_self_sleep(below(rng, 100) * 1000)); break;
     case 2: with_mutex(rng); break;
     case 3: abtx_for(0, LOOP, 1 + (ptrdiff_t)below(rng, 20), add_elements, NULL); break;
     case 4:

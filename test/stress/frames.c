@@ -89,7 +89,7 @@ static void serve(void *arg)
         if (job)
             do_job(job, &rng);
         else /* the primary ULT is in a pool behind theirs: in the end they make room for it */
-            must(ABTX_thread_sleep(now() > end ? 0.02 : below(&rng, 200) * 1e-6));
+            must(ABTX_self_sleep(now() > end ? 20000000 : below(&rng, 200) * 1000));
     }
 }
 

@@ -77,7 +77,7 @@ static void spend(enum way way, double seconds)
     if (way == SLEEPS)
         nap_us((long)(seconds * 1e6));
     else if (way == WAITS)
-        must(ABTX_thread_sleep(seconds));
+        must(ABTX_self_sleep((int64_t)(seconds * 1e9)));
     while (now() < end)
         must(ABT_self_yield());
 }

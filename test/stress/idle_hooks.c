@@ -21,16 +21,16 @@ struct gadget {
 static atomic_int pushed, ran, wrong, hook_calls, poll_calls;
 static atomic_bool stop;
 
-static void hook(void *arg, int fd, double deadline)
+static void hook(void *arg, int fd, int64_t deadline)
 {
     struct gadget *gadget = arg;
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-    double left = (deadline - ABT_get_wtime()) * 1e3;
+    int64_t left = (deadline - ABTX_after(0) + 999999) / 1000000;
 
     atomic_fetch_add(&wrong, !atomic_load(&gadget->valid));
     atomic_fetch_add(&hook_calls, 1);
     if (atomic_fetch_add(&gadget->calls, 1) % 8 != 7)
-        poll(&pollfd, 1, isinf(deadline) ? -1 : left > 0 ? (int)ceil(left) : 0);
+        poll(&pollfd, 1, deadline == ABTX_FOREVER ? -1 : left > 0 ? (int)left : 0);
     atomic_fetch_add(&wrong, !atomic_load(&gadget->valid));
 }
 
@@ -61,7 +61,7 @@ static void parking_run(ABT_sched sched)
         must(ABT_xstream_check_events(sched));
         must(ABT_sched_has_to_stop(sched, &has_to_stop));
         if (thread == ABT_THREAD_NULL && !has_to_stop)
-            must(ABTX_xstream_park(-1));
+            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
     }
 }
 
@@ -128,8 +128,8 @@ static void *set(void *arg)
         ABT_xstream es = streams[i];
         atomic_store(&hooked.valid, 1);
         atomic_store(&polling.valid, 1);
-        must(ABTX_xstream_set_idle_hook(es, hook, &hooked));
-        must(ABTX_poller_add(es, poller, &polling, one_in(&rng, 3) ? 0.0005 : -1));
+        must(ABTX_xstream_set_idle_wait(es, hook, &hooked));
+        must(ABTX_poller_add_every(es, poller, &polling, one_in(&rng, 3) ? 500000 : ABTX_FOREVER));
         for (unsigned n = below(&rng, 4); n > 0; n--) {
             jitter(&rng);
             if (one_in(&rng, 3))
@@ -143,14 +143,14 @@ static void *set(void *arg)
             must(ABT_xstream_free(&streams[i])); /* with its hook */
             streams[i] = make_stream(i, &rng);
         } else if (one_in(&rng, 2)) {
-            must(ABTX_xstream_set_idle_hook(es, NULL, NULL));
+            must(ABTX_xstream_set_idle_wait(es, NULL, NULL));
         } else {
             /* Another one is set. */
             struct gadget other = {.valid = 1};
-            must(ABTX_xstream_set_idle_hook(es, hook, &other));
+            must(ABTX_xstream_set_idle_wait(es, hook, &other));
             atomic_store(&hooked.valid, 0);
             jitter(&rng);
-            must(ABTX_xstream_set_idle_hook(es, NULL, NULL));
+            must(ABTX_xstream_set_idle_wait(es, NULL, NULL));
             atomic_store(&other.valid, 0);
         }
         atomic_store(&hooked.valid, 0);

@@ -50,11 +50,11 @@ static void serve(void *arg)
     while (!atomic_load(&closed)) {
         struct job *job = desk_take();
         if (!job) {
-            must(ABTX_thread_sleep(below(&rng, 200) * 1e-6));
+            must(ABTX_self_sleep(below(&rng, 200) * 1000));
             continue;
         }
         if (one_in(&rng, 3))
-            must(ABTX_thread_sleep(below(&rng, 300) * 1e-6));
+            must(ABTX_self_sleep(below(&rng, 300) * 1000));
         jitter(&rng);
         do_job(job);
     }
@@ -77,7 +77,7 @@ static void make_room(void)
     double since = atomic_load(&awaited_since);
 
     if (since > 0 && now() - since > 0.05)
-        must(ABTX_thread_sleep(0.05));
+        must(ABTX_self_sleep(50000000));
 }
 
 /* --- Actors --- */
@@ -147,7 +147,8 @@ static void __attribute__((noinline)) wait_for_any(struct actor *a, struct rng *
         desk_place(&jobs[i].note);
     }
     jitter(rng);
-    int code = ABTX_eventual_wait_any(num, eventuals, &index, one_in(rng, 3) ? NULL : &ts);
+    int code = one_in(rng, 3) ? ABTX_eventual_wait_any_until(num, eventuals, &index, ABTX_FOREVER)
+                              : ABTX_eventual_wait_any(num, eventuals, &index, &ts);
     if (code == ABT_SUCCESS && (index < 0 || index >= num || !is_ready(eventuals[index])))
         fail("any: woken by one that is not ready");
     else if (code != ABT_SUCCESS && code != ABT_ERR_COND_TIMEDOUT)
@@ -204,7 +205,7 @@ static void act(void *arg)
 
     while (!atomic_load(&over)) {
         switch (below(&rng, 5)) {
-        case 0: must(ABTX_thread_sleep(below(&rng, 500) * 1e-6)); break;
+        case 0: must(ABTX_self_sleep(below(&rng, 500) * 1000)); break;
         case 1: wait_for_any(a, &rng); break;
         case 2: wait_at_shelf(a, &rng); break;
         default: wait_for_eventual(a, &rng);
@@ -239,7 +240,7 @@ static void wait_in_vain(void *arg)
         switch (below(&rng, 3)) {
         case 0: ABT_eventual_timedwait(eventual, NULL, &ts); break;
         case 1: ABTX_eventual_wait_any(1, &eventual, &index, &ts); break;
-        default: must(ABTX_thread_sleep(one_in(&rng, 2) ? 20 : 1e-4));
+        default: must(ABTX_self_sleep(one_in(&rng, 2) ? INT64_C(20000000000) : 100000));
         }
         make_room();
     }
@@ -314,7 +315,7 @@ static void run(struct rng *rng, int num_es, bool come_and_go, double seconds)
             changes++;
         }
         atomic_store(&awaited_since, 0);
-        must(ABTX_thread_sleep(below(rng, 2000) * 1e-6));
+        must(ABTX_self_sleep(below(rng, 2000) * 1000));
     }
 
     atomic_store(&over, true);

@@ -269,7 +269,7 @@ static void does_wait_any(void)
     start(sets_mine);
     for (int left = UNITS; left > 0; left--) {
         int index;
-        must(ABTX_eventual_wait_any(UNITS, eventuals, &index, NULL));
+        must(ABTX_eventual_wait_any_until(UNITS, eventuals, &index, ABTX_FOREVER));
         total += plain[index];
         ABT_eventual_free(&eventuals[index]);
     }
@@ -386,7 +386,7 @@ static void does_external(void)
 static void sleeps(void *mine)
 {
     struct timespec soon = {1, 0};
-    must(ABTX_thread_sleep(1e-3));
+    must(ABTX_self_sleep(1000000));
     must(ABT_mutex_lock(mutex));
     (void)ABT_cond_timedwait(cond, mutex, &soon);
     total++;

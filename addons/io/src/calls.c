@@ -254,20 +254,6 @@ static int done_or_late(void *arg)
     return find_done(list) >= 0 || (list->deadline != ABTIO_FOREVER && abtio_after(0) >= list->deadline);
 }
 
-/* The library's clock of deadlines is the one that can be set. */
-static struct timespec on_realtime(abtio_deadline deadline)
-{
-    struct timespec time;
-    int64_t left = deadline - abtio_after(0);
-
-    clock_gettime(CLOCK_REALTIME, &time);
-    left = (left > 0 ? left : 0) + time.tv_nsec;
-    time.tv_sec += left / 1000000000;
-    time.tv_nsec = left % 1000000000;
-    abtioi_assert(time.tv_nsec >= 0 && time.tv_nsec < 1000000000);
-    return time;
-}
-
 static int wait_any_by_eventuals(const struct list *list)
 {
     enum { FEW = 16 };
@@ -281,9 +267,8 @@ static int wait_any_by_eventuals(const struct list *list)
         return -ENOMEM;
     for (int i = 0; i < list->num; i++)
         eventuals[i] = list->ops[i] ? op_eventual(list->ops[i]) : ABT_EVENTUAL_NULL;
-    struct timespec until = on_realtime(list->deadline == ABTIO_FOREVER ? 0 : list->deadline);
     ABT_bool before = eventuals != few ? put_off_cancel() : ABT_TRUE;
-    int code = ABTX_eventual_wait_any(list->num, eventuals, &index, list->deadline == ABTIO_FOREVER ? NULL : &until);
+    int code = ABTX_eventual_wait_any_until(list->num, eventuals, &index, list->deadline);
     if (eventuals != few)
         free(eventuals);
     abtioi_assert(code != ABT_SUCCESS || (index >= 0 && index < list->num && list->ops[index]));

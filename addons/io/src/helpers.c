@@ -578,8 +578,8 @@ static bool cancel_all(void)
  */
 void abtioi_helpers_end(void)
 {
-    for (double pause = 1e-4; cancel_all(); pause = pause < 1e-2 ? pause * 2 : pause)
-        ABTX_thread_sleep(pause);
+    for (int64_t pause_ns = 100000; cancel_all(); pause_ns = pause_ns < 10000000 ? pause_ns * 2 : pause_ns)
+        ABTX_self_sleep(pause_ns);
     abtioi_signal_end();
 }
 

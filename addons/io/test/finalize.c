@@ -153,7 +153,7 @@ static void end_outsiders(abtio_backend backend, const char *name)
         pthread_create(&threads[i], NULL, receive_outside, &all[i]);
     }
     while (num_in_flight() < NUM)
-        ABTX_thread_sleep(0.001);
+        ABTX_self_sleep(1000000);
     ok(true, "%s: calls of native threads are counted", name);
     is_int(abtio_finalize(), 0, "abtio_finalize");
     for (int i = 0; i < NUM; i++) {

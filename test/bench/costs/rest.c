@@ -107,11 +107,11 @@ static void attach_source(int i)
 static void add_poller(int i)
 {
     (void)i;
-    must(ABTX_poller_add(world.es, poll_nothing, NULL, INFINITY));
+    must(ABTX_poller_add_every(world.es, poll_nothing, NULL, ABTX_FOREVER));
     must(ABTX_poller_remove(world.es, poll_nothing, NULL));
 }
 
-static void wait_nowhere(void *arg, int fd, double deadline)
+static void wait_nowhere(void *arg, int fd, int64_t deadline)
 {
     (void)arg, (void)fd, (void)deadline;
 }
@@ -119,8 +119,8 @@ static void wait_nowhere(void *arg, int fd, double deadline)
 static void set_idle_hook(int i)
 {
     (void)i;
-    must(ABTX_xstream_set_idle_hook(world.es, wait_nowhere, NULL));
-    must(ABTX_xstream_set_idle_hook(world.es, NULL, NULL));
+    must(ABTX_xstream_set_idle_wait(world.es, wait_nowhere, NULL));
+    must(ABTX_xstream_set_idle_wait(world.es, NULL, NULL));
 }
 
 static void start_fork(int i)
@@ -180,12 +180,14 @@ COST_ROW(driver_detach, "ABTX_driver_detach", HERE_WITH(ABTX_driver_attach), mak
          IN_ULT, NULL);
 COST(ABTX_driver_get_data, "a driver of the caller's stream", make_attached_driver, free_driver,
      ABTX_driver_get_data(driver, &out.pointer));
-COST_ROW(set_idle_hook, "ABTX_xstream_set_idle_hook", "a hook of the caller's own stream, and none again", NULL,
+COST(ABTX_driver_set_period, "a driver", make_attached_driver, free_driver, ABTX_driver_set_period(driver, 0));
+COST_ROW(set_idle_hook, "ABTX_xstream_set_idle_wait", "a hook of the caller's own stream, and none again", NULL,
          set_idle_hook, NULL, 1, IN_ULT, NULL);
 COST_ROW(fork_start, "ABTX_fork_start", HERE_WITH(ABTX_fork_stop), NULL, start_fork, NULL, 1, IN_ULT, NULL);
 COST_ROW(fork_stop, "ABTX_fork_stop", HERE_WITH(ABTX_fork_start), NULL, start_fork, NULL, 1, IN_ULT, NULL);
-COST_ROW(poller_add, "ABTX_poller_add", HERE_WITH(ABTX_poller_remove), NULL, add_poller, NULL, 1, IN_ULT, NULL);
-COST_ROW(poller_remove, "ABTX_poller_remove", HERE_WITH(ABTX_poller_add), NULL, add_poller, NULL, 1, IN_ULT, NULL);
+COST_ROW(poller_add, "ABTX_poller_add_every", HERE_WITH(ABTX_poller_remove), NULL, add_poller, NULL, 1, IN_ULT, NULL);
+COST_ROW(poller_remove, "ABTX_poller_remove", HERE_WITH(ABTX_poller_add_every), NULL, add_poller, NULL, 1, IN_ULT,
+         NULL);
 COST(ABTX_source_create, "a source", NULL, free_sources, ABTX_source_create(ask_nothing, NULL, &sources[i]));
 COST(ABTX_source_free, "a source of no stream", make_sources, NULL, ABTX_source_free(&sources[i]));
 COST_ROW(source_attach, "ABTX_source_attach", HERE_WITH(ABTX_source_detach), make_source, attach_source, free_source, 1,

@@ -162,4 +162,5 @@ COST_IN(IN_SCHED, ABT_self_schedule, "a ULT that ends at once, its run included"
         must(ABT_self_schedule(world.units[i], ABT_POOL_NULL)));
 COST_IN(IN_SCHED, ABTX_xstream_check_sources, "there is none", NULL, NULL, must(ABTX_xstream_check_sources(&out.yes)));
 COST(ABTX_xstream_wake, "the caller's own stream, which does not sleep", NULL, NULL, ABTX_xstream_wake(world.es));
+COST(ABTX_after, "a second", NULL, NULL, ABTX_after(1000000000) < 0);
 COST(ABTX_xstream_set_spin, "a stream", NULL, NULL, ABTX_xstream_set_spin(world.es, -1));

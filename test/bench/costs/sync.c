@@ -265,8 +265,8 @@ COST(ABT_eventual_timedwait, "it is ready", make_set, free_set, ABT_eventual_tim
 COST(ABT_eventual_test, "it is ready", make_set, free_set, ABT_eventual_test(eventuals[i], NULL, &out.yes));
 COST(ABT_eventual_set, "without a value, nobody waits", make_unset, free_set, ABT_eventual_set(eventuals[i], NULL, 0));
 COST(ABT_eventual_reset, "it is ready", make_set, free_set, ABT_eventual_reset(eventuals[i]));
-COST(ABTX_eventual_wait_any, "the first of 2 is ready", make_set, free_set,
-     ABTX_eventual_wait_any(2, eventuals, &out.number, NULL));
+COST(ABTX_eventual_wait_any_until, "the first of 2 is ready", make_set, free_set,
+     ABTX_eventual_wait_any_until(2, eventuals, &out.number, ABTX_FOREVER));
 COST(ABT_future_create, "of 1 value", NULL, free_futures, ABT_future_create(1, NULL, &futures[i]));
 COST(ABT_future_free, "nobody waits for it", make_futures, NULL, ABT_future_free(&futures[i]));
 COST(ABT_future_wait, "it is ready", make_set, free_set, ABT_future_wait(futures[i]));

@@ -8,6 +8,7 @@
 
 /* A library of 1.2 has none of these: the works are not listed then. */
 #pragma weak ABTX_driver_create
+#pragma weak ABTX_driver_set_period
 #pragma weak ABTX_driver_attach_all
 #pragma weak ABTX_driver_free
 #pragma weak ABTX_blocking_begin
@@ -15,7 +16,7 @@
 
 bool abt_has_drivers(void)
 {
-    return ABTX_driver_create && ABTX_blocking_begin;
+    return ABTX_driver_set_period && ABTX_blocking_begin;
 }
 
 /* ---- Events: a look finds one for each ULT that waits ---- */
@@ -95,7 +96,7 @@ static void settle_all(void)
 
 static void run_events(const struct suite_work *work, int pause)
 {
-    ABTX_driver_ops ops = {.poll = look, .max_sleep = -1, .one_leader = work->variant};
+    ABTX_driver_ops ops = {.poll = look, .one_leader = work->variant};
     ABTX_driver driver;
 
     team_start(TEAM_MPMC);
@@ -106,6 +107,7 @@ static void run_events(const struct suite_work *work, int pause)
     for (int i = 0; i < num_ults; i++)
         CHECK(ABT_eventual_create(0, &waits[i].come));
     CHECK(ABTX_driver_create(&ops, NULL, &driver));
+    CHECK(ABTX_driver_set_period(driver, 0));
     CHECK(ABTX_driver_attach_all(driver));
     suite_run(serve_events, NULL, (double)(each * num_ults));
     CHECK(ABTX_driver_free(&driver));
