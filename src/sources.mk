@@ -16,7 +16,6 @@ abt_sources = \
 	src/api/info.c \
 	src/api/init.c \
 	src/api/key.c \
-	src/api/lone_tasklet.c \
 	src/api/misuse.c \
 	src/api/misuse_sync.c \
 	src/api/misuse_unit.c \
@@ -43,7 +42,6 @@ abt_sources = \
 	src/api/thread_sleep.c \
 	src/api/timer.c \
 	src/api/tool.c \
-	src/api/unit.c \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
@@ -67,6 +65,8 @@ abt_sources = \
 	src/watch/stackdump.c \
 	src/watch/stranded.c \
 	src/watch/unwind.c \
+	src/create/create.c \
+	src/create/revive.c \
 	src/fork/fork.c \
 	src/fork/lane.c \
 	src/fork/team.c \
@@ -124,11 +124,13 @@ abt_sources = \
 	src/rt/tool.c \
 	src/rt/variables.c \
 	src/run/annotated.c \
+	src/run/begin.c \
 	src/run/block.c \
 	src/run/cancel.c \
 	src/run/child.c \
 	src/run/end.c \
 	src/run/join.c \
+	src/run/lone.c \
 	src/run/migrate.c \
 	src/run/observe.c \
 	src/run/picked.c \

@@ -8,13 +8,7 @@
 
 #include "base/build.h"
 #include "base/compiler.h"
-
-/*
- * NULL counts as the null handle of every kind. Null handles are small numbers, which no object's address is, and a
- * null handle of another kind is not allowed: one comparison does.
- */
-#define ABTI_IS_NULL(handle, null) ((uintptr_t)(handle) < ABTI_NULL_HANDLES + 0 * sizeof((handle) == (null)))
-#define ABTI_NULL_HANDLES 64u
+#include "rt/handle.h"
 
 /* if (ABTI_REFUSE(wrong argument)) return abti_error(...); */
 #define ABTI_REFUSE(condition) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(condition))

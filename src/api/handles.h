@@ -5,8 +5,6 @@
 
 #include "api/misuse.h"
 #include "base/assert.h"
-#include "pool/builtin.h"
-#include "pool/member.h"
 #include "rt/handle.h"
 #include "rt/rt.h"
 
@@ -66,84 +64,6 @@ ABTI_INLINE int abti_check_ult(abti_es *es)
         return ABT_ERR_INV_THREAD;
     return ABT_SUCCESS;
 }
-
-/* Whether an ES creates a unit in a pool, and has a descriptor for it. */
-ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
-{
-    return es && !abti_handle_is_slow(pool) && abti_cache_top(&es->units);
-}
-
-/*
- * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
- * creates. A thread that is no ES is no pool's host. It asks what abti_create_may_be_quick does, but for the pool's
- * kind before the descriptor: 2 instructions less here, and 7 where the pool is a shared one.
- */
-ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
-{
-    return !abti_handle_is_slow(pool) && abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
-           abti_cache_top(&es->units);
-}
-
-ABTI_INLINE abti_unit *abti_create_quick(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags)
-{
-    abti_assert(es == abti_es_self && abti_pool_is_host(es, pool) && abti_cache_top(&es->units));
-    abti_unit *unit = abti_cache_get_quick(&es->units);
-    abti_unit_init(unit, func, arg, pool, flags);
-    abti_queue_push(&pool->queue, unit);
-    return unit;
-}
-
-/* Creation has the same two halves for another built-in pool, which is guarded by a lock. */
-ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
-{
-    return abti_create_may_be_quick(es, pool) && abti_cpu_is_set(&pool->quick_shared);
-}
-
-ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
-                                         ABT_thread *handle)
-{
-    abti_assert(es == abti_es_self && pool->ops->push_locked && abti_cache_top(&es->units) && handle);
-    abti_unit *unit = abti_cache_get_quick(&es->units);
-    abti_unit_init(unit, func, arg, pool, flags);
-    *handle = unit; /* this comes before the push: the unit may run at once */
-    return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
-}
-
-/* The second half for a user-defined pool. The first is abti_create_may_be_quick and pool->quick_user. */
-ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
-                                       ABT_thread *handle)
-{
-    abti_assert(es == abti_es_self && pool->user_defined && abti_cache_top(&es->units) && handle);
-    abti_unit *unit = abti_cache_get_quick(&es->units);
-    abti_unit_init(unit, func, arg, pool, flags);
-    int code = abti_unit_enter(unit, pool);
-    if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {
-        abti_unit_release(abti_es_self, unit);
-        return code;
-    }
-    *handle = unit; /* this comes before the push: the unit may run at once */
-    pool->ops->push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
-}
-
-/*
- * Creates several units with functions and arguments of their own, and pushes them together. `args` may be NULL. It
- * creates as many as there are descriptors at hand, and at least one, and returns how many.
- */
-ABTI_INLINE size_t abti_create_quick_shared_many(abti_es *es, abti_pool *pool, void (**funcs)(void *), void **args,
-                                                 size_t num, unsigned flags, ABT_thread *handles)
-{
-    size_t n = 0;
-    for (; n < num && abti_cache_top(&es->units); n++) {
-        handles[n] = abti_cache_get_quick(&es->units);
-        abti_unit_init(handles[n], funcs[n], args ? args[n] : NULL, pool, flags);
-    }
-    pool->ops->push_many(pool, handles, n, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return n;
-}
-
-/* Revives a terminated unit into a pool, without pushing it. Returns an ABT code. */
-int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg) ABTI_MUST_CHECK;
 
 /* A driver or a source is attached to streams. */
 #define ABTI_CALLEE_IS_BAD(callee, kind, function) ABTI_IS_BAD_IN(callee, NULL, kind, function)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_*: the configuration, and printing what there is. */
-#include "api/attr.h"
+#include "create/attr.h"
 #include "api/handles.h"
+#include "pool/pool.h"
 #include "os/libunwind.h"
 #include "watch/info.h"
 #include "watch/stackdump.h"

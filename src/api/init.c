@@ -15,6 +15,7 @@
 #include "rt/handle.h"
 #include "rt/log.h"
 #include "rt/misspelt.h"
+#include "run/begin.h"
 #include "run/end.h"
 #include "run/join.h"
 #include "unit/joining.h"

@@ -73,9 +73,6 @@ void abti_misuse_note_locked(ABT_mutex mutex) ABTI_COLD;
 void abti_misuse_note_unlocks(ABT_mutex mutex) ABTI_COLD;
 void abti_misuse_note_rwlocked(ABT_rwlock rwlock) ABTI_COLD;
 
-/* Makes a new unit known, before anybody else knows it. */
-void abti_misuse_note_unit(abti_unit *unit) ABTI_COLD;
-
 /* They cost one load while misuse is not looked for. In builds without checks of arguments they are not made. */
 #define ABTI_MISUSED(call) (ABTI_BUILD_CHECKS && ABTI_UNLIKELY(abti_ledger_on) && (call))
 
@@ -100,11 +97,5 @@ ABTI_INLINE void abti_note_popped(abti_unit *unit)
 /* The caller is about to push to the pool or to pop from it. */
 #define ABTI_USES_POOL_IN(pool, function) ((void)ABTI_MISUSED(abti_misuse_of_private(pool, function)))
 #define ABTI_USES_POOL(pool) ABTI_USES_POOL_IN(pool, __func__)
-
-ABTI_INLINE void abti_note_unit(abti_unit *unit)
-{
-    if (ABTI_UNLIKELY(abti_ledger_on))
-        abti_misuse_note_unit(unit);
-}
 
 #endif

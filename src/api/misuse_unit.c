@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Misuse of units and pools. */
 #include <stdio.h>
-#include "api/attr.h"
+#include "create/attr.h"
 #include "api/misuse.h"
 #include "pool/blocked.h"
 
@@ -34,7 +34,7 @@ bool abti_misuse_of_pool(abti_pool *pool, const char *function)
     int scheds = abti_load_relaxed(&pool->num_scheds); /* relaxed: others that use it meanwhile are the mistake */
     if (scheds > 0)
         snprintf(problem, sizeof(problem), "is used by %d scheduler%s", scheds, scheds == 1 ? "" : "s");
-    else if (!pool->ops->is_empty(pool))
+    else if (!abti_pool_is_empty(pool))
         snprintf(problem, sizeof(problem), "has units in it");
     else if (abti_pool_num_blocked(pool) > 0)
         snprintf(problem, sizeof(problem), "has blocked units that come back to it");
@@ -70,7 +70,7 @@ static abti_pool *pool_with(abti_unit *unit)
         return NULL;
     if (pool->access == ABT_POOL_ACCESS_PRIV && !abti_pool_is_owner(abti_es_self, pool))
         return NULL;
-    pool->ops->print_all(pool, &search, look_at_member);
+    abti_pool_print_all(pool, &search, look_at_member);
     return search.found ? pool : NULL;
 }
 
@@ -119,10 +119,4 @@ bool abti_misuse_of_attr(ABT_thread_attr attr, const char *function)
     snprintf(problem, sizeof(problem), "has the stack %p, which %s has", attr->stackaddr, user);
     abti_misuse_tell(function, attr, ABTI_HANDLE_THREAD_ATTR, problem);
     return true;
-}
-
-void abti_misuse_note_unit(abti_unit *unit)
-{
-    (void)abti_unit_cold_get(unit); /* so that it is freed on the general path */
-    abti_ledger_note_made(unit, ABTI_HANDLE_UNIT, abti_unit_is_tasklet(unit), unit->func);
 }

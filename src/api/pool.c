@@ -3,14 +3,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include "api/handles.h"
+#include "create/create.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "pool/pool_impl.h"
 #include "rt/handle.h"
 #include "run/sched.h"
-#include "unit/tool_event.h"
 #include "stream/park.h"
-#include "unit/ownstack.h"
 
 _Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),
                "programs read it there (ABTX_pool_data)");
@@ -64,7 +63,7 @@ int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    *is_empty = pool->ops->is_empty(pool) ? ABT_TRUE : ABT_FALSE;
+    *is_empty = abti_pool_is_empty(pool) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 
@@ -72,9 +71,9 @@ int ABT_pool_get_size(ABT_pool pool, size_t *size)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->size))
+    if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
         return abti_error(ABT_ERR_POOL);
-    *size = pool->ops->size(pool);
+    *size = abti_pool_size(pool);
     return ABT_SUCCESS;
 }
 
@@ -82,7 +81,7 @@ int ABT_pool_get_total_size(ABT_pool pool, size_t *size)
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->size))
+    if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
         return abti_error(ABT_ERR_POOL);
     *size = abti_pool_total_size(pool);
     return ABT_SUCCESS;
@@ -136,18 +135,10 @@ static ABT_unit handle_or_null(abti_unit *unit)
     return unit ? abti_unit_handle(unit) : ABT_UNIT_NULL;
 }
 
-/*
- * Pops from a private pool of the caller's with a unit in its queue, which needs no call, nor a frame. NULL: it takes
- * more than that, or the handle is to be looked at.
- */
+/* NULL: it takes more than a look at the caller's private pool, or the handle is to be looked at. */
 ABTI_INLINE abti_unit *pool_pop_quick(ABT_pool pool)
 {
-    if (abti_handle_is_slow(pool) || ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
-        return NULL;
-    abti_unit *head = abti_load_relaxed(&pool->queue.head); /* relaxed: see the queue */
-    if (ABTI_LIKELY(head != NULL))
-        abti_queue_pop_head(&pool->queue, head);
-    return head;
+    return abti_handle_is_slow(pool) ? NULL : abti_pool_pop_quick(pool);
 }
 
 static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
@@ -159,12 +150,12 @@ static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread,
     return ABT_SUCCESS;
 }
 
-/* From a user-defined pool. A pop that returns threads is called as it is: any null handle that it returns is none. */
+/* From a user-defined pool. Any null handle is none. */
 static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
     if (abti_handle_is_slow(pool) || !pool->user_defined)
         return pool_pop_thread_slow(pool, thread, pool_ctx);
-    ABT_thread popped = pool->user_pop ? pool->user_pop(pool, pool_ctx) : pool->ops->pop(pool, pool_ctx);
+    ABT_thread popped = abti_pool_pop_user(pool, pool_ctx);
     *thread = ABTI_LIKELY(!ABTI_IS_NULL(popped, ABT_THREAD_NULL)) ? popped : ABT_THREAD_NULL;
     return ABT_SUCCESS;
 }
@@ -221,11 +212,11 @@ int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size
 {
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD(pool)))
         return abti_error(ABT_ERR_INV_POOL);
-    if (ABTI_REFUSE(!pool->ops->pop_many))
+    if (ABTI_REFUSE(!abti_pool_pops_many(pool)))
         return abti_error(ABT_ERR_POOL);
     ABTI_USES_POOL(pool);
     if (len > 0)
-        *num = pool->ops->pop_many(pool, threads, len, pool_ctx);
+        *num = abti_pool_pop_many(pool, threads, len, pool_ctx);
     for (size_t i = 0; ABTI_UNLIKELY(abti_ledger_on) && len > 0 && i < *num; i++)
         abti_note_popped(threads[i]);
     return ABT_SUCCESS;
@@ -278,11 +269,8 @@ int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs)
 
 static int pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
-    int code = abti_unit_associate(unit, pool);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_pool_push(pool, unit, context);
-    return ABT_SUCCESS;
+    int code = abti_unit_push_to(unit, pool, context);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 static ABTI_COLD int pool_push_slow(abti_pool *pool, abti_unit *unit, ABT_pool_context context, int code,
@@ -330,32 +318,23 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit)
 static int push_threads(abti_pool *pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx,
                         const char *function)
 {
-    enum { BATCH = 64 };
     if (ABTI_REFUSE(ABTI_POOL_IS_BAD_IN(pool, function)))
         return abti_error_in(ABT_ERR_INV_POOL, function);
-    if (ABTI_REFUSE(!pool->ops->push_many))
+    if (ABTI_REFUSE(!abti_pool_pushes_many(pool)))
         return abti_error_in(ABT_ERR_POOL, function);
     ABTI_USES_POOL_IN(pool, function);
-    /*
-     * The units that are not null are pushed in batches. A unit whose association fails is not pushed; those before it
-     * are.
-     */
-    abti_unit *batch[BATCH];
+    /* A unit whose association fails is not pushed; those before it are. */
+    struct abti_batch batch = {.pool = pool, .context = pool_ctx};
     int code = ABT_SUCCESS;
-    for (size_t i = 0, n; i < num && code == ABT_SUCCESS;) {
-        for (n = 0; i < num && n < BATCH && code == ABT_SUCCESS; i++) {
-            if (abti_thread_is_null(threads[i]))
-                continue;
-            if (ABTI_MISUSED(abti_misuse_of_target(threads[i], false, function)))
-                code = ABT_ERR_INV_THREAD;
-            else
-                code = abti_unit_associate(threads[i], pool);
-            if (code == ABT_SUCCESS)
-                batch[n++] = threads[i];
-        }
-        if (n > 0)
-            pool->ops->push_many(pool, batch, n, pool_ctx);
+    for (size_t i = 0; i < num && code == ABT_SUCCESS; i++) {
+        if (abti_thread_is_null(threads[i]))
+            continue;
+        if (ABTI_MISUSED(abti_misuse_of_target(threads[i], false, function)))
+            code = ABT_ERR_INV_THREAD;
+        else
+            code = abti_batch_add(&batch, threads[i]);
     }
+    abti_batch_push(&batch);
     return code == ABT_SUCCESS ? code : abti_error_in(code, function);
 }
 
@@ -376,7 +355,7 @@ int ABT_pool_remove(ABT_pool pool, ABT_unit unit)
     abti_unit *thread = abti_unit_from_handle(unit);
     if (ABTI_REFUSE(ABTI_IS_STALE(thread, ABT_THREAD_NULL, ABTI_HANDLE_UNIT, __func__)))
         return abti_error(ABT_ERR_INV_UNIT);
-    int code = pool->ops->remove(pool, thread);
+    int code = abti_pool_remove(pool, thread);
     if (code == ABT_SUCCESS)
         abti_note_popped(thread);
     return code == ABT_SUCCESS ? code : abti_error(code);
@@ -390,7 +369,7 @@ int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
-    pool->ops->print_all(pool, arg, print_fn);
+    abti_pool_print_all(pool, arg, print_fn);
     return ABT_SUCCESS;
 }
 
@@ -412,7 +391,7 @@ int ABT_pool_print_all(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT
     if (ABTI_REFUSE(!abti_pool_can(pool, ABTI_POOL_PRINT_ALL)))
         return abti_error(ABT_ERR_POOL);
     struct print_units p = {arg, print_fn};
-    pool->ops->print_all(pool, &p, print_unit_handle);
+    abti_pool_print_all(pool, &p, print_unit_handle);
     return ABT_SUCCESS;
 }
 
@@ -427,25 +406,12 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched)
     if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)) || !abti_sched_claim(sched, ABTI_SCHED_STACKED))
         return abti_error(ABT_ERR_INV_SCHED);
     ABTI_USES_POOL(pool);
-    abti_unit *unit = NULL;
-    int code = ABT_ERR_MEM;
-    struct abti_stack *stack = abti_ownstack_take(abti_es_self, abti_rt.config.sched_stacksize);
-    if (stack)
-        unit = abti_unit_new(abti_es_self, pool, abti_sched_stacked_main, sched, ABTI_UNIT_SCHED | ABTI_UNIT_OWN_STACK,
-                             &code);
-    if (!unit) {
-        if (stack)
-            abti_ownstack_give(abti_es_self, stack);
-        /* release: pairs with abti_sched_claim */
-        abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
-        return abti_error(code);
-    }
-    unit->stack = stack;
-    abti_unit_set_pinned(unit, true);
-    abti_unit_cold_get(unit)->sched = sched;
-    abti_tool_event_create(abti_tool_es(), unit);
-    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
+    int code = abti_create_stacked(pool, sched);
+    if (code == ABT_SUCCESS)
+        return code;
+    /* release: pairs with abti_sched_claim */
+    abti_store_release(&sched->use, ABTI_SCHED_UNUSED);
+    return abti_error(code);
 }
 
 /* --- Units --- */

@@ -190,9 +190,9 @@ static int sum_sizes(abti_sched *sched, size_t *size, bool with_blocked)
     size_t sum = 0;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (ABTI_REFUSE(!pool->ops->size))
+        if (ABTI_REFUSE(!abti_pool_tells_size(pool)))
             return abti_error(ABT_ERR_POOL);
-        sum += with_blocked ? abti_pool_total_size(pool) : pool->ops->size(pool);
+        sum += with_blocked ? abti_pool_total_size(pool) : abti_pool_size(pool);
     }
     *size = sum;
     return ABT_SUCCESS;

@@ -4,7 +4,7 @@
 #include "watch/info.h"
 #include "os/annotate.h"
 #include "rt/rt.h"
-#include "run/end.h"
+#include "run/begin.h"
 #include "unit/stackuse.h"
 
 int ABTX_stack_usage_sample(int every)

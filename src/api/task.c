@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_task_*: tasklets. Most are the functions of ULTs, with INV_TASK where those say INV_THREAD. */
 #include "api/handles.h"
-#include "api/lone_tasklet.h"
-#include "pool/slot.h"
+#include "create/create.h"
+#include "create/quick.h"
 #include "rt/handle.h"
 #include "run/join.h"
+#include "run/lone.h"
 #include "run/sched.h"
 
 static int as_task(int code)
@@ -14,18 +15,8 @@ static int as_task(int code)
 
 static int task_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_task *newtask)
 {
-    int code;
-    abti_unit *unit = abti_unit_new(abti_es_self, pool, func, arg,
-                                    newtask ? ABTI_UNIT_TASKLET | ABTI_UNIT_NAMED : ABTI_UNIT_TASKLET, &code);
-    if (ABTI_UNLIKELY(!unit))
-        return abti_error(code);
-    abti_note_unit(unit);
-    abti_slots_inherit(unit);
-    if (newtask)
-        *newtask = unit;
-    abti_tool_event_create(abti_tool_es(), unit);
-    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
+    int code = abti_create(pool, func, arg, ABT_THREAD_ATTR_NULL, ABTI_UNIT_TASKLET, newtask);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 static ABTI_NOINLINE int task_create_slow(ABT_pool pool, void (*func)(void *), void *arg, ABT_task *newtask)

@@ -1,113 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_thread_*: the life of ULTs. Queries are in thread_query.c, migration in thread_migrate.c. */
-#include "api/attr.h"
 #include "api/handles.h"
-#include "api/lone_tasklet.h"
-#include "pool/slot.h"
+#include "create/attr.h"
+#include "create/create.h"
+#include "create/quick.h"
 #include "rt/handle.h"
 #include "run/block.h"
+#include "run/lone.h"
 #include "run/row.h"
 #include "run/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
-#include "unit/ownstack.h"
 
 /* --- Creating --- */
-
-static bool asks_for_default_size(const struct ABT_thread_attr_opaque *attr)
-{
-    return attr->stacksize == 0 || attr->stacksize == abti_rt.config.thread_stacksize;
-}
-
-/* Makes the user's memory a stack. Returns an ABT code. */
-static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
-{
-    *stack = abti_stack_adopt(addr, size);
-    if (!*stack)
-        return ABT_ERR_INV_THREAD_ATTR;
-    if (!abti_guard_needs_page() || abti_stack_guard_by_name(*stack))
-        return ABT_SUCCESS;
-    abti_stack_destroy(*stack);
-    return ABT_ERR_MEM;
-}
-
-/*
- * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is had when the unit
- * starts. But where a stack without a guard is an error, it is had now, while there is a caller to hear of it. Returns
- * an ABT code.
- */
-static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
-{
-    if (attr->stackaddr)
-        return stack_of_user(attr->stackaddr, attr->stacksize, stack);
-    bool is_default = asks_for_default_size(attr);
-    if (is_default && !abti_guard_is_strict())
-        return ABT_SUCCESS;
-    *stack = abti_ownstack_take(abti_es_self, is_default ? abti_rt.config.thread_stacksize : attr->stacksize);
-    return *stack ? ABT_SUCCESS : ABT_ERR_MEM;
-}
-
-static ABTI_NOINLINE int thread_create_with_attr(abti_pool *pool, void (*func)(void *), void *arg,
-                                                 const struct ABT_thread_attr_opaque *attr, unsigned flags,
-                                                 abti_unit **unit)
-{
-    struct abti_stack *stack = NULL;
-    int code = stack_of_attr(attr, &stack);
-    if (code != ABT_SUCCESS)
-        return code;
-    flags |= (stack ? ABTI_UNIT_OWN_STACK : 0u) | (attr->migratable ? 0u : ABTI_UNIT_PINNED);
-    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
-    if (!*unit) {
-        if (stack)
-            abti_ownstack_give(abti_es_self, stack);
-        return code;
-    }
-    (*unit)->stack = stack;
-    if (attr->callback)
-        code = abti_unit_set_migrated(*unit, attr->callback, attr->callback_arg);
-    if (code == ABT_SUCCESS) {
-        abti_note_unit(*unit);
-        if (attr->stackaddr && ABTI_UNLIKELY(abti_ledger_on))
-            abti_ledger_note_stack(*unit, attr->stackaddr, attr->stacksize);
-    } else {
-        abti_unit_free(*unit);
-    }
-    return code;
-}
-
-/* Makes a new unit that nobody else knows. Returns an ABT code. */
-static int thread_make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, bool named,
-                       abti_unit **unit)
-{
-    static const struct ABT_thread_attr_opaque plain = {.migratable = true};
-    unsigned flags = named ? ABTI_UNIT_NAMED : 0;
-    int code = ABT_SUCCESS;
-    if (!ABTI_ATTR_IS_NULL(attr))
-        return thread_create_with_attr(pool, func, arg, attr, flags, unit);
-    if (ABTI_UNLIKELY(abti_rt.config.stack_guard == ABTI_STACK_GUARD_MPROTECT_STRICT))
-        return thread_create_with_attr(pool, func, arg, &plain, flags, unit);
-    *unit = abti_unit_new(abti_es_self, pool, func, arg, flags, &code);
-    if (!*unit)
-        return code;
-    abti_note_unit(*unit);
-    return ABT_SUCCESS;
-}
-
-static int thread_create_and_push(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
-                                  ABT_thread *newthread)
-{
-    abti_unit *unit;
-    int code = thread_make(pool, func, arg, attr, newthread != NULL, &unit);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_slots_inherit(unit);
-    /* This comes before the push: the new unit may look at its handle as soon as it runs. */
-    if (newthread)
-        *newthread = unit;
-    abti_tool_event_create(abti_tool_es(), unit);
-    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
-    return ABT_SUCCESS;
-}
 
 /* An attribute of new ULTs is no more, or is none, or another ULT has its stack. */
 ABTI_INLINE bool is_attr_bad(ABT_thread_attr attr, const char *function)
@@ -130,7 +35,8 @@ static ABTI_NOINLINE int thread_create_slow(ABT_pool pool, void (*func)(void *),
     if (is_attr_bad(attr, "ABT_thread_create"))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
     ABTI_USES_POOL_IN(pool, "ABT_thread_create");
-    return thread_create_and_push(pool, func, arg, attr, newthread);
+    int code = abti_create(pool, func, arg, attr, 0, newthread);
+    return code == ABT_SUCCESS ? code : abti_error_in(code, "ABT_thread_create");
 }
 
 /* Creates a plain named ULT in a user-defined pool, on an ES. */
@@ -162,7 +68,7 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
 static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {
-    if (attr->stackaddr || !asks_for_default_size(attr) || attr->callback)
+    if (abti_attr_needs_more(attr))
         return thread_create_slow(pool, func, arg, attr, newthread);
     *newthread = abti_create_quick(abti_es_self, pool, func, arg,
                                    attr->migratable ? ABTI_UNIT_NAMED : ABTI_UNIT_NAMED | ABTI_UNIT_PINNED);
@@ -206,35 +112,8 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *
     if (is_attr_bad(attr, __func__))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
     ABTI_USES_POOL(sched->pools[0]);
-    return thread_create_and_push(sched->pools[0], thread_func, arg, attr, newthread);
-}
-
-/*
- * Returns how many units from the first on go to the same pool, up to so many that others are not kept from the pool
- * for long.
- */
-static size_t count_equal(ABT_pool *pools, size_t num)
-{
-    enum { MAX = 64 };
-    size_t n = 1;
-    while (n < num && n < MAX && pools[n] == pools[0])
-        n++;
-    return n;
-}
-
-/*
- * Creates plain ULTs as long as that is simple, as ABT_thread_create does. Returns how many; 0: the first is not
- * simple.
- */
-static size_t create_some(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles)
-{
-    abti_es *es = abti_es_self;
-    size_t n = 0;
-    for (; n < num && abti_create_is_quick(es, pools[n]); n++)
-        handles[n] = abti_create_quick(es, pools[n], funcs[n], args ? args[n] : NULL, ABTI_UNIT_NAMED);
-    if (n == 0 && abti_create_is_quick_shared(es, pools[0]))
-        n = abti_create_quick_shared_many(es, pools[0], funcs, args, count_equal(pools, num), ABTI_UNIT_NAMED, handles);
-    return n;
+    int code = abti_create(sched->pools[0], thread_func, arg, attr, 0, newthread);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
@@ -248,8 +127,9 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
     for (int i = 0; i < num_threads;) {
         void **args = arg_list ? &arg_list[i] : NULL;
         ABT_thread *handles = newthread_list ? &newthread_list[i] : NULL;
-        int made =
-            plain ? (int)create_some(&pool_list[i], &thread_func_list[i], args, (size_t)(num_threads - i), handles) : 0;
+        int made = plain ? (int)abti_create_many_quick(&pool_list[i], &thread_func_list[i], args,
+                                                       (size_t)(num_threads - i), handles)
+                         : 0;
         i += made;
         if (made > 0)
             continue;
@@ -258,9 +138,9 @@ int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_
         if (ABTI_MISUSED(abti_misuse_of_function(thread_func_list[i], __func__)))
             return abti_error(ABT_ERR_INV_ARG);
         ABTI_USES_POOL(pool_list[i]);
-        int code = thread_create_and_push(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, handles);
+        int code = abti_create(pool_list[i], thread_func_list[i], args ? *args : NULL, attr, 0, handles);
         if (ABTI_UNLIKELY(code != ABT_SUCCESS))
-            return code;
+            return abti_error(code);
         i++;
     }
     return ABT_SUCCESS;
@@ -295,28 +175,18 @@ static ABTI_NOINLINE int thread_create_to_slow(ABT_pool pool, void (*thread_func
     if (is_attr_bad(attr, "ABT_thread_create_to"))
         return abti_error(ABT_ERR_INV_THREAD_ATTR);
     abti_unit *unit;
-    code = thread_make(pool, thread_func, arg, attr, newthread != NULL, &unit);
-    if (code == ABT_SUCCESS && !abti_has_stack_for(es, unit)) {
-        abti_unit_free(unit);
-        code = ABT_ERR_MEM;
-    }
+    code = abti_create_unqueued(es, pool, thread_func, arg, attr, newthread, &unit);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    abti_slots_inherit(unit);
-    if (newthread)
-        *newthread = unit;
-    abti_tool_event_create(abti_tool_es(), unit);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO);
 }
 
 /* The new unit is as simple as ABT_thread_create's quick ones. */
-ABTI_INLINE int create_to_quickly(abti_es *es, ABT_pool pool, void (*thread_func)(void *), void *arg,
-                                  ABT_thread *newthread)
+ABTI_INLINE int create_to_quick(abti_es *es, ABT_pool pool, void (*thread_func)(void *), void *arg,
+                                ABT_thread *newthread)
 {
-    abti_unit *unit = abti_cache_get_quick(&es->units);
-    abti_unit_init(unit, thread_func, arg, pool, ABTI_UNIT_NAMED);
-    *newthread = unit;
-    return abti_yield_to_new(es, es->cur, unit);
+    *newthread = abti_create_unqueued_quick(es, pool, thread_func, arg, ABTI_UNIT_NAMED);
+    return abti_yield_to_new(es, es->cur, *newthread);
 }
 
 /* A look at events is due. */
@@ -326,7 +196,7 @@ static ABTI_NOINLINE ABTI_COLD int thread_create_to_late(ABT_pool pool, void (*t
     abti_es *es = abti_es_self;
     if (!abti_direct_still_goes_on(es, pool, es->cur->pool))
         return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
-    return create_to_quickly(es, pool, thread_func, arg, newthread);
+    return create_to_quick(es, pool, thread_func, arg, newthread);
 }
 
 int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
@@ -339,7 +209,7 @@ int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
         return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
         return thread_create_to_late(pool, thread_func, arg, attr, newthread);
-    return create_to_quickly(es, pool, thread_func, arg, newthread);
+    return create_to_quick(es, pool, thread_func, arg, newthread);
 }
 
 static bool cannot_revive(ABT_thread thread, const char *function)
@@ -358,25 +228,17 @@ static ABTI_NOINLINE int thread_revive_slow(ABT_pool pool, void (*func)(void *),
     if (ABTI_MISUSED(abti_misuse_of_function(func, "ABT_thread_revive")))
         return abti_error(ABT_ERR_INV_ARG);
     ABTI_USES_POOL_IN(pool, "ABT_thread_revive");
-    int code = abti_unit_revive(unit, pool, func, arg);
-    if (code != ABT_SUCCESS)
-        return abti_error(code);
-    abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE);
-    return ABT_SUCCESS;
+    int code = abti_revive(unit, pool, func, arg);
+    return code == ABT_SUCCESS ? code : abti_error(code);
 }
 
 /* Like ABT_thread_create this handles the common case by itself, a plain unit and a private pool. */
 ABTI_HOT int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread)
 {
     abti_unit *unit = *thread;
-    if (ABTI_UNLIKELY(abti_handle_is_slow(unit) || abti_handle_is_slow(pool)) ||
-        ABTI_UNLIKELY(!abti_unit_is_done(unit)) ||
-        ABTI_UNLIKELY(!abti_cpu_is_equal(&pool->quick_host, (uintptr_t)abti_es_self)) ||
-        ABTI_UNLIKELY(abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD)))
+    if (ABTI_UNLIKELY(abti_handle_is_slow(unit) || !abti_revive_is_quick(abti_es_self, pool, unit)))
         return thread_revive_slow(pool, thread_func, arg, thread);
-    abti_unit_set_pool(unit, pool);
-    abti_unit_renew(unit, thread_func, arg);
-    abti_queue_push(&pool->queue, unit);
+    abti_revive_quick(pool, unit, thread_func, arg);
     return ABT_SUCCESS;
 }
 
@@ -393,7 +255,7 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, 
         return abti_error(ABT_ERR_INV_POOL);
     if (ABTI_MISUSED(abti_misuse_of_function(thread_func, __func__)))
         return abti_error(ABT_ERR_INV_ARG);
-    code = abti_unit_revive(unit, pool, thread_func, arg);
+    code = abti_revive_unqueued(unit, pool, thread_func, arg);
     if (code != ABT_SUCCESS)
         return abti_error(code);
     return abti_yield_to(es, es->cur, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO);
@@ -547,28 +409,6 @@ ABTI_HOT int ABT_thread_yield(void)
     return ABTI_LIKELY(es != NULL) ? abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
 }
 
-/* Takes a ready unit out of its pool. *taken says that it was there. Returns an ABT code. */
-static int take_from_pool(abti_es *es, abti_unit *unit, bool *taken)
-{
-    abti_pool *pool = unit->pool;
-    bool in_pool = true;
-    /* relaxed: the host alone writes the queue */
-    *taken = abti_pool_is_host(es, pool) && abti_load_relaxed(&pool->queue.head) == unit;
-    if (*taken) {
-        abti_queue_pop_head(&pool->queue, unit);
-        return ABT_SUCCESS;
-    }
-    int code = pool->ops->is_in_pool ? pool->ops->is_in_pool(pool, unit, &in_pool) : ABT_SUCCESS;
-    if (code != ABT_SUCCESS)
-        return code;
-    if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
-        return ABT_SUCCESS;
-    code = pool->ops->remove(pool, unit);
-    *taken = code == ABT_SUCCESS;
-    /* A unit that is not in a built-in pool has been popped. */
-    return pool->user_defined ? code : ABT_SUCCESS;
-}
-
 int ABT_thread_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
@@ -578,7 +418,7 @@ int ABT_thread_yield_to(ABT_thread thread)
                     (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
         return abti_error(ABT_ERR_INV_THREAD);
     bool taken;
-    int code = take_from_pool(es, thread, &taken);
+    int code = abti_unit_take_out(es, thread, &taken);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(ABT_ERR_POOL);
     if (!taken)

@@ -30,8 +30,8 @@ static void pass_surplus(const struct abti_park_set *set)
     size_t units = 0;
     for (int i = 0; i < set->num && units < 2; i++) {
         abti_pool *pool = set->pools[i];
-        size_t many = pool->ops->is_empty(pool) ? 0 : 2; /* this stands for a pool that does not tell */
-        units += pool->ops->size ? pool->ops->size(pool) : many;
+        size_t many = abti_pool_is_empty(pool) ? 0 : 2; /* this stands for a pool that does not tell */
+        units += abti_pool_tells_size(pool) ? abti_pool_size(pool) : many;
     }
     for (int i = 0; i < set->num && units >= 2; i++)
         abti_parking_pass(set->pools[i]);

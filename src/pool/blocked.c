@@ -110,7 +110,7 @@ static size_t take_sum(abti_pool *pool, bool *exact)
     uint32_t moves = wait_for_moves(b);
     uint32_t left = blocked_left(b);
     uint32_t entered = blocked_entered(pool);
-    size_t size = pool->ops->size(pool);
+    size_t size = abti_pool_size(pool);
     /* acquire: pairs with the releases in abti_pool_disown: if `moves` is as before, no count has moved */
     abti_fence_acquire();
     /* relaxed: it comes after the fence, and nothing is read after it */

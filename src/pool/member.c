@@ -154,3 +154,50 @@ ABT_unit abti_unit_other_handle(abti_unit *unit)
     ABT_unit handle = handle_in_line(unit);
     return handle ? handle : abti_unit_own_handle(unit);
 }
+
+int abti_unit_push_to(abti_unit *unit, abti_pool *pool, ABT_pool_context context)
+{
+    int code = abti_unit_associate(unit, pool);
+    if (code == ABT_SUCCESS)
+        abti_pool_push(pool, unit, context);
+    return code;
+}
+
+int abti_batch_add(struct abti_batch *batch, abti_unit *unit)
+{
+    abti_assert(batch->num < sizeof(batch->units) / sizeof(batch->units[0]));
+    int code = abti_unit_associate(unit, batch->pool);
+    if (code != ABT_SUCCESS)
+        return code;
+    batch->units[batch->num++] = unit;
+    if (batch->num == sizeof(batch->units) / sizeof(batch->units[0]))
+        abti_batch_push(batch);
+    return ABT_SUCCESS;
+}
+
+void abti_batch_push(struct abti_batch *batch)
+{
+    if (batch->num > 0)
+        abti_pool_push_many(batch->pool, batch->units, batch->num, batch->context);
+    batch->num = 0;
+}
+
+int abti_unit_take_out(abti_es *es, abti_unit *unit, bool *taken)
+{
+    abti_pool *pool = unit->pool;
+    bool in_pool = true;
+    /* relaxed: the host alone writes the queue */
+    *taken = abti_pool_is_host(es, pool) && abti_load_relaxed(&pool->queue.head) == unit;
+    if (*taken) {
+        abti_queue_pop_head(&pool->queue, unit);
+        return ABT_SUCCESS;
+    }
+    int code = pool->ops->is_in_pool ? pool->ops->is_in_pool(pool, unit, &in_pool) : ABT_SUCCESS;
+    if (code != ABT_SUCCESS)
+        return code;
+    if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
+        return ABT_SUCCESS;
+    code = abti_pool_remove(pool, unit);
+    *taken = code == ABT_SUCCESS;
+    return pool->user_defined ? code : ABT_SUCCESS;
+}

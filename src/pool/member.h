@@ -31,6 +31,29 @@ bool abti_unit_calls_back(abti_unit *unit);
  */
 int abti_unit_associate(abti_unit *unit, abti_pool *pool) ABTI_MUST_CHECK;
 
+/* Does so, and pushes the unit. */
+int abti_unit_push_to(abti_unit *unit, abti_pool *pool, ABT_pool_context context) ABTI_MUST_CHECK;
+
+/* Units that go to a pool together. The creator sets pool and context. */
+struct abti_batch {
+    abti_pool *pool;
+    ABT_pool_context context;
+    size_t num;
+    abti_unit *units[64];
+};
+
+/* Associates a unit with the pool, and adds it; a full batch is pushed. Returns an ABT code: it was not added. */
+int abti_batch_add(struct abti_batch *batch, abti_unit *unit) ABTI_MUST_CHECK;
+
+/* Pushes what the batch has. */
+void abti_batch_push(struct abti_batch *batch);
+
+/*
+ * Takes a ready unit out of its pool, for a caller on the ES. *taken says that it was there. A unit that is not in a
+ * built-in pool has been popped, which is no error. Returns an ABT code.
+ */
+int abti_unit_take_out(abti_es *es, abti_unit *unit, bool *taken) ABTI_MUST_CHECK;
+
 /* Returns the ABT_unit of a work unit in its present pool. The other function does so if it is not the unit itself. */
 ABT_unit abti_unit_other_handle(abti_unit *unit);
 

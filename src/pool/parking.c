@@ -37,7 +37,7 @@ static bool may_take(abti_pool *pool, const struct abti_sleeper *s)
 /* Whether there is nothing for the sleeper in a built-in pool. */
 static bool is_empty_for(abti_pool *pool, const struct abti_sleeper *s)
 {
-    return !may_take(pool, s) || pool->ops->is_empty(pool);
+    return !may_take(pool, s) || abti_pool_is_empty(pool);
 }
 
 /* --- Lookouts --- */
@@ -142,7 +142,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
          * the user's push.
          */
         abti_fence_seq_cst();
-        empty = pool->ops->is_empty(pool);
+        empty = abti_pool_is_empty(pool);
     }
     return empty;
 }
@@ -224,7 +224,7 @@ void abti_parking_unlock_and_wake(abti_pool *pool)
 
 void abti_parking_pass(abti_pool *pool)
 {
-    if (!abti_pool_has_parked(pool) || pool->ops->is_empty(pool))
+    if (!abti_pool_has_parked(pool) || abti_pool_is_empty(pool))
         return;
     abti_pool_lock(abti_es_self, pool);
     abti_parking_unlock_and_wake(pool);

@@ -214,6 +214,79 @@ ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
     return pool->ops->pop(pool, context);
 }
 
+/*
+ * Pops from a private pool of the caller's with a unit in its queue, which needs no call, nor a frame. NULL: it takes
+ * more than that. relaxed: the host alone writes the queue.
+ */
+ABTI_INLINE abti_unit *abti_pool_pop_quick(abti_pool *pool)
+{
+    if (ABTI_UNLIKELY(!abti_pool_is_host(abti_es_self, pool)))
+        return NULL;
+    abti_unit *head = abti_load_relaxed(&pool->queue.head);
+    if (ABTI_LIKELY(head != NULL))
+        abti_queue_pop_head(&pool->queue, head);
+    return head;
+}
+
+/*
+ * Pops from a user-defined pool. A pop that returns threads is called as it is: what it returns may be any null handle.
+ */
+ABTI_INLINE ABT_thread abti_pool_pop_user(abti_pool *pool, ABT_pool_context context)
+{
+    abti_assert(pool->user_defined);
+    return pool->user_pop ? pool->user_pop(pool, context) : pool->ops->pop(pool, context);
+}
+
+/* The operations that are called as they are. struct abti_pool_ops says more. */
+ABTI_INLINE bool abti_pool_is_empty(abti_pool *pool)
+{
+    return pool->ops->is_empty(pool);
+}
+
+/* Whether the pool tells its size, which abti_pool_size needs. */
+ABTI_INLINE bool abti_pool_tells_size(const abti_pool *pool)
+{
+    return pool->ops->size != NULL;
+}
+
+ABTI_INLINE size_t abti_pool_size(abti_pool *pool)
+{
+    abti_assert(abti_pool_tells_size(pool));
+    return pool->ops->size(pool);
+}
+
+ABTI_INLINE void abti_pool_push_many(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
+{
+    pool->ops->push_many(pool, units, num, context);
+}
+
+ABTI_INLINE size_t abti_pool_pop_many(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context)
+{
+    return pool->ops->pop_many(pool, units, len, context);
+}
+
+/* Whether the pool has these two. */
+ABTI_INLINE bool abti_pool_pushes_many(const abti_pool *pool)
+{
+    return pool->ops->push_many != NULL;
+}
+
+ABTI_INLINE bool abti_pool_pops_many(const abti_pool *pool)
+{
+    return pool->ops->pop_many != NULL;
+}
+
+ABTI_INLINE int abti_pool_remove(abti_pool *pool, abti_unit *unit)
+{
+    return pool->ops->remove(pool, unit);
+}
+
+/* After abti_pool_can. Built-in pools always can. */
+ABTI_INLINE void abti_pool_print_all(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit))
+{
+    pool->ops->print_all(pool, arg, print);
+}
+
 /* Notes that an ES runs units out of the pool, which it has in front. */
 ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
 {

@@ -3,10 +3,9 @@
 
 #include "os/annotate.h"
 
-enum { NULL_HANDLES = 64 };                 /* ABTI_NULL_HANDLES */
 uintptr_t abti_handles_below = UINTPTR_MAX; /* the library is down */
 
 void abti_handles_look(bool all)
 {
-    abti_handles_below = all || abti_annotate_order ? UINTPTR_MAX : NULL_HANDLES;
+    abti_handles_below = all || abti_annotate_order ? UINTPTR_MAX : ABTI_NULL_HANDLES;
 }

@@ -12,6 +12,13 @@
 
 #include "base/compiler.h"
 
+/*
+ * NULL counts as the null handle of every kind. Null handles are small numbers, which no object's address is, and a
+ * null handle of another kind is not allowed: one comparison does.
+ */
+#define ABTI_IS_NULL(handle, null) ((uintptr_t)(handle) < ABTI_NULL_HANDLES + 0 * sizeof((handle) == (null)))
+#define ABTI_NULL_HANDLES 64u
+
 /* Handles below this take the slow path. Written by abti_handles_look only. */
 extern uintptr_t abti_handles_below ABTI_HIDDEN;
 

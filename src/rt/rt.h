@@ -22,6 +22,13 @@ struct abti_rt {
     struct abti_ownstacks external_stacks; /* external_lock: and stacks */
     struct abti_cache *external_ktables;   /* external_lock: and tables of values */
 
+    /*
+     * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that watches it
+     * while stack use is sampled. abti_entry_watch (run/begin.c) writes it, under `lock`. relaxed: a unit that starts
+     * in the other way is as good, and a caller that asks for samples sees them soon.
+     */
+    _Atomic(void (*)(void)) ult_entry;
+
     struct abti_spin lock; /* everything below; os/lockrank.h says what may be held when it is taken */
     abti_es *xstreams;     /* in order of rank */
     int num_xstreams;

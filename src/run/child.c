@@ -166,7 +166,7 @@ static ABTI_HOT abti_ctx child_start(void *room, void *es, void *arg_unit)
     abti_unit *unit = arg_unit;
     child_enter(room, es, unit);
     /* relaxed: as in abti_start */
-    abti_ctx_restart(abti_stack_top(unit->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
+    abti_ctx_restart(abti_stack_top(unit->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 
 /* The child has given the ES back on this native thread, and has made its parent the running unit. */

@@ -46,8 +46,8 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void end_restart(abti_unit *to)
 {
     if (abti_observe_is_on())
         abti_depart_to_start_observed(to);
-    /* relaxed: see abti_ult_entry */
-    abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), NULL, NULL);
+    /* relaxed: see abti_rt.ult_entry */
+    abti_ctx_restart(abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 
 static void after_end_in_place(void *joiner)
@@ -217,8 +217,8 @@ ABTI_HOT int abti_end_in_place(void)
 
 /*
  * Ends a unit of a row. True: the next one is to run, on this very stack. False: it is the joiner's turn, or the unit
- * has come elsewhere. It is out of line for the same reason as end_sample. relaxed: the joiner registered before the
- * unit started.
+ * has come elsewhere. It is out of line for the same reason as sample_end (run/begin.c). relaxed: the joiner registered
+ * before the unit started.
  */
 static ABTI_NOINLINE bool go_on_in_row(struct abti_row *row)
 {
@@ -245,12 +245,6 @@ void abti_run_row(void *row_)
         abti_unit *unit = row->unit;
         unit->func(unit->arg);
     } while (go_on_in_row(row));
-}
-
-/* It is out of line, since it must not use what its caller knew of the ES before the unit ran. */
-static ABTI_NOINLINE void end_sample(void)
-{
-    abti_stackuse_left(abti_es_self->cur);
 }
 
 /*
@@ -284,7 +278,7 @@ static ABTI_NOINLINE void leave_and_pick(abti_es *es, struct abti_stack *stack)
     leave_default_stack(es, stack, abti_pick_next(es, NULL), false);
 }
 
-/* The general form of end_ult. */
+/* The general form of abti_end_ult. */
 static ABTI_NOINLINE void end_ult_slow(void)
 {
     abti_es *es = abti_es_self;
@@ -353,7 +347,7 @@ ABTI_INLINE bool is_freed_as_handle(abti_unit *unit, uintptr_t join)
 static ABTI_NOINLINE ABTI_HOT void end_ult_as_handle(void)
 {
     abti_es *es = abti_es_self;
-    uintptr_t join = abti_load_acquire(&es->cur->join); /* acquire: as in end_ult; a joiner may have come since */
+    uintptr_t join = abti_load_acquire(&es->cur->join); /* acquire: as in abti_end_ult; a joiner may have come since */
     if (ABTI_LIKELY(!abti_es_is_observed(es) && is_freed_as_handle(es->cur, join))) {
         abti_unit_free_as_handle(es->cur);
         es = abti_es_self; /* that was the user's function */
@@ -363,11 +357,8 @@ static ABTI_NOINLINE ABTI_HOT void end_ult_as_handle(void)
     end_ult_slow();
 }
 
-/*
- * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
- * otherwise it leaves the stack. All that it calls is called last, so that no register has to be saved.
- */
-static ABTI_HOT ABTI_NOINLINE void end_ult(void)
+/* All that it calls is called last, so that no register has to be saved. */
+ABTI_HOT ABTI_NOINLINE void abti_end_ult(void)
 {
     abti_es *es = abti_es_self;
     abti_unit *unit = es->cur;
@@ -391,68 +382,13 @@ static ABTI_HOT ABTI_NOINLINE void end_ult(void)
     leave_default_stack(es, stack, next, true);
 }
 
-/* It is out of line for the same reason as end_sample. */
-static ABTI_NOINLINE void end_order(void)
-{
-    abti_annotate_end(abti_es_self->cur);
-}
-
-ABTI_INLINE void run_ults(bool sampled, bool order)
-{
-    ABTI_STOPS_EXCEPTIONS();
-    abti_annotate_arrival();
-    for (;;) {
-        abti_unit *unit = abti_es_self->cur;
-        abti_assert(!abti_unit_is_tasklet(unit) && unit->func);
-        if (sampled)
-            abti_stackuse_enter();
-        unit->func(unit->arg);
-        if (sampled)
-            end_sample();
-        if (order)
-            end_order();
-        end_ult();
-    }
-}
-
-static ABTI_HOT void ult_main(void)
-{
-    run_ults(false, false);
-}
-
-static void ult_main_sampled(void)
-{
-    run_ults(true, false);
-}
-
-static void ult_main_ordered(void)
-{
-    run_ults(false, true);
-}
-
-_Atomic(void (*)(void)) abti_ult_entry = ult_main;
-
-void abti_entry_watch(void)
-{
-    abti_spin_lock(&abti_rt.lock);
-    /* relaxed: see abti_ult_entry */
-    abti_store_relaxed(&abti_ult_entry, abti_annotate_order     ? ult_main_ordered
-                                        : abti_stackuse_is_on() ? ult_main_sampled
-                                                                : ult_main);
-    abti_spin_unlock(&abti_rt.lock);
-    /* While there are samples no unit runs in place. Other streams follow when they look at events next. */
-    abti_es *es = abti_es_self;
-    if (es && abti_stackuse_is_on() && abti_pool_is_host(es, es->fast))
-        abti_pool_in_place_grant(es->fast, 0);
-}
-
 void abti_ult_exit(void)
 {
     abti_kept_drop(abti_es_self);
     abti_stackuse_left(abti_es_self->cur);
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(abti_es_self->cur);
-    end_ult();
+    abti_end_ult();
     end_restart(abti_es_self->cur);
 }
 

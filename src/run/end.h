@@ -5,6 +5,12 @@
 
 #include "run/publish.h"
 
+/*
+ * Ends the running ULT. Returns when a unit that has not started is to run next and may do so on this very stack;
+ * otherwise it leaves the stack.
+ */
+void abti_end_ult(void);
+
 /* Exits the calling ULT. The words for ends are explained in run/end.c. */
 ABTI_NORETURN void abti_ult_exit(void);
 
@@ -31,12 +37,6 @@ abti_unit *abti_end_for_joiner(abti_es *es, abti_unit *unit, const abti_pool *po
  * ULT: when the function of that returns the process ends, and says EXIT_SUCCESS.
  */
 void abti_end_with_process(abti_unit *primary, abti_unit *forker);
-
-/*
- * Sets abti_ult_entry anew, after abti_stackuse_is_on has changed, and lets no more units run in place on the calling
- * stream while it is on.
- */
-void abti_entry_watch(void);
 
 /* Runs the units of a row, see run/row.h, in place. */
 void abti_run_row(void *row);

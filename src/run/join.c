@@ -23,8 +23,8 @@ static bool join_register(abti_unit *unit, void *joiner, uintptr_t tags)
     abti_assert(((uintptr_t)joiner & ABTI_JOIN_TAGS) == 0 && joiner != unit);
     uintptr_t none = 0;
     /*
-     * release: publishes the joiner to end_ult and abti_publish_end. acquire: of no use, as a caller that fails looks
-     * at the unit by abti_unit_is_done
+     * release: publishes the joiner to abti_end_ult and abti_publish_end. acquire: of no use, as a caller that fails
+     * looks at the unit by abti_unit_is_done
      */
     return abti_cas_word(&unit->join, &none, (uintptr_t)joiner | tags);
 }
@@ -276,29 +276,6 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
                       !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     return join_body(es, front, own, unit, handle, true);
-}
-
-ABTI_HOT int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit)
-{
-    abti_unit *parent = es->parent;
-    abti_sched *dsched = es->dsched;
-    abti_assert(abti_unit_is_tasklet(unit) && !abti_unit_is_tasklet(self));
-    abti_assert(es->cur == self && parent && !es->handoff);
-    void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
-    es->parent = NULL; /* all is as when the scheduler calls a tasklet, which cannot switch */
-    abti_es_set_dsched(es, NULL);
-    abti_set_running(es, unit);
-    /* relaxed: the only waker is the unit's end, which comes when the joiner has gone on here */
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
-    (void)abti_ctx_call_on(&self->ctx, unit->arg, unit->func, top);
-    es->parent = parent;
-    abti_es_set_dsched(es, dsched);
-    /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */
-    if (ABTI_UNLIKELY(es != abti_es_self) || abti_has_requests(self) ||
-        ABTI_UNLIKELY(!abti_try_publish_end(es, unit, self, self->pool, abti_load_relaxed(&unit->join))))
-        return abti_end_in_place_slow(es, unit);
-    abti_return_to_joiner(es, self, self->pool);
-    return ABT_SUCCESS;
 }
 
 int abti_join_uncounted(abti_es *es, abti_unit *unit)

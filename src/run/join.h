@@ -27,13 +27,6 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle);
  */
 int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle);
 
-/*
- * Runs a lone tasklet, the only unit that is to run, which the running ULT `self` joins: it is registered and popped,
- * and its joiner is counted as blocked. It needs the main scheduler's stack, but not the scheduler: it is called below
- * the frames where that sleeps, and ends as a unit in place does. Returns ABT_SUCCESS.
- */
-int abti_run_lone(abti_es *es, abti_unit *self, abti_unit *unit);
-
 /* Ends the join of a unit that is done. With a handle it frees the unit. */
 int abti_free_done(abti_es *es, abti_unit *unit, ABT_thread *handle);
 

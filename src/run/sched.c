@@ -227,7 +227,7 @@ static bool has_others(abti_es *es, abti_sched *sched)
     if (!abti_sched_is_predefined(sched) || !abti_es_has_no_events(es, sched))
         return true;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (sched->pools[i]->user_defined || !sched->pools[i]->ops->is_empty(sched->pools[i]))
+        if (sched->pools[i]->user_defined || !abti_pool_is_empty(sched->pools[i]))
             return true;
     }
     return false;
@@ -266,7 +266,7 @@ bool abti_serves_only(abti_es *es, abti_pool *pool)
         abti_pool *first = sched->order[i];
         if (first == pool)
             return pool->shared_fifo || abti_pool_is_host(es, pool);
-        if (first->user_defined || !first->ops->is_empty(first))
+        if (first->user_defined || !abti_pool_is_empty(first))
             return false;
     }
     return false;

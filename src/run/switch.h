@@ -12,6 +12,7 @@
 #define ABTI_RUN_SWITCH_H
 
 #include "base/assert.h"
+#include "rt/rt.h"
 #include "run/annotated.h"
 #include "unit/overflow.h"
 #include "run/observe.h"
@@ -98,20 +99,14 @@ ABTI_INLINE int abti_switch(abti_es *es, abti_unit *self, abti_unit *to, void (*
     return abti_ctx_switch_after(&self->ctx, to->ctx, after, arg);
 }
 
-/*
- * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that watches it while
- * stack use is sampled. abti_entry_watch writes it. relaxed: a unit that starts in the other way is as good, and a
- * caller that asks for samples sees them soon.
- */
-extern _Atomic(void (*)(void)) abti_ult_entry ABTI_HIDDEN;
-
 /* Switches to a ULT that has not started. */
 ABTI_INLINE int abti_start(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
     abti_assert(to->stack && !(to->flags & ABTI_UNIT_TASKLET));
     if (abti_switch_is_slow(es))
         return abti_start_slow(es, self, to, after, arg);
-    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_ult_entry), after, arg);
+    /* relaxed: see abti_rt.ult_entry */
+    return abti_ctx_start(&self->ctx, abti_stack_top(to->stack), abti_load_relaxed(&abti_rt.ult_entry), after, arg);
 }
 
 /*

@@ -177,7 +177,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
  */
 static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
 {
-    bool alone = !pool->priv_fifo && !pool->user_defined && pool->ops->is_empty(pool);
+    bool alone = !pool->priv_fifo && !pool->user_defined && abti_pool_is_empty(pool);
     return !alone && abti_renew_budget(es, sched);
 }
 

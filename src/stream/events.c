@@ -86,7 +86,7 @@ bool abti_sched_has_work(abti_sched *sched)
         /* The blocked ones are counted first: one that is resumed in between is then found in the pool. */
         if (counts_blocked && abti_pool_num_blocked(pool) > 0)
             return true;
-        if (!pool->ops->is_empty(pool))
+        if (!abti_pool_is_empty(pool))
             return true;
     }
     return false;

@@ -36,7 +36,7 @@ static const void *loop_peek(abti_sched *sched)
             return &abti_courtesy_mine;
         if (i > 0 && abti_thief_avoids(&sched->thief, pool))
             continue;
-        if (pool->ops->is_empty(pool))
+        if (abti_pool_is_empty(pool))
             continue;
         /* relaxed: a racy read */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
@@ -277,14 +277,14 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
     enum { EVERY_NS = 1000000, PATIENCE_NS = 100000 };
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (!abti_pool_has_parked(pool) || pool->priv_fifo || pool->ops->is_empty(pool))
+        if (!abti_pool_has_parked(pool) || pool->priv_fifo || abti_pool_is_empty(pool))
             continue;
         uint64_t now = abti_clock_mono_ns();
         if (now < es->offered_ns + EVERY_NS)
             return;
         es->offered_ns = now;
         abti_parking_offer(pool);
-        while (!pool->ops->is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
+        while (!abti_pool_is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
             abti_cpu_relax();
         return;
     }

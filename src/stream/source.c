@@ -134,7 +134,7 @@ static bool has_unit(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (pool->user_defined || !pool->ops->is_empty(pool))
+        if (pool->user_defined || !abti_pool_is_empty(pool))
             return true;
     }
     return false;

@@ -83,7 +83,7 @@ static void block_until(struct abti_waiter *w, uint64_t deadline_ns)
 static bool has_nobody(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
-        if (!sched->pools[i]->ops->is_empty(sched->pools[i]))
+        if (!abti_pool_is_empty(sched->pools[i]))
             return false;
     }
     return true;

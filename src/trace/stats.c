@@ -7,7 +7,7 @@
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "rt/rt.h"
-#include "run/end.h"
+#include "run/begin.h"
 #include "run/observe.h"
 #include "unit/stackuse.h"
 #include "unit/unit.h"

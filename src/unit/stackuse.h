@@ -4,8 +4,8 @@
  * stack below it is filled with a pattern, and its end shows how far down that has changed. While a ULT is watched no
  * unit runs in place on its stack, so that only its own use is measured.
  *
- * This costs nothing when off: ULTs start in the function in abti_ult_entry, which is another one while there are
- * samples. A caller that turns samples on or off calls abti_entry_watch (run/end.h) afterwards.
+ * This costs nothing when off: ULTs start in the function in abti_rt.ult_entry, which is another one while there are
+ * samples. A caller that turns samples on or off calls abti_entry_watch (run/begin.h) afterwards.
  */
 #ifndef ABTI_UNIT_STACKUSE_H
 #define ABTI_UNIT_STACKUSE_H

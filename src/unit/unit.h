@@ -256,7 +256,7 @@ ABTI_INLINE bool abti_unit_is_suspended(abti_unit *unit)
 ABTI_INLINE bool abti_unit_is_done(abti_unit *unit)
 {
     /*
-     * acquire: pairs with the releases of DONE in publish_end, end_ult, publish_end_observed,
+     * acquire: pairs with the releases of DONE in publish_end, abti_end_ult, publish_end_observed,
      * abti_publish_end_to_joiner, abti_try_publish_end, abti_try_end_tasklet and abti_leftover_leave. A thread that
      * sees the unit terminated sees its effects.
      */

@@ -306,9 +306,9 @@ void abti_info_print_pool(FILE *fp, abti_pool *pool)
     fprintf(fp, "  access: %s\n", pool_access(pool->access));
     fprintf(fp, "  automatic: %s\n", yes_no(pool->automatic));
     fprintf(fp, "  schedulers: %d\n", (int)abti_load_relaxed(&pool->num_scheds)); /* relaxed: it is for information */
-    fprintf(fp, "  empty: %s\n", yes_no(pool->ops->is_empty(pool)));
-    if (pool->ops->size)
-        fprintf(fp, "  size: %zu\n", pool->ops->size(pool));
+    fprintf(fp, "  empty: %s\n", yes_no(abti_pool_is_empty(pool)));
+    if (abti_pool_tells_size(pool))
+        fprintf(fp, "  size: %zu\n", abti_pool_size(pool));
     fprintf(fp, "  blocked: %zu\n", abti_pool_num_blocked(pool));
     fprintf(fp, "  data: %p\n", pool->data);
     fflush(fp);

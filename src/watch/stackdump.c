@@ -147,7 +147,7 @@ void abti_stackdump_pool(FILE *fp, abti_pool *pool)
      */
     flockfile(fp);
     fprintf(fp, "pool %d (%p):\n", pool->id, (void *)pool);
-    pool->ops->print_all(pool, fp, print_unit);
+    abti_pool_print_all(pool, fp, print_unit);
     funlockfile(fp);
 }
 
@@ -206,12 +206,12 @@ static void print_listed(FILE *fp, const struct listed *listed)
 {
     abti_pool *pool = listed->pool;
     fprintf(fp, "pool %d (%p): ", pool->id, (void *)pool);
-    if (!pool->ops->size)
+    if (!abti_pool_tells_size(pool))
         fputs("does not tell its size", fp);
     else if (!listed->still)
         fputs("its execution stream still runs", fp);
     else
-        fprintf(fp, "%zu units", pool->ops->size(pool));
+        fprintf(fp, "%zu units", abti_pool_size(pool));
     fprintf(fp, ", %zu blocked\n", abti_pool_num_blocked(pool));
 }
 

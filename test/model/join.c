@@ -7,6 +7,7 @@
  */
 #include "units.h"
 #include "run/join.c"
+#include "run/begin.c"
 #include "run/end.c"
 #include "run/publish.c"
 #include "run/block.c"
@@ -83,7 +84,7 @@ static void alone(void)
     make(NULL);
 }
 
-/* A unit that has more than its descriptor, so that it does not end by the quick way of end_ult. */
+/* A unit that has more than its descriptor, so that it does not end by the quick way of abti_end_ult. */
 static void more_with_joiner(void)
 {
     with_joiner();
@@ -277,12 +278,13 @@ const struct model_program model_programs[] = {
 const struct model_kept model_kept[] = {
     {"join_register", "compare_exchange", "release", "abti_cas_word has one order; a caller that fails looks again"},
     {"join_register", "compare_exchange", "failure relaxed", "likewise"},
-    {"end_ult", "load", "relaxed",
+    {"abti_end_ult", "load", "relaxed",
      "it matters while a joiner that has moved is about to leave its stack, which the search does not hit upon"},
     {"end_ult_as_handle", "load", "relaxed",
      "it matters for units of user-defined pools, of which there are none here"},
-    {"end_ult", "compare_exchange", "release", "abti_cas_word has one order; end_ult_slow looks at the word again"},
-    {"end_ult", "compare_exchange", "failure relaxed", "likewise"},
+    {"abti_end_ult", "compare_exchange", "release",
+     "abti_cas_word has one order; end_ult_slow looks at the word again"},
+    {"abti_end_ult", "compare_exchange", "failure relaxed", "likewise"},
     {"abti_register_unstarted", "compare_exchange", "acquire",
      "a read-modify-write goes on with what abti_unit_renew or the creation has released"},
     {"abti_register_unstarted", "compare_exchange", "release", "abti_cas_word has one order"},

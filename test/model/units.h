@@ -15,6 +15,7 @@
 #include "checker.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
+#include "run/begin.h"
 #include "run/block.h"
 #include "run/end.h"
 #include "run/sched.h"
@@ -134,7 +135,7 @@ static int model_switch(abti_ctx *save, abti_ctx to)
 static void model_first(void)
 {
     model_arrived();
-    abti_load_relaxed (&abti_ult_entry)();
+    abti_ult_main();
     abort();
 }
 

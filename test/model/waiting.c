@@ -8,6 +8,7 @@
 #include "units.h"
 #include "base/heap.c"
 #include "run/block.c"
+#include "run/begin.c"
 #include "run/end.c"
 #include "run/publish.c"
 #include "run/sched.c"

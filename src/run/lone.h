@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The quick way to join a lone tasklet, see abti_run_lone. */
-#ifndef ABTI_API_LONE_TASKLET_H
-#define ABTI_API_LONE_TASKLET_H
+/* The quick way to join a lone tasklet: its joiner runs it without the scheduler, as nothing else is ready. */
+#ifndef ABTI_RUN_LONE_H
+#define ABTI_RUN_LONE_H
 
 #include "unit/unit.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ABT_thread_*, ABT_task_* and ABT_self_* have in common. */
-#include "api/handles.h"
-#include "os/annotate.h"
+/* Units that have ended begin again. */
+#include "create/create.h"
+
 #include "base/assert.h"
+#include "os/annotate.h"
 #include "pool/member.h"
+#include "unit/ledger.h"
 #include "unit/tool_event.h"
 
-int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
+int abti_revive_unqueued(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
 {
     abti_assert(abti_unit_is_done(unit) && pool);
     if (ABTI_UNLIKELY(abti_ledger_on))
@@ -24,4 +26,12 @@ int abti_unit_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), voi
     abti_annotate_release(unit);
     abti_tool_event_revive(unit);
     return ABT_SUCCESS;
+}
+
+int abti_revive(abti_unit *unit, abti_pool *pool, void (*func)(void *), void *arg)
+{
+    int code = abti_revive_unqueued(unit, pool, func, arg);
+    if (code == ABT_SUCCESS)
+        abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_REVIVE);
+    return code;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "api/lone_tasklet.h"
+#include "run/lone.h"
 
 #include "pool/builtin.h"
 #include "pool/wish.h"
+#include "run/end.h"
 #include "run/join.h"
 #include "run/sched.h"
 
 /* Registers and pops, if the private pool in front, or the one in place of it, has nothing else. */
-ABTI_INLINE bool take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
+ABTI_INLINE bool lone_take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     struct abti_queue *queue = &es->fast->queue;
     /* relaxed: this thread alone writes the queue */
@@ -19,7 +20,7 @@ ABTI_INLINE bool take_private(abti_es *es, abti_unit *unit, ABT_thread *handle)
 }
 
 /* The same for a shared pool. */
-static ABTI_NOINLINE bool take_shared(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
+static ABTI_NOINLINE bool lone_take_shared(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
     /* A racy read comes first. */
     if (abti_ring_size(&front->ring) + abti_queue_size(&front->queue) != 1)
@@ -49,14 +50,42 @@ ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
            !abti_stack_has_canary(self->stack) && (abti_budget_allows(es) || abti_renew_budget(es, es->dsched));
 }
 
+/*
+ * Runs a lone tasklet, the only unit that is to run, which the running ULT `self` joins: it is registered and popped,
+ * and its joiner is counted as blocked. It needs the main scheduler's stack, but not the scheduler: it is called below
+ * the frames where that sleeps, and ends as a unit in place does. Returns ABT_SUCCESS.
+ */
+static ABTI_HOT ABTI_NOINLINE int lone_run(abti_es *es, abti_unit *self, abti_unit *unit)
+{
+    abti_unit *parent = es->parent;
+    abti_sched *dsched = es->dsched;
+    abti_assert(abti_unit_is_tasklet(unit) && !abti_unit_is_tasklet(self));
+    abti_assert(es->cur == self && parent && !es->handoff);
+    void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
+    es->parent = NULL; /* all is as when the scheduler calls a tasklet, which cannot switch */
+    abti_es_set_dsched(es, NULL);
+    abti_set_running(es, unit);
+    /* relaxed: the only waker is the unit's end, which comes when the joiner has gone on here */
+    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    (void)abti_ctx_call_on(&self->ctx, unit->arg, unit->func, top);
+    es->parent = parent;
+    abti_es_set_dsched(es, dsched);
+    /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */
+    if (ABTI_UNLIKELY(es != abti_es_self) || abti_has_requests(self) ||
+        ABTI_UNLIKELY(!abti_try_publish_end(es, unit, self, self->pool, abti_load_relaxed(&unit->join))))
+        return abti_end_in_place_slow(es, unit);
+    abti_return_to_joiner(es, self, self->pool);
+    return ABT_SUCCESS;
+}
+
 ABTI_HOT int abti_join_lone_tasklet(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (!may_be_lone(es, unit))
         return ABT_ERR_OTHER;
     abti_pool *front = es->dsched->front;
-    if (!(front ? take_shared(es, front, unit, handle) : take_private(es, unit, handle)))
+    if (!(front ? lone_take_shared(es, front, unit, handle) : lone_take_private(es, unit, handle)))
         return ABT_ERR_OTHER;
     abti_budget_count(es);
     abti_pool_count_entered(es, es->cur->pool);
-    return abti_run_lone(es, es->cur, unit);
+    return lone_run(es, es->cur, unit);
 }
