@@ -6,7 +6,7 @@
 #include "unit/tool_event.h"
 
 /*
- * The units that were left, linked by `next`, each with its joiner in `ctx`; an ended unit needs neither. As a rule the
+ * The units that were left, linked by `next`, each with its joiner in `left_to`. As a rule the
  * first one left is the first one taken, since joiners run on in the order in which they were resumed.
  */
 static struct abti_spin leftover_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
@@ -14,9 +14,9 @@ static abti_unit *first, **end = &first; /* leftover_lock */
 
 void abti_leftover_leave(abti_unit *unit, abti_unit *joiner)
 {
-    abti_unit_cold_get(unit)->handle = (ABT_thread *)joiner->next;
+    abti_unit_cold_get(unit)->handle = abti_unit_join_handle(joiner);
     unit->next = NULL;
-    unit->ctx = joiner;
+    unit->left_to = joiner;
     abti_store_release(&unit->join, ABTI_JOIN_DONE); /* release: pairs with abti_unit_is_done */
     abti_spin_lock(&leftover_lock);
     *end = unit;
@@ -35,7 +35,7 @@ abti_unit *abti_leftover_take(abti_unit *joiner)
     abti_fetch_and_acq_rel(&joiner->requests, (uint8_t)~ABTI_REQ_FREE);
     abti_spin_lock(&leftover_lock);
     abti_unit **link = &first;
-    while ((*link)->ctx != joiner)
+    while ((*link)->left_to != joiner)
         link = &(*link)->next;
     abti_unit *unit = *link;
     *link = unit->next;

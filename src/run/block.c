@@ -38,7 +38,7 @@ void abti_note_wait(abti_unit *self)
 {
     abti_assert(abti_rt.config.watch_waits && self->stack);
     self->stack->blocked_ns = abti_clock_mono_ns();
-    if (!self->next)
+    if (!abti_unit_waits_for(self))
         abti_unit_wait_for(self, ABTI_WAITS_SINCE);
 }
 

@@ -136,7 +136,7 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
         abti_serve_migration(self);
     if (abti_switch_is_slow(es))
         return join_ult_observed(es, self, unit, handle);
-    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
+    abti_unit_wait_for_join(self, unit, handle);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_pool_count_entered(es, self->pool);
@@ -157,7 +157,7 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack) ||
                       !abti_pool_is_owner(es, self->pool)))
         return abti_join_slow(es, unit, handle);
-    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
+    abti_unit_wait_for_join(self, unit, handle);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
     abti_pool_owner_entered(self->pool);

@@ -45,7 +45,7 @@ ABTI_INLINE bool abti_register_unstarted(abti_unit *unit, abti_unit *self, ABT_t
 {
     abti_assert(((uintptr_t)self & ABTI_JOIN_TAGS) == 0 && self != unit);
     uintptr_t none = 0;
-    abti_unit_wait_for(self, handle ? (const void *)handle : unit);
+    abti_unit_wait_for_join(self, unit, handle);
     if (!handle)
         /* release: pairs with default_stack_end (unit/unit.c). acquire: of no use, as the unit has not started */
         return abti_cas_word(&unit->join, &none, (uintptr_t)self | place);

@@ -22,8 +22,7 @@ void abti_resume_joiner(abti_unit *joiner);
 /* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */
 ABTI_INLINE void abti_null_handle(abti_unit *joiner)
 {
-    abti_assert(joiner->next);
-    *(ABT_thread *)joiner->next = ABT_THREAD_NULL;
+    *abti_unit_join_handle(joiner) = ABT_THREAD_NULL;
 }
 
 /*

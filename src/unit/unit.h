@@ -60,13 +60,21 @@ enum {
 };
 
 struct ABT_thread_opaque {
-    abti_unit *next;      /* link of the list that holds it: a pool, a free list. Blocked: see abti_unit_wait_for */
+    union {
+        abti_unit *next;       /* while a list holds it, a pool's queue or a free list: the link, see pool/queue.h */
+        const void *waits_for; /* while it is blocked: what for, see abti_unit_wait_for */
+        ABT_thread *handle;    /* while it is blocked in ABT_thread_free: what is to be nulled, see
+                                  abti_unit_wait_for_join */
+    };
     void (*func)(void *); /* NULL: the descriptor is free, or the unit is one of a kind, such as a main unit */
     void *arg;
-    abti_pool *pool;          /* the associated pool. It is written by the creator and by the stream that runs or has
-                                 popped the unit. Others ask abti_unit_last_pool */
-    abti_ctx ctx;             /* where the unit goes on, if it has started and does not run. Uninitialised before it
-                                 starts */
+    abti_pool *pool; /* the associated pool. It is written by the creator and by the stream that runs or has
+                        popped the unit. Others ask abti_unit_last_pool */
+    union {
+        abti_ctx ctx;       /* where the unit goes on, if it has started and does not run. Uninitialised before it
+                               starts */
+        abti_unit *left_to; /* in pool/leftover, of a terminated unit: the joiner that is to free it */
+    };
     struct abti_stack *stack; /* its stack, if it has started or has OWN_STACK; else uninitialised. In place: the
                                  joiner's */
     _Atomic(uintptr_t) join;  /* see above */
@@ -401,7 +409,29 @@ size_t abti_unit_stack_size(abti_unit *unit);
 
 ABTI_INLINE void abti_unit_wait_for(abti_unit *unit, const void *what)
 {
-    abti_plain_store_relaxed(&unit->next, (abti_unit *)what);
+    abti_plain_store_relaxed(&unit->waits_for, what);
+}
+
+/* What it is. relaxed: the caller is the unit, or checks what it finds there. */
+ABTI_INLINE const void *abti_unit_waits_for(const abti_unit *unit)
+{
+    return abti_plain_load_relaxed(&unit->waits_for);
+}
+
+/*
+ * The unit is about to block until `joined` ends. One that frees it says so by the user's handle: whoever frees
+ * `joined` on its behalf, by abti_unit_join_handle, nulls that.
+ */
+ABTI_INLINE void abti_unit_wait_for_join(abti_unit *unit, const abti_unit *joined, ABT_thread *handle)
+{
+    abti_unit_wait_for(unit, handle ? (const void *)handle : joined);
+}
+
+/* The handle that a blocked joiner has given ABT_thread_free. It has registered, which orders its store. */
+ABTI_INLINE ABT_thread *abti_unit_join_handle(const abti_unit *joiner)
+{
+    abti_assert(joiner->handle);
+    return joiner->handle;
 }
 
 /*

@@ -207,7 +207,7 @@ static void note_wait(struct abti_unit_note *note, const void *what)
 static void note_time(struct abti_unit_note *note, const abti_unit *copy)
 {
     uint64_t since, now = abti_clock_mono_ns();
-    if (!abti_rt.config.watch_waits || !copy->next)
+    if (!abti_rt.config.watch_waits || !abti_unit_waits_for(copy))
         return;
     if (note->owner && (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE) &&
         abti_unit_runs_in_place(note->owner))
@@ -246,7 +246,7 @@ static bool make_note(struct abti_unit_note *note, abti_unit *unit)
         .rank = rank,
     };
     if (note->state == ABT_THREAD_STATE_BLOCKED) {
-        note_wait(note, copy.next);
+        note_wait(note, abti_unit_waits_for(&copy));
         note_time(note, &copy);
     } else if (note->state != ABT_THREAD_STATE_TERMINATED) {
         note_joining(note);
