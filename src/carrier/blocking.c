@@ -7,6 +7,7 @@
 #include "pool/blocked.h"
 #include "run/block.h"
 #include "run/child.h"
+#include "run/parent.h"
 #include "run/sched.h"
 #include "carrier/carrier.h"
 #include "carrier/native.h"
@@ -167,21 +168,17 @@ static struct abti_carrier *take_returning(abti_es *es)
  */
 static void run_returned(abti_es *es, struct abti_carrier *c)
 {
-    abti_unit *self = es->cur, *unit = c->unit, *saved_parent = es->parent;
-    abti_sched *saved_dsched = es->dsched;
+    abti_unit *self = es->cur, *unit = c->unit;
+    struct abti_dispatch_scope scope;
     c->unit = NULL;
     es->crew->num_away--;
     abti_pool_count_left(es, unit->pool);
-    es->parent = self;
-    abti_tool_descend(es, 1);
-    abti_es_set_dsched(es, NULL);
+    abti_dispatch_enter(&scope, es, NULL);
     abti_budget_count_left(es);
     abti_set_running(es, unit);
     abti_carrier_switch(es, self, c);
     es->cur = self;
-    abti_tool_descend(es, -1);
-    es->parent = saved_parent;
-    abti_es_set_dsched(es, saved_dsched);
+    abti_dispatch_leave(&scope);
     if (es->handoff)
         (void)abti_run_child(es, es->handoff, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "pool/leftover.h"
 #include "run/migrate.h"
+#include "run/parent.h"
 #include "run/sched.h"
 #include "pool/shortage.h"
 #include "unit/stackuse.h"
@@ -115,12 +116,9 @@ static void run_one(abti_es *es, abti_unit *parent, abti_unit *unit, abti_sched 
 abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
 {
     abti_assert(es == abti_es_self && unit && !abti_unit_is_tasklet(es->cur));
-    abti_unit *self = es->cur, *saved_parent = es->parent;
-    abti_sched *saved_dsched = es->dsched;
-    es->parent = self;
-    abti_tool_descend(es, 1);
-    abti_es_set_dsched(es, dsched);
-    /* The children give the ES back to us on this native thread, whatever becomes of them. */
+    abti_unit *self = es->cur;
+    struct abti_dispatch_scope scope;
+    abti_dispatch_enter(&scope, es, dsched);
     do {
         es->handoff = NULL;
         abti_budget_count_left(es);
@@ -129,74 +127,51 @@ abti_unit *abti_run_child(abti_es *es, abti_unit *unit, abti_sched *dsched)
     } while (unit && !(dsched && abti_unit_is_fresh_tasklet(unit)));
     es->handoff = NULL;
     es->cur = self;
-    abti_tool_descend(es, -1);
-    es->parent = saved_parent;
-    abti_es_set_dsched(es, saved_dsched);
+    abti_dispatch_leave(&scope);
     return unit;
 }
 
 /* --- Running one as the last act of a function --- */
 
-/* While children run, the caller's unit is es->parent. */
-struct child_room {
-    abti_es *es;
-    abti_unit *saved_parent;
-};
-
-ABTI_INLINE void child_enter(struct child_room *room, abti_es *es, abti_unit *unit)
-{
-    abti_assert(es == abti_es_self && unit != es->cur);
-    room->es = es;
-    room->saved_parent = es->parent;
-    es->parent = es->cur;
-    abti_tool_descend(es, 1);
-    abti_set_running(es, unit);
-}
-
-static ABTI_HOT abti_ctx child_resume(void *room, void *es, void *arg_unit)
+static ABTI_HOT abti_ctx child_resume(void *scope, void *es, void *arg_unit)
 {
     abti_unit *unit = arg_unit;
-    child_enter(room, es, unit);
+    abti_parent_enter(scope, es);
+    abti_set_running(es, unit);
     return unit->ctx;
 }
 
 /* It begins the unit itself: a frame to begin by would be written and read again. */
-static ABTI_HOT abti_ctx child_start(void *room, void *es, void *arg_unit)
+static ABTI_HOT abti_ctx child_start(void *scope, void *es, void *arg_unit)
 {
     abti_unit *unit = arg_unit;
-    child_enter(room, es, unit);
+    abti_parent_enter(scope, es);
+    abti_set_running(es, unit);
     /* relaxed: as in abti_start */
     abti_ctx_restart(abti_stack_top(unit->stack), abti_load_relaxed(&abti_rt.ult_entry), NULL, NULL);
 }
 
-/* The child has given the ES back on this native thread, and has made its parent the running unit. */
-ABTI_INLINE void child_exit(struct child_room *room)
+/* The child has made its parent the running unit. */
+static ABTI_HOT int child_then(void *arg_scope)
 {
-    abti_es *es = room->es;
+    const struct abti_parent_scope *scope = arg_scope;
+    abti_es *es = scope->es;
     abti_assert(es->cur == es->parent);
-    abti_tool_descend(es, -1);
-    es->parent = room->saved_parent;
-}
-
-static ABTI_HOT int child_then(void *arg_room)
-{
-    struct child_room *room = arg_room;
-    abti_es *es = room->es;
-    child_exit(room);
+    abti_parent_leave(scope);
     if (ABTI_UNLIKELY(es->handoff != NULL))
         (void)abti_run_child(es, es->handoff, NULL);
     return ABT_SUCCESS;
 }
 
 /* The same for one whose children may dispatch directly. A tasklet that is handed off is left to it. */
-static int dispatcher_then(void *arg_room)
+static int dispatcher_then(void *arg_scope)
 {
-    struct child_room *room = arg_room;
-    abti_es *es = room->es;
-    abti_assert(es == abti_es_self);
+    const struct abti_parent_scope *scope = arg_scope;
+    abti_es *es = scope->es;
+    abti_assert(es == abti_es_self && es->cur == es->parent);
     abti_sched *dsched = es->dsched;
     abti_es_set_dsched(es, NULL);
-    child_exit(room);
+    abti_parent_leave(scope);
     if (ABTI_UNLIKELY(es->handoff && !abti_unit_is_fresh_tasklet(es->handoff)))
         es->handoff = abti_run_child(es, es->handoff, dsched);
     return ABT_SUCCESS;

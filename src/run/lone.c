@@ -5,6 +5,7 @@
 #include "pool/wish.h"
 #include "run/end.h"
 #include "run/join.h"
+#include "run/parent.h"
 #include "run/sched.h"
 
 /* Registers and pops, if the private pool in front, or the one in place of it, has nothing else. */
@@ -58,18 +59,16 @@ ABTI_INLINE bool may_be_lone(abti_es *es, abti_unit *unit)
 static ABTI_HOT ABTI_NOINLINE int lone_run(abti_es *es, abti_unit *self, abti_unit *unit)
 {
     abti_unit *parent = es->parent;
-    abti_sched *dsched = es->dsched;
+    struct abti_dispatch_scope scope;
     abti_assert(abti_unit_is_tasklet(unit) && !abti_unit_is_tasklet(self));
     abti_assert(es->cur == self && parent && !es->handoff);
     void *top = (void *)(((uintptr_t)parent->ctx - ABTI_CTX_BELOW) & ~(uintptr_t)15);
-    es->parent = NULL; /* all is as when the scheduler calls a tasklet, which cannot switch */
-    abti_es_set_dsched(es, NULL);
+    abti_dispatch_stop(&scope, es);
     abti_set_running(es, unit);
     /* relaxed: the only waker is the unit's end, which comes when the joiner has gone on here */
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
     (void)abti_ctx_call_on(&self->ctx, unit->arg, unit->func, top);
-    es->parent = parent;
-    abti_es_set_dsched(es, dsched);
+    abti_dispatch_go_on(&scope);
     /* relaxed: this ULT has registered itself. In the child of a fork the ES is another one, and all ends. */
     if (ABTI_UNLIKELY(es != abti_es_self) || abti_has_requests(self) ||
         ABTI_UNLIKELY(!abti_try_publish_end(es, unit, self, self->pool, abti_load_relaxed(&unit->join))))
