@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Works of abt_fork.h on many streams, for the simulator (test/tools/cores.c; maint/bench --cores):
+ *
+ *   forks WORK STREAMS SIZE
+ *
+ * It prints nanoseconds of one operation: a call of fork-fib, a node of fork-tree, an iteration of fork-for.
+ */
+#include <abt.h>
+#include <abt_fork.h>
+#include <string.h>
+#include "marks.h"
+
+enum { MAX_STREAMS = 256, GRAIN = 1000 };
+
+static ABT_xstream streams[MAX_STREAMS];
+static volatile long sink;
+
+ABTX_TASK(long, fib, (int, n))
+{
+    if (n < 2)
+        return 1;
+    ABTX_FORK(fib, one, n - 1);
+    long other = ABTX_CALL(fib, n - 2);
+    return ABTX_JOIN(fib, one) + other + 1;
+}
+
+/* A tree whose branches differ in size, as the seed has it: the root has many nodes below it. */
+ABTX_TASK(long, tree, (unsigned, seed), (int, depth))
+{
+    unsigned children = depth == 0 ? 0 : depth > 6 ? 4 : (seed >> 7) % 5;
+    long nodes = 1;
+    if (children == 0)
+        return nodes;
+    ABTX_FORK(tree, first, seed * 1664525U + 1013904223U, depth - 1);
+    for (unsigned i = 1; i < children; i++)
+        nodes += ABTX_CALL(tree, seed * 1664525U + 1013904223U * (i + 1), depth - 1);
+    return nodes + ABTX_JOIN(tree, first);
+}
+
+static void iterate(ptrdiff_t from, ptrdiff_t to, void *arg)
+{
+    long sum = 0;
+    (void)arg;
+    for (ptrdiff_t i = from; i < to; i++)
+        sum = (sum ^ i) * 3;
+    if (sum == 1)
+        sink = sum;
+}
+
+static double call_fib(int size)
+{
+    return (double)ABTX_RUN(fib, size);
+}
+
+static double call_tree(int size)
+{
+    return (double)ABTX_RUN(tree, 12345U, size);
+}
+
+static double call_for(int size)
+{
+    abtx_for(0, size, GRAIN, iterate, NULL);
+    return size;
+}
+
+static const struct {
+    const char *name;
+    double (*call)(int size); /* returns how many operations it was */
+} works[] = {{"fork-fib", call_fib}, {"fork-tree", call_tree}, {"fork-for", call_for}};
+
+int main(int argc, char **argv)
+{
+    double (*call)(int) = NULL;
+    for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++)
+        call = strcmp(works[i].name, argv[1]) == 0 ? works[i].call : call;
+    int num = argc == 4 ? atoi(argv[2]) : 0, size = argc == 4 ? atoi(argv[3]) : 0;
+    if (!call || num < 1 || num > MAX_STREAMS)
+        return 2;
+    ABT_init(0, NULL);
+    ABT_xstream_self(&streams[0]);
+    for (int i = 1; i < num; i++)
+        ABT_xstream_create(ABT_SCHED_NULL, &streams[i]);
+    ABTX_fork_start(num, streams);
+    call(size);
+    begin();
+    double operations = call(size);
+    end(argv[1], num, operations);
+    for (int i = 1; i < num; i++)
+        ABT_xstream_free(&streams[i]);
+    return ABT_finalize() == ABT_SUCCESS ? 0 : 1;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Works on many streams, for the simulator (test/tools/cores.c; maint/bench --cores):
+ *
+ *   streams WORK STREAMS SIZE
+ *
+ * It prints nanoseconds of one operation over all streams. A work of a team has a ULT on each stream, which meet before
+ * and after; the others have one that makes work for all.
+ */
+#include <abt.h>
+#include <string.h>
+#include "marks.h"
+
+enum { MAX_STREAMS = 256, UNITS = 256, GRAINS = 1024 };
+enum kind {
+    PRIVATE, /* each stream has a private pool */
+    OWN,     /* a pool of its own that others may use, too */
+    SHARED,  /* all streams have one pool */
+    STEALING /* each has a pool of its own and takes from all others */
+};
+
+static int num;
+static long size;
+static ABT_pool pools[MAX_STREAMS], starts[MAX_STREAMS];
+static ABT_xstream streams[MAX_STREAMS];
+static ABT_barrier barrier;
+static ABT_xstream_barrier stream_barrier;
+static ABT_mutex mutexes[MAX_STREAMS];
+static ABT_key key;
+static long guarded;
+
+static void nop(void *arg)
+{
+    (void)arg;
+}
+
+static void toil(void *arg)
+{
+    for (volatile long left = (long)arg; left > 0; left--)
+        ;
+}
+
+/* --- Teams --- */
+
+static void create(long me)
+{
+    ABT_thread threads[UNITS];
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_create(pools[me], nop, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < UNITS; i++)
+        ABT_thread_free(&threads[i]);
+}
+
+static void tasklets(long me)
+{
+    ABT_task tasks[UNITS];
+    for (int i = 0; i < UNITS; i++)
+        ABT_task_create(pools[me], nop, NULL, &tasks[i]);
+    for (int i = 0; i < UNITS; i++)
+        ABT_task_free(&tasks[i]);
+}
+
+static void yield_often(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < UNITS / 2; i++)
+        ABT_thread_yield();
+}
+
+static void yield(long me)
+{
+    ABT_thread threads[2];
+    for (int i = 0; i < 2; i++)
+        ABT_thread_create(pools[me], yield_often, NULL, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < 2; i++)
+        ABT_thread_free(&threads[i]);
+}
+
+static void own_mutex(long me)
+{
+    for (int i = 0; i < UNITS; i++) {
+        ABT_mutex_lock(mutexes[me]);
+        ABT_mutex_unlock(mutexes[me]);
+    }
+}
+
+static void keys(long me)
+{
+    for (int i = 0; i < UNITS; i++) {
+        void *value;
+        ABT_key_set(key, &mutexes[me]);
+        ABT_key_get(key, &value);
+    }
+}
+
+static void one_mutex(long me)
+{
+    (void)me;
+    ABT_mutex_lock(mutexes[0]);
+    guarded++;
+    ABT_mutex_unlock(mutexes[0]);
+}
+
+static void ult_barrier(long me)
+{
+    (void)me;
+    ABT_barrier_wait(barrier);
+}
+
+static void xstream_barrier(long me)
+{
+    (void)me;
+    ABT_xstream_barrier_wait(stream_barrier);
+}
+
+/* --- One that makes work for all --- */
+
+static void give(long grain)
+{
+    static ABT_thread threads[GRAINS];
+    for (int i = 0; i < GRAINS; i++)
+        ABT_thread_create(pools[0], toil, (void *)grain, ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < GRAINS; i++)
+        ABT_thread_free(&threads[i]);
+}
+
+static void give_empty(long me)
+{
+    (void)me;
+    give(0);
+}
+
+static void give_grains(long me)
+{
+    (void)me;
+    give(1000); /* 2 us, simulated */
+}
+
+struct fib {
+    long n, result;
+};
+
+static void fib_ult(void *arg)
+{
+    struct fib *fib = arg;
+    if (fib->n < 2) {
+        fib->result = fib->n;
+        return;
+    }
+    int rank;
+    struct fib a = {fib->n - 1, 0}, b = {fib->n - 2, 0};
+    ABT_thread thread;
+    ABT_xstream_self_rank(&rank);
+    ABT_thread_create(pools[rank], fib_ult, &a, ABT_THREAD_ATTR_NULL, &thread);
+    fib_ult(&b);
+    ABT_thread_free(&thread);
+    fib->result = a.result + b.result;
+}
+
+enum { FIB = 14, FIB_FORKS = 609 };
+
+static void fib(long me)
+{
+    (void)me;
+    struct fib fib = {FIB, 0};
+    fib_ult(&fib);
+}
+
+static const struct work {
+    const char *name;
+    enum kind kind;
+    int is_team;
+    int operations; /* of one call */
+    void (*call)(long me);
+} works[] = {
+    {"create", PRIVATE, 1, UNITS, create},       {"create-own", OWN, 1, UNITS, create},
+    {"create-shared", SHARED, 1, UNITS, create}, {"tasklets", PRIVATE, 1, UNITS, tasklets},
+    {"yield", PRIVATE, 1, UNITS, yield},         {"keys", PRIVATE, 1, UNITS, keys},
+    {"own-mutex", PRIVATE, 1, UNITS, own_mutex}, {"mutex", PRIVATE, 1, 1, one_mutex},
+    {"barrier", PRIVATE, 1, 1, ult_barrier},     {"xbarrier", PRIVATE, 1, 1, xstream_barrier},
+    {"give", STEALING, 0, GRAINS, give_empty},   {"give-2us", STEALING, 0, GRAINS, give_grains},
+    {"fib", STEALING, 0, FIB_FORKS, fib},
+};
+static const struct work *work;
+
+/* They spin, unless two of them may be on one stream. */
+static void meet_team(int team)
+{
+    if (work->kind == SHARED)
+        ABT_barrier_wait(barrier);
+    else
+        meet(team);
+}
+
+static void run(void *arg)
+{
+    long me = (long)arg;
+    int team = work->is_team ? num : 1;
+    for (long i = 0; i < (size + 3) / 4; i++)
+        work->call(me);
+    meet_team(team);
+    if (me == 0)
+        begin();
+    meet_team(team);
+    for (long i = 0; i < size; i++)
+        work->call(me);
+    meet_team(team);
+    if (me == 0)
+        end(work->name, num, (double)size * work->operations * team);
+    meet_team(team);
+}
+
+/* A ULT in the pool that is measured, made by its own stream, which alone may do that if the pool is private. */
+static void start(void *arg)
+{
+    ABT_thread thread;
+    ABT_thread_create(pools[(long)arg], run, arg, ABT_THREAD_ATTR_NULL, &thread);
+    ABT_thread_free(&thread);
+}
+
+static void make_pools(void)
+{
+    for (int i = 0; i < num; i++) {
+        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &starts[i]);
+        if (work->kind == SHARED && i > 0)
+            pools[i] = pools[0];
+        else
+            ABT_pool_create_basic(work->kind == STEALING ? ABT_POOL_RANDWS : ABT_POOL_FIFO,
+                                  work->kind == PRIVATE ? ABT_POOL_ACCESS_PRIV : ABT_POOL_ACCESS_MPMC,
+                                  work->kind == SHARED ? ABT_FALSE : ABT_TRUE, &pools[i]);
+    }
+}
+
+static void make_streams(void)
+{
+    for (int i = 0; i < num; i++) {
+        ABT_pool order[MAX_STREAMS + 1];
+        ABT_sched sched;
+        int length = work->kind == STEALING ? num : 1;
+        for (int k = 0; k < length; k++)
+            order[k] = pools[(i + k) % num];
+        if (work->is_team || i == 0)
+            order[length++] = starts[i];
+        ABT_sched_create_basic(work->kind == STEALING ? ABT_SCHED_RANDWS : ABT_SCHED_BASIC, length, order,
+                               ABT_SCHED_CONFIG_NULL, &sched);
+        if (i == 0)
+            ABT_xstream_set_main_sched(streams[0], sched);
+        else
+            ABT_xstream_create(sched, &streams[i]);
+    }
+}
+
+static void run_all(void)
+{
+    ABT_thread threads[MAX_STREAMS];
+    int team = work->is_team ? num : 1;
+    for (long i = 0; i < team; i++)
+        ABT_thread_create(team > 1 || work->is_team ? starts[i] : pools[i], work->is_team ? start : run, (void *)i,
+                          ABT_THREAD_ATTR_NULL, &threads[i]);
+    for (int i = 0; i < team; i++)
+        ABT_thread_free(&threads[i]);
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 4 && i < sizeof(works) / sizeof(works[0]); i++)
+        work = strcmp(works[i].name, argv[1]) == 0 ? &works[i] : work;
+    num = argc == 4 ? atoi(argv[2]) : 0;
+    if (!work || num < 1 || num > MAX_STREAMS)
+        return 2;
+    size = atol(argv[3]);
+    ABT_init(0, NULL);
+    ABT_barrier_create((uint32_t)num, &barrier);
+    ABT_xstream_barrier_create((uint32_t)num, &stream_barrier);
+    ABT_key_create(NULL, &key);
+    for (int i = 0; i < num; i++)
+        ABT_mutex_create(&mutexes[i]);
+    ABT_xstream_self(&streams[0]);
+    make_pools();
+    make_streams();
+    ABT_self_set_associated_pool(starts[0]); /* from which no other stream takes */
+    run_all();
+    for (int i = 1; i < num; i++)
+        ABT_xstream_free(&streams[i]);
+    for (int i = 0; i < num; i++)
+        ABT_mutex_free(&mutexes[i]);
+    ABT_key_free(&key);
+    ABT_xstream_barrier_free(&stream_barrier);
+    ABT_barrier_free(&barrier);
+    return ABT_finalize() == ABT_SUCCESS ? 0 : 1;
+}
