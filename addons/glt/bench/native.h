@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the programs here call of GLT, written by hand in calls of abt.h: the native form, which GLT is measured
+ * against. */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#include <abt.h>
+#include <stdlib.h>
+
+#define GLT_ult ABT_thread
+#define GLT_tasklet ABT_task
+#define GLT_mutex ABT_mutex
+
+static int native_threads;
+static ABT_xstream native_streams[64];
+static ABT_pool native_pools[64];
+
+static inline void glt_init(int argc, char **argv)
+{
+    const char *threads = getenv("GLT_NUM_THREADS");
+
+    native_threads = threads != NULL ? atoi(threads) : 1;
+    ABT_init(argc, argv);
+    for (int i = 0; i < native_threads; i++)
+        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &native_pools[i]);
+    ABT_xstream_self(&native_streams[0]);
+    ABT_xstream_set_main_sched_basic(native_streams[0], ABT_SCHED_DEFAULT, 1, native_pools);
+    for (int i = 1; i < native_threads; i++)
+        ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &native_pools[i], ABT_SCHED_CONFIG_NULL, &native_streams[i]);
+}
+
+static inline void glt_finalize(void)
+{
+    for (int i = 1; i < native_threads; i++)
+        ABT_xstream_free(&native_streams[i]);
+    ABT_finalize();
+}
+
+static inline int glt_get_num_threads(void)
+{
+    return native_threads;
+}
+
+static inline int glt_get_thread_num(void)
+{
+    int rank;
+
+    ABT_xstream_self_rank(&rank);
+    return rank;
+}
+
+#define glt_ult_malloc(number) ((ABT_thread *)malloc((size_t)(number) * sizeof(ABT_thread)))
+#define glt_tasklet_malloc(number) ((ABT_task *)malloc((size_t)(number) * sizeof(ABT_task)))
+#define glt_ult_create_to(function, arg, ult, dest)                                                                    \
+    ABT_thread_create(native_pools[dest], function, arg, ABT_THREAD_ATTR_NULL, ult)
+#define glt_tasklet_create_to(function, arg, tasklet, dest) ABT_task_create(native_pools[dest], function, arg, tasklet)
+#define glt_ult_join ABT_thread_free
+#define glt_tasklet_join ABT_task_free
+#define glt_yield ABT_thread_yield
+#define glt_mutex_create ABT_mutex_create
+#define glt_mutex_free ABT_mutex_free
+#define glt_mutex_lock ABT_mutex_lock
+#define glt_mutex_unlock ABT_mutex_unlock
+#define glt_get_wtime ABT_get_wtime
+
+#endif
