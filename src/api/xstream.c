@@ -301,9 +301,7 @@ int ABT_xstream_get_num(int *num_xstreams)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    abti_spin_lock(&abti_rt.lock);
-    *num_xstreams = abti_rt.num_xstreams;
-    abti_spin_unlock(&abti_rt.lock);
+    *num_xstreams = abti_plain_load_relaxed(&abti_rt.num_xstreams); /* relaxed: it is of some moment */
     return ABT_SUCCESS;
 }
 

@@ -94,7 +94,7 @@ int abti_es_list_enter(abti_es *es, int rank)
         /* release: pairs with the load in abti_halt_post, which has no lock */
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
-        abti_rt.num_xstreams++;
+        abti_plain_store_relaxed(&abti_rt.num_xstreams, abti_rt.num_xstreams + 1); /* relaxed: the lock is held */
         note_rank(es->rank);
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -112,7 +112,7 @@ void abti_es_list_leave(abti_es *es)
      * abti_halt_wait_for_posters
      */
     abti_store_seq_cst(&abti_rt.by_index[es->index], NULL);
-    abti_rt.num_xstreams--;
+    abti_plain_store_relaxed(&abti_rt.num_xstreams, abti_rt.num_xstreams - 1); /* relaxed: the lock is held */
     /* What it has counted as the owner of pools must outlive it. */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_disown(pool, es);
