@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "fifo.h"
 #include "lookup.h"
+#include "native.h"
 #include "run.h"
 #include "signals.h"
 
@@ -330,25 +331,6 @@ static void *helper_main(void *unused)
     return NULL;
 }
 
-/* Signals of the program are for its own threads. */
-static int make_thread(void *(*main)(void *))
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all, before;
-
-    int code = pthread_attr_init(&attr);
-    if (code != 0)
-        return code;
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&thread, &attr, main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return code;
-}
-
 /* ---- When none gets on ----------------------------------------------------------------------------------------- */
 
 /*
@@ -396,7 +378,7 @@ static bool helpers_grow(void)
     helpers.num += more;
     pthread_mutex_unlock(&lock);
     unsigned missing = more;
-    while (missing > 0 && (made = make_thread(helper_main) == 0))
+    while (missing > 0 && (made = abtioi_native_make_thread(helper_main) == 0))
         missing--;
     pthread_mutex_lock(&lock);
     abtioi_assert(missing <= helpers.num);
@@ -438,7 +420,7 @@ static void *watcher_main(void *unused)
 /* Without a watcher the operation waits all the same, and the next one asks for one again. */
 static void helpers_watch(void)
 {
-    if (make_thread(watcher_main) == 0)
+    if (abtioi_native_make_thread(watcher_main) == 0)
         return;
     pthread_mutex_lock(&lock);
     helpers.watched = false;
@@ -461,7 +443,7 @@ int abtioi_helpers_start(abtio_op *op)
     pthread_mutex_unlock(&lock);
     if (watches)
         helpers_watch();
-    if (!more || make_thread(helper_main) == 0)
+    if (!more || abtioi_native_make_thread(helper_main) == 0)
         return 0;
     /* As long as there are others it waits for one of them. */
     pthread_mutex_lock(&lock);

@@ -3,6 +3,8 @@
 
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -47,4 +49,22 @@ void abtioi_native_wait_fd(int fd, int64_t nanoseconds)
 
     abtioi_assert(fd >= 0);
     ppoll(&poll_fd, 1, nanoseconds < 0 ? NULL : &time, NULL);
+}
+
+int abtioi_native_make_thread(void *(*main)(void *))
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    sigset_t all, before;
+
+    int code = pthread_attr_init(&attr);
+    if (code != 0)
+        return code;
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, &attr, main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return code;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a tasklet waits for operations: it has no stack that could be left, and eventuals do not serve it. All such
- * waiters sleep on one word, and whoever delivers a result wakes them all. Few programs have any.
+ * Native threads: those that are made, and how a tasklet waits for operations. It has no stack that could be left, and
+ * eventuals do not serve it. All such waiters sleep on one word, and whoever delivers a result wakes them all. Few
+ * programs have any.
  */
 #ifndef ABTIO_NATIVE_H
 #define ABTIO_NATIVE_H
@@ -16,6 +17,10 @@ void abtioi_native_wake(void);
  * millisecond.
  */
 void abtioi_native_wait(int (*look)(void *arg), void *arg);
+
+/* Makes a thread that nobody joins and that lets no signal in, since those of the program are for its own threads: 0,
+ * or an error. */
+int abtioi_native_make_thread(void *(*main)(void *));
 
 /* Sleeps until the descriptor is readable, or so many nanoseconds; negative: for ever. Of any thread; may end early. */
 void abtioi_native_wait_fd(int fd, int64_t nanoseconds);
