@@ -38,6 +38,8 @@ libabtio_la_SOURCES = \
 	addons/io/src/sources/source.h
 if HAVE_IO_URING
 libabtio_la_SOURCES += \
+	addons/io/src/attendant.c \
+	addons/io/src/attendant.h \
 	addons/io/src/direct.h \
 	addons/io/src/lane.c \
 	addons/io/src/lane_list.c \
@@ -64,6 +66,7 @@ libabtio_la_DEPENDENCIES = libabt.la
 
 io_tests = \
 	addons/io/test/acceptors \
+	addons/io/test/busy_stream \
 	addons/io/test/cancel_units \
 	addons/io/test/deadlines \
 	addons/io/test/deadlocks \
@@ -84,6 +87,7 @@ io_tests = \
 
 io_test_libs = libabtio.la libabt.la
 addons_io_test_acceptors_LDADD = $(io_test_libs)
+addons_io_test_busy_stream_LDADD = $(io_test_libs)
 addons_io_test_cancel_units_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SOURCE='"$(abs_top_srcdir)"'
 addons_io_test_cancel_units_LDADD = $(io_test_libs)
 addons_io_test_deadlines_LDADD = $(io_test_libs)

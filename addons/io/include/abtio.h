@@ -100,7 +100,8 @@ typedef struct abtio_info {
     char reason[128];         /* why this one, in words */
     unsigned num_rings;       /* streams that have a ring now */
     unsigned num_threads;     /* native threads now */
-    int single_issuer;        /* rings have one issuer and do the kernel's work when that asks for it (Linux 6.1) */
+    int single_issuer;        /* rings of streams that nobody shares pools with have one issuer, and do the
+                                 kernel's work when that asks for it (Linux 6.1) */
     uint64_t num_in_flight;   /* operations that are under way, in rings and in native threads */
     uint64_t num_ring_enters; /* system calls by which rings were entered */
     uint64_t num_in_memory;   /* operations in memory that was registered */
@@ -147,9 +148,8 @@ int abtio_op_wait_any(int num, abtio_op *const *ops, abtio_deadline deadline) AB
  * Ends an operation, which another unit may be waiting for. On return it is done, and its buffers are the caller's
  * again. 0: it was cancelled, and its result is -ECANCELED; -EALREADY: it was done by itself, and abtio_op_wait tells
  * the result. Waits: system calls that nothing can interrupt, such as reads of a disk, run to their end; so does
- * the function of abtio_blocking. What a stream has started it also ends, when it looks at
- * events: a unit that computes there for long holds the cancel up. A connect that is cancelled leaves a socket of no
- * use.
+ * the function of abtio_blocking. It waits for no stream that is busy with something else, except for one that
+ * nobody attends (doc/io.md, "A busy stream and its ring"). A connect that is cancelled leaves a socket of no use.
  */
 int abtio_cancel(abtio_op *op) ABTIO_PUBLIC;
 
@@ -260,9 +260,8 @@ int abtio_poll(int fd, short events, abtio_deadline deadline) ABTIO_PUBLIC;
 /*
  * Takes connections from a listening socket, for all who ask it. With io_uring one operation goes on accepting, in the
  * ring of the stream whose ULT has asked first, so that connections are there when somebody asks: up to 128 are taken
- * in advance. While a unit of that stream computes or blocks, nobody gets more than those. Native threads accept one
- * after another, while somebody waits; so they do when an external thread or a tasklet has asked first, and for those
- * who wait when that stream ends.
+ * in advance. Native threads accept one after another, while somebody waits; so they do when an external thread or a
+ * tasklet has asked first, and for those who wait when that stream ends.
  */
 typedef struct abtio_acceptor abtio_acceptor;
 
@@ -323,9 +322,9 @@ int abtio_buffers_free(abtio_buffers **buffers) ABTIO_PUBLIC;
  * Receives from a socket, and needs no buffer before there is something. With io_uring one operation goes on receiving,
  * in the ring of the stream whose ULT has asked first, so that data is there when somebody asks; Linux before 6.0 is
  * asked anew for each buffer. Up to an eighth of the buffers, and 128, are filled in advance, and some more while the
- * kernel is being stopped. While a unit of that stream computes or blocks, nobody gets more than those. Native threads
- * receive one buffer after another, while somebody waits; so they do when an external thread or a tasklet has asked
- * first, for those who wait when that stream ends, and where the kernel refuses the ring its buffers.
+ * kernel is being stopped. Native threads receive one buffer after another, while somebody waits; so they do when an
+ * external thread or a tasklet has asked first, for those who wait when that stream ends, and where the kernel refuses
+ * the ring its buffers.
  *
  * What is received in advance holds buffers until somebody asks for it. When none is left the receivers wait for one to
  * come back, and the peers' data waits in their sockets. So nobody may keep the last buffers while he waits for a

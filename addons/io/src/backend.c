@@ -98,8 +98,8 @@ static int backend_choose(const abtio_config *config)
 
 static void backend_before(void)
 {
+    abtioi_lanes_before_fork(); /* first, since their attendant hands operations to helpers */
     abtioi_helpers_before_fork();
-    abtioi_lanes_before_fork();
     abtioi_fixed_before_fork();
     abtioi_buffers_before_fork();
 }
@@ -108,8 +108,8 @@ static void in_parent(void)
 {
     abtioi_buffers_after_fork();
     abtioi_fixed_after_fork();
-    abtioi_lanes_after_fork();
     abtioi_helpers_after_fork();
+    abtioi_lanes_after_fork();
 }
 
 static void in_child(void)

@@ -68,8 +68,8 @@ static ssize_t wait_for(abtio_op *op)
 }
 
 /*
- * Of a ULT whose operation its lane does, just after the start. Only the stream's native thread finishes it, or hands
- * it to the helpers, and does so when the caller has left; so the flag cannot change between a look and the suspension.
+ * Of a ULT whose operation its lane does, just after the start. Who finishes it, or hands it to the helpers, does so
+ * when the caller has left (lane.c); so the flag cannot change between a look and the suspension.
  * Others may resume the caller by mistake.
  */
 static ssize_t wait_suspended(const abtio_op *op)

@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who may touch a lane: its stream's native thread; and, if the lane is attended, the attendant (attendant.h), so that
+ * each of them does so under the lane's lock only. That is the first of all locks but that of the list of lanes, since
+ * a result is told under it, which takes those of sources, pools and helpers. The stream does not hold it while it
+ * sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
+ *
+ * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant's. What
+ * it does then would be right at any other time, too.
+ *
+ * A completion that says that the stream is woken may be found by the attendant, when the stream has announced its
+ * sleep and not begun it yet; `woken` keeps it from sleeping then. A look of its own, which comes before the
+ * announcement, clears that.
+ *
+ * Who waits for an operation suspends himself after its start, and only then may he be resumed. When the stream finds
+ * the result he has left, since something else runs there. The attendant looks: only the last one who has called may
+ * still be on his way, whose operation is `fresh`, since the stream has gone on from the others to him. It is not fresh
+ * any more when the stream has looked at its lane.
+ */
 #include "lane.h"
 
 #include <errno.h>
@@ -7,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "attendant.h"
 #include "caller.h"
 #include "direct.h"
 #include "fifo.h"
@@ -26,11 +45,18 @@ struct lane {
     int wake_fd;                 /* that the stream's wait is watching, or -1 */
     struct direct direct;
     struct drained drained;
-    bool idle_soon;                /* who has submitted last has left the stream with nothing to run, it seems */
-    abtio_op *all;                 /* those in flight */
-    bool refused;                  /* the kernel lets us enter the ring no more */
-    bool ending;                   /* no operation is begun here any more */
-    unsigned num_reaps;            /* after which operations may be gone */
+    bool idle_soon;             /* who has submitted last has left the stream with nothing to run, it seems */
+    abtio_op *all;              /* those in flight */
+    atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
+    bool ending;                /* no operation is begun here any more */
+    unsigned num_reaps;         /* after which operations may be gone */
+    bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
+    bool asleep, woken;         /* see above */
+    abtio_op *fresh;            /* see above */
+    bool helped;                /* the attendant is in it */
+    unsigned looks, looks_seen; /* by the stream; what the attendant has seen of them */
+    int streams;                /* that there were when it was decided whether it is attended */
+    pthread_mutex_t lock;
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
     struct lane_place place;
@@ -49,12 +75,42 @@ static struct {
 /* Of the native thread of a stream: set while it has a lane. Not to be kept over anything that may switch. */
 static __thread struct lane *self __attribute__((tls_model("initial-exec")));
 
-/* A counter that only the stream writes. */
+/* A counter that only who may touch the lane writes. */
 static void lane_count(_Atomic(uint64_t) *counter, int change)
 {
     /* relaxed: others want a number of some moment */
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, now + (uint64_t)change, memory_order_relaxed);
+}
+
+/* ---- The lock -------------------------------------------------------------------------------------------------- */
+
+void abtioi_lane_lock(struct lane *lane)
+{
+    if (lane && lane->attended)
+        pthread_mutex_lock(&lane->lock);
+}
+
+void abtioi_lane_unlock(struct lane *lane)
+{
+    if (!lane || !lane->attended)
+        return;
+    /* relaxed: it changes under the lock */
+    if (!lane->asleep && atomic_load_explicit(&lane->in_flight, memory_order_relaxed) > 0)
+        attendant_need();
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* Whether the caller may touch it. */
+static bool is_mine(struct lane *lane)
+{
+    return lane == self ? !lane->attended || lane->asleep || lane->ending || abtioi_is_held(&lane->lock) : lane->helped;
+}
+
+static bool is_refused(const struct lane *lane)
+{
+    /* relaxed: what the attendant writes is seen by the stream when it has had the lock */
+    return atomic_load_explicit(&lane->refused, memory_order_relaxed);
 }
 
 /* ---- Submissions ----------------------------------------------------------------------------------------------- */
@@ -64,20 +120,29 @@ static bool is_forgotten(const struct lane *lane);
 
 static void lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
 {
-    abtioi_assert(lane->refused || (lane == self && !is_forgotten(lane)));
-    if (!lane->refused)
-        lane->refused = abtioi_ring_enter(&lane->ring, completions, nanoseconds) < 0;
+    abtioi_assert(is_refused(lane) || (is_mine(lane) && !is_forgotten(lane)));
+    if (is_refused(lane))
+        return;
+    int code =
+        lane->helped ? abtioi_ring_enter_for(&lane->ring) : abtioi_ring_enter(&lane->ring, completions, nanoseconds);
+    if (code < 0)
+        atomic_store_explicit(&lane->refused, true, memory_order_relaxed); /* relaxed: see is_refused */
 }
 
-/* Room for so many submissions that belong together. False: the kernel takes none any more. */
-static bool make_room(struct lane *lane, unsigned num)
+static __attribute__((noinline)) bool make_room_slow(struct lane *lane, unsigned num)
 {
-    while (!lane->refused && ring_room(&lane->ring) < num) {
+    while (!is_refused(lane) && ring_room(&lane->ring) < num) {
         lane_enter(lane, 0, -1);
         if (ring_room(&lane->ring) < num)
             lane_reap(lane);
     }
-    return !lane->refused;
+    return !is_refused(lane);
+}
+
+/* Room for so many submissions that belong together. False: the kernel takes none any more. */
+static inline bool make_room(struct lane *lane, unsigned num)
+{
+    return (!is_refused(lane) && ring_room(&lane->ring) >= num) || make_room_slow(lane, num);
 }
 
 /* Its call, or a poll of its descriptor if it is polling. */
@@ -131,7 +196,7 @@ static bool leave_way(abtio_op *op, int phase)
 
 static void lane_come(struct lane *lane, abtio_op *op)
 {
-    abtioi_assert(lane == self && op->lane == lane && !lane->ending && (!lane->all || lane->all->link == &lane->all));
+    abtioi_assert(is_mine(lane) && op->lane == lane && !lane->ending && (!lane->all || lane->all->link == &lane->all));
     lane_count(&lane->in_flight, 1);
     op->later = lane->all;
     op->link = &lane->all;
@@ -160,7 +225,7 @@ static void lane_settle(struct lane *lane, abtio_op *op, ssize_t result)
 {
     abtioi_assert(op->lane == lane && !op->over);
     op->result = result;
-    /* relaxed: TAKEN is written by this thread */
+    /* relaxed: TAKEN is written by who has the lane */
     if (leave_way(op, LANE_OVER) || atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_TAKEN)
         lane_deliver(lane, op, result);
     else
@@ -235,13 +300,21 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
         lane_again(lane, op);
 }
 
+static void note_wake(struct lane *lane, bool goes_on)
+{
+    lane->woken = true;
+    if (!goes_on)
+        lane->wake_fd = -1; /* it is watched no more */
+}
+
 /* Tells the results that there are. */
 static void lane_reap(struct lane *lane)
 {
     struct io_uring_cqe *cqe;
 
-    abtioi_assert(lane == self || is_forgotten(lane));
+    abtioi_assert(is_mine(lane) || is_forgotten(lane));
     lane->num_reaps++;
+    lane->fresh = NULL;
     while ((cqe = ring_first(&lane->ring))) {
         uint64_t of = cqe->user_data;
         int answer = cqe->res;
@@ -249,8 +322,8 @@ static void lane_reap(struct lane *lane)
         ring_pop(&lane->ring);
         if (of > OF_WAKE)
             lane_complete(lane, (abtio_op *)(uintptr_t)of, answer, flags);
-        else if (of == OF_WAKE && !(flags & IORING_CQE_F_MORE))
-            lane->wake_fd = -1; /* it is watched no more */
+        else if (of == OF_WAKE)
+            note_wake(lane, flags & IORING_CQE_F_MORE);
     }
 }
 
@@ -266,12 +339,16 @@ void abtioi_lane_ask(struct lane *lane, abtio_op *op)
     atomic_fetch_add(&lane->cancelling,
                      1); /* seq_cst: of no use beyond the push, before which it comes: after that the lane may end */
     op->next = atomic_load_explicit(&lane->to_cancel, memory_order_relaxed); /* relaxed: the exchange checks it */
-    /* release: pairs with the acquire in take_cancels */
-    while (!atomic_compare_exchange_weak_explicit(&lane->to_cancel, &op->next, op, memory_order_release,
+    /*
+     * seq_cst: pairs with the acquire in take_cancels; and the attendant finds it in lane_attend, or it is found asleep
+     * below. relaxed: when it has failed it is done again
+     */
+    while (!atomic_compare_exchange_weak_explicit(&lane->to_cancel, &op->next, op, memory_order_seq_cst,
                                                   memory_order_relaxed))
         ;
     if (lane != self)
         ABTX_xstream_wake(lane->xstream);
+    attendant_need();
     /* release: pairs with the acquire in lane_drain; the lane and its stream are not touched any more */
     atomic_fetch_sub_explicit(&lane->cancelling, 1, memory_order_release);
 }
@@ -298,7 +375,7 @@ static void take_cancels(struct lane *lane)
         /* relaxed: as below, and the list orders what came before */
         abtioi_assert(op->shared && op->lane == lane &&
                       atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_ASKED);
-        atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for this thread */
+        atomic_store_explicit(&op->phase, LANE_TAKEN, memory_order_relaxed); /* relaxed: for who has the lane */
         if (op->over)
             lane_deliver(lane, op, op->result);
         else
@@ -321,7 +398,7 @@ static bool is_forgotten(const struct lane *lane)
  */
 static void give_ring_up(struct lane *lane)
 {
-    abtioi_assert(lane->refused && !is_forgotten(lane));
+    abtioi_assert(is_refused(lane) && !is_forgotten(lane));
     lane_reap(lane);
     for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
         uint64_t of = lane->ring.sqes[at & lane->ring.sq_mask].user_data;
@@ -340,21 +417,138 @@ static void give_ring_up(struct lane *lane)
     }
 }
 
+/* ---- A lane that others look at -------------------------------------------------------------------------------- */
+
+/* Hands over what is gathered. The kernel does not make the attendant, who holds locks, wait for any of it. */
+static void hand_in(struct lane *lane)
+{
+    for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
+        struct io_uring_sqe *sqe = &lane->ring.sqes[at & lane->ring.sq_mask];
+        if (submit_may_block(sqe))
+            sqe->flags |= IOSQE_ASYNC;
+    }
+    if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
+        lane_enter(lane, 0, -1);
+}
+
+/* Does what the stream would do at a look, which it has not made for some time. */
+static void lane_help(struct lane *lane)
+{
+    lane->helped = true;
+    take_cancels(lane);
+    hand_in(lane);
+    lane_reap(lane);
+    hand_in(lane);
+    lane->helped = false;
+}
+
+/* Whether nobody who waits for a result is still on his way. */
+static bool all_have_left(const struct lane *lane)
+{
+    ABT_thread_state state = ABT_THREAD_STATE_RUNNING;
+
+    if (!lane->fresh)
+        return true;
+    abtioi_assert(lane->fresh->told == TOLD_BY_RESUME && !lane->fresh->finished);
+    return ABT_thread_get_state(lane->fresh->waiter, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED;
+}
+
+/* By the attendant: whether it is to come again soon. */
+static bool lane_attend(struct lane *lane)
+{
+    if (!lane->attended)
+        return false;
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return true; /* its stream is in it */
+    bool may = !lane->asleep && !lane->ending;
+    /* seq_cst: see abtioi_lane_ask. relaxed: it changes under the lock */
+    bool needed =
+        may && (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) > 0 || atomic_load(&lane->to_cancel));
+    if (needed && lane->looks == lane->looks_seen && !is_refused(lane) && all_have_left(lane))
+        lane_help(lane);
+    lane->looks_seen = lane->looks;
+    pthread_mutex_unlock(&lane->lock);
+    return needed;
+}
+
+static bool lanes_attend(void)
+{
+    return abtioi_lane_list_any(lane_attend);
+}
+
+/* Whether others than the stream may have to do with its units. */
+static bool has_shared_pool(ABT_xstream xstream)
+{
+    enum { MOST = 16 };
+    ABT_sched sched;
+    ABT_pool pools[MOST];
+    int num = 0;
+
+    if (ABT_xstream_get_main_sched(xstream, &sched) != ABT_SUCCESS ||
+        ABT_sched_get_num_pools(sched, &num) != ABT_SUCCESS)
+        return false;
+    num = num < MOST ? num : MOST;
+    if (ABT_sched_get_pools(sched, num, 0, pools) != ABT_SUCCESS)
+        return false;
+    for (int i = 0; i < num; i++) {
+        ABT_pool_access access = ABT_POOL_ACCESS_PRIV;
+        ABT_pool_get_access(pools[i], &access);
+        if (access != ABT_POOL_ACCESS_PRIV)
+            return true;
+    }
+    return false;
+}
+
+/* By its stream. */
+static bool is_to_be_attended(struct lane *lane)
+{
+    return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 && has_shared_pool(lane->xstream);
+}
+
+/* Another ring takes the place of its ring, in which there is nothing. It stays as it is if that cannot be had. */
+static __attribute__((noinline)) void change_ring(struct lane *lane)
+{
+    struct ring *ring = is_to_be_attended(lane) ? malloc(sizeof(*ring)) : NULL;
+
+    if (ring && abtioi_attendant_begin(lanes_attend) && abtioi_ring_create(ring, lanes.entries, true) == 0) {
+        abtioi_lane_list_remove(&lane->place);
+        abtioi_ring_destroy(&lane->ring);
+        memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
+        lane->wake_fd = -1;
+        lane->attended = true;
+        abtioi_lane_list_add(&lane->place);
+    }
+    free(ring);
+}
+
+/*
+ * Streams may have come since the lane has begun. The setup of a ring is for its life, so that it is changed only while
+ * there is nothing in it: a lane that always has something in it stays as it is.
+ */
+static void lane_reconsider(struct lane *lane)
+{
+    int streams = lane->streams;
+
+    ABT_xstream_get_num(&streams);
+    if (streams != lane->streams && !is_refused(lane))
+        change_ring(lane);
+}
+
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
 
 static ABT_bool lane_look(struct lane *lane)
 {
-    bool gives_up = lane->refused && !is_forgotten(lane);
+    bool gives_up = is_refused(lane) && !is_forgotten(lane);
 
-    abtioi_assert(lane == self || is_forgotten(lane));
+    abtioi_assert(is_mine(lane) || is_forgotten(lane));
     if (gives_up)
         give_ring_up(lane);
     lane->direct.in_a_row = 0;
-    lane->idle_soon = false;
+    lane->idle_soon = lane->woken = false;
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
         lane_enter(lane, 0, -1);
-    if (fixed_is_old(&lane->ring.fixed) && !lane->refused)
+    if (fixed_is_old(&lane->ring.fixed) && !is_refused(lane))
         abtioi_fixed_renew(&lane->ring, lane->xstream);
     if (!ring_first(&lane->ring))
         return gives_up ? ABT_TRUE : ABT_FALSE;
@@ -366,16 +560,37 @@ static ABT_bool lane_look(struct lane *lane)
  * When the stream is likely to come to lane_wait now, one system call there hands over what there is and waits. If it
  * does not come there, because something is ready after all or it goes on looking, the next poll does not leave it.
  */
-static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
+static ABT_bool poll_once(struct lane *lane, ABT_bool about_to_sleep)
 {
-    struct lane *lane = data;
-
+    lane->looks++;
     if (lane->idle_soon && !about_to_sleep && !ring_wants_enter(&lane->ring) && !ring_first(&lane->ring) &&
         !fixed_is_old(&lane->ring.fixed)) {
         lane->idle_soon = false;
         return ABT_FALSE;
     }
     return lane_look(lane);
+}
+
+static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
+{
+    struct lane *lane = data;
+
+    abtioi_lane_lock(lane);
+    ABT_bool found = poll_once(lane, about_to_sleep);
+    abtioi_lane_unlock(lane);
+    return found;
+}
+
+/* Watches the descriptor that tells of other work. */
+static void watch_for_wakes(struct lane *lane, int fd)
+{
+    if (lane->wake_fd == fd || !make_room(lane, 1))
+        return;
+    struct io_uring_sqe *sqe = ring_next(&lane->ring);
+    abtioi_submit_poll(sqe, fd, POLLIN);
+    sqe->len = IORING_POLL_ADD_MULTI;
+    sqe->user_data = OF_WAKE;
+    lane->wake_fd = fd;
 }
 
 /*
@@ -397,15 +612,19 @@ static void lane_wait(void *data, int fd, int64_t deadline)
         return;
     }
     abtioi_assert(lane == self && fd >= 0);
+    abtioi_lane_lock(lane);
+    lane->looks++;
     take_cancels(lane);
-    if (lane->wake_fd != fd && make_room(lane, 1)) {
-        struct io_uring_sqe *sqe = ring_next(&lane->ring);
-        abtioi_submit_poll(sqe, fd, POLLIN);
-        sqe->len = IORING_POLL_ADD_MULTI;
-        sqe->user_data = OF_WAKE;
-        lane->wake_fd = fd;
-    }
+    watch_for_wakes(lane, fd);
+    lane->asleep = !(lane->attended && lane->woken);
+    bool sleeps = lane->asleep;
+    abtioi_lane_unlock(lane);
+    if (!sleeps)
+        return;
     lane_enter(lane, 1, left);
+    abtioi_lane_lock(lane);
+    lane->asleep = false;
+    abtioi_lane_unlock(lane);
 }
 
 static int lane_begin(void *arg, void **data)
@@ -417,10 +636,16 @@ static int lane_begin(void *arg, void **data)
     if (!lane)
         return ABT_ERR_MEM;
     lane->wake_fd = -1;
-    if (ABT_self_get_xstream(&lane->xstream) != ABT_SUCCESS || abtioi_ring_create(&lane->ring, lanes.entries) < 0) {
+    if (ABT_self_get_xstream(&lane->xstream) != ABT_SUCCESS) {
         free(lane);
         return ABT_ERR_SYS;
     }
+    lane->attended = is_to_be_attended(lane) && abtioi_attendant_begin(lanes_attend);
+    if (abtioi_ring_create(&lane->ring, lanes.entries, lane->attended) < 0) {
+        free(lane);
+        return ABT_ERR_SYS;
+    }
+    pthread_mutex_init(&lane->lock, NULL);
     lane->place = (struct lane_place){.lane = lane, .in_flight = &lane->in_flight, .enters = &lane->ring.enters};
     abtioi_lane_list_add(&lane->place);
     self = lane;
@@ -461,17 +686,19 @@ static void lane_drain(struct lane *lane)
     enum { MS = 1000000 };
 
     abtioi_assert(!lane->ending);
+    abtioi_lane_lock(lane);
     lane->ending = true;
+    abtioi_lane_unlock(lane);
     cancel_each(lane);
     /* acquire: pairs with the release in abtioi_lane_ask */
     while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) || /* relaxed: this thread writes it */
            atomic_load_explicit(&lane->cancelling, memory_order_acquire)) {
         take_cancels(lane);
         lane_enter(lane, 1, 10 * MS);
-        if (!ring_first(&lane->ring) && !lane->refused)
+        if (!ring_first(&lane->ring) && !is_refused(lane))
             cancel_again(lane);
         lane_reap(lane);
-        if (lane->refused && !is_forgotten(lane))
+        if (is_refused(lane) && !is_forgotten(lane))
             give_ring_up(lane);
     }
     abtioi_assert(!lane->all);
@@ -487,8 +714,9 @@ static void lane_end(void *data)
 {
     struct lane *lane = data;
 
-    if (lane->refused || !is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
+    if (is_refused(lane) || !is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
         lane_drain(lane);
+    pthread_mutex_destroy(&lane->lock);
     free(lane);
 }
 
@@ -509,32 +737,45 @@ static struct lane *lane_make(void)
     return self;
 }
 
+/* Of one in which there is nothing. */
+static __attribute__((noinline)) struct lane *lane_self_empty(struct lane *lane)
+{
+    if (!lane->attended)
+        lane_reconsider(lane);
+    return !is_refused(lane) ? lane : NULL;
+}
+
 struct lane *abtioi_lane_self(void)
 {
-    struct lane *lane = self ? self : lane_make();
-    return lane && !lane->refused ? lane : NULL;
+    struct lane *lane = self;
+    if (__builtin_expect(!lane, 0) && !(lane = lane_make()))
+        return NULL;
+    /* relaxed: if the lane is attended it need not be of now, and else the stream writes it */
+    if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
+        return lane_self_empty(lane);
+    return !is_refused(lane) ? lane : NULL;
 }
 
 bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
 {
-    abtioi_assert(lane == self && !is_forgotten(lane));
+    abtioi_assert(is_mine(lane) && !is_forgotten(lane));
     return abtioi_group_make(&lane->ring, set);
 }
 
 void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set)
 {
-    abtioi_assert(lane == self || is_forgotten(lane));
+    abtioi_assert(is_mine(lane) || is_forgotten(lane));
     abtioi_group_end(&lane->ring, set);
 }
 
 bool abtioi_lane_is_open(const struct lane *lane)
 {
-    return !lane->ending && !lane->refused;
+    return !lane->ending && !is_refused(lane);
 }
 
-void abtioi_lane_start(abtio_op *op)
+void abtioi_lane_start_locked(abtio_op *op)
 {
-    abtioi_assert(op->lane == self);
+    abtioi_assert(is_mine(op->lane));
     op->lane->idle_soon = false;
     lane_come(op->lane, op);
     lane_submit(op->lane, op);
@@ -553,24 +794,55 @@ static bool is_done_directly(struct lane *lane, abtio_op *op)
     return op->finished;
 }
 
+void abtioi_lane_start(abtio_op *op)
+{
+    struct lane *lane = op->lane;
+
+    abtioi_lane_lock(lane);
+    abtioi_lane_start_locked(op);
+    abtioi_lane_unlock(lane);
+}
+
+static inline void start_call_locked(struct lane *lane, abtio_op *op, bool alone)
+{
+    abtioi_lane_start_locked(op);
+    if (alone && is_done_directly(lane, op))
+        return;
+    lane->idle_soon = alone;
+    ABT_self_get_thread(&op->waiter);
+    op->told = TOLD_BY_RESUME; /* in time: nothing finishes it before the caller has left */
+    lane->fresh = op;
+}
+
+static __attribute__((noinline)) void start_call_attended(struct lane *lane, abtio_op *op, bool alone)
+{
+    abtioi_lane_lock(lane);
+    start_call_locked(lane, op, alone);
+    abtioi_lane_unlock(lane);
+}
+
 void abtioi_lane_start_call(struct lane *lane, abtio_op *op)
 {
     bool alone = is_alone();
 
     abtioi_assert(lane == self && !op->shared);
     op->lane = lane;
-    abtioi_lane_start(op);
-    if (alone && is_done_directly(lane, op))
-        return;
-    lane->idle_soon = alone;
-    ABT_self_get_thread(&op->waiter);
-    op->told = TOLD_BY_RESUME; /* in time: nothing finishes it before the caller has left */
+    if (__builtin_expect(lane->attended, 0))
+        start_call_attended(lane, op, alone);
+    else
+        start_call_locked(lane, op, alone);
 }
 
 void abtioi_lane_look(void)
 {
-    if (self)
-        lane_look(self);
+    struct lane *lane = self;
+
+    if (!lane)
+        return;
+    abtioi_lane_lock(lane);
+    lane->looks++;
+    lane_look(lane);
+    abtioi_lane_unlock(lane);
 }
 
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)
@@ -596,6 +868,7 @@ void abtioi_lanes_end(void)
     abtioi_assert(lanes.driver);
     atomic_store(&lanes.ending, true); /* seq_cst: of no use, but it costs nothing here */
     ABTX_driver_free(&lanes.driver);
+    abtioi_attendant_end();
 }
 
 struct lane_counts abtioi_lanes_count(void)
@@ -618,10 +891,13 @@ void abtioi_lanes_after_fork(void)
 static void lane_forget(struct lane *lane)
 {
     abtioi_ring_forget(&lane->ring);
+    lane->attended = lane->asleep = lane->helped = false;
+    pthread_mutex_init(&lane->lock, NULL);
 }
 
 void abtioi_lanes_forget(void)
 {
+    abtioi_attendant_forget();
     abtioi_lane_list_forget(lane_forget);
     self = NULL;
 }

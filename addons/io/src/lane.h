@@ -2,7 +2,7 @@
 /*
  * A lane: the ring of one execution stream, and the operations that its ULTs have started. A stream gets it with its
  * first operation; it lasts until the stream ends, or libabtio. All but what is said to be for any thread is done by
- * the stream's native thread.
+ * the stream's native thread, or for it by the attendant (attendant.h), where other streams share the stream's pools.
  */
 #ifndef ABTIO_LANE_H
 #define ABTIO_LANE_H
@@ -39,8 +39,13 @@ bool abtioi_lane_knows(enum code code);
 /* The lane of the calling stream, which is made if there is none. NULL: it cannot be had. Only a ULT asks. */
 struct lane *abtioi_lane_self(void);
 
+/* Taken by its stream around what is said to need the lock. It does nothing with NULL, or where nobody attends it. */
+void abtioi_lane_lock(struct lane *lane);
+void abtioi_lane_unlock(struct lane *lane);
+
 /* Starts an operation on its lane, which is the caller's. */
 void abtioi_lane_start(abtio_op *op);
+void abtioi_lane_start_locked(abtio_op *op);
 
 /*
  * Starts an operation on the lane of the caller, who then suspends himself until op->finished is set, which it may be
@@ -48,14 +53,14 @@ void abtioi_lane_start(abtio_op *op);
  */
 void abtioi_lane_start_call(struct lane *lane, abtio_op *op);
 
-/* Lets its ring have a set of buffers, and takes that away. By the lane's stream. False: the kernel does not. */
+/* Lets its ring have a set of buffers, and takes that away, with its lock held. False: the kernel does not. */
 bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set);
 void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set);
 
 /* Asks for abtioi_set_serve, if the lane cannot end meanwhile. Any thread. */
 void abtioi_lane_ask(struct lane *lane, abtio_op *wish);
 
-/* Whether it takes operations. By the lane's stream. */
+/* Whether it takes operations. The lock is held. */
 bool abtioi_lane_is_open(const struct lane *lane);
 
 /* Looks whether something is done, or asked for, on the lane of the caller's stream, if that has one. */

@@ -52,6 +52,17 @@ struct lane_counts abtioi_lane_list_count(void)
     return counts;
 }
 
+bool abtioi_lane_list_any(bool (*ask)(struct lane *lane))
+{
+    bool any = false;
+
+    pthread_mutex_lock(&list.lock);
+    for (const struct lane_place *place = list.all; place; place = place->next)
+        any |= ask(place->lane);
+    pthread_mutex_unlock(&list.lock);
+    return any;
+}
+
 void abtioi_lane_list_before_fork(void)
 {
     pthread_mutex_lock(&list.lock);

@@ -21,7 +21,7 @@ static bool is_under_valgrind(void)
     return loaded && strstr(loaded, "vgpreload_");
 }
 
-static int ring_setup(struct ring *ring, unsigned entries, struct io_uring_params *params)
+static int ring_setup(struct ring *ring, unsigned entries, bool shared, struct io_uring_params *params)
 {
     /* From the best to what all kernels of that interface know. */
     static const unsigned setups[] = {
@@ -30,8 +30,8 @@ static int ring_setup(struct ring *ring, unsigned entries, struct io_uring_param
         0,
     };
 
-    /* A thread that waits apart sees what the kernel has put off by the last one only. */
-    for (unsigned i = ring->waits_apart ? 2 : 0; i < 3; i++) {
+    /* A thread that waits apart, or another one, sees what the kernel has put off by the last one only. */
+    for (unsigned i = ring->waits_apart || shared ? 2 : 0; i < 3; i++) {
         memset(params, 0, sizeof(*params));
         params->flags = setups[i] | IORING_SETUP_CLAMP;
         ring->fd = (int)syscall(SYS_io_uring_setup, entries, params);
@@ -108,13 +108,13 @@ static void ring_set_workers(struct ring *ring)
     syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_IOWQ_MAX_WORKERS, most, 2); /* it goes without, too */
 }
 
-int abtioi_ring_create(struct ring *ring, unsigned entries)
+int abtioi_ring_create(struct ring *ring, unsigned entries, bool shared)
 {
     struct io_uring_params params;
 
     memset(ring, 0, sizeof(*ring));
     ring->waits_apart = is_under_valgrind();
-    int code = ring_setup(ring, entries, &params);
+    int code = ring_setup(ring, entries, shared, &params);
     if (code < 0)
         return code;
     code = (params.features & FEATURES) == FEATURES ? ring_map(ring, &params) : -ENOSYS;
@@ -197,7 +197,7 @@ int abtioi_ring_try(unsigned entries, int *single_issuer, char *reason, size_t s
 {
     struct ring ring;
 
-    int code = abtioi_ring_create(&ring, entries);
+    int code = abtioi_ring_create(&ring, entries, false);
     if (code < 0) {
         snprintf(reason, size, "no ring can be made: %s", strerror(-code));
         return code;
@@ -234,6 +234,25 @@ static int wait_apart(struct ring *ring, int64_t nanoseconds)
     return abtioi_ring_enter(ring, 0, -1);
 }
 
+static void publish_tail(struct ring *ring)
+{
+    /* release: pairs with the kernel's acquire of the tail; the submissions are written */
+    atomic_store_explicit(ring->sq_tail, ring->tail, memory_order_release);
+    /* relaxed: others want a number of some moment */
+    atomic_store_explicit(&ring->enters, atomic_load_explicit(&ring->enters, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+/* The kernel has taken so many, or says why not. */
+static int note_taken(struct ring *ring, long taken)
+{
+    if (taken < 0)
+        return is_passing(errno) ? 0 : -errno;
+    abtioi_assert((unsigned)taken <= ring_unsubmitted(ring));
+    ring->submitted += (unsigned)taken;
+    return 0;
+}
+
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds)
 {
     struct __kernel_timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -244,16 +263,18 @@ int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanosecon
     abtioi_assert(ring->fd >= 0 && ring_unsubmitted(ring) <= ring->sq_entries);
     if (waits && ring->waits_apart)
         return wait_apart(ring, nanoseconds);
-    /* release: pairs with the kernel's acquire of the tail; the submissions are written */
-    atomic_store_explicit(ring->sq_tail, ring->tail, memory_order_release);
-    /* relaxed: others want a number of some moment */
-    atomic_store_explicit(&ring->enters, atomic_load_explicit(&ring->enters, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    publish_tail(ring);
     long taken = syscall(SYS_io_uring_enter, ring->enter_fd, ring_unsubmitted(ring), completions,
                          waits ? flags | IORING_ENTER_EXT_ARG : flags, waits ? &arg : NULL, waits ? sizeof(arg) : 0);
-    if (taken < 0)
-        return is_passing(errno) ? 0 : -errno;
-    abtioi_assert((unsigned)taken <= ring_unsubmitted(ring));
-    ring->submitted += (unsigned)taken;
-    return 0;
+    return note_taken(ring, taken);
+}
+
+/* A registered ring is known to its thread only. */
+int abtioi_ring_enter_for(struct ring *ring)
+{
+    abtioi_assert(ring->fd >= 0 && !(ring->setup & IORING_SETUP_SINGLE_ISSUER));
+    publish_tail(ring);
+    long taken =
+        syscall(SYS_io_uring_enter, ring->fd, ring_unsubmitted(ring), 0, IORING_ENTER_GETEVENTS, NULL, (size_t)0);
+    return note_taken(ring, taken);
 }

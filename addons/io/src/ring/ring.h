@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One io_uring: two queues that are shared with the kernel, and the system call that moves them. All by one thread. The
+ * One io_uring: two queues that are shared with the kernel, and the system call that moves them. All by one thread, or
+ * under a lock of its user's. The
  * kernel's interface is small and never changes, and these are the few calls of it that a lane needs; so there is no
  * library between, which would have to be found when the program runs.
  */
@@ -37,8 +38,11 @@ struct ring {
     struct buffer_set *sets; /* its groups of provided buffers */
 };
 
-/* Makes the ring of the calling thread: 0 or -errno. */
-int abtioi_ring_create(struct ring *ring, unsigned entries);
+/*
+ * Makes the ring of the calling thread: 0 or -errno. `shared`: others may enter it, too, one at a time, and the kernel
+ * does its part also while the thread does not enter.
+ */
+int abtioi_ring_create(struct ring *ring, unsigned entries, bool shared);
 
 /* By the same thread. */
 void abtioi_ring_destroy(struct ring *ring);
@@ -59,6 +63,9 @@ void abtioi_ring_abandon(struct ring *ring);
  * -errno: the ring may not be entered any more.
  */
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds);
+
+/* The same without a wait, by another thread: of a shared ring. */
+int abtioi_ring_enter_for(struct ring *ring);
 
 /* Submissions that the kernel has not been informed of. */
 static inline unsigned ring_unsubmitted(const struct ring *ring)

@@ -53,6 +53,13 @@ static inline bool submit_is_large(const struct io_uring_sqe *sqe)
                                  sqe->opcode == IORING_OP_READ_FIXED || sqe->opcode == IORING_OP_WRITE_FIXED);
 }
 
+/* Whether the thread that hands it over may have to wait for it, or is long at it. A socket that is closed may linger.
+ */
+static inline bool submit_may_block(const struct io_uring_sqe *sqe)
+{
+    return sqe->opcode == IORING_OP_CLOSE || submit_is_large(sqe);
+}
+
 /* The place of the buffer that a completion has brought, in its group, or -1. */
 int abtioi_submit_place(unsigned flags);
 

@@ -7,9 +7,9 @@
  *
  * All is under the pool's lock, which is also that of its receivers' sources (source.h): what they keep are buffers,
  * and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it too, by
- * whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is its thread's, who is
- * asked by a wish when somebody waits for a buffer that has come back, or the pool is freed. While it is asked the wish
- * is in the lane's list, and the set stays.
+ * whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for who has its
+ * lane, who is asked by a wish when somebody waits for a buffer that has come back, or the pool is freed. While it is
+ * asked the wish is in the lane's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H
 #define ABTIO_BUFFERS_H
@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct buffer) <= BUFFER_LINE, "buffers begin where a line
 struct buffer_set {
     struct abtio_buffers *pool;
     struct buffer_set *next;  /* in the pool */
-    struct buffer_set *later; /* of its ring, by the ring's thread */
+    struct buffer_set *later; /* of its ring, by who has the lane */
     char *memory, *buffers;   /* the former is the kernel's ring, where there is one */
     struct lane *lane;        /* whose ring has it, or NULL */
     bool lost;                /* the ring was given up, and the kernel may still write to them */
@@ -88,7 +88,7 @@ void *abtioi_buffers_take(struct abtio_buffers *pool);
 void abtioi_set_put_off(struct buffer_set *set, struct source *source);
 void abtioi_set_forget(struct buffer_set *set, const struct source *source);
 
-/* A set's wish has come to its lane, which is NULL if it takes no operations any more. By the lane's thread. */
+/* A set's wish has come to its lane, which is NULL if it takes no operations any more. By who has it. */
 void abtioi_set_serve(abtio_op *wish, struct lane *lane);
 
 /* A ring is about to go, or was given up, with these sets. By its thread. */

@@ -123,11 +123,11 @@ static bool source_arm(struct source *source, struct lane *lane)
     return true;
 }
 
-/* Starts it. A lane is that of the calling stream. The lock is not held. */
+/* Starts it. The lock is not held, but its lane's is. */
 static void source_start(abtio_op *op)
 {
     if (op->lane)
-        abtioi_lane_start(op);
+        abtioi_lane_start_locked(op);
     else if (abtioi_helpers_start(op) < 0)
         abtioi_op_deliver(op, -EAGAIN);
 }
@@ -261,6 +261,7 @@ static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *resul
     /* Before the lock, since a stream's first operation makes its ring. Nothing from here on leaves the stream. */
     if (is_ult())
         lane = abtioi_lane_for(source->kind->many);
+    abtioi_lane_lock(lane);
     pthread_mutex_lock(source->lock);
     bool found = source->num > 0, starts = !found && !source->armed && !source->put_off;
     if (found)
@@ -271,6 +272,7 @@ static bool take_or_wait(struct source *source, abtio_op *waiter, ssize_t *resul
     pthread_mutex_unlock(source->lock);
     if (starts)
         source_start(&source->op);
+    abtioi_lane_unlock(lane);
     return found;
 }
 

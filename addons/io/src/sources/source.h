@@ -6,15 +6,15 @@
  * The operation lies in the source. In a ring it is one that goes on after each result (code `many`); where there is
  * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
  * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or whoever has told its end. So a
- * ring gets it, and its cancel, from the ring's own thread only; others ask by abtioi_cancel, as for each operation.
+ * ring gets it, and its cancel, from who has the lane only; others ask by abtioi_cancel, as for each operation.
  *
- * Results come on the stream that the ring is of, or on a helper, and waiters on any thread. All fields but the
- * operation are under the lock. The operation is set up under it too, before `armed` can be seen, and from then on is
- * its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed` is seen. There are waiters
- * only while there are no results: who comes takes a result first, and a result goes to a waiter first, both under the
- * lock, so that no result lies there beside a waiter. Waiters are told when the lock is released, and the source is not
- * touched then. One that leaves, for its deadline or by a cancel, takes the lock once more: so the user frees the
- * source only when all calls on it have returned.
+ * Results come from who has the lane, whose lock comes before that of the source, or on a helper, and waiters on any
+ * thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can be
+ * seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed`
+ * is seen. There are waiters only while there are no results: who comes takes a result first, and a result goes to a
+ * waiter first, both under the lock, so that no result lies there beside a waiter. Waiters are told when the lock is
+ * released, and the source is not touched then. One that leaves, for its deadline or by a cancel, takes the lock once
+ * more: so the user frees the source only when all calls on it have returned.
  */
 #ifndef ABTIO_SOURCE_H
 #define ABTIO_SOURCE_H
