@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mixed work on files and sockets by four streams, with random deadlines, cancels and resets, for some seconds
- * (ABT_TEST_SECONDS, or the first argument). Nothing may be lost: each byte that a stream socket has taken comes out
- * once and in order, whatever was cancelled meanwhile; each operation ends once; no descriptor and no memory is left.
+ * Mixed work on files and sockets by some streams, with random deadlines, cancels and resets, for some seconds
+ * (ABT_TEST_SECONDS, or the first argument). Units compute, so that others serve the rings of their streams, and
+ * streams come and go. Nothing may be lost: each byte that a stream socket has taken comes out once and in order,
+ * whatever was cancelled meanwhile; each operation ends once; no descriptor and no memory is left.
  */
 #include <malloc.h>
 #include "io.h"
 
-enum { STREAMS = 4, WORKERS = 12, CHUNK = 3000, FILE_PAGES = 16, PAGE = 512 };
+enum { STREAMS = 7, WORKERS = 12, COMPUTE = 3, CHUNK = 3000, FILE_PAGES = 16, PAGE = 512 };
 
 static ABT_pool pool;
 static double ends_at;
@@ -115,6 +116,16 @@ static ssize_t receive(struct connection *c, char *buf, unsigned size, struct di
     return result;
 }
 
+static void look_at_bytes(const char *buf, ssize_t n, uint64_t received)
+{
+    for (ssize_t i = 0; i < n; i++) {
+        if (buf[i] != nth(received + (uint64_t)i)) {
+            wrong("a byte at the wrong place", (ssize_t)received + i);
+            break;
+        }
+    }
+}
+
 static void receive_bytes(void *arg)
 {
     struct connection *c = arg;
@@ -131,14 +142,38 @@ static void receive_bytes(void *arg)
             atomic_fetch_add(&sum.late, 1);
         else if (n < 0)
             wrong("recv", n);
-        for (ssize_t i = 0; i < n; i++) {
-            if (buf[i] != nth(received + (uint64_t)i)) {
-                wrong("a byte at the wrong place", (ssize_t)received + i);
-                break;
-            }
-        }
+        look_at_bytes(buf, n, received);
         received += n > 0 ? (uint64_t)n : 0;
     }
+    atomic_fetch_sub(&sum.bytes, (long)received);
+}
+
+static void receive_by_receiver(void *arg)
+{
+    struct connection *c = arg;
+    struct dice dice = {c->seed * 11 + 1};
+    abtio_buffers *buffers;
+    abtio_receiver *receiver;
+    uint64_t received = 0;
+    ssize_t n;
+    void *buf;
+
+    if (abtio_buffers_create(CHUNK, 16, &buffers) != 0 || abtio_receiver_create(c->fds[1], 0, buffers, &receiver) != 0)
+        bail_out("there is no receiver");
+    while ((n = abtio_receiver_recv(receiver, &buf, roll_deadline(&dice))) != 0) {
+        atomic_fetch_add(&sum.operations, 1);
+        if (n == -ETIMEDOUT)
+            atomic_fetch_add(&sum.late, 1);
+        else if (n < 0)
+            wrong("receiver_recv", n);
+        if (n <= 0)
+            continue;
+        look_at_bytes(buf, n, received);
+        received += (uint64_t)n;
+        abtio_buffers_give_back(buffers, buf);
+    }
+    if (abtio_receiver_free(&receiver) != 0 || abtio_buffers_free(&buffers) != 0)
+        wrong("receiver_free or buffers_free", 0);
     atomic_fetch_sub(&sum.bytes, (long)received);
 }
 
@@ -257,22 +292,55 @@ static void use_file(void *arg)
         wrong("close or unlinkat", 0);
 }
 
+/* ---- Streams that are busy, and that come and go --------------------------------------------------------------- */
+
+/* Mostly for about as long as it takes until a stream counts as busy. */
+static void compute(void *arg)
+{
+    struct dice dice = {(uintptr_t)arg};
+
+    while (goes_on()) {
+        double end = now() + roll(&dice, roll(&dice, 10) ? 12 : 50) * 1e-3;
+        while (now() < end)
+            ;
+        abtio_sleep(roll(&dice, 20) * MS, ABTIO_FOREVER);
+    }
+}
+
+static void come_and_go(void)
+{
+    ABT_xstream stream;
+
+    while (goes_on()) {
+        must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &stream));
+        abtio_sleep(10 * MS, ABTIO_FOREVER);
+        must(ABT_xstream_join(stream));
+        must(ABT_xstream_free(&stream));
+    }
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 static void work(void)
 {
     static struct connection connections[WORKERS];
-    static ABT_thread threads[WORKERS][4];
+    static ABT_thread threads[WORKERS][4], busy[COMPUTE];
 
     for (uintptr_t i = 0; i < WORKERS; i++) {
         struct connection *c = &connections[i];
         c->seed = (unsigned)i + 1;
         make_pair(c->fds);
         must(ABT_thread_create(pool, send_bytes, c, ABT_THREAD_ATTR_NULL, &threads[i][0]));
-        must(ABT_thread_create(pool, receive_bytes, c, ABT_THREAD_ATTR_NULL, &threads[i][1]));
+        must(ABT_thread_create(pool, i % 3 ? receive_bytes : receive_by_receiver, c, ABT_THREAD_ATTR_NULL,
+                               &threads[i][1]));
         must(ABT_thread_create(pool, use_file, (void *)i, ABT_THREAD_ATTR_NULL, &threads[i][2]));
         must(ABT_thread_create(pool, reset_peers, NULL, ABT_THREAD_ATTR_NULL, &threads[i][3]));
     }
+    for (uintptr_t i = 0; i < COMPUTE; i++)
+        must(ABT_thread_create(pool, compute, (void *)(i + 1), ABT_THREAD_ATTR_NULL, &busy[i]));
+    come_and_go();
+    for (int i = 0; i < COMPUTE; i++)
+        must(ABT_thread_free(&busy[i]));
     for (int i = 0; i < WORKERS; i++) {
         for (int k = 0; k < 4; k++)
             must(ABT_thread_free(&threads[i][k]));
