@@ -321,8 +321,9 @@ int ABT_self_suspend_to(ABT_thread thread)
     return abti_suspend_to(es, es->cur, thread);
 }
 
-static ABTI_NOINLINE int resume_suspend_to_slow(abti_es *es, ABT_thread thread)
+static ABTI_NOINLINE int resume_suspend_to_slow(ABT_thread thread)
 {
+    abti_es *es = abti_es_self;
     int code = check_resume_to(es, thread, "ABT_self_resume_suspend_to");
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(code);
@@ -331,10 +332,11 @@ static ABTI_NOINLINE int resume_suspend_to_slow(abti_es *es, ABT_thread thread)
 }
 
 /* A look at events is due. */
-static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(abti_es *es, ABT_thread thread)
+static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(ABT_thread thread)
 {
-    if (!abti_direct_still_goes_on(es, thread->pool, NULL))
-        return resume_suspend_to_slow(es, thread);
+    abti_es *es = abti_es_self;
+    if (!abti_direct_goes_on(es))
+        return resume_suspend_to_slow(thread);
     return abti_hand_over(es, es->cur, thread);
 }
 
@@ -343,12 +345,12 @@ int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es || abti_handle_is_slow(thread)))
-        return resume_suspend_to_slow(es, thread);
+        return resume_suspend_to_slow(thread);
     abti_unit *self = es->cur;
     if (ABTI_UNLIKELY(!abti_may_hand_over(es, self, thread)))
-        return resume_suspend_to_slow(es, thread);
+        return resume_suspend_to_slow(thread);
     if (ABTI_UNLIKELY(!abti_budget_take(es)))
-        return resume_suspend_to_late(es, thread);
+        return resume_suspend_to_late(thread);
     return abti_hand_over(es, self, thread);
 }
 

@@ -194,7 +194,7 @@ static ABTI_NOINLINE ABTI_COLD int thread_create_to_late(ABT_pool pool, void (*t
                                                          ABT_thread_attr attr, ABT_thread *newthread)
 {
     abti_es *es = abti_es_self;
-    if (!abti_direct_still_goes_on(es, pool, es->cur->pool))
+    if (!abti_direct_goes_on(es))
         return thread_create_to_slow(pool, thread_func, arg, attr, newthread);
     return create_to_quick(es, pool, thread_func, arg, newthread);
 }
@@ -421,8 +421,10 @@ int ABT_thread_yield_to(ABT_thread thread)
     int code = abti_unit_take_out(es, thread, &taken);
     if (ABTI_REFUSE(code != ABT_SUCCESS))
         return abti_error(ABT_ERR_POOL);
-    if (!taken)
+    if (!taken) {
+        abti_direct_begin(es); /* the caller may try again and again */
         return ABT_SUCCESS;
+    }
     return abti_yield_to(es, es->cur, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO);
 }
 

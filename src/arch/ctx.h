@@ -37,7 +37,7 @@ int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), vo
  * names. A thread that sees the value may resume the caller at once, so that the store follows all of the caller's
  * frame.
  */
-int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value);
+int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at);
 
 /* Saves the caller and calls entry() on the empty stack that ends at `top` (16-byte aligned). after may be NULL. entry
  * never returns. */

@@ -100,6 +100,7 @@ struct ABT_xstream_opaque {
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     struct abti_stack
         *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */
+    uint32_t random;    /* private: state of abti_direct_give_way's choice */
     uint32_t unwatched; /* private: ULTs that have started here since one was watched, see unit/stackuse.h */
     uint64_t spared_ns; /* private: none is watched before that, where samples are to be sparing */
     const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */

@@ -7,6 +7,7 @@
 #include "rt/rt.h"
 #include "run/migrate.h"
 #include "run/sched.h"
+#include "run/yield.h"
 #include "wait/guest.h"
 
 bool abti_take_next(abti_es *es, abti_unit *self, const abti_unit *unit)
@@ -109,32 +110,10 @@ static ABTI_COLD int suspend_to_observed(abti_es *es, abti_unit *self, abti_unit
     return abti_leave(es, self, next, after_self_suspend, self);
 }
 
-struct suspend_both {
-    abti_unit *self, *next;
-};
-
-static void after_suspend_both(void *arg)
-{
-    struct suspend_both both =
-        *(struct suspend_both *)arg; /* it is stored on the stack of the unit, which may run on */
-    after_self_suspend(both.self);   /* first: `next` may run at once elsewhere, and resume it */
-    abti_pool_push(both.next->pool, both.next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-}
-
-/* The caller blocks, and `next` goes to its pool, behind those that wait there. */
-static ABTI_COLD int suspend_behind(abti_es *es, abti_unit *self, abti_unit *next)
-{
-    struct suspend_both both = {self, next};
-    begin_suspension(es, self, true);
-    abti_pool_count_entered(es, self->pool);
-    return abti_leave_to(es, self, NULL, after_suspend_both, &both);
-}
-
 int abti_suspend_to(abti_es *es, abti_unit *self, abti_unit *next)
 {
     abti_assert(es->cur == self && self->pool && self != next);
-    if (ABTI_UNLIKELY(!abti_may_direct(es, next, NULL)))
-        return suspend_behind(es, self, next);
+    es = abti_direct_begin(es);
     if (abti_switch_is_slow(es))
         return suspend_to_observed(es, self, next);
     begin_suspension(es, self, false);

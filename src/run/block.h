@@ -151,7 +151,7 @@ ABTI_INLINE int abti_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
     abti_set_running(es, next);
     abti_unit_wait_for(self, NULL);
     /* The switch stores BLOCKED with release, which pairs with the same acquires as the store in abti_after_suspend. */
-    return abti_ctx_switch_store(&self->ctx, next->ctx, &self->state, ABTI_STATE_BLOCKED_BY_USER);
+    return abti_ctx_switch_store(&self->ctx, next->ctx, ABTI_STATE_BLOCKED_BY_USER, &self->state);
 }
 
 /*

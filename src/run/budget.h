@@ -54,6 +54,14 @@ ABTI_INLINE void abti_budget_count_left(abti_es *es)
         es->budget--;
 }
 
+/* Makes the next look due earlier by `units`, but not at once. */
+ABTI_INLINE void abti_budget_shorten(abti_es *es, uint32_t units)
+{
+    abti_assert(es->budget > 0 && units <= INT32_MAX);
+    if (es->budget > (int32_t)units)
+        es->budget -= (int32_t)units;
+}
+
 /* Whether a look is due. */
 ABTI_INLINE bool abti_budget_is_exhausted(const abti_es *es)
 {

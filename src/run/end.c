@@ -22,6 +22,7 @@
 #include "run/block.h"
 #include "run/row.h"
 #include "run/sched.h"
+#include "run/yield.h"
 #include "unit/stackuse.h"
 
 /* --- Leaving --- */
@@ -427,11 +428,10 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 void abti_ult_exit_to(abti_unit *next)
 {
     abti_es *es = abti_es_self;
-    bool at_once = !next || abti_may_direct(es, next, NULL);
-    if (!at_once)
-        abti_pool_push(next->pool, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    if (next)
+        es = abti_direct_begin(es);
     abti_tool_event_finish(es, es->cur);
-    exit_to(es, es->cur, at_once ? next : NULL);
+    exit_to(es, es->cur, next);
 }
 
 void abti_ult_exit_reported(void)

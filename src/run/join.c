@@ -121,7 +121,7 @@ ABTI_INLINE int block_for_parent(abti_es *es, abti_unit *self, abti_unit *next)
     if (next)
         es->handoff = next;
     es->cur = parent;
-    return abti_ctx_switch_store(&self->ctx, parent->ctx, &self->state, ABT_THREAD_STATE_BLOCKED);
+    return abti_ctx_switch_store(&self->ctx, parent->ctx, ABT_THREAD_STATE_BLOCKED, &self->state);
 }
 
 /*

@@ -195,11 +195,23 @@ void abti_sched_stacked_main(void *arg)
     abti_sched_release(sched);
 }
 
+/* Whether somebody waits for the ES in the pool, and with `units` whether there are units in it. */
+ABTI_INLINE bool has_news(abti_pool *pool, bool units)
+{
+    /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
+    if (abti_pool_has_parked(pool) || abti_lookout_is_needed(&pool->lookout))
+        return true;
+    if (pool->priv_fifo)
+        return !abti_queue_is_empty(&pool->inbox) || (units && !abti_queue_is_empty(&pool->queue));
+    /* A user's function would have to be asked, on the caller's stack. */
+    return units && (pool->user_defined || !abti_pool_is_empty(pool));
+}
+
 /*
  * Looks at what abti_es_check_events, abti_sched_has_to_stop and the loop of stream/sched_loop.c look at. A scheduler
  * that is stacked in a pool stops when its pools are empty, and looks itself.
  */
-bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
+ABTI_INLINE bool has_nothing(abti_es *es, abti_sched *sched, bool units)
 {
     if (ABTI_UNLIKELY(es->counts_libraries))
         abti_exceptions_look(es);
@@ -212,44 +224,27 @@ bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
         sched->ops->look)
         return false;
     for (int i = 0; i < sched->num_pools; i++) {
-        abti_pool *pool = sched->pools[i];
-        /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
-        if (abti_pool_has_parked(pool) || abti_lookout_is_needed(&pool->lookout) ||
-            (pool->priv_fifo && !abti_queue_is_empty(&pool->inbox)))
+        if (has_news(sched->pools[i], units))
             return false;
     }
     return true;
 }
 
-/* A user's function would have to be asked of a user-defined pool, on the caller's stack. */
-static bool has_others(abti_es *es, abti_sched *sched)
+bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 {
-    if (!abti_sched_is_predefined(sched) || !abti_es_has_no_events(es, sched))
-        return true;
-    for (int i = 0; i < sched->num_pools; i++) {
-        if (sched->pools[i]->user_defined || !abti_pool_is_empty(sched->pools[i]))
-            return true;
+    return has_nothing(es, sched, false);
+}
+
+/* One that runs its children in a loop of its own always gets its turn, since it alone knows what there is to do. */
+bool abti_direct_goes_on(abti_es *es)
+{
+    abti_sched *sched = es->dsched ? es->dsched : abti_sched_in(es->parent);
+    if (!sched || !abti_sched_is_predefined(sched) || !has_nothing(es, sched, true)) {
+        abti_budget_exhaust(es);
+        return false;
     }
-    return false;
-}
-
-bool abti_direct_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back)
-{
-    abti_sched *sched = abti_sched_in(es->parent);
-    bool goes_on = !sched || (back && back != pool) || !abti_sched_uses(sched, pool) || !has_others(es, sched);
-    if (!goes_on && sched->ops->pick)
-        abti_budget_exhaust(es);
-    else /* the loop of a user's scheduler fills no budget */
-        abti_budget_fill(es, sched ? sched->event_freq : abti_rt.config.sched_event_freq);
-    return goes_on;
-}
-
-bool abti_direct_still_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back)
-{
-    bool goes_on = abti_direct_goes_on(es, pool, back);
-    if (!goes_on)
-        abti_budget_exhaust(es);
-    return goes_on;
+    abti_budget_fill(es, sched->event_freq);
+    return true;
 }
 
 abti_sched *abti_sched_in(abti_unit *unit)

@@ -138,19 +138,18 @@ ABTI_INLINE bool abti_may_pick(abti_es *es)
 }
 
 /*
- * The cold part of abti_may_direct: a look is due. If it would find something, or others wait in the pools, the target
- * is to go to `pool`, its own, but not if that is none of the scheduler's, or `back`, the caller's (NULL: it blocks),
- * is another one, from which the caller might come back before the target runs.
+ * The cold part of abti_may_direct: a look is due. False: it would find something, or others wait in the pools. The
+ * budget stays exhausted then.
  */
-bool abti_direct_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back);
+bool abti_direct_goes_on(abti_es *es);
 
-/* The same for a caller that, if not, takes another way on which abti_may_direct is asked again. */
-bool abti_direct_still_goes_on(abti_es *es, abti_pool *pool, const abti_pool *back);
-
-/* Whether a child may switch to `next`, which its user has chosen, at once. If so, that is counted. */
-ABTI_INLINE bool abti_may_direct(abti_es *es, abti_unit *next, const abti_pool *back)
+/*
+ * Whether a child may switch at once to a unit that its user has chosen. If so, that is counted. If not, others run
+ * first: see abti_direct_begin (run/yield.h).
+ */
+ABTI_INLINE bool abti_may_direct(abti_es *es)
 {
-    return ABTI_LIKELY(abti_budget_take(es)) || abti_direct_goes_on(es, next->pool, back);
+    return ABTI_LIKELY(abti_budget_take(es)) || abti_direct_goes_on(es);
 }
 
 /* Picks the next unit for a child that leaves. NULL: the parent goes on. `self` is as in abti_sched_ops.pick. */

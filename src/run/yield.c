@@ -280,33 +280,35 @@ static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *
     return abti_leave(es, self, next, after_push, &push);
 }
 
-struct push_both {
-    struct push_arg self;
-    abti_unit *next;
-};
-
-static void after_push_both(void *arg)
+/*
+ * It yields, unless no scheduler would take it out of its pool. It is not cancelled meanwhile: the unit that it has in
+ * hand would be lost. The number of switches between two looks varies at random: of ULTs that switch in a ring it would
+ * else be the same one that yields each time, perhaps to nobody, since its pool is the first in the scheduler's order
+ * of choice. relaxed: only the streams that run the ULT look at `held`, and a racy read of the number of schedulers
+ * will do.
+ */
+abti_es *abti_direct_give_way(abti_es *es)
 {
-    struct push_both both = *(struct push_both *)arg; /* as in after_push */
-    abti_pool_push(both.next->pool, both.next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-    abti_pool_push(both.self.unit->pool, both.self.unit, both.self.context);
-}
-
-/* Both go to their pool, `next` first, so that it runs before the caller. */
-static ABTI_COLD int yield_behind(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
-{
-    struct push_both both = {{self, context}, next};
-    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
-    return abti_leave_to(es, self, NULL, after_push_both, &both);
+    abti_unit *self = es->cur;
+    abti_assert(es == abti_es_self && es->parent && !abti_unit_is_tasklet(self));
+    if (abti_load_relaxed(&self->pool->num_scheds) > 0) {
+        abti_store_relaxed(&self->held, 1);
+        abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        abti_store_relaxed(&self->held, 0);
+    }
+    es = abti_es_self;
+    if (abti_budget_is_exhausted(es)) /* the loop of a user's scheduler does not fill it */
+        abti_budget_fill(es, abti_rt.config.sched_event_freq);
+    es->random = es->random * 1664525 + 1013904223; /* a linear congruential generator, whose high bits are good */
+    abti_budget_shorten(es, es->random >> 29);
+    return es;
 }
 
 /* A unit of a private pool may be in there before it has left its stack, as yield_to_parent says. relaxed: as above */
 int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es->cur == self && next && next != self);
-    if (ABTI_UNLIKELY(!abti_may_direct(es, next, self->pool)))
-        return yield_behind(es, self, next, context);
+    es = abti_direct_begin(es);
     if (!abti_pool_is_host(es, self->pool) || abti_switch_is_slow(es))
         return yield_to_slow(es, self, next, context);
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);

@@ -459,7 +459,7 @@ static _Atomic(uint8_t) stored;
 
 static int switch_store_to_partner(void)
 {
-    return abti_ctx_switch_store(&main_ctx, other_ctx, &stored, 0xa5);
+    return abti_ctx_switch_store(&main_ctx, other_ctx, 0xa5, &stored);
 }
 
 static int start_after(void)

@@ -164,7 +164,7 @@ int abti_ctx_switch_after(abti_ctx *save, abti_ctx to, void (*after)(void *), vo
     return model_switch(save, to);
 }
 
-int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value)
+int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at)
 {
     model_arrival[model_self()].at = at;
     model_arrival[model_self()].value = value;

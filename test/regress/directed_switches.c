@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in their pool, and one
- * that sleeps. These switches count as others do, so that events are looked at and those in the pool get a turn.
+ * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in each of their pools,
+ * and one that sleeps. These switches count as others do, so that events are looked at and those in the pools get a
+ * turn. The two ULTs are in one pool, or in two of one scheduler, or one of them is in a pool that no scheduler uses.
  */
 #include "regress.h"
 
-enum { ENOUGH = 3000000 }; /* switches after which the others are taken to starve */
+/* Switches after which the others are taken to starve, and how many units are made at most. */
+enum { ENOUGH = 3000000, ENOUGH_UNITS = 100000 };
 
-static ABT_pool pool;
-static ABT_thread pair[2];
+static ABT_pool pools[2]; /* of the pair */
+static int num_pools;     /* of the scheduler */
+static ABT_thread pair[2], sleeping;
 static atomic_int others; /* that have yet to run */
 static atomic_long switches;
+static long enough;
 
 static bool goes_on(void)
 {
-    return atomic_load(&others) > 0 && atomic_fetch_add(&switches, 1) < ENOUGH;
+    return atomic_load(&others) > 0 && atomic_fetch_add(&switches, 1) < enough;
 }
 
 static ABT_thread partner(const void *arg)
 {
     return pair[arg == &pair[0]];
+}
+
+/* Where the next one of a chain goes: they are in both pools by turns. */
+static ABT_pool next_pool(void)
+{
+    return pools[atomic_load(&switches) % 2];
 }
 
 static void yields_to(void *arg)
@@ -60,11 +70,22 @@ static void resumes_and_suspends(void *arg)
     release_partner(arg);
 }
 
+/* For a target that is not ready, too. */
+static void yields_to_all(void *arg)
+{
+    while (goes_on()) {
+        must(ABT_thread_yield_to(partner(arg)));
+        must(ABT_thread_yield_to(sleeping));
+    }
+}
+
 static void take_out(ABT_thread thread)
 {
     ABT_unit unit;
+    ABT_pool pool;
 
     must(ABT_thread_get_unit(thread, &unit));
+    must(ABT_thread_get_last_pool(thread, &pool));
     must(ABT_pool_remove(pool, unit));
 }
 
@@ -86,13 +107,22 @@ static void exits_to(void *arg)
 
     if (!goes_on())
         return;
-    must(ABT_thread_create(pool, exits_to, arg, ABT_THREAD_ATTR_NULL, &next));
+    must(ABT_thread_create(next_pool(), exits_to, arg, ABT_THREAD_ATTR_NULL, &next));
     take_out(next);
     ABT_thread *all = arg;
-    long i = atomic_load(&switches);
-    if (i < 100000)
-        all[i] = next;
+    all[atomic_load(&switches)] = next;
     must(ABT_self_exit_to(next));
+}
+
+/* Each makes the next one, until the others have run. */
+static void creates_to(void *arg)
+{
+    ABT_thread next;
+
+    if (goes_on()) {
+        must(ABT_thread_create_to(next_pool(), creates_to, arg, ABT_THREAD_ATTR_NULL, &next));
+        must(ABT_thread_free(&next));
+    }
 }
 
 static void other(void *arg)
@@ -110,50 +140,71 @@ static void sleeper(void *arg)
 
 static void judge(const char *name, const char *how)
 {
-    ok(atomic_load(&others) == 0, "%s, %s: others have run after %ld switches", name, how, atomic_load(&switches));
+    ok(atomic_load(&others) == 0 && atomic_load(&switches) < enough, "%s, %s: others have run after %ld switches", name,
+       how, atomic_load(&switches));
+}
+
+/* Others, in each pool that the scheduler uses: some at the head, and some at the tail, behind what is made between. */
+static ABT_thread rest[6];
+static int num_rest;
+
+static void add_others(void (*func)(void *))
+{
+    for (int i = 0; i < num_pools; i++)
+        must(ABT_thread_create(pools[i], func, NULL, ABT_THREAD_ATTR_NULL, &rest[num_rest++]));
+}
+
+static void begin_play(long limit)
+{
+    num_rest = 0;
+    enough = limit;
+    atomic_store(&others, 3 * num_pools);
+    atomic_store(&switches, 0);
+    add_others(sleeper);
+    sleeping = rest[0];
+    add_others(other);
 }
 
 static void play_pair(const char *name, const char *how, void (*func)(void *))
 {
-    ABT_thread rest[2];
-
-    atomic_store(&others, 2);
-    atomic_store(&switches, 0);
-    must(ABT_thread_create(pool, sleeper, NULL, ABT_THREAD_ATTR_NULL, &rest[0]));
+    begin_play(ENOUGH);
     for (int i = 0; i < 2; i++)
-        must(ABT_thread_create(pool, func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
-    must(ABT_thread_create(pool, other, NULL, ABT_THREAD_ATTR_NULL, &rest[1]));
+        must(ABT_thread_create(pools[i], func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
+    add_others(other);
+    must(ABT_thread_yield_to(pair[1])); /* in two pools the scheduler would perhaps always choose the first one */
     must(ABT_thread_join_many(2, pair));
     judge(name, how);
-    must(ABT_thread_free_many(2, rest));
+    must(ABT_thread_free_many(num_rest, rest));
     must(ABT_thread_free_many(2, pair));
 }
 
-static void play_exits(const char *name)
+static void play_chain(const char *name, const char *how, void (*func)(void *))
 {
-    ABT_thread first, rest[2], *all = calloc(100001, sizeof(*all));
+    ABT_thread first, *all = calloc(ENOUGH_UNITS + 1, sizeof(*all));
 
-    atomic_store(&others, 2);
-    atomic_store(&switches, 0);
-    must(ABT_thread_create(pool, sleeper, NULL, ABT_THREAD_ATTR_NULL, &rest[0]));
-    must(ABT_thread_create(pool, exits_to, all, ABT_THREAD_ATTR_NULL, &first));
-    must(ABT_thread_create(pool, other, NULL, ABT_THREAD_ATTR_NULL, &rest[1]));
-    must(ABT_thread_free_many(2, rest));
+    begin_play(ENOUGH_UNITS);
+    must(ABT_thread_create(pools[0], func, all, ABT_THREAD_ATTR_NULL, &first));
+    add_others(other);
+    must(ABT_thread_free_many(num_rest, rest));
     must(ABT_thread_free(&first));
-    judge(name, "self_exit_to");
-    for (int i = 0; i < 100000; i++) {
+    judge(name, how);
+    for (int i = 0; i <= ENOUGH_UNITS; i++) {
         if (all[i])
             must(ABT_thread_free(&all[i]));
     }
     free(all);
 }
 
-static void play_pool(const char *name)
+static void play(const char *name, bool randws)
 {
     play_pair(name, "thread_yield_to", yields_to);
+    play_pair(name, "thread_yield_to, also of one that sleeps", yields_to_all);
     play_pair(name, "self_resume_suspend_to", resumes_and_suspends);
     play_pair(name, "self_suspend_to", suspends_to);
-    play_exits(name);
+    play_chain(name, "self_exit_to", exits_to);
+    /* It leaves units behind in the first pool, and by RANDWS's choice the others are looked at when that is empty. */
+    if (!randws || num_pools == 1)
+        play_chain(name, "thread_create_to", creates_to);
 }
 
 static void run(ABT_sched sched)
@@ -162,9 +213,11 @@ static void run(ABT_sched sched)
     ABT_thread thread;
 
     while (stop == ABT_FALSE) {
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        for (int i = 0; i < num_pools; i++) {
+            must(ABT_pool_pop_thread(pools[i], &thread));
+            if (thread != ABT_THREAD_NULL)
+                must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        }
         must(ABT_xstream_check_events(sched));
         must(ABT_sched_has_to_stop(sched, &stop));
     }
@@ -177,9 +230,58 @@ static void set_user_sched(ABT_xstream self)
     ABT_sched sched;
 
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, 1, &pool, config, &sched));
+    must(ABT_sched_create(&def, num_pools, pools, config, &sched));
     must(ABT_sched_config_free(&config));
     must(ABT_xstream_set_main_sched(self, sched));
+}
+
+static const struct kind {
+    const char *name;
+    ABT_pool_kind pool_kind;
+    ABT_pool_access access;
+    ABT_sched_predef sched;
+} kinds[] = {
+    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC},
+    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO},
+    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT},
+    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS},
+    {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT},
+};
+
+static void make_pools(const struct kind *kind, int num)
+{
+    for (int i = 0; i < num; i++)
+        must(ABT_pool_create_basic(kind->pool_kind, kind->access, ABT_TRUE, &pools[i]));
+    num_pools = num;
+    if (num == 1)
+        pools[1] = pools[0];
+}
+
+static void play_kind(ABT_xstream self, const struct kind *kind, int num)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s, %d", kind->name, num);
+    make_pools(kind, num);
+    if (kind->sched == ABT_SCHED_DEFAULT)
+        set_user_sched(self);
+    else
+        must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
+    play(name, kind->sched == ABT_SCHED_RANDWS);
+}
+
+/* The second one's pool is nobody's. */
+static void play_apart(ABT_xstream self)
+{
+    ABT_pool apart;
+
+    make_pools(&kinds[0], 1);
+    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_BASIC, 1, pools));
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart));
+    pools[1] = apart;
+    play_pair("a pool apart", "thread_yield_to", yields_to);
+    play_pair("a pool apart", "self_resume_suspend_to", resumes_and_suspends);
+    must(ABT_pool_free(&apart));
 }
 
 int main(void)
@@ -189,18 +291,11 @@ int main(void)
     regress_begin();
     must(ABT_init(0, NULL));
     must(ABT_self_get_xstream(&self));
-    pool = make_pool(ABT_POOL_ACCESS_PRIV);
-    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_BASIC, 1, &pool));
-    play_pool("a private pool");
-    pool = make_pool(ABT_POOL_ACCESS_MPMC);
-    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_PRIO, 1, &pool));
-    play_pool("a shared pool");
-    must(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
-    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_RANDWS, 1, &pool));
-    play_pool("a RANDWS pool");
-    pool = make_pool(ABT_POOL_ACCESS_PRIV);
-    set_user_sched(self);
-    play_pool("a user's scheduler");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        play_kind(self, &kinds[i], 1);
+        play_kind(self, &kinds[i], 2);
+    }
+    play_apart(self);
     must(ABT_finalize());
     return done_testing();
 }

@@ -281,12 +281,12 @@ FUNCTION abti_ctx_switch_after
     RESUME
 END abti_ctx_switch_after
 
-/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
+/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at) */
 FUNCTION abti_ctx_switch_store
     SAVE
     LOAD_FPU x1
     mov sp, x1
-    stlrb w3, [x2] /* release: after the stores of the frame */
+    stlrb w2, [x3] /* release: after the stores of the frame */
     RESUME
 END abti_ctx_switch_store
 

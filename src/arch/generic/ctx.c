@@ -79,7 +79,7 @@ ABTI_NO_SANITIZE static void store_now(void *store_)
     abti_store_release(store.at, store.value);
 }
 
-ABTI_NO_SANITIZE int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value)
+ABTI_NO_SANITIZE int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at)
 {
     struct store store = {at, value};
     return abti_ctx_switch_after(save, to, store_now, &store);

@@ -406,13 +406,13 @@ FUNCTION abti_ctx_switch_after
     b .Lresume
 END abti_ctx_switch_after
 
-/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
+/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at) */
 FUNCTION abti_ctx_switch_store
     SAVE
     LOAD_FPSCR FPSCR(%r1), FPSCR(%r4)
     mr %r1, %r4
     lwsync /* makes a release of the store */
-    stb %r6, 0(%r5)
+    stb %r5, 0(%r6)
     b .Lresume
 END abti_ctx_switch_store
 

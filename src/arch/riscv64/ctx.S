@@ -145,7 +145,7 @@ FUNCTION(abti_ctx_switch_after)
 END(abti_ctx_switch_after)
 
 /*
- * int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value)
+ * int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at)
  * The fence makes a release of the store: the frame and *save come before it.
  */
 FUNCTION(abti_ctx_switch_store)
@@ -153,7 +153,7 @@ FUNCTION(abti_ctx_switch_store)
     LOAD_MODE(MODE(a1))
     mv sp, a1
     fence rw, w
-    sb a3, 0(a2)
+    sb a2, 0(a3)
     RESUME
 END(abti_ctx_switch_store)
 

@@ -170,12 +170,12 @@ FUNCTION(abti_ctx_switch_after)
     j .Lresume
 END(abti_ctx_switch_after)
 
-/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
+/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at) */
 FUNCTION(abti_ctx_switch_store)
     SAVE
     LOAD_FPC(FPC(%r3))
     lgr %r15, %r3
-    stc %r5, 0(%r4) /* a release, as any store is here: it follows those of the frame */
+    stc %r4, 0(%r5) /* a release, as any store is here: it follows those of the frame */
     j .Lresume
 END(abti_ctx_switch_store)
 

@@ -205,12 +205,12 @@ FUNCTION(abti_ctx_switch_after)
     RESUME
 END(abti_ctx_switch_after)
 
-/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, _Atomic(uint8_t) *at, uint8_t value) */
+/* int abti_ctx_switch_store(abti_ctx *save, abti_ctx to, uint8_t value, _Atomic(uint8_t) *at) */
 FUNCTION(abti_ctx_switch_store)
     SAVE
     LOAD_FPU(-8(%rsp), -4(%rsp), -8(%rsi), -4(%rsi))
     movq %rsi, %rsp
-    movb %cl, (%rdx) /* a release, as any store is here: it follows those of the frame */
+    movb %dl, (%rcx) /* a release, as any store is here: it follows those of the frame */
     RESUME
 END(abti_ctx_switch_store)
 
