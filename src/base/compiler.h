@@ -59,15 +59,27 @@
 /*
  * Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. To clang no_sanitize
  * means that accesses are not looked at: entry and exit are still told to TSan, the one on another stack than the
- * other.
+ * other. But to MSan, which keeps nothing by stacks, what such a function stores or returns would be uninitialized.
  */
-#ifdef __has_attribute
+#ifdef __has_feature
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define ABTI_NO_SANITIZE __attribute__((no_sanitize("memory")))
+#define ABTI_STORED(variable) __msan_unpoison(&(variable), sizeof(variable))
+#endif
+#endif
+#if !defined(ABTI_NO_SANITIZE) && defined(__has_attribute)
 #if __has_attribute(disable_sanitizer_instrumentation)
 #define ABTI_NO_SANITIZE __attribute__((disable_sanitizer_instrumentation))
 #endif
 #endif
 #ifndef ABTI_NO_SANITIZE
 #define ABTI_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
+#endif
+
+/* MSan does not see that an assembly instruction has stored the variable. */
+#ifndef ABTI_STORED
+#define ABTI_STORED(variable) ((void)0)
 #endif
 
 #define ABTI_CACHE_LINE 64

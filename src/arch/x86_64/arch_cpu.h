@@ -71,6 +71,8 @@ ABTI_INLINE void abti_cpu_fpu_reset(void)
         uint32_t cur_mxcsr;
         uint16_t cur_fcw;
         __asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(cur_mxcsr), "=m"(cur_fcw));
+        ABTI_STORED(cur_mxcsr);
+        ABTI_STORED(cur_fcw);
         if (ABTI_LIKELY(((cur_mxcsr ^ mxcsr) & ABTI_X86_MXCSR_CONTROL) == 0 && cur_fcw == fcw))
             return;
     }
