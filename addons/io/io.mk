@@ -44,7 +44,6 @@ libabtio_la_SOURCES += \
 	addons/io/src/lane.c \
 	addons/io/src/lane_list.c \
 	addons/io/src/lane_list.h \
-	addons/io/src/ring/drained.h \
 	addons/io/src/ring/fixed_ring.c \
 	addons/io/src/ring/group.c \
 	addons/io/src/ring/group.h \

@@ -29,7 +29,6 @@
 #include "caller.h"
 #include "direct.h"
 #include "fifo.h"
-#include "ring/drained.h"
 #include "ring/group.h"
 #include "helpers.h"
 #include "lane_list.h"
@@ -44,7 +43,6 @@ struct lane {
     _Atomic(uint64_t) in_flight; /* operations whose result is not told yet; others only read it */
     int wake_fd;                 /* that the stream's wait is watching, or -1 */
     struct direct direct;
-    struct drained drained;
     bool idle_soon;             /* who has submitted last has left the stream with nothing to run, it seems */
     abtio_op *all;              /* those in flight */
     atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
@@ -160,8 +158,6 @@ static void lane_submit(struct lane *lane, abtio_op *op)
     else
         abtioi_submit_call(sqe, op);
     sqe->user_data = (uintptr_t)op;
-    if (!op->polling && op->code == CODE_recv && drained_knows(&lane->drained, op->args.fd))
-        abtioi_submit_poll_first(sqe);
     if (linked) {
         struct io_uring_sqe *timeout = ring_next(&lane->ring);
         sqe->flags |= IOSQE_IO_LINK;
@@ -280,8 +276,6 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
         if (answer > 0)
             result = -EINTR; /* which is told, and the next one asked for */
     }
-    if (op->code == CODE_recv && !op->polling && answer > 0)
-        drained_set(&lane->drained, op->args.fd, !(flags & IORING_CQE_F_SOCK_NONEMPTY));
     if (op->polling && result >= 0) {
         op->polling = false;
         lane_again(lane, op);

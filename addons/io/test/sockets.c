@@ -105,8 +105,8 @@ static void names(void *arg)
     is_int(abtio_getaddrinfo("no number", "80", &hints, &list, ABTIO_FOREVER), -EAI_NONAME, "getaddrinfo of no name");
 }
 
-/* The library remembers that the last receive has left nothing, which may make no difference. */
-static void drained(void *arg)
+/* Receives of a socket that the one before has left empty, and of one that it has not. */
+static void emptied(void *arg)
 {
     int fds[2];
     char buf[8];
@@ -127,7 +127,7 @@ static void drained(void *arg)
 
 static void tests(void)
 {
-    in_ult(drained, NULL);
+    in_ult(emptied, NULL);
     in_ult(client, NULL);
     in_ult(refused, NULL);
     in_ult(names, NULL);

@@ -142,13 +142,6 @@ void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
     submit_fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
 }
 
-void abtioi_submit_poll_first(struct io_uring_sqe *sqe)
-{
-    abtioi_assert(sqe->opcode == IORING_OP_RECV);
-    if (sqe->msg_flags == 0)
-        sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
-}
-
 int abtioi_submit_place(unsigned flags)
 {
     return flags & IORING_CQE_F_BUFFER ? (int)(flags >> IORING_CQE_BUFFER_SHIFT) : -1;

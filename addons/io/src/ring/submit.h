@@ -39,9 +39,6 @@ void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events);
 /* The end of an operation. */
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op);
 
-/* A receive is not tried before there is something: a plain one, that is, which would wait until then anyway. */
-void abtioi_submit_poll_first(struct io_uring_sqe *sqe);
-
 /*
  * Whether the system call is little beside what the kernel has to do: such a one is handed over at once, since a device
  * would idle until the units that are ready have had their turns. The limit is the common size of a device's request.
