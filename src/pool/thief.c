@@ -39,12 +39,8 @@ static void tell_booty(struct abti_thief *thief, abti_pool *pool, abti_unit *uni
 
 static abti_unit *take_unasked(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
 {
-    uint64_t start_ns = abti_clock_mono_ns();
-    bool wants_cost = abti_thief_wants_cost(thief);
     abti_unit *unit = abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
     tell_booty(thief, pool, unit, busy);
-    if (wants_cost && thief->got_ns != 0)
-        abti_thief_learn_cost(thief, thief->got_ns - start_ns);
     return unit;
 }
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pool/thief_policy.h"
 
-/* A unit that takes no longer than its move should have been left to the ES that is busy with its pool. */
-static bool is_small(const struct abti_thief *thief, uint64_t ns)
-{
-    return ns < ABTI_THIEF_SMALL_NS || ns < thief->cost_ns;
-}
-
 void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns)
 {
     thief->got_ns = now_ns;
@@ -21,7 +15,7 @@ void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns)
 {
     if (thief->got_ns == 0)
         return;
-    thief->smalls = is_small(thief, now_ns - thief->got_ns) ? thief->smalls + 1 : 0;
+    thief->smalls = now_ns - thief->got_ns < ABTI_THIEF_SMALL_NS ? thief->smalls + 1 : 0;
     thief->got_ns = 0;
     if (thief->smalls < ABTI_THIEF_ENOUGH_SMALLS)
         return;
@@ -36,19 +30,6 @@ bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns)
         return false;
     thief->rest_ns = 0;
     return true;
-}
-
-bool abti_thief_wants_cost(const struct abti_thief *thief)
-{
-    return thief->smalls > 0 && thief->smalls < ABTI_THIEF_ENOUGH_SMALLS;
-}
-
-void abti_thief_learn_cost(struct abti_thief *thief, uint64_t ns)
-{
-    if (ns > thief->cost_ns)
-        thief->cost_ns += ABTI_THIEF_COST_UP * ABTI_THIEF_COST_STEP_NS;
-    else if (thief->cost_ns > 0)
-        thief->cost_ns -= ABTI_THIEF_COST_STEP_NS;
 }
 
 bool abti_thief_may_insist(struct abti_thief *thief)

@@ -13,9 +13,11 @@
 #include "base/compiler.h"
 
 enum {
-    /* A stolen unit costs both streams some hundred nanoseconds: the lines of its descriptor, its argument and its
-     * results go there and back. Measured with 1000 empty tasks of one creator: 207 us without rests, 25 with. */
-    ABTI_THIEF_SMALL_NS = 200,
+    /* A unit that takes no longer, with the misses of the cache that its move causes, should have been left to the ES
+     * that is busy with its pool. 1000 empty units of one creator took 6 to 10 times as long with 200, 3 to 5
+     * times with 350 and 1.4 to 4 times with 500, and such of 190 ns 2.4, 1.9 and 1.0 times; units of 570 ns took 1.2
+     * times as long with 1500, measured (medians of interleaved runs). */
+    ABTI_THIEF_SMALL_NS = 700,
     /* So many small units in a row let the thief rest. 1000 empty tasks of one creator took 20 to 35 us with 1, 2, 4
      * and 8, and 58 us with 16; tasks of 150 and 500 ns, and fib, the same with all of them, measured. */
     ABTI_THIEF_ENOUGH_SMALLS = 4,
@@ -24,11 +26,6 @@ enum {
      * with 1024 all of these took the same within the noise, measured. */
     ABTI_THIEF_REST_MIN_NS = 256,
     ABTI_THIEF_REST_DOUBLINGS = 6,
-    /* The estimate of what a steal costs goes up by three steps for each steal that took longer, and down by one for
-     * each other: so three in four take less than that. The step is a twelfth of what is small; steps of 4 and
-     * of 64 gave the same times, measured. */
-    ABTI_THIEF_COST_STEP_NS = 16,
-    ABTI_THIEF_COST_UP = 3,
     /*
      * So often in a row a thief goes without a unit, which is some microseconds: another thief asks, which may have
      * lost its CPU, or nothing is left. With 2, 4 and 64 tasks of one creator and fib took the same time, measured on
@@ -42,7 +39,6 @@ enum {
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
-    uint64_t cost_ns; /* what it takes to get a unit that nobody grants; 0: that is not known */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
     uint32_t refused; /* so often in a row it went without */
 };
@@ -67,15 +63,6 @@ void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns);
 
 /* Whether it does not rest. The caller has called abti_thief_learn_return with the same time. */
 bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns);
-
-/*
- * Whether the time that the next steal takes will tell what stealing costs. It does not after a rest, nor before the
- * thief has taken two units one right after the other, since all that it touches has moved meanwhile.
- */
-bool abti_thief_wants_cost(const struct abti_thief *thief);
-
-/* Tells how long it took to get a unit that nobody granted. */
-void abti_thief_learn_cost(struct abti_thief *thief, uint64_t ns);
 
 /* Tells that a wish for a unit was refused. True: the thief may now take one without being granted it. */
 bool abti_thief_may_insist(struct abti_thief *thief);

@@ -176,15 +176,6 @@ static uint64_t learn_return(abti_es *es)
     return now_ns;
 }
 
-static void learn_booty(abti_es *es, uint64_t start_ns)
-{
-    struct abti_thief *thief = &es->idle->thief;
-    bool wants_cost = abti_thief_wants_cost(thief);
-    abti_thief_learn_booty(thief, abti_clock_mono_ns());
-    if (wants_cost)
-        abti_thief_learn_cost(thief, thief->got_ns - start_ns);
-}
-
 /* Asks the sources, with the lock held. False: they have nothing, and the ES is idle. */
 static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
 {
@@ -200,7 +191,7 @@ static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
         found = source_rest(es, sched, work) || (become_idle(es) && ask_sources(es, work));
     }
     if (found) {
-        learn_booty(es, start_ns);
+        abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns());
         set_busy_locked(es);
     }
     return found;

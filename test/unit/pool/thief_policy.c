@@ -60,32 +60,14 @@ static void test_rests(void)
     is_int(thief.smalls, 0, "a return without booty tells nothing");
 }
 
-static void test_costs(void)
+static void test_sizes(void)
 {
     struct abti_thief thief = {0};
 
     run_booty(&thief, START, ABTI_THIEF_SMALL_NS - 1);
-    is_int(thief.smalls, 1, "199 ns are small");
+    is_int(thief.smalls, 1, "699 ns are small");
     run_booty(&thief, START, ABTI_THIEF_SMALL_NS);
-    is_int(thief.smalls, 0, "200 ns are not");
-    thief.cost_ns = LARGE_NS;
-    run_booty(&thief, START, LARGE_NS - 1);
-    is_int(thief.smalls, 1, "where a steal costs more, larger ones are small");
-    ok(abti_thief_wants_cost(&thief), "a steal right after another one tells the cost");
-    thief.smalls = 0;
-    ok(!abti_thief_wants_cost(&thief), "the first one does not");
-    thief.smalls = ABTI_THIEF_ENOUGH_SMALLS;
-    ok(!abti_thief_wants_cost(&thief), "nor one after a rest");
-
-    /* One steal in four takes longer than all others. */
-    enum { USUAL_NS = 600, SELDOM_NS = 5000 };
-    thief.cost_ns = 0;
-    for (int i = 0; i < 1000; i++)
-        abti_thief_learn_cost(&thief, i % 5 == 0 ? SELDOM_NS : USUAL_NS);
-    ok(thief.cost_ns + 64 > USUAL_NS && thief.cost_ns < USUAL_NS + 64, "the cost is what three in four steals take");
-    for (int i = 0; i < 1000; i++)
-        abti_thief_learn_cost(&thief, 0);
-    is_int(thief.cost_ns, 0, "it comes down again, and not below zero");
+    is_int(thief.smalls, 0, "700 ns are not");
 }
 
 static void test_refusals(void)
@@ -103,7 +85,7 @@ static void test_refusals(void)
 int main(void)
 {
     test_rests();
-    test_costs();
+    test_sizes();
     test_refusals();
     return done_testing();
 }
