@@ -59,9 +59,8 @@ abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
     if (!busy) {
         busy = abti_load_relaxed(&pool->lock.last);
     } else if (busy != me) {
-        if (!abti_pool_ask(pool, &unit) && !abti_thief_may_insist(thief))
+        if (!abti_pool_ask(pool, &unit))
             return NULL;
-        abti_thief_learn_answer(thief);
         if (unit) {
             tell_booty(thief, pool, unit, busy);
             return unit;

@@ -31,13 +31,3 @@ bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns)
     thief->rest_ns = 0;
     return true;
 }
-
-bool abti_thief_may_insist(struct abti_thief *thief)
-{
-    return ++thief->refused >= ABTI_THIEF_MOST_REFUSED;
-}
-
-void abti_thief_learn_answer(struct abti_thief *thief)
-{
-    thief->refused = 0;
-}

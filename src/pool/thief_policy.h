@@ -26,12 +26,6 @@ enum {
      * with 1024 all of these took the same within the noise, measured. */
     ABTI_THIEF_REST_MIN_NS = 256,
     ABTI_THIEF_REST_DOUBLINGS = 6,
-    /*
-     * So often in a row a thief goes without a unit, which is some microseconds: another thief asks, which may have
-     * lost its CPU, or nothing is left. With 2, 4 and 64 tasks of one creator and fib took the same time, measured on
-     * two CPUs.
-     */
-    ABTI_THIEF_MOST_REFUSED = 16,
 };
 
 /* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and used by that ES
@@ -40,7 +34,6 @@ struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
-    uint32_t refused; /* so often in a row it went without */
 };
 
 /* Whether the time matters: a unit is to be judged by it, or the thief rests. */
@@ -63,11 +56,5 @@ void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns);
 
 /* Whether it does not rest. The caller has called abti_thief_learn_return with the same time. */
 bool abti_thief_may_steal(struct abti_thief *thief, uint64_t now_ns);
-
-/* Tells that a wish for a unit was refused. True: the thief may now take one without being granted it. */
-bool abti_thief_may_insist(struct abti_thief *thief);
-
-/* Tells that a wish was granted, or could be taken back. */
-void abti_thief_learn_answer(struct abti_thief *thief);
 
 #endif

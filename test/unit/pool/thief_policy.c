@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a thief rests, for how long, what counts as small, and when it takes a unit that nobody grants. */
+/* When a thief rests, for how long, and what counts as small. */
 #include "pool/thief_policy.h"
 #include "tap.h"
 
@@ -70,22 +70,9 @@ static void test_sizes(void)
     is_int(thief.smalls, 0, "700 ns are not");
 }
 
-static void test_refusals(void)
-{
-    struct abti_thief thief = {0};
-    int times = 1;
-
-    while (!abti_thief_may_insist(&thief))
-        times++;
-    is_int(times, ABTI_THIEF_MOST_REFUSED, "a thief that has been refused so often takes a unit unasked");
-    abti_thief_learn_answer(&thief);
-    ok(!abti_thief_may_insist(&thief), "after an answer the count begins anew");
-}
-
 int main(void)
 {
     test_rests();
     test_sizes();
-    test_refusals();
     return done_testing();
 }
