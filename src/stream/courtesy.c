@@ -14,13 +14,10 @@ static bool may_be_still(const void *before, const void *seen)
 void abti_courtesy_learn(struct abti_courtesy *courtesy, const void *seen)
 {
     const void *before = courtesy->seen;
-    abti_assert(courtesy->gap > 0 && courtesy->gap <= ABTI_COURTESY_MAX_GAP);
     bool still = may_be_still(before, seen);
-    if (before && !still) {
+    abti_assert(!before || courtesy->looks > 0);
+    if (before && !still)
         courtesy->misses++;
-        if (courtesy->gap < ABTI_COURTESY_MAX_GAP)
-            courtesy->gap *= 2;
-    }
     courtesy->looks = still ? courtesy->looks + 1 : 1;
     courtesy->seen = seen;
 }

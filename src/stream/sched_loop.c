@@ -312,9 +312,9 @@ static void loop(abti_sched *sched)
             courtesy = abti_courtesy_new;
             offer_to_sleepers(es, sched);
         } else if (takes || !courtesy.seen) { /* otherwise it still leaves what it sees to others */
-            looks += courtesy.gap;
+            looks += abti_courtesy_gap(&courtesy);
             /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
-            if (loop_idle(es, sched, looks, courtesy.gap))
+            if (loop_idle(es, sched, looks, abti_courtesy_gap(&courtesy)))
                 looks = 1;
         }
     }

@@ -19,7 +19,7 @@ static void test_looks(void)
 
     ok(!abti_courtesy_may_take(&courtesy), "nothing has been seen yet");
     ok(!look(&courtesy, NULL, 3 * ABTI_COURTESY_LOOKS), "there is nothing to take");
-    is_int(courtesy.gap, 1, "to see nothing is no reason to look less often");
+    is_int(abti_courtesy_gap(&courtesy), 1, "to see nothing is no reason to look less often");
     ok(!look(&courtesy, &unit, ABTI_COURTESY_LOOKS - 1), "a unit is left to others at first");
     ok(look(&courtesy, &unit, 1), "and taken at the eighth look");
     ok(look(&courtesy, &abti_courtesy_mine, 1), "what nobody else would run is taken at once");
@@ -39,19 +39,18 @@ static void test_misses(void)
 
     look(&courtesy, &unit, ABTI_COURTESY_LOOKS - 1);
     ok(!look(&courtesy, &other, 1), "the next unit has looks of its own");
-    is_int(courtesy.gap, 2, "others were faster: the gap doubles");
-    look(&courtesy, NULL, 1);
-    is_int(courtesy.gap, 4, "also when nothing is left");
+    is_int(abti_courtesy_gap(&courtesy), ABTI_COURTESY_GAP, "others were faster: it looks less often");
+
+    courtesy = abti_courtesy_new;
     look(&courtesy, &unit, 1);
-    is_int(courtesy.gap, 4, "but not when a unit comes");
-    for (int i = 0; i < ABTI_COURTESY_MAX_GAP; i++)
-        look(&courtesy, seen[i % 2], 1);
-    is_int(courtesy.gap, ABTI_COURTESY_MAX_GAP, "it has an end");
+    is_int(abti_courtesy_gap(&courtesy), 1, "but not when a unit comes");
+    look(&courtesy, NULL, 1);
+    is_int(abti_courtesy_gap(&courtesy), ABTI_COURTESY_GAP, "and also when nothing is left");
 
     courtesy = abti_courtesy_new;
     while (!look(&courtesy, seen[times % 2], 1) && times < 10 * ABTI_COURTESY_MISSES)
         times++;
-    is_int(times, ABTI_COURTESY_MISSES + 1, "so has courtesy");
+    is_int(times, ABTI_COURTESY_MISSES + 1, "courtesy has an end");
     ok(!look(&courtesy, NULL, 1), "which takes nothing where there is nothing");
     ok(look(&courtesy, &unit, 1), "and then what comes");
 }
