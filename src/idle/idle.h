@@ -31,8 +31,6 @@ struct abti_following {
     bool leads;
     uint32_t seen_calls; /* driver->calls, as it was last seen */
     uint64_t seen_ns;    /* since when it has been so */
-    uint64_t busy_ns;    /* since when the leader has been running something; 0: it has not, since its last callback */
-    uint64_t pause_ns;   /* the mean pause between callbacks then */
 };
 
 /* A driver on an ES. */

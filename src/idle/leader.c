@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "idle/driver.h"
 #include "os/clock.h"
-#include "rt/rt.h"
 
 enum { CALLING = 1 };
 
@@ -39,15 +38,6 @@ static bool is_silent(struct abti_callee *c)
     return now - f->seen_ns >= patience;
 }
 
-/* Learns how long nobody called when the ES had something to run. */
-static void learn_pauses(struct abti_following *f)
-{
-    if (f->busy_ns == 0)
-        return;
-    f->pause_ns = (3 * f->pause_ns + (abti_clock_mono_ns() - f->busy_ns)) / 4;
-    f->busy_ns = 0;
-}
-
 bool abti_leader_enter(abti_es *es, struct abti_callee *c)
 {
     _Atomic(uint32_t) *leader = &c->driver->leader;
@@ -57,7 +47,6 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
     bool may = word == 0 || word == mine || (is_silent(c) && !(word & CALLING));
     /* acquire: pairs with the release in abti_leader_leave. What the callbacks did on other streams has happened. */
     bool leads = may && abti_cas_acquire(leader, &word, mine | CALLING);
-    learn_pauses(&c->following); /* also if another stream has taken the lead, since the pause was long */
     set_leads(es, c, leads);
     return leads;
 }
@@ -72,30 +61,14 @@ void abti_leader_leave(abti_es *es, struct abti_callee *c)
     abti_store_release(&c->driver->leader, lead_of(es));
 }
 
-/* Wakes an idle stream that has the driver, so that it looks at events and finds that there is no leader. */
-static void wake_follower(abti_es *self, ABTX_driver driver)
-{
-    bool woken = false;
-    abti_spin_lock(&abti_rt.lock);
-    for (abti_es *es = abti_rt.xstreams; es && !woken; es = es->next) {
-        if (es == self || !abti_sleeper_is_asleep(&es->sleeper))
-            continue;
-        abti_spin_lock(&es->idle->lock);
-        for (struct abti_callee *c = es->idle->callees; c && !woken; c = c->next)
-            woken = c->driver == driver && c->state == CALLEE_ON;
-        abti_spin_unlock(&es->idle->lock);
-        if (woken)
-            abti_es_notify(es, ABTI_ES_REQ_LOOK);
-    }
-    abti_spin_unlock(&abti_rt.lock);
-}
-
-/* False: another stream has taken the lead already. */
-static bool give_up(abti_es *es, struct abti_callee *c)
+static void give_up(abti_es *es, struct abti_callee *c)
 {
     uint32_t mine = lead_of(es);
-    /* release: pairs with the acquire in abti_leader_enter, as that in abti_leader_leave does */
-    return abti_cas_release(&c->driver->leader, &mine, 0);
+    /*
+     * It fails when another stream has taken the lead already. release: pairs with the acquire in abti_leader_enter, as
+     * that in abti_leader_leave does
+     */
+    (void)abti_cas_release(&c->driver->leader, &mine, 0);
 }
 
 /* The lock of the callees is held, under which no other ES may be looked for: that one finds out by itself. */
@@ -104,38 +77,16 @@ void abti_leader_resign(abti_es *es, struct abti_callee *c)
     abti_assert(abti_spin_is_mine(&es->idle->lock));
     c->following.leads = false;
     if (c->driver->ops.one_leader)
-        (void)give_up(es, c);
-}
-
-/* Returns a driver that the ES leads and whose callbacks are likely to have to wait now; NULL: none. */
-static struct abti_callee *next_to_give_up(abti_es *es)
-{
-    abti_assert(abti_spin_is_mine(&es->idle->lock));
-    struct abti_callee *c = es->idle->callees;
-    uint64_t now = abti_clock_mono_ns();
-    for (; c; c = c->next) {
-        struct abti_following *f = &c->following;
-        if (!f->leads || f->busy_ns != 0)
-            continue;
-        f->busy_ns = now;
-        if (f->pause_ns > ABTI_LEADER_SHORT_NS)
-            break;
-    }
-    return c;
+        give_up(es, c);
 }
 
 void abti_leaders_go_busy_slow(abti_es *es)
 {
-    struct abti_callee *c;
     abti_assert(es == abti_es_self);
-    do {
-        ABTX_driver driver = NULL;
-        abti_spin_lock(&es->idle->lock);
-        c = next_to_give_up(es);
-        if (c && give_up(es, c) && c->following.pause_ns > ABTI_LEADER_LONG_NS)
-            driver = c->driver;
-        abti_spin_unlock(&es->idle->lock);
-        if (driver)
-            wake_follower(es, driver);
-    } while (c);
+    abti_spin_lock(&es->idle->lock);
+    for (struct abti_callee *c = es->idle->callees; c; c = c->next) {
+        if (c->following.leads)
+            give_up(es, c);
+    }
+    abti_spin_unlock(&es->idle->lock);
 }

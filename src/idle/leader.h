@@ -8,12 +8,12 @@
  *   0 -> L, calling              by a stream L at an event check
  *   L -> L, calling -> L         by the leader, around each callback
  *   L -> F, calling              by a follower F that has seen no callback for long: L runs a long unit
- *   L -> 0                       by the leader, when it runs something that is likely to take long, or ends
+ *   L -> 0                       by the leader, when it runs something, or ends
  *
  * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
- * the one before. A stream that gives up the lead wakes a follower; if it finds none, because they are all running or
- * about to sleep, the next event check of any of them, or their look after ABTI_LEADER_LOOK_NS, finds the driver
- * without a leader.
+ * the one before. When a stream gives up the lead, the next event check of any stream finds the driver without a
+ * leader, or the look of one that sleeps, after ABTI_LEADER_LOOK_NS. A leader that gave it up only when its pauses had
+ * been long, and then woke a follower, served events no sooner on average, measured.
  */
 #ifndef ABTI_IDLE_LEADER_H
 #define ABTI_IDLE_LEADER_H
@@ -26,13 +26,6 @@ enum {
     ABTI_LEADER_LOOK_NS = 4000000,
     /* So long without a callback, or twice as long as the leader may sleep, and a follower takes the lead. */
     ABTI_LEADER_PATIENCE_NS = 1000000,
-    /* A leader that has something to run gives up the lead if its pauses between callbacks were longer than that on
-     * average when it had: a follower that looks for something to run takes it. A shorter pause costs less than
-     * callbacks and wakes that cross from one processor to another: 0.2 us for an event without, 0.3 to 0.5 with them,
-     * measured. */
-    ABTI_LEADER_SHORT_NS = 2000,
-    /* The same for waking a follower that sleeps: a wake takes some 50 us. */
-    ABTI_LEADER_LONG_NS = 100000,
 };
 
 /* Whether the ES, which may have become the leader, may call a callback of the driver now. abti_leader_leave follows.
