@@ -261,6 +261,7 @@ regress_tests = \
 	test/regress/locked_memory \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
+	test/regress/mutex_turns \
 	test/regress/odd_deadlines \
 	test/regress/pick_watched \
 	test/regress/pop_threads_tail \

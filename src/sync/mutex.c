@@ -7,18 +7,15 @@
 #include "sync/timer.h"
 #include "wait/native.h"
 
-/* All that the word says of the heir. */
-enum { HEIR_BITS = ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE };
-
 /*
- * Takes the mutex if none of the bits `barred` is set, and clears those of the heir and `mine`. relaxed: the
+ * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
 static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (word & ~(HEIR_BITS | mine)) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (word & ~(ABTI_MUTEX_HEIR | mine)) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -35,7 +32,7 @@ static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
     for (;;) {
         bool is_free = !(word & barred);
         uint32_t next =
-            is_free ? (word & ~(HEIR_BITS | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
+            is_free ? (word & ~(ABTI_MUTEX_HEIR | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
         if (next == word || abti_cas_word(&mutex->word, &word, next))
             return is_free;
     }
@@ -69,7 +66,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     abti_waiter_init(&w->base, reason, object);
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
-    w->in_vain = w->guest = false;
+    w->guest = false;
     w->turn = (struct abti_mutex_turn){0};
 }
 
@@ -215,7 +212,6 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
             abti_waitq_push(queue, &w->base);
         else
             abti_waitq_push_front(queue, &w->base);
-        w->in_vain = !w->guest;
         w->guest = false;
         park_in(mutex, queue, w, NULL);
     }
@@ -255,13 +251,13 @@ static abti_unit *take_heir(ABT_mutex mutex, abti_unit *self)
 }
 
 /*
- * Whether the heir has come without success before and a yield may let it run. relaxed: OVERDUE is set under `lock`,
- * held here.
+ * Whether an heir has not come that a yield lets run. Otherwise a ULT that takes the mutex anew at once, again and
+ * again, and leaves it to nobody by a block while another unit of its pool is ready, would have it for ever.
  */
-static bool is_heir_overdue(ABT_mutex mutex, abti_unit *self)
+static bool can_yield_to_heir(ABT_mutex mutex, abti_unit *self)
 {
-    /* relaxed: OVERDUE is set under `lock` */
-    return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE && mutex->home == self->pool &&
+    /* relaxed: HEIR is set under `lock`, which is held */
+    return abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR && mutex->home == self->pool &&
            abti_serves_only(abti_es_self, self->pool);
 }
 
@@ -290,7 +286,7 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
         return true;
     abti_spin_lock(&mutex->lock);
     *next = take_heir(mutex, self);
-    if (!*next && is_heir_overdue(mutex, self)) {
+    if (!*next && can_yield_to_heir(mutex, self)) {
         abti_spin_unlock(&mutex->lock);
         abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
@@ -320,10 +316,10 @@ static int lock_plain(ABT_mutex mutex)
     abti_es *es = abti_es_self;
     if (!abti_may_block_quick(es) || !abti_spin_trylock(&mutex->lock))
         return lock_plain_slow(mutex);
-    /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: OVERDUE is set under `lock` */
+    /* A ULT that blocks quickly leaves to the next unit of its pool. relaxed: HEIR is set under `lock` */
     bool is_heir_next = mutex->heir == abti_load_relaxed(&es->fast->queue.head);
     if (ABTI_UNLIKELY(mutex->home != es->fast) ||
-        (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_OVERDUE)) {
+        (ABTI_UNLIKELY(!is_heir_next) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_HEIR)) {
         abti_spin_unlock(&mutex->lock);
         return lock_plain_slow(mutex);
     }
@@ -343,7 +339,7 @@ static uint32_t mark_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
     if (!unit || !abti_pool_is_fifo(unit->pool))
         return 0;
     mutex->heir = unit;
-    return w->in_vain ? HEIR_BITS : ABTI_MUTEX_HEIR;
+    return ABTI_MUTEX_HEIR;
 }
 
 static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)

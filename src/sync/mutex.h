@@ -11,9 +11,9 @@
  * busy, waits for the very caller that wants the mutex, or is no more. But when the next unit to run on the caller's ES
  * is the one that was woken (the *heir*), in the caller's own FIFO pool, a ULT queues and leaves to it: the heir runs
  * at once and takes the mutex, if nobody else does. So ULTs of one pool that lock, yield and unlock take turns and
- * switch once for each. If the heir has come without success before (OVERDUE) and is queued further behind in that
- * pool, the ULT yields, once, and then takes the mutex: it does not wait for anybody, and does not keep those of its
- * pool from it.
+ * switch once for each. If the heir is queued further behind in that pool, the ULT yields, once, and then takes the
+ * mutex: it does not wait for anybody, and does not keep those of its pool from it. Without that yield one of two ULTs
+ * that lock, yield and unlock had the mutex all the time, beside a third one that only yields.
  *
  * The word is a set of bits. RECURSIVE is constant, set by the static initialiser in the first word of the storage;
  * with the others 0 the mutex is free and nobody waits.
@@ -22,7 +22,6 @@
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   OVERDUE   with HEIR: it has come without success before.
  *   GUESTS    a waiter is queued without a look that would need one (see below), and is woken by the next unlock that
  *             wakes. Set and cleared under `lock`, never without WAITERS.
  *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
@@ -35,12 +34,12 @@
  *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
  *                                                                     its waiters
  *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
- *   LOCKED, WAITERS, GUESTS?     HEIR (and OVERDUE) or COMING or      unlock, which takes one waiter and all guests
- *                                none, and WAITERS if there are more  out and wakes them
+ *   LOCKED, WAITERS, GUESTS?     HEIR or COMING or none, and WAITERS  unlock, which takes one waiter and all guests
+ *                                if there are more                    out and wakes them
  *   LOCKED, WAITERS, x           LOCKED, WAITERS, GUESTS, x           a cond's signal; unlock, before the above
  *   LOCKED, COMING, x            COMING, x                            unlock
  *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
- *   x without LOCKED             LOCKED, x without HEIR, OVERDUE      lock, trylock, a woken waiter
+ *   x without LOCKED             LOCKED, x without HEIR               lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
  * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the heir, which is
@@ -81,8 +80,7 @@ enum {
     ABTI_MUTEX_WAITERS = 1 << 2,
     ABTI_MUTEX_HEIR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
-    ABTI_MUTEX_OVERDUE = 1 << 5,
-    ABTI_MUTEX_GUESTS = 1 << 6,
+    ABTI_MUTEX_GUESTS = 1 << 5,
 };
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
@@ -111,7 +109,6 @@ struct abti_mutex_waiter {
     struct abti_waiter base;
     bool external;  /* a thread that is no ES */
     bool es_native; /* the native thread of an ES */
-    bool in_vain;   /* it has been woken, and has found the mutex locked */
     bool guest;     /* it stands in `waiters` without a look, or has been woken with the others that do so; it then
                        queues anew, behind all others */
     struct abti_mutex_turn turn; /* as the first of `waiters` */
@@ -124,7 +121,7 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
                                             const void *object)
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = w->in_vain = w->guest = false;
+    w->external = w->es_native = w->guest = false;
     w->turn = (struct abti_mutex_turn){0};
 }
 
@@ -184,7 +181,7 @@ ABTI_INLINE int abti_mutex_come(ABT_mutex mutex, struct abti_mutex_waiter *w)
      * abti_mutex_drop_plain
      */
     uint32_t word = abti_load_relaxed(&mutex->word);
-    uint32_t taken = (word & ~(uint32_t)(ABTI_MUTEX_HEIR | ABTI_MUTEX_OVERDUE)) | ABTI_MUTEX_LOCKED;
+    uint32_t taken = (word & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
     bool is_free = !((word | abti_mutex_quick.free) & (ABTI_MUTEX_LOCKED | ABTI_MUTEX_COMING));
     if (ABTI_LIKELY(is_free) && abti_cas_word(&mutex->word, &word, taken))
         return ABT_SUCCESS;
