@@ -80,6 +80,7 @@ struct abti_idle {
     /* The sources, see stream/source.h. */
     struct abti_spin sources_lock;
     _Atomic(struct abti_attachment *) sources; /* sources_lock. Read without the lock */
+    bool asks;                                 /* sources_lock: the ES is in a source's function, or between two */
     bool in_vain;                              /* the ES's: it has got nothing and run nothing since */
     struct abti_thief thief;                   /* the ES's: what it has learnt of what it was given */
 };

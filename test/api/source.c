@@ -292,6 +292,37 @@ static void test_rest(void)
     must(ABTX_source_free(&source));
 }
 
+/* --- A stream that is in a source's function --- */
+
+static atomic_bool is_asked, may_return;
+
+static ABT_bool ask_long(void *arg, ABTX_work *work)
+{
+    (void)arg, (void)work;
+    atomic_store(&is_asked, true);
+    while (!atomic_load(&may_return))
+        sched_yield();
+    return ABT_FALSE;
+}
+
+static void test_long(void)
+{
+    ABTX_source source;
+    ABT_xstream stream = new_xstream();
+
+    must(ABTX_source_create(ask_long, NULL, &source));
+    stock_make(&stock);
+    must(ABTX_source_attach(source, stream));
+    wait_for(atomic_load(&is_asked));
+    ok_abt(ABTX_source_attach(stock.source, stream)); /* while the stream is in the other one's function */
+    atomic_store(&may_return, true);
+    wait_for(atomic_load(&stock.asked) > 0);
+    pass("the new one is asked next");
+    must(ABTX_source_free(&source));
+    must(ABTX_source_free(&stock.source));
+    must(ABT_xstream_free(&stream));
+}
+
 int main(void)
 {
     test_arguments();
@@ -305,6 +336,7 @@ int main(void)
     test_busy();
     test_thread();
     test_rest();
+    test_long();
     must(ABT_finalize());
     return done_testing();
 }
