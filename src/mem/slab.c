@@ -20,6 +20,8 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
     abti_assert(spec->batch > 0 && spec->spares > 0 && spec->run > 0);
     *slab = (struct abti_slab){.spec = *spec};
     abti_spin_init(&slab->lock, ABTI_RANK_SLAB);
+    for (unsigned i = 0; i < ABTI_SLAB_SHELVES; i++)
+        abti_spin_init(&slab->shelves[i].lock, ABTI_RANK_SLAB);
     abti_arena_init(&slab->slots, &spec->arena);
     size_t size = magazine_size(spec->batch), words = MAGAZINE_CHUNK / size / ABTI_ARENA_WORD;
     struct abti_arena_spec magazines = {.slot = size, .words = true, .map = abti_chunk_map};
@@ -31,7 +33,7 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 static void unmake_objects(struct abti_slab *slab)
 {
     for (unsigned shelf = 0; shelf < ABTI_SLAB_SHELVES; shelf++) {
-        for (struct abti_magazine *magazine = slab->full[shelf]; magazine; magazine = magazine->slots[0]) {
+        for (struct abti_magazine *magazine = slab->shelves[shelf].full; magazine; magazine = magazine->slots[0]) {
             for (unsigned i = 1; i <= magazine->count; i++)
                 slab->spec.unmake(magazine->slots[i]);
         }
@@ -48,7 +50,7 @@ void abti_slab_fini(struct abti_slab *slab)
     abti_arena_fini(&slab->magazines);
 }
 
-/* --- The depot (slab's lock held) --- */
+/* --- Shelves (their lock held) --- */
 
 static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
@@ -64,24 +66,28 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
     return magazine;
 }
 
-static void push_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
+static void push_full(struct abti_shelf *shelf, struct abti_magazine *magazine)
 {
-    abti_assert(abti_spin_is_mine(&slab->lock) && magazine->count > 0 && magazine->count <= slab->spec.batch);
-    push_magazine(&slab->full[shelf], magazine);
-    slab->num_full++;
+    abti_assert(abti_spin_is_mine(&shelf->lock) && magazine->count > 0);
+    push_magazine(&shelf->full, magazine);
+    /* relaxed: the lock is held, and others take it for a hint */
+    abti_store_relaxed(&shelf->num_full, abti_load_relaxed(&shelf->num_full) + 1);
 }
 
-/* Pops a full magazine from that shelf, or else from another one. */
-static struct abti_magazine *pop_full(struct abti_slab *slab, unsigned shelf)
+static struct abti_magazine *pop_full(struct abti_shelf *shelf)
 {
-    abti_assert(abti_spin_is_mine(&slab->lock));
-    struct abti_magazine *magazine = NULL;
-    for (unsigned i = 0; !magazine && i < ABTI_SLAB_SHELVES && slab->num_full > 0; i++)
-        magazine = pop_magazine(&slab->full[(shelf + i) % ABTI_SLAB_SHELVES]);
-    if (magazine && --slab->num_full < slab->low_full)
-        slab->low_full = slab->num_full;
+    abti_assert(abti_spin_is_mine(&shelf->lock));
+    struct abti_magazine *magazine = pop_magazine(&shelf->full);
+    if (!magazine)
+        return NULL;
+    uint32_t num = abti_load_relaxed(&shelf->num_full) - 1; /* relaxed, as below: as in push_full */
+    abti_store_relaxed(&shelf->num_full, num);
+    if (num < shelf->low_full)
+        shelf->low_full = num;
     return magazine;
 }
+
+/* --- The slab (its lock held) --- */
 
 static void push_loose(struct abti_slab *slab, void *object)
 {
@@ -89,7 +95,8 @@ static void push_loose(struct abti_slab *slab, void *object)
     struct abti_node *node = object;
     node->next = slab->loose;
     slab->loose = node;
-    slab->num_loose++;
+    /* relaxed: the lock is held, and others take it for a hint */
+    abti_store_relaxed(&slab->num_loose, abti_load_relaxed(&slab->num_loose) + 1);
 }
 
 static void *pop_loose(struct abti_slab *slab)
@@ -99,10 +106,27 @@ static void *pop_loose(struct abti_slab *slab)
     if (!node)
         return NULL;
     slab->loose = node->next;
-    if (--slab->num_loose < slab->low_loose)
-        slab->low_loose = slab->num_loose;
+    size_t num = abti_load_relaxed(&slab->num_loose) - 1; /* relaxed, as below: as in push_loose */
+    abti_store_relaxed(&slab->num_loose, num);
+    if (num < slab->low_loose)
+        slab->low_loose = num;
     return node;
 }
+
+/* Gives the cache a run of slots. False when there is no memory. */
+static bool take_run(struct abti_slab *slab, struct abti_cache *cache)
+{
+    struct abti_run run;
+    abti_assert(abti_spin_is_mine(&slab->lock));
+    if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
+        return false;
+    cache->run = run.num;
+    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.source};
+    slab->made += run.num;
+    return true;
+}
+
+/* --- The depot (no lock held) --- */
 
 /* Whether the objects lie in huge pages, of which the system does not take back a part. */
 static bool in_huge_pages(const struct abti_slab *slab)
@@ -110,39 +134,96 @@ static bool in_huge_pages(const struct abti_slab *slab)
     return slab->spec.arena.huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;
 }
 
-static bool is_crowded(const struct abti_slab *slab)
+/*
+ * The shelf that is the i-th to be looked at by those who have `own`; NULL behind the last one. relaxed: of a shelf
+ * that comes into use meanwhile nothing has been taken, and nothing is missed
+ */
+static struct abti_shelf *shelf_after(struct abti_slab *slab, struct abti_shelf *own, uint32_t i)
 {
-    return !in_huge_pages(slab) && slab->spec.kept > 0 &&
-           slab->num_full * slab->spec.batch + slab->num_loose > slab->spec.kept;
+    uint32_t num = abti_load_relaxed(&slab->num_shelves), first = (uint32_t)(own - slab->shelves);
+    return i < num ? &slab->shelves[(first + i) % num] : NULL;
+}
+
+/* Whether there are more free objects than are kept. Each number is right, and all of them together nearly. */
+static bool is_crowded(struct abti_slab *slab)
+{
+    if (in_huge_pages(slab) || slab->spec.kept == 0)
+        return false;
+    /* relaxed: as said above */
+    size_t num = abti_load_relaxed(&slab->num_loose);
+    struct abti_shelf *shelf;
+    for (uint32_t i = 0; (shelf = shelf_after(slab, slab->shelves, i)) != NULL; i++)
+        num += (size_t)abti_load_relaxed(&shelf->num_full) * slab->spec.batch; /* relaxed: as said above */
+    return num > slab->spec.kept;
+}
+
+/*
+ * Whether the depot may have become crowded by a full magazine on this shelf. The others are looked at, whose lines
+ * their streams write, only if this one has more than its share: if there are too many, one of them has that.
+ */
+static bool becomes_crowded(struct abti_slab *slab, struct abti_shelf *shelf)
+{
+    /* relaxed, all: they are hints, as in is_crowded */
+    size_t num = (size_t)abti_load_relaxed(&shelf->num_full) * slab->spec.batch + abti_load_relaxed(&slab->num_loose);
+    return num * abti_load_relaxed(&slab->num_shelves) > slab->spec.kept && is_crowded(slab);
 }
 
 /* Makes a magazine. Returns NULL when there is no memory. */
 static struct abti_magazine *make_magazine(struct abti_slab *slab)
 {
     struct abti_run run;
-    if (!abti_arena_take(&slab->magazines, 1, &run))
+    abti_spin_lock(&slab->lock);
+    bool taken = abti_arena_take(&slab->magazines, 1, &run);
+    abti_spin_unlock(&slab->lock);
+    if (!taken)
         return NULL;
     struct abti_magazine *magazine = (struct abti_magazine *)run.slot;
     magazine->count = 0;
     return magazine;
 }
 
-/* Takes an empty magazine, from the depot if that has one. Returns NULL when there is no memory. */
-static struct abti_magazine *empty_magazine(struct abti_slab *slab)
+static struct abti_magazine *pop_empty(struct abti_shelf *shelf)
 {
-    struct abti_magazine *magazine = pop_magazine(&slab->empty);
-    return magazine ? magazine : make_magazine(slab);
+    abti_spin_lock(&shelf->lock);
+    struct abti_magazine *magazine = pop_magazine(&shelf->empty);
+    abti_spin_unlock(&shelf->lock);
+    return magazine;
+}
+
+/* Takes an empty magazine, from the shelf if that has one. Returns NULL when there is no memory. */
+static struct abti_magazine *get_empty(struct abti_slab *slab, struct abti_shelf *own)
+{
+    struct abti_magazine *magazine = pop_empty(own);
+    if (!magazine)
+        magazine = make_magazine(slab);
+    struct abti_shelf *shelf;
+    for (uint32_t i = 1; !magazine && (shelf = shelf_after(slab, own, i)) != NULL; i++)
+        magazine = pop_empty(shelf);
+    return magazine;
+}
+
+/*
+ * Takes a full magazine from the shelf, or else from the next one that has some, and leaves one of the list of empty
+ * ones there. Returns NULL when there is none.
+ */
+static struct abti_magazine *get_full(struct abti_slab *slab, struct abti_shelf *own, struct abti_magazine **empty)
+{
+    struct abti_magazine *full = NULL;
+    struct abti_shelf *shelf;
+    for (uint32_t i = 0; !full && (shelf = shelf_after(slab, own, i)) != NULL; i++) {
+        if (abti_load_relaxed(&shelf->num_full) == 0) /* relaxed: what comes meanwhile need not be found */
+            continue;
+        abti_spin_lock(&shelf->lock);
+        full = pop_full(shelf);
+        struct abti_magazine *left = full ? pop_magazine(empty) : NULL;
+        if (left)
+            push_magazine(&shelf->empty, left);
+        abti_spin_unlock(&shelf->lock);
+    }
+    return full;
 }
 
 /* --- Caches --- */
-
-static struct abti_magazine *get_empty(struct abti_slab *slab)
-{
-    abti_spin_lock(&slab->lock);
-    struct abti_magazine *empty = empty_magazine(slab);
-    abti_spin_unlock(&slab->lock);
-    return empty;
-}
 
 static unsigned magazine_count(const struct abti_cache *cache)
 {
@@ -165,29 +246,51 @@ void abti_cache_close(struct abti_cache *cache, bool closed)
     cache->quick_end = closed ? NULL : cache->end;
 }
 
-/* Puts a magazine, which need not be full and whose count is right, to the depot. */
-static void depot_put(struct abti_slab *slab, unsigned shelf, struct abti_magazine *magazine)
+/* Puts a magazine, which need not be full and whose count is right, on the shelf. */
+static void depot_put(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *magazine)
+{
+    abti_assert(magazine->count <= slab->spec.batch);
+    abti_spin_lock(&shelf->lock);
+    if (magazine->count > 0)
+        push_full(shelf, magazine);
+    else
+        push_magazine(&shelf->empty, magazine);
+    abti_spin_unlock(&shelf->lock);
+    if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))
+        slab->spec.crowded();
+}
+
+/* Gives a new cache the first of the shelves that the fewest have, so that those who come and go have the same. */
+static struct abti_shelf *join_shelf(struct abti_slab *slab)
+{
+    unsigned best = 0;
+    abti_spin_lock(&slab->lock);
+    for (unsigned i = 1; i < ABTI_SLAB_SHELVES; i++)
+        best = slab->shelves[i].num_caches < slab->shelves[best].num_caches ? i : best;
+    slab->shelves[best].num_caches++;
+    /* relaxed, both: the lock is held, and as said at shelf_after */
+    if (best >= abti_load_relaxed(&slab->num_shelves))
+        abti_store_relaxed(&slab->num_shelves, best + 1);
+    abti_spin_unlock(&slab->lock);
+    return &slab->shelves[best];
+}
+
+static void leave_shelf(struct abti_slab *slab, struct abti_shelf *shelf)
 {
     abti_spin_lock(&slab->lock);
-    if (magazine->count > 0)
-        push_full(slab, shelf, magazine);
-    else
-        push_magazine(&slab->empty, magazine);
-    bool crowded = is_crowded(slab);
+    abti_assert(shelf->num_caches > 0);
+    shelf->num_caches--;
     abti_spin_unlock(&slab->lock);
-    if (ABTI_UNLIKELY(crowded))
-        slab->spec.crowded();
 }
 
 int abti_cache_init(struct abti_cache *cache, struct abti_slab *slab)
 {
-    *cache = (struct abti_cache){.slab = slab};
-    abti_spin_lock(&slab->lock);
-    struct abti_magazine *magazine = empty_magazine(slab);
-    cache->shelf = slab->next_shelf++ % ABTI_SLAB_SHELVES;
-    abti_spin_unlock(&slab->lock);
-    if (!magazine)
+    *cache = (struct abti_cache){.slab = slab, .shelf = join_shelf(slab)};
+    struct abti_magazine *magazine = get_empty(slab, cache->shelf);
+    if (!magazine) {
+        leave_shelf(slab, cache->shelf);
         return -ENOMEM;
+    }
     use_magazine(cache, magazine);
     return 0;
 }
@@ -241,42 +344,42 @@ void abti_cache_fini(struct abti_cache *cache)
         depot_put(cache->slab, cache->shelf, magazine);
     for (struct abti_magazine *magazine; (magazine = pop_magazine(&cache->empty)) != NULL;)
         depot_put(cache->slab, cache->shelf, magazine);
+    leave_shelf(cache->slab, cache->shelf);
 }
 
-/* Gives the cache a run of slots. False when there is no memory. */
-static bool slab_take_run(struct abti_slab *slab, struct abti_cache *cache)
-{
-    struct abti_run run;
-    if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
-        return false;
-    cache->run = run.num;
-    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.source};
-    slab->made += run.num;
-    return true;
-}
-
-/*
- * Takes a loose object, or a full magazine for the empty one, or a new run if the old one is used up. Returns the
- * object, or NULL when there is no memory.
- */
+/* Takes a loose object, or a new run if the old one is used up. Returns the object, or NULL when there is no memory. */
 static void *refill_from_slab(struct abti_cache *cache)
 {
     struct abti_slab *slab = cache->slab;
     abti_spin_lock(&slab->lock);
     void *object = pop_loose(slab);
-    struct abti_magazine *full = object ? NULL : pop_full(slab, cache->shelf);
-    bool got_run = false;
-    struct abti_magazine *empty = full ? pop_magazine(&cache->empty) : NULL;
-    if (empty)
-        push_magazine(&slab->empty, empty);
-    if (!full && !object && cache->run == 0)
-        got_run = slab_take_run(slab, cache);
+    bool got_run = !object && cache->run == 0 && take_run(slab, cache);
     abti_spin_unlock(&slab->lock);
-    if (full) {
-        replace_empty(cache, full);
-        return abti_cache_get_quick(cache);
-    }
     return got_run ? cache_from_run(cache) : object;
+}
+
+/*
+ * Takes a loose object, or a full magazine for the empty one, or a new run. If there is no memory for that, somebody
+ * may have put a full magazine on a shelf that had been passed by.
+ */
+static void *refill_from_depot(struct abti_cache *cache)
+{
+    struct abti_slab *slab = cache->slab;
+    void *object = NULL;
+    /* relaxed: what comes meanwhile need not be found */
+    if (abti_load_relaxed(&slab->num_loose) > 0)
+        object = refill_from_slab(cache);
+    for (bool again = false; !object; again = true) {
+        struct abti_magazine *full = get_full(slab, cache->shelf, &cache->empty);
+        if (full) {
+            replace_empty(cache, full);
+            return abti_cache_get_quick(cache);
+        }
+        if (again)
+            return NULL;
+        object = refill_from_slab(cache);
+    }
+    return object;
 }
 
 void *abti_cache_refill(struct abti_cache *cache)
@@ -288,7 +391,7 @@ void *abti_cache_refill(struct abti_cache *cache)
         return abti_cache_get_quick(cache);
     }
     void *object = cache_from_run(cache);
-    return object ? object : refill_from_slab(cache);
+    return object ? object : refill_from_depot(cache);
 }
 
 /* Links the objects of a magazine together instead (slab's lock held). */
@@ -321,19 +424,27 @@ void abti_cache_flush(struct abti_cache *cache)
 }
 
 /* Exchanges a full magazine for an empty one. Without memory it returns the same one, emptied. */
-static struct abti_magazine *exchange_full(struct abti_slab *slab, unsigned shelf, struct abti_magazine *full)
+static struct abti_magazine *exchange_full(struct abti_slab *slab, struct abti_shelf *shelf, struct abti_magazine *full)
 {
-    abti_spin_lock(&slab->lock);
-    struct abti_magazine *empty = empty_magazine(slab);
+    abti_spin_lock(&shelf->lock);
+    struct abti_magazine *empty = pop_magazine(&shelf->empty);
     if (empty)
-        push_full(slab, shelf, full);
-    else
-        push_all_loose(slab, full);
-    bool crowded = empty && is_crowded(slab);
+        push_full(shelf, full);
+    abti_spin_unlock(&shelf->lock);
+    if (empty) {
+        if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))
+            slab->spec.crowded();
+        return empty;
+    }
+    empty = get_empty(slab, shelf);
+    if (empty) {
+        depot_put(slab, shelf, full);
+        return empty;
+    }
+    abti_spin_lock(&slab->lock);
+    push_all_loose(slab, full);
     abti_spin_unlock(&slab->lock);
-    if (ABTI_UNLIKELY(crowded))
-        slab->spec.crowded();
-    return empty ? empty : full;
+    return full;
 }
 
 void abti_cache_spill(struct abti_cache *cache)
@@ -344,7 +455,7 @@ void abti_cache_spill(struct abti_cache *cache)
     if (cache->num_full < cache->slab->spec.spares) {
         empty = pop_magazine(&cache->empty);
         if (!empty)
-            empty = get_empty(cache->slab);
+            empty = get_empty(cache->slab, cache->shelf);
     }
     if (!empty) {
         /* The depot gets another one, if there is one, since the objects in this one were used last. */
@@ -385,23 +496,24 @@ bool abti_slab_has(struct abti_slab *slab, const void *object)
 
 bool abti_slab_is_crowded(struct abti_slab *slab)
 {
-    abti_spin_lock(&slab->lock);
-    bool crowded = is_crowded(slab);
-    abti_spin_unlock(&slab->lock);
-    return crowded;
+    return is_crowded(slab);
 }
 
 bool abti_slab_look(struct abti_slab *slab)
 {
-    abti_spin_lock(&slab->lock);
     bool may_go = !in_huge_pages(slab);
-    slab->idle_full = may_go ? slab->low_full : 0;
+    struct abti_shelf *shelf;
+    for (uint32_t i = 0; (shelf = shelf_after(slab, slab->shelves, i)) != NULL; i++) {
+        abti_spin_lock(&shelf->lock);
+        shelf->idle_full = may_go ? shelf->low_full : 0;
+        shelf->low_full = abti_load_relaxed(&shelf->num_full); /* relaxed, as below: the lock is held */
+        abti_spin_unlock(&shelf->lock);
+    }
+    abti_spin_lock(&slab->lock);
     slab->idle_loose = may_go ? slab->low_loose : 0;
-    slab->low_full = slab->num_full;
-    slab->low_loose = slab->num_loose;
-    bool crowded = is_crowded(slab);
+    slab->low_loose = abti_load_relaxed(&slab->num_loose);
     abti_spin_unlock(&slab->lock);
-    return crowded;
+    return is_crowded(slab);
 }
 
 /* Returns `num` slots, which their users have given up. The lock is held for few at a time. */
@@ -447,19 +559,38 @@ static void give_magazine_back(struct abti_slab *slab, struct abti_magazine *mag
     abti_spin_unlock(&slab->lock);
 }
 
-bool abti_slab_give_back(struct abti_slab *slab)
+/* Takes a full magazine that is to be given back. NULL: there is none. */
+static struct abti_magazine *take_idle_full(struct abti_slab *slab)
+{
+    struct abti_magazine *magazine = NULL;
+    struct abti_shelf *shelf;
+    for (uint32_t i = 0; !magazine && (shelf = shelf_after(slab, slab->shelves, i)) != NULL; i++) {
+        abti_spin_lock(&shelf->lock);
+        if (shelf->idle_full > 0) {
+            shelf->idle_full--;
+            magazine = pop_full(shelf);
+        }
+        abti_spin_unlock(&shelf->lock);
+    }
+    return magazine;
+}
+
+static void *take_idle_loose(struct abti_slab *slab)
 {
     void *object = NULL;
-    struct abti_magazine *magazine = NULL;
     abti_spin_lock(&slab->lock);
-    if (slab->idle_full > 0) {
-        slab->idle_full--;
-        magazine = pop_full(slab, 0);
-    } else if (slab->idle_loose > 0) {
+    if (slab->idle_loose > 0) {
         slab->idle_loose--;
         object = pop_loose(slab);
     }
     abti_spin_unlock(&slab->lock);
+    return object;
+}
+
+bool abti_slab_give_back(struct abti_slab *slab)
+{
+    struct abti_magazine *magazine = take_idle_full(slab);
+    void *object = magazine ? NULL : take_idle_loose(slab);
     if (magazine) {
         slab_retire(slab, magazine->slots + 1, magazine->count);
         give_magazine_back(slab, magazine);

@@ -2,15 +2,18 @@
 /*
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *
- *   abti_slab      one per kind of object: its slots and the depot of magazines (guarded by its lock)
+ *   abti_slab      one per kind of object: its slots, and the depot, shelves of magazines
+ *   abti_shelf     one for each few caches: full and empty magazines (guarded by its lock)
  *   abti_cache     one per execution stream: some magazines and a run of never used memory (private)
  *   abti_magazine  an array of free objects
  *
- * A cache gives the depot full magazines and takes full ones for empty ones, so that objects made here and freed there
- * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself: objects
- * that come from the depot may have been another stream's, whose processor then has their lines. Memory never used
- * before is handed out in address order without being touched. Arrays, rather than lists through the objects, make
- * allocations independent of one another: a list's head is known only when the object before it has been loaded.
+ * A cache gives its shelf full magazines and takes full ones for empty ones, so that objects made here and freed there
+ * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself, and
+ * what it has given its shelf it finds there: of the first ABTI_SLAB_SHELVES streams none writes a line of another's
+ * for what it makes and frees itself. A cache whose shelf has nothing takes from the next one that has, and leaves an
+ * empty magazine there, so that empty ones do not gather where objects are only made. Memory never used before is
+ * handed out in address order without being touched. Arrays, rather than lists through the objects, make allocations
+ * independent of one another: a list's head is known only when the object before it has been loaded.
  *
  * Giving back: an object that has lain in the depot for some time is taken out of its magazine. It becomes a slot
  * again, which has no memory.
@@ -71,21 +74,30 @@ struct abti_slab_spec {
                                     many */
 };
 
-/* The full magazines in the depot lie on shelves, by the cache that brought them: a cache takes its own first. */
-enum { ABTI_SLAB_SHELVES = 16 };
+enum { ABTI_SLAB_SHELVES = 32 };
+
+/* The lock is held for a few stores, with no other one. */
+struct abti_shelf {
+    struct abti_spin lock ABTI_ALIGNED(ABTI_CACHE_LINE);
+    _Atomic(uint32_t) num_full;         /* lock: how many full ones there are. Others read it */
+    struct abti_magazine *full, *empty; /* lock */
+    uint32_t low_full;                  /* lock: the least number since abti_slab_look */
+    uint32_t idle_full;                 /* lock: how many are to be given back */
+    uint32_t num_caches;                /* slab's lock: how many caches have it */
+};
 
 struct abti_slab {
-    struct abti_slab_spec spec;
-    struct abti_spin lock;
-    struct abti_magazine *full[ABTI_SLAB_SHELVES], *empty; /* lock: the depot */
-    struct abti_node *loose;                               /* lock: objects without a magazine */
-    unsigned next_shelf;                                   /* lock: the shelf of the next cache */
-    size_t num_full, num_loose;                            /* lock: how many there are */
-    size_t low_full, low_loose;                            /* lock: the least numbers since abti_slab_look */
-    size_t idle_full, idle_loose;                          /* lock: how many are to be given back */
-    struct abti_arena slots;                               /* lock */
-    struct abti_arena magazines;                           /* lock: where the magazines lie */
-    size_t made;                                           /* lock: slots handed out so far */
+    struct abti_slab_spec spec;                                  /* constant */
+    _Atomic(uint32_t) num_shelves ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many are in use. Others read it */
+    _Atomic(size_t) num_loose; /* lock: how many objects have no magazine. Others read it */
+    struct abti_spin lock ABTI_ALIGNED(ABTI_CACHE_LINE);
+    struct abti_node *loose;     /* lock: objects without a magazine */
+    size_t low_loose;            /* lock: the least number since abti_slab_look */
+    size_t idle_loose;           /* lock: how many are to be given back */
+    struct abti_arena slots;     /* lock */
+    struct abti_arena magazines; /* lock: where the magazines lie */
+    size_t made;                 /* lock: slots handed out so far */
+    struct abti_shelf shelves[ABTI_SLAB_SHELVES];
 };
 
 struct abti_cache {
@@ -95,7 +107,7 @@ struct abti_cache {
     struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these lie */
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
-    unsigned shelf;                     /* its shelf in the depot; several caches may have the same */
+    struct abti_shelf *shelf;           /* its shelf in the depot; several caches may have the same */
     struct abti_new_slot next;          /* the next slot that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
     bool closed;                        /* a put asks abti_cache_takes_quick without success */
