@@ -58,8 +58,9 @@ def pools(model, _):
     """All pools."""
     rows = [("id", "handle", "kind", "access", "size", "blocked", "streams")]
     for pool in model.pools():
-        kind = "user-defined" if pool["user_defined"] else POOL_KINDS[pool["kind"]]
-        size = "-" if pool["user_defined"] else str(sum(1 for _ in model.pooled(pool)))
+        is_users = pool["form"] == model.constant("ABTI_POOL_USER")
+        kind = "user-defined" if is_users else POOL_KINDS[pool["kind"]]
+        size = "-" if is_users else str(sum(1 for _ in model.pooled(pool)))
         ranks = " ".join(map(str, model.servers(pool)))
         rows.append((str(pool["id"]), hex(pool.address), kind, ACCESS[pool["access"]], size,
                      str(model.blocked(pool)), ranks or "-"))
@@ -71,7 +72,7 @@ def pool(model, word):
     found = next((pool for pool in model.pools() if word in (str(pool["id"]), hex(pool.address))), None)
     if not found:
         raise AbtError(f"there is no pool {word}")
-    if found["user_defined"]:
+    if found["form"] == model.constant("ABTI_POOL_USER"):
         raise AbtError("the pool is user-defined, and only its functions know what is in it")
     rows = [("id", "handle", "kind", "function")]
     for unit in model.pooled(found):

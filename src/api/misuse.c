@@ -159,7 +159,7 @@ bool abti_misuse_of_function(void (*func)(void *), const char *function)
 bool abti_misuse_of_private(abti_pool *pool, const char *function)
 {
     char caller[TEXT], problem[2 * TEXT];
-    int rank = pool->priv_fifo ? abti_pool_foreign_rank(abti_es_self, pool) : -1;
+    int rank = abti_pool_is_private(pool) ? abti_pool_foreign_rank(abti_es_self, pool) : -1;
     /* relaxed: it orders nothing */
     if (rank < 0 || abti_load_relaxed(&pool->is_told_of))
         return false;

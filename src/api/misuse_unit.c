@@ -66,7 +66,8 @@ static abti_pool *pool_with(abti_unit *unit)
     if (abti_ledger_find(unit, &note) && note.popped)
         return NULL;
     abti_pool *pool = abti_unit_last_pool(unit);
-    if (!pool || !abti_ledger_find(pool, &note) || note.kind != ABTI_HANDLE_POOL || note.freed || pool->user_defined)
+    if (!pool || !abti_ledger_find(pool, &note) || note.kind != ABTI_HANDLE_POOL || note.freed ||
+        abti_pool_is_user(pool))
         return NULL;
     if (pool->access == ABT_POOL_ACCESS_PRIV && !abti_pool_is_owner(abti_es_self, pool))
         return NULL;

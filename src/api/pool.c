@@ -153,7 +153,7 @@ static ABTI_NOINLINE int pool_pop_thread_slow(ABT_pool pool, ABT_thread *thread,
 /* From a user-defined pool. Any null handle is none. */
 static ABTI_NOINLINE ABTI_HOT int pop_thread_user(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx)
 {
-    if (abti_handle_is_slow(pool) || !pool->user_defined)
+    if (abti_handle_is_slow(pool) || !abti_pool_is_user(pool))
         return pool_pop_thread_slow(pool, thread, pool_ctx);
     ABT_thread popped = abti_pool_pop_user(pool, pool_ctx);
     *thread = ABTI_LIKELY(!ABTI_IS_NULL(popped, ABT_THREAD_NULL)) ? popped : ABT_THREAD_NULL;

@@ -55,17 +55,17 @@ ABTI_INLINE bool abti_create_is_quick_shared(abti_es *es, ABT_pool pool)
 ABTI_INLINE int abti_create_quick_shared(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                          ABT_thread *handle)
 {
-    abti_assert(pool->ops->push_locked && handle);
+    abti_assert(abti_pool_is_shared(pool) && handle);
     abti_unit *unit = abti_create_unqueued_quick(es, pool, func, arg, flags);
     *handle = unit; /* this comes before the push: the unit may run at once */
-    return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
+    return abti_pool_push_shared(es, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, abti_pool_is_shared_fifo(pool));
 }
 
 /* The second half for a user-defined pool. The first is abti_create_may_be_quick and pool->quick_user. */
 ABTI_INLINE int abti_create_quick_user(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, unsigned flags,
                                        ABT_thread *handle)
 {
-    abti_assert(pool->user_defined && handle);
+    abti_assert(abti_pool_is_user(pool) && handle);
     abti_unit *unit = abti_create_unqueued_quick(es, pool, func, arg, flags);
     int code = abti_unit_enter(unit, pool);
     if (ABTI_UNLIKELY(code != ABT_SUCCESS)) {

@@ -13,7 +13,7 @@ static bool try_own(struct abti_blocked *b, abti_es *es)
 
 void abti_pool_own_counts(abti_pool *pool, abti_es *es)
 {
-    abti_assert(pool->priv_fifo && abti_pool_is_locked(pool));
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_locked(pool));
     bool owns = try_own(&pool->blocked, es);
     abti_assert(owns);
     (void)owns;
@@ -27,7 +27,7 @@ void abti_pool_count_entered_slow(abti_pool *pool)
      * release: both pair with the acquires in blocked_entered. relaxed: the racy read of the owner is decided by
      * try_own, and the owner alone stores own_entered.
      */
-    if (es && !pool->priv_fifo && !abti_load_relaxed(&b->owner) && try_own(b, es))
+    if (es && !abti_pool_is_private(pool) && !abti_load_relaxed(&b->owner) && try_own(b, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
         abti_fetch_add_release(&b->shared_entered, 1);
@@ -123,11 +123,11 @@ size_t abti_pool_total_size(abti_pool *pool)
     enum { TRIES = 8 };
     bool exact = false;
     size_t total = 0;
-    if (!pool->user_defined)
+    if (!abti_pool_is_user(pool))
         abti_pool_lock(abti_es_self, pool);
     for (int i = 0; i < TRIES && !exact; i++)
         total = take_sum(pool, &exact);
-    if (!pool->user_defined)
+    if (!abti_pool_is_user(pool))
         abti_pool_unlock(abti_es_self, pool);
     return total;
 }
@@ -159,12 +159,12 @@ void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context
 {
     abti_assert(unit && unit->pool == pool && pool != &abti_no_pool);
     abti_es *es = abti_es_self;
-    if (abti_pool_is_host(es, pool) || !pool->ops->push_locked) {
+    if (abti_pool_is_host(es, pool) || abti_pool_is_user(pool)) {
         abti_pool_push(pool, unit, context);
         abti_pool_count_left(es, pool);
         return;
     }
-    if (pool->ops->answers && abti_pool_give(es, pool, unit, context))
+    if (abti_pool_answers(pool) && abti_pool_give(es, pool, unit, context))
         return;
     abti_pool_lock(abti_es_self, pool);
     pool->ops->push_locked(pool, unit, context);

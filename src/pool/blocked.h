@@ -35,13 +35,13 @@ ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_owner(abti_es_self, pool));
     return abti_cpu_count_down(&pool->blocked.remain); /* release: pairs with the acquire in abti_pool_num_in_place */
 }
 
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo && abti_pool_is_owner(abti_es_self, pool));
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_owner(abti_es_self, pool));
     /* relaxed: the owner alone stores the word, and what it takes back published nothing */
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }

@@ -20,7 +20,7 @@ ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 /* Returns how many units are in a built-in pool. If it is private, its own thread sleeps. */
 ABTI_INLINE size_t abti_pool_num_locked(abti_pool *pool)
 {
-    abti_assert(abti_pool_is_locked(pool) && !pool->user_defined);
+    abti_assert(abti_pool_is_locked(pool) && !abti_pool_is_user(pool));
     return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_queue_size(&pool->inbox);
 }
 
@@ -40,7 +40,7 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
  */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
-    return (pool->shared_fifo || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
+    return (abti_pool_is_shared_fifo(pool) || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
 }
 
 /*
@@ -49,7 +49,7 @@ ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_may_be_head(abti_pool *pool, const abti_unit *unit)
 {
-    return !pool->shared_fifo || abti_load_relaxed(&pool->queue.head) == unit;
+    return !abti_pool_is_shared_fifo(pool) || abti_load_relaxed(&pool->queue.head) == unit;
 }
 
 /* Pops the unit that is next, or returns NULL if there is none. */
@@ -63,7 +63,7 @@ ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
 ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_unit *head)
 {
     abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
-    if (ABTI_LIKELY(pool->shared_fifo)) {
+    if (ABTI_LIKELY(abti_pool_is_shared_fifo(pool))) {
         abti_queue_rotate_to(&pool->queue, unit, head);
         return;
     }
@@ -107,7 +107,7 @@ int abti_pool_end_push(abti_pool *pool);
 /* Whether a push needs neither memory nor a look for the end of the units behind the ring. */
 ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 {
-    abti_assert(abti_pool_is_locked(pool) && is_fifo == pool->shared_fifo);
+    abti_assert(abti_pool_is_locked(pool) && is_fifo == abti_pool_is_shared_fifo(pool));
     return is_fifo || ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue));
 }
 
@@ -115,7 +115,7 @@ ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
                                     bool is_fifo, bool biased)
 {
-    abti_assert(unit && abti_pool_is_locked(pool) && pool->ops->push_locked);
+    abti_assert(unit && abti_pool_is_locked(pool) && !abti_pool_is_user(pool));
     if (!biased)
         pool->ops->push_locked(pool, unit, context);
     else if (is_fifo)
@@ -132,7 +132,7 @@ ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *uni
 ABTI_INLINE int abti_pool_push_shared(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context,
                                       bool is_fifo)
 {
-    abti_assert(es && es == abti_es_self && pool->ops->push_locked);
+    abti_assert(es && es == abti_es_self && abti_pool_is_shared(pool));
     if (ABTI_UNLIKELY(!abti_bias_enter(&pool->lock, es->bias)))
         return abti_pool_push_slow(es, pool, unit, context);
     if (!abti_pool_has_room_locked(pool, is_fifo)) {

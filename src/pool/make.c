@@ -8,14 +8,15 @@
 int abti_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, bool automatic, abti_pool **out)
 {
     /* FIFO and FIFO_WAIT are one kind: a wait for a unit sleeps in either. */
-    bool is_private = kind != ABT_POOL_RANDWS && access == ABT_POOL_ACCESS_PRIV;
-    const struct abti_pool_ops *ops = kind == ABT_POOL_RANDWS ? &abti_pool_randws_ops
-                                      : is_private            ? &abti_pool_fifo_priv_ops
-                                                              : &abti_pool_fifo_ops;
-    abti_pool *pool = abti_pool_alloc(ops);
+    enum abti_pool_form form = kind == ABT_POOL_RANDWS          ? ABTI_POOL_RANDWS
+                               : access == ABT_POOL_ACCESS_PRIV ? ABTI_POOL_PRIVATE_FIFO
+                                                                : ABTI_POOL_SHARED_FIFO;
+    static const struct abti_pool_ops *const ops[] = {[ABTI_POOL_RANDWS] = &abti_pool_randws_ops,
+                                                      [ABTI_POOL_SHARED_FIFO] = &abti_pool_fifo_ops,
+                                                      [ABTI_POOL_PRIVATE_FIFO] = &abti_pool_fifo_priv_ops};
+    abti_pool *pool = abti_pool_alloc(form, ops[form]);
     if (!pool)
         return ABT_ERR_MEM;
-    pool->shared_fifo = ops == &abti_pool_fifo_ops;
     pool->kind = kind;
     pool->access = access;
     pool->automatic = automatic;

@@ -114,7 +114,7 @@ static void take_handle(abti_unit *unit, abti_pool *pool, ABT_unit handle)
 
 static int associate_slow(abti_unit *unit, abti_pool *pool)
 {
-    if (!pool->user_defined) {
+    if (!abti_pool_is_user(pool)) {
         unit_drop_handle(unit);
         abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
@@ -140,7 +140,7 @@ int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle)
 int abti_unit_associate(abti_unit *unit, abti_pool *pool)
 {
     bool has = has_handle(unit);
-    if (ABTI_LIKELY(!pool->user_defined && !has)) {
+    if (ABTI_LIKELY(!abti_pool_is_user(pool) && !has)) {
         abti_unit_set_pool(unit, pool);
         return ABT_SUCCESS;
     }
@@ -199,5 +199,5 @@ int abti_unit_take_out(abti_es *es, abti_unit *unit, bool *taken)
         return ABT_SUCCESS;
     code = abti_pool_remove(pool, unit);
     *taken = code == ABT_SUCCESS;
-    return pool->user_defined ? code : ABT_SUCCESS;
+    return abti_pool_is_user(pool) ? code : ABT_SUCCESS;
 }

@@ -72,7 +72,7 @@ int abti_unit_enter_first(abti_unit *unit, abti_pool *pool, ABT_unit handle) ABT
  */
 ABTI_INLINE int abti_unit_enter(abti_unit *unit, abti_pool *pool)
 {
-    abti_assert(pool->user_defined && unit->pool == pool && abti_load_relaxed(&unit->cold) == ABTI_COLD_NONE);
+    abti_assert(abti_pool_is_user(pool) && unit->pool == pool && abti_load_relaxed(&unit->cold) == ABTI_COLD_NONE);
     if (abti_load_relaxed(&pool->has_other_handles))
         return abti_unit_associate(unit, pool);
     abti_store_relaxed(&unit->cold, ABTI_COLD_HANDLE);
@@ -121,7 +121,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
     }
     abti_unit_init(unit, func, arg, pool, flags);
     unit->stack = NULL; /* the creator sets it, if the unit is to have its own */
-    if (ABTI_UNLIKELY(pool->user_defined)) {
+    if (ABTI_UNLIKELY(abti_pool_is_user(pool))) {
         *code = abti_unit_enter(unit, pool);
         if (ABTI_UNLIKELY(*code != ABT_SUCCESS)) {
             abti_unit_release(es, unit);

@@ -116,7 +116,7 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     struct abti_parking_list *list = &pool->parked;
     /* A racy read comes first, so that an ES which is busy with the pool is not disturbed needlessly. */
     p->until_ns = ABTI_CLOCK_NEVER;
-    if (!pool->user_defined && !is_empty_for(pool, s)) {
+    if (!abti_pool_is_user(pool) && !is_empty_for(pool, s)) {
         abti_parking_settle(p, pool);
         return false;
     }
@@ -134,9 +134,9 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
     p->linked = true;
     if (p->may_look_out)
         stand_lookout(p, pool);
-    bool empty = pool->user_defined || is_empty_for(pool, s);
+    bool empty = abti_pool_is_user(pool) || is_empty_for(pool, s);
     abti_pool_unlock(abti_es_self, pool);
-    if (pool->user_defined) {
+    if (abti_pool_is_user(pool)) {
         /*
          * A user's callback is called without our lock. seq_cst: pairs with the fence in wake_one (pool/user.c), after
          * the user's push.
@@ -176,7 +176,7 @@ static abti_wakeup claim(struct abti_parking *p, abti_pool *pool)
 {
     abti_wakeup wakeup = may_take(pool, p->sleeper) ? abti_sleeper_claim(p->sleeper) : NULL;
     if (wakeup) {
-        p->coming = p->seeks && !pool->user_defined && abti_wakeup_is_sure(wakeup);
+        p->coming = p->seeks && !abti_pool_is_user(pool) && abti_wakeup_is_sure(wakeup);
         pool->num_coming += p->coming;
     }
     return wakeup;
@@ -200,7 +200,7 @@ static abti_wakeup claim_among(abti_pool *pool, bool own)
 /* Only the user knows how many units are in a user-defined pool, so that nobody counts as coming to it. */
 static bool has_surplus(abti_pool *pool)
 {
-    return pool->user_defined || abti_pool_num_locked(pool) > pool->num_coming;
+    return abti_pool_is_user(pool) || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
 static abti_wakeup claim_any(abti_pool *pool)

@@ -20,7 +20,7 @@ static void collect_locked(abti_pool *pool)
 
 void abti_pool_collect(abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool));
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_host(abti_es_self, pool));
     abti_pool_lock(abti_es_self, pool);
     collect_locked(pool);
     abti_pool_unlock(abti_es_self, pool);
@@ -35,7 +35,7 @@ static void set_quick_host_locked(abti_pool *pool)
 
 void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
 {
-    abti_assert(es == abti_es_self && pool->priv_fifo);
+    abti_assert(es == abti_es_self && abti_pool_is_private(pool));
     if (abti_pool_is_host(es, pool))
         return;
     abti_pool_lock(es, pool);
@@ -50,7 +50,7 @@ void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
 
 void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
 {
-    abti_assert(es == abti_es_self && pool->priv_fifo);
+    abti_assert(es == abti_es_self && abti_pool_is_private(pool));
     if (!abti_pool_is_host(es, pool))
         return;
     abti_pool_lock(es, pool);
@@ -69,9 +69,9 @@ void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
     bool quick =
         inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */
-    abti_store_relaxed(&pool->quick_shared, quick && pool->ops->push_locked && !pool->priv_fifo);
-    abti_store_relaxed(&pool->quick_user, quick && pool->ops->create_unit);
-    if (!pool->priv_fifo)
+    abti_store_relaxed(&pool->quick_shared, quick && abti_pool_is_shared(pool));
+    abti_store_relaxed(&pool->quick_user, quick && abti_pool_is_user(pool));
+    if (!abti_pool_is_private(pool))
         return;
     abti_pool_lock(abti_es_self, pool);
     pool->plain_create = quick;
@@ -89,12 +89,12 @@ int abti_pool_foreign_rank(abti_es *es, abti_pool *pool)
     return rank;
 }
 
-abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops)
+abti_pool *abti_pool_alloc(enum abti_pool_form form, const struct abti_pool_ops *ops)
 {
     abti_pool *pool = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*pool), ABTI_CACHE_LINE));
     if (!pool)
         return NULL;
-    *pool = (abti_pool){.ops = ops, .priv_fifo = ops == &abti_pool_fifo_priv_ops};
+    *pool = (abti_pool){.ops = ops, .form = (uint8_t)form};
     atomic_init(&pool->host, ABTI_NO_HOST);
     atomic_init(&pool->quick_host, ABTI_NO_HOST);
     abti_spin_init(&pool->lock.spin, ABTI_RANK_POOL);
@@ -183,8 +183,8 @@ static bool has_operation(abti_pool *pool, enum abti_pool_option option)
 {
     const struct abti_pool_ops *ops = pool->ops;
     switch (option) {
-    case ABTI_POOL_POP_WAIT: return ops->pop_wait || !pool->user_defined;
-    case ABTI_POOL_POP_TIMEDWAIT: return ops->pop_timedwait || !pool->user_defined;
+    case ABTI_POOL_POP_WAIT: return ops->pop_wait || !abti_pool_is_user(pool);
+    case ABTI_POOL_POP_TIMEDWAIT: return ops->pop_timedwait || !abti_pool_is_user(pool);
     default: return ops->print_all != NULL;
     }
 }

@@ -22,7 +22,7 @@ enum abti_pool_option { ABTI_POOL_POP_WAIT, ABTI_POOL_POP_TIMEDWAIT, ABTI_POOL_P
 struct abti_pool_ops {
     /* In a private FIFO push and pop are for others than its host, see abti_pool_push. */
     void (*push)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
-    /* Pushes for a caller that holds the pool's lock and sees to its sleepers. NULL: the lock does not guard it. */
+    /* Pushes for a caller that holds the pool's lock and sees to its sleepers. NULL in a user-defined pool. */
     void (*push_locked)(abti_pool *pool, abti_unit *unit, ABT_pool_context context);
     abti_unit *(*pop)(abti_pool *pool, ABT_pool_context context);
     bool (*is_empty)(abti_pool *pool);
@@ -50,8 +50,6 @@ struct abti_pool_ops {
     void (*free_unit)(abti_pool *pool, ABT_unit handle);
     /* Whether the pool cannot do the operation though it is not NULL. NULL: it can. */
     bool (*lacks)(abti_pool *pool, enum abti_pool_option option);
-    /* each push and pop calls abti_pool_answer_locked */
-    bool answers;
 };
 
 /*
@@ -78,11 +76,18 @@ struct abti_blocked {
     _Atomic(uint32_t) moves;                       /* odd while counts move from one pair to the other */
 };
 
+/* How a pool is served, and what guards its units. */
+enum abti_pool_form {
+    ABTI_POOL_RANDWS,       /* a ring under the lock; each push and pop calls abti_pool_answer_locked */
+    ABTI_POOL_SHARED_FIFO,  /* a list under the lock */
+    ABTI_POOL_PRIVATE_FIFO, /* the same, but that its host pushes and pops inline, without the lock */
+    ABTI_POOL_USER,         /* the user's functions; the lock guards no units. They may appear without a push of ours */
+};
+
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
                                         by lock */
-    bool priv_fifo;                  /* a private FIFO: its host pushes and pops inline. Constant */
-    bool shared_fifo;                /* a FIFO under the lock. Constant */
+    uint8_t form;                    /* enum abti_pool_form. Constant */
     bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
     _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
                                         read it without the lock */
@@ -102,9 +107,8 @@ struct ABT_pool_opaque {
     struct abti_queue inbox;       /* lock. In a private FIFO with a host: units that others have pushed, until the host
                                       collects them. The head is read without the lock */
     ABT_pool_access access;        /* constant from here on, unless said otherwise */
-    ABT_pool_kind kind;
-    bool automatic;                  /* freed with the last scheduler that uses it */
-    bool user_defined;               /* units may appear in it without a push of ours */
+    ABT_pool_kind kind;            /* what its creator asked for, for those that print it; -1: user-defined */
+    bool automatic;                /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     int id;
     _Atomic(int32_t) num_scheds; /* schedulers that use it */
@@ -114,7 +118,7 @@ struct ABT_pool_opaque {
     void *impl;                    /* belongs to the implementation */
     _Atomic(bool) is_told_of;      /* others than the host have used it, which has been told. Anybody */
     size_t num_coming;             /* lock: how many of the sleepers were woken and are still to take a unit */
-    _Atomic(struct abti_bias_user *) server; /* where ops->answers: an ES that runs units out of the pool, as a hint */
+    _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
     const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
     struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
     abti_pool *next, *prev;      /* rt->lock: the list of all pools */
@@ -144,10 +148,36 @@ ABTI_INLINE bool abti_pool_is_host(const abti_es *es, const abti_pool *pool)
 /* A pool that is always empty and belongs to nobody, see es->fast. */
 extern abti_pool abti_no_pool ABTI_HIDDEN;
 
-/* Whether the pool is a built-in FIFO. */
+ABTI_INLINE bool abti_pool_is_private(const abti_pool *pool)
+{
+    return pool->form == ABTI_POOL_PRIVATE_FIFO;
+}
+
+ABTI_INLINE bool abti_pool_is_shared_fifo(const abti_pool *pool)
+{
+    return pool->form == ABTI_POOL_SHARED_FIFO;
+}
+
+/* Whether its units are under its lock, and nowhere else. */
+ABTI_INLINE bool abti_pool_is_shared(const abti_pool *pool)
+{
+    return pool->form == ABTI_POOL_SHARED_FIFO || pool->form == ABTI_POOL_RANDWS;
+}
+
 ABTI_INLINE bool abti_pool_is_fifo(const abti_pool *pool)
 {
-    return pool->priv_fifo || pool->shared_fifo;
+    return pool->form == ABTI_POOL_SHARED_FIFO || pool->form == ABTI_POOL_PRIVATE_FIFO;
+}
+
+ABTI_INLINE bool abti_pool_is_user(const abti_pool *pool)
+{
+    return pool->form == ABTI_POOL_USER;
+}
+
+/* Whether it answers wishes, see pool/wish.h. */
+ABTI_INLINE bool abti_pool_answers(const abti_pool *pool)
+{
+    return pool->form == ABTI_POOL_RANDWS;
 }
 
 /*
@@ -196,7 +226,7 @@ void abti_pool_collect(abti_pool *pool);
 ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_assert(unit && pool != &abti_no_pool);
-    if (ABTI_LIKELY(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool)))
+    if (ABTI_LIKELY(abti_pool_is_private(pool) && abti_pool_is_host(abti_es_self, pool)))
         abti_queue_push(&pool->queue, unit);
     else
         pool->ops->push(pool, unit, context);
@@ -204,7 +234,7 @@ ABTI_INLINE void abti_pool_push(abti_pool *pool, abti_unit *unit, ABT_pool_conte
 
 ABTI_INLINE abti_unit *abti_pool_pop(abti_pool *pool, ABT_pool_context context)
 {
-    if (ABTI_LIKELY(pool->priv_fifo && abti_pool_is_host(abti_es_self, pool))) {
+    if (ABTI_LIKELY(abti_pool_is_private(pool) && abti_pool_is_host(abti_es_self, pool))) {
         abti_unit *unit = abti_queue_pop(&pool->queue);
         if (ABTI_LIKELY(unit != NULL) || abti_queue_is_empty(&pool->inbox))
             return unit;
@@ -233,7 +263,7 @@ ABTI_INLINE abti_unit *abti_pool_pop_quick(abti_pool *pool)
  */
 ABTI_INLINE ABT_thread abti_pool_pop_user(abti_pool *pool, ABT_pool_context context)
 {
-    abti_assert(pool->user_defined);
+    abti_assert(abti_pool_is_user(pool));
     return pool->user_pop ? pool->user_pop(pool, context) : pool->ops->pop(pool, context);
 }
 
@@ -291,7 +321,7 @@ ABTI_INLINE void abti_pool_print_all(abti_pool *pool, void *arg, void (*print)(v
 ABTI_INLINE void abti_pool_note_server(abti_pool *pool, struct abti_bias_user *server)
 {
     /* relaxed: it is a hint. It is stored only when it changes, to spare the others that look at it */
-    if (pool->ops->answers && abti_load_relaxed(&pool->server) != server)
+    if (abti_pool_answers(pool) && abti_load_relaxed(&pool->server) != server)
         abti_store_relaxed(&pool->server, server);
 }
 
@@ -316,7 +346,7 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
 int abti_pool_foreign_rank(abti_es *es, abti_pool *pool);
 
 /* Makes the common part and links the pool into rt. Returns NULL when there is no memory. */
-abti_pool *abti_pool_alloc(const struct abti_pool_ops *ops) ABTI_MUST_CHECK;
+abti_pool *abti_pool_alloc(enum abti_pool_form form, const struct abti_pool_ops *ops) ABTI_MUST_CHECK;
 void abti_pool_destroy(abti_pool *pool);
 
 /* The pool at this address, or NULL: there is none any more. The caller holds rt.lock, which keeps it there. */

@@ -98,5 +98,4 @@ const struct abti_pool_ops abti_pool_randws_ops = {
     .remove = randws_remove,
     .print_all = randws_print_all,
     .fini = randws_fini,
-    .answers = true,
 };

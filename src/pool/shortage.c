@@ -50,7 +50,7 @@ static size_t num_waiting(abti_pool *const *pools, int num)
 {
     size_t waiting = 0;
     for (int i = 0; i < num; i++) {
-        if (pools[i]->user_defined)
+        if (abti_pool_is_user(pools[i]))
             waiting += num_units(&pools[i], 1);
         else
             pools[i]->ops->print_all(pools[i], &waiting, count_waiting);

@@ -415,13 +415,12 @@ int abti_pool_create_user(ABT_pool_user_def def, ABT_pool_config config, abti_po
         setup_old(user, def);
     if (abti_annotate_order)
         tell_order(user);
-    abti_pool *pool = abti_pool_alloc(&user->ops);
+    abti_pool *pool = abti_pool_alloc(ABTI_POOL_USER, &user->ops);
     if (!pool) {
         free(user);
         return ABT_ERR_MEM;
     }
     pool->impl = user;
-    pool->user_defined = true;
     pool->user_pop = abti_annotate_order ? NULL : user->fn.pop;
     pool->access = new_def ? ABT_POOL_ACCESS_MPMC : def->access;
     pool->kind = (ABT_pool_kind)-1;

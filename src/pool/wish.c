@@ -55,7 +55,7 @@ static bool is_busy(abti_pool *pool, uint64_t asked_ns)
 
 bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 {
-    abti_assert(pool->ops->answers);
+    abti_assert(abti_pool_answers(pool));
     struct abti_wish wish = {NULL};
     uintptr_t none = 0, mine = (uintptr_t)&wish;
     bool empty = false;
@@ -79,7 +79,7 @@ bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
 
 bool abti_pool_may_ask(abti_pool *pool)
 {
-    return pool->ops->answers && abti_runs_at_once(2);
+    return abti_pool_answers(pool) && abti_runs_at_once(2);
 }
 
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context)

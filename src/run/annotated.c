@@ -14,7 +14,7 @@
 ABTI_NO_SANITIZE static bool orders_units(abti_unit *unit)
 {
     abti_sched *sched = unit ? abti_sched_in(unit) : NULL;
-    return (sched && !abti_sched_is_predefined(sched)) || (unit && unit->pool && unit->pool->user_defined);
+    return (sched && !abti_sched_is_predefined(sched)) || (unit && unit->pool && abti_pool_is_user(unit->pool));
 }
 
 ABTI_NO_SANITIZE static bool is_ordered(void)

@@ -6,7 +6,7 @@
 /* The unit runs, is blocked or has ended: it cannot be the next one. Told once for each scheduler. */
 static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 {
-    abti_assert(sched->picked);
+    abti_assert(abti_sched_picks(sched));
     if (sched->picked->has_told)
         return;
     sched->picked->has_told = true;

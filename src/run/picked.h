@@ -42,7 +42,7 @@ struct abti_picked {
  */
 ABTI_INLINE ABT_thread abti_picked_call(abti_es *es, abti_unit *self, abti_sched *sched)
 {
-    abti_assert(es == abti_es_self && es->cur == self && sched->picked);
+    abti_assert(es == abti_es_self && es->cur == self && abti_sched_picks(sched));
     return ABTI_PICKED_CALL(es, self, sched, sched->picked->def.pick(sched));
 }
 

@@ -27,7 +27,7 @@ void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
     if (!sched->has_private)
         return;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (sched->pools[i]->priv_fifo)
+        if (abti_pool_is_private(sched->pools[i]))
             abti_pool_enter_host(es, sched->pools[i], sched);
     }
     bool is_fast = sched->direct && abti_sched_is_predefined(sched) && !abti_annotate_on;
@@ -40,7 +40,7 @@ void abti_sched_leave_pools(abti_es *es, abti_sched *sched)
         return;
     sched->fast = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (sched->pools[i]->priv_fifo)
+        if (abti_pool_is_private(sched->pools[i]))
             abti_pool_leave_host(es, sched->pools[i], sched);
     }
 }
@@ -109,7 +109,7 @@ bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
     return abti_cas_acq_rel(&sched->use, &unused, (uint8_t)use);
 }
 
-int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **out)
+int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, abti_pool **pools, abti_sched **out)
 {
     abti_assert(ops->run && num_pools >= 0);
     abti_sched *sched = calloc(1, sizeof(*sched));
@@ -123,6 +123,7 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         return ABT_ERR_MEM;
     }
     sched->ops = ops;
+    sched->kind = kind;
     sched->event_freq = abti_rt.config.sched_event_freq;
     sched->num_pools = num_pools;
     sched->pools = lists;
@@ -134,8 +135,8 @@ int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool 
         parkings[i].own = i == 0;
         parkings[i].may_look_out = true;
         parkings[i].seeks =
-            ops->pick && !ops->may_sleep; /* which unit a user-defined scheduler takes next is not known */
-        sched->has_private = sched->has_private || pools[i]->priv_fifo;
+            abti_sched_is_predefined(sched); /* which unit a user-defined scheduler takes next is not known */
+        sched->has_private = sched->has_private || abti_pool_is_private(pools[i]);
     }
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
@@ -201,10 +202,10 @@ ABTI_INLINE bool has_news(abti_pool *pool, bool units)
     /* In a pool that other ESs work on, nothing is looked at that they write all the time. */
     if (abti_pool_has_parked(pool) || abti_lookout_is_needed(&pool->lookout))
         return true;
-    if (pool->priv_fifo)
+    if (abti_pool_is_private(pool))
         return !abti_queue_is_empty(&pool->inbox) || (units && !abti_queue_is_empty(&pool->queue));
     /* A user's function would have to be asked, on the caller's stack. */
-    return units && (pool->user_defined || !abti_pool_is_empty(pool));
+    return units && (abti_pool_is_user(pool) || !abti_pool_is_empty(pool));
 }
 
 /*
@@ -260,8 +261,8 @@ bool abti_serves_only(abti_es *es, abti_pool *pool)
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *first = sched->order[i];
         if (first == pool)
-            return pool->shared_fifo || abti_pool_is_host(es, pool);
-        if (first->user_defined || !abti_pool_is_empty(first))
+            return abti_pool_is_shared_fifo(pool) || abti_pool_is_host(es, pool);
+        if (abti_pool_is_user(first) || !abti_pool_is_empty(first))
             return false;
     }
     return false;

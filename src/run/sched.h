@@ -29,6 +29,12 @@ struct abti_sched_ops {
     void (*fini)(abti_sched *sched);
 };
 
+/* User-defined schedulers. The kinds of predefined ones are not negative. */
+enum abti_sched_kind {
+    ABTI_SCHED_LOOPS = -1, /* with a loop of its own: who runs next is not known, and it gets control back always */
+    ABTI_SCHED_PICKS = -2, /* it only picks, see run/picked.h */
+};
+
 struct ABT_sched_opaque {
     void *data;       /* the user's. It stays the first member, where programs read it (ABTX_sched_data) */
     abti_pool *fast;  /* the first pool in order of choice if it is a private FIFO whose host runs the scheduler, and no
@@ -42,7 +48,7 @@ struct ABT_sched_opaque {
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
     _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, which is woken when something is asked of it */
     uint32_t event_freq;       /* units between two event checks; INT_MAX at most */
-    int kind;                  /* enum ABT_sched_predef, or -1 for user-defined */
+    int kind;                  /* a predefined one's of enum ABT_sched_predef, else of enum abti_sched_kind. Constant */
     int num_pools;
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
@@ -60,7 +66,19 @@ struct ABT_sched_opaque {
 /* Whether the library knows which unit the scheduler runs next. */
 ABTI_INLINE bool abti_sched_is_predefined(const abti_sched *sched)
 {
-    return sched->ops->pick && !sched->picked;
+    return sched->kind >= 0;
+}
+
+/* Whether its own function is asked for the next unit. */
+ABTI_INLINE bool abti_sched_picks(const abti_sched *sched)
+{
+    return sched->kind == ABTI_SCHED_PICKS;
+}
+
+/* Whether its own function runs the units, in a loop that nobody else knows. */
+ABTI_INLINE bool abti_sched_loops(const abti_sched *sched)
+{
+    return sched->kind == ABTI_SCHED_LOOPS;
 }
 
 /* Picks the next unit, from the shared pool in front if that has one. */
@@ -98,7 +116,7 @@ void abti_sched_pass_wake(abti_sched *sched);
 void abti_sched_request(abti_sched *sched, unsigned request);
 
 /* Makes the common part. It retains the pools, and `order` starts equal to `pools`. Returns an ABT code. */
-int abti_sched_alloc(const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
+int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,
                      abti_sched **sched) ABTI_MUST_CHECK;
 /* Undoes abti_sched_alloc. The pools stay, even automatic ones that nobody else uses. */
 void abti_sched_unmake(abti_sched *sched);

@@ -177,7 +177,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
  */
 static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
 {
-    bool alone = !pool->priv_fifo && !pool->user_defined && abti_pool_is_empty(pool);
+    bool alone = !abti_pool_is_private(pool) && !abti_pool_is_user(pool) && abti_pool_is_empty(pool);
     return !alone && abti_renew_budget(es, sched);
 }
 
@@ -212,7 +212,7 @@ static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread p
  */
 ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo && es->dsched && es->dsched->picked);
+    abti_assert(abti_pool_is_private(pool) && es->dsched && abti_sched_picks(es->dsched));
     abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&pool->queue, self);
     ABT_thread next = abti_picked_call(es, self, es->dsched);
@@ -257,7 +257,7 @@ ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
         abti_budget_count(es);
         return yield_shared(es, self);
     }
-    return sched->picked ? yield_picked(es, self, context) : yield_predefined(es, context);
+    return abti_sched_picks(sched) ? yield_picked(es, self, context) : yield_predefined(es, context);
 }
 
 struct push_arg {

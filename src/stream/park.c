@@ -19,7 +19,7 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     /* seq_cst, as below: a request is set before the look at the sleeper, see abti_sched_request */
     bool stop = atomic_load(&sched->requests) != 0, look = stop;
     for (int i = 0; i < set->num && !look; i++)
-        look = set->pools[i]->user_defined;
+        look = abti_pool_is_user(set->pools[i]);
     uint64_t timer_ns = abti_timer_next(es);
     if (timer_ns < deadline_ns)
         deadline_ns = timer_ns;

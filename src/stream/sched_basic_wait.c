@@ -34,7 +34,7 @@ static double wait_secs(abti_es *es, abti_pool *pool)
 
 static abti_unit *ask_user(abti_pool *pool, double secs)
 {
-    abti_assert(pool->user_defined && secs >= 0);
+    abti_assert(abti_pool_is_user(pool) && secs >= 0);
     if (abti_pool_can(pool, ABTI_POOL_POP_WAIT))
         return pool->ops->pop_wait(pool, secs, ABT_POOL_CONTEXT_OP_POOL_OTHER);
     return pool->ops->pop_timedwait(pool, abti_clock_wtime() + secs);
@@ -54,7 +54,7 @@ static abti_unit *wait_for_unit(abti_es *es, abti_sched *sched)
 static void basic_wait_run(abti_sched *sched)
 {
     abti_pool *first = sched->num_pools > 0 ? sched->pools[0] : NULL;
-    if (!first || !first->user_defined ||
+    if (!first || !abti_pool_is_user(first) ||
         !(abti_pool_can(first, ABTI_POOL_POP_WAIT) || abti_pool_can(first, ABTI_POOL_POP_TIMEDWAIT))) {
         abti_sched_loop(sched);
         return;

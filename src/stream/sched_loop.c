@@ -32,7 +32,7 @@ static const void *loop_peek(abti_sched *sched)
     const void *seen = NULL;
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (pool->user_defined)
+        if (abti_pool_is_user(pool))
             return &abti_courtesy_mine;
         if (i > 0 && abti_thief_avoids(&sched->thief, pool))
             continue;
@@ -41,7 +41,7 @@ static const void *loop_peek(abti_sched *sched)
         /* relaxed: a racy read */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_courtesy_mine;
-        bool is_one = !seen && pool->shared_fifo && abti_queue_size(&pool->queue) < 2;
+        bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->queue) < 2;
         /* relaxed: only the address is compared */
         seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &abti_courtesy_several;
     }
@@ -54,7 +54,7 @@ static const void *loop_peek(abti_sched *sched)
  */
 static bool loop_may_take(struct abti_courtesy *courtesy, abti_es *es, abti_sched *sched)
 {
-    if (es->parent || !abti_runs_at_once(2) || sched->picked)
+    if (es->parent || !abti_runs_at_once(2) || abti_sched_picks(sched))
         return true; /* where a user-defined function looks is not known here */
     for (int i = 0; i < ABTI_COURTESY_LOOKS; i++) {
         abti_courtesy_learn(courtesy, loop_peek(sched));
@@ -131,7 +131,7 @@ ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
 /* Whether nothing is to run before a unit that is pushed now. The pool is private. */
 static bool is_drained(abti_pool *pool)
 {
-    abti_assert(pool->priv_fifo);
+    abti_assert(abti_pool_is_private(pool));
     return abti_queue_is_empty(&pool->queue) && abti_queue_is_empty(&pool->inbox);
 }
 
@@ -277,7 +277,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
     enum { EVERY_NS = 1000000, PATIENCE_NS = 100000 };
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (!abti_pool_has_parked(pool) || pool->priv_fifo || abti_pool_is_empty(pool))
+        if (!abti_pool_has_parked(pool) || abti_pool_is_private(pool) || abti_pool_is_empty(pool))
             continue;
         uint64_t now = abti_clock_mono_ns();
         if (now < es->offered_ns + EVERY_NS)

@@ -22,10 +22,10 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     if (!ops)
         return ABT_ERR_INV_SCHED_PREDEF;
     abti_sched *sched;
-    int code = abti_sched_alloc(ops, num_pools, pools, &sched);
+    int code =
+        abti_sched_alloc(predef == ABT_SCHED_DEFAULT ? ABT_SCHED_BASIC : (int)predef, ops, num_pools, pools, &sched);
     if (code != ABT_SUCCESS)
         return code;
-    sched->kind = predef == ABT_SCHED_DEFAULT ? ABT_SCHED_BASIC : (int)predef;
     sched->automatic = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_AUTOMATIC, 1) != 0;
     int freq = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_FREQ, 0);
     if (freq > 0)
@@ -36,8 +36,8 @@ int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **
     /* A user's pop and push expect a scheduler's stack, so its units go through the scheduler. */
     sched->direct = !abti_annotate_order; /* TSan is informed of switches between a scheduler and its units */
     for (int i = 0; i < num_pools; i++)
-        sched->direct = sched->direct && !pools[i]->user_defined;
-    if (sched->direct && num_pools > 0 && !sched->order[0]->priv_fifo)
+        sched->direct = sched->direct && !abti_pool_is_user(pools[i]);
+    if (sched->direct && num_pools > 0 && !abti_pool_is_private(sched->order[0]))
         sched->front = sched->order[0];
     *out = sched;
     return ABT_SUCCESS;

@@ -71,13 +71,13 @@ int abti_sched_create_picked(ABTX_sched_def def, int num_pools, abti_pool **pool
 {
     abti_assert(def->pick);
     abti_sched *sched;
-    int code = abti_sched_alloc(def->on_event ? &picked_looking_ops : &picked_ops, num_pools, pools, &sched);
+    int code =
+        abti_sched_alloc(ABTI_SCHED_PICKS, def->on_event ? &picked_looking_ops : &picked_ops, num_pools, pools, &sched);
     if (code != ABT_SUCCESS)
         return code;
     sched->picked = picked_new(def, num_pools > 0 ? pools[0] : NULL);
     code = sched->picked ? ABT_SUCCESS : ABT_ERR_MEM;
     const struct abti_kvconf *conf = config && config != ABT_SCHED_CONFIG_NULL ? &config->conf : NULL;
-    sched->kind = -1;
     sched->automatic = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_AUTOMATIC, 0) != 0;
     int freq = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_FREQ, 0);
     if (freq > 0)

@@ -19,10 +19,9 @@ int abti_sched_create_user(const ABT_sched_def *def, int num_pools, abti_pool **
                            abti_sched **out)
 {
     abti_sched *sched;
-    int code = abti_sched_alloc(&abti_sched_user_ops, num_pools, pools, &sched);
+    int code = abti_sched_alloc(ABTI_SCHED_LOOPS, &abti_sched_user_ops, num_pools, pools, &sched);
     if (code != ABT_SUCCESS)
         return code;
-    sched->kind = -1;
     struct abti_kvconf *conf = config && config != ABT_SCHED_CONFIG_NULL ? &config->conf : NULL;
     sched->automatic = abti_kvconf_get_int(conf, ABTI_SCHED_CONFIG_AUTOMATIC, 0) != 0;
     sched->def = *def;

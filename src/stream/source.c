@@ -143,7 +143,7 @@ static bool has_unit(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
-        if (pool->user_defined || !abti_pool_is_empty(pool))
+        if (abti_pool_is_user(pool) || !abti_pool_is_empty(pool))
             return true;
     }
     return false;

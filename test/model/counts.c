@@ -28,7 +28,7 @@ static _Atomic(int) rounds;
 static void reset(void)
 {
     model_reset();
-    pool = (abti_pool){.ops = &abti_pool_fifo_ops, .shared_fifo = true};
+    pool = (abti_pool){.ops = &abti_pool_fifo_ops, .form = ABTI_POOL_SHARED_FIFO};
     model_pool_init(&pool);
     abti_queue_init(&pool.queue);
     abti_queue_init(&pool.inbox);
@@ -63,16 +63,14 @@ static void reset_user(void)
     static const struct abti_pool_ops ops = {.push = push_user, .size = size_of_user};
     reset_owned();
     pool.ops = &ops;
-    pool.user_defined = true;
-    pool.shared_fifo = false;
+    pool.form = ABTI_POOL_USER;
 }
 
 static void reset_private(void)
 {
     reset_owned();
     pool.ops = &abti_pool_fifo_priv_ops;
-    pool.priv_fifo = true;
-    pool.shared_fifo = false;
+    pool.form = ABTI_POOL_PRIVATE_FIFO;
     abti_queue_push(&pool.queue, &model_units[0]);
     abti_queue_push(&pool.queue, &model_units[1]);
     abti_pool_in_place_grant(&pool, 10);

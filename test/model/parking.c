@@ -38,8 +38,7 @@ static struct ABT_sched_opaque sched;
 static void reset_pool(abti_pool *pool, bool is_private)
 {
     *pool = (abti_pool){.ops = is_private ? &abti_pool_fifo_priv_ops : &abti_pool_fifo_ops,
-                        .priv_fifo = is_private,
-                        .shared_fifo = !is_private};
+                        .form = is_private ? ABTI_POOL_PRIVATE_FIFO : ABTI_POOL_SHARED_FIFO};
     model_pool_init(pool);
     abti_queue_init(&pool->queue);
     abti_queue_init(&pool->inbox);
@@ -217,8 +216,7 @@ static void with_user_pool(void)
     static struct abti_pool_ops ops = {.pop = take_only, .is_empty = is_only_empty};
     reset();
     pools[0].ops = &ops;
-    pools[0].user_defined = true;
-    pools[0].shared_fifo = false;
+    pools[0].form = ABTI_POOL_USER;
     only = NULL;
 }
 

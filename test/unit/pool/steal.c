@@ -31,7 +31,7 @@ static abti_unit *pop(void)
 
 static void push(abti_unit *unit)
 {
-    abti_pool_push_shared(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, pool->shared_fifo);
+    abti_pool_push_shared(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE, abti_pool_is_shared_fifo(pool));
 }
 
 /* By the bias, as the pool's owner does all the time. */
