@@ -91,7 +91,7 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
     abti_pool *found = NULL;
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es && !found; es = es->next) {
-        abti_spin_lock(&es->replace_lock); /* its scheduler stays */
+        abti_spin_lock(&es->replace.lock); /* its scheduler stays */
         /*
          * acquire: pairs with the store of the scheduler in install_replacement (stream/main.c), and with that of
          * TERMINATED in es_thread
@@ -100,7 +100,7 @@ static abti_pool *pool_elsewhere(abti_unit *unit)
         if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING &&
             !sched_has_pool(sched, abti_unit_last_pool(unit)))
             found = migration_pool(sched);
-        abti_spin_unlock(&es->replace_lock);
+        abti_spin_unlock(&es->replace.lock);
     }
     abti_spin_unlock(&abti_rt.lock);
     return found;

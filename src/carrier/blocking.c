@@ -57,9 +57,9 @@ static bool may_hand_over(abti_es *es)
 static void hand_over(abti_es *es, struct abti_carrier *to)
 {
     abti_unit *self = es->cur;
-    struct abti_carrier *from = es->crew->now;
+    struct abti_carrier *from = es->carried.crew->now;
     abti_assert(!es->handoff && !from->unit);
-    if (es->is_primary && from == &es->crew->home)
+    if (es->is_primary && from == &es->carried.crew->home)
         abti_native_measure(&es->native); /* before another thread runs its main scheduler for the first time */
     from->unit = self;
     from->hooks = es->hooks;
@@ -71,7 +71,7 @@ static void hand_over(abti_es *es, struct abti_carrier *to)
     self->ctx = NULL; /* it is nowhere for tools to look at */
     /* release: pairs with the acquire in abti_unit_state, after which the context is looked at */
     abti_store_release(&self->state, ABT_THREAD_STATE_BLOCKED);
-    es->crew->num_away++;
+    es->carried.crew->num_away++;
     es->cur = es->parent;
     (void)region_set((struct region){.inside = true, .carrier = from});
     abti_carrier_give(from, to);
@@ -97,7 +97,7 @@ int abti_blocking_begin(void)
 static void region_come_back(struct abti_carrier *c)
 {
     abti_es *es = c->es;
-    struct abti_crew *crew = es->crew;
+    struct abti_crew *crew = es->carried.crew;
     abti_tool_event_resume(c->unit);
     abti_spin_lock(&crew->lock);
     c->next = NULL;
@@ -153,7 +153,7 @@ void abti_blocking_set_hooks(const ABTX_switch_hooks *hooks)
 
 static struct abti_carrier *take_returning(abti_es *es)
 {
-    struct abti_crew *crew = es->crew;
+    struct abti_crew *crew = es->carried.crew;
     /* seq_cst: pairs with abti_es_notify; the look at the list comes after this */
     atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_RETURN);
     abti_spin_lock(&crew->lock);
@@ -171,7 +171,7 @@ static void run_returned(abti_es *es, struct abti_carrier *c)
     abti_unit *self = es->cur, *unit = c->unit;
     struct abti_dispatch_scope scope;
     c->unit = NULL;
-    es->crew->num_away--;
+    es->carried.crew->num_away--;
     abti_pool_count_left(es, unit->pool);
     abti_dispatch_enter(&scope, es, NULL);
     abti_budget_count_left(es);
@@ -188,7 +188,7 @@ void abti_blocking_serve(abti_es *es)
     abti_assert(es == abti_es_self);
     if (abti_unit_is_tasklet(es->cur) || abti_is_in_callee(es))
         return; /* it cannot give the stream away, and will be asked again */
-    struct abti_crew *crew = es->crew;
+    struct abti_crew *crew = es->carried.crew;
     abti_carrier_follow(es);
     for (struct abti_carrier *c = take_returning(es), *next; c; c = next) {
         next = c->next; /* the unit may soon return from another region */
@@ -201,7 +201,7 @@ void abti_blocking_serve(abti_es *es)
 bool abti_blocking_sleep(abti_es *es)
 {
     enum { ASKED = ABTI_ES_REQ_RETURN | ABTI_ES_REQ_HALT | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL };
-    if (!es->crew || es->crew->num_away == 0)
+    if (!es->carried.crew || es->carried.crew->num_away == 0)
         return false;
     abti_sleeper_prepare(&es->sleeper);
     if (atomic_load(&es->requests) & ASKED) /* seq_cst: pairs with abti_es_notify */
@@ -215,7 +215,7 @@ bool abti_blocking_sleep(abti_es *es)
 
 bool abti_blocking_is_used(abti_es *es)
 {
-    return es->crew && (es->crew->num_away > 0 || es->crew->now != &es->crew->home);
+    return es->carried.crew && (es->carried.crew->num_away > 0 || es->carried.crew->now != &es->carried.crew->home);
 }
 
 abti_unit *abti_blocking_forget(void)

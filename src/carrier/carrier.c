@@ -27,18 +27,19 @@ enum { TURN_NONE, TURN_GIVEN, TURN_ENDING };
 void abti_carriers_rebind(abti_es *es)
 {
     /* seq_cst: pairs with the load in abti_carrier_follow. What the CPUs are the system orders */
-    atomic_fetch_add(&es->bindings, 1);
-    if (atomic_load(&es->is_away)) /* seq_cst: pairs with the store in begin_to_carry */
+    atomic_fetch_add(&es->carried.bindings, 1);
+    if (atomic_load(&es->carried.is_away)) /* seq_cst: pairs with the store in begin_to_carry */
         abti_es_notify(es, ABTI_ES_REQ_RETURN);
 }
 
 /* Without memory for the set it stays where it is, and tries again the next time. */
 void abti_carrier_follow(abti_es *es)
 {
-    struct abti_carrier *c = es->crew->now;
+    struct abti_carrier *c = es->carried.crew->now;
     struct abti_cpuset cpus;
-    uint32_t bindings = atomic_load(&es->bindings); /* seq_cst: pairs with the addition in abti_carriers_rebind */
-    if (ABTI_LIKELY(c->bindings == bindings) || c == &es->crew->home)
+    uint32_t bindings =
+        atomic_load(&es->carried.bindings); /* seq_cst: pairs with the addition in abti_carriers_rebind */
+    if (ABTI_LIKELY(c->bindings == bindings) || c == &es->carried.crew->home)
         return;
     if (abti_affinity_get(es->thread, &cpus) != 0)
         return;
@@ -69,8 +70,9 @@ static bool await_turn(struct abti_carrier *c)
 static void begin_to_carry(struct abti_carrier *c)
 {
     abti_es *es = c->es;
-    es->crew->now = c;
-    atomic_store(&es->is_away, c != &es->crew->home); /* seq_cst: pairs with the load in abti_carriers_rebind */
+    es->carried.crew->now = c;
+    atomic_store(&es->carried.is_away,
+                 c != &es->carried.crew->home); /* seq_cst: pairs with the load in abti_carriers_rebind */
     abti_known_set_self(&es->known);
     abti_es_self = es;
     abti_exceptions_move(es);
@@ -79,7 +81,7 @@ static void begin_to_carry(struct abti_carrier *c)
 
 void abti_carrier_give(struct abti_carrier *from, struct abti_carrier *to)
 {
-    abti_assert(from->es == abti_es_self && to->es == from->es && from->es->crew->now == from && to != from);
+    abti_assert(from->es == abti_es_self && to->es == from->es && from->es->carried.crew->now == from && to != from);
     abti_es_self = NULL;
     abti_known_set_self(&from->known);
     set_turn(to, TURN_GIVEN);
@@ -124,7 +126,7 @@ static void give_after(void *arg)
 
 void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
 {
-    struct abti_crew *crew = es->crew;
+    struct abti_crew *crew = es->carried.crew;
     struct carriers carriers = {crew->now, to};
     abti_assert(es == abti_es_self && !crew->now->unit);
     if (crew->now != &crew->home) {
@@ -151,8 +153,8 @@ static void home_main(void)
 static struct abti_crew *crew_of(abti_es *es)
 {
     enum { STACK_SIZE = 64 * 1024 }; /* for handlers of signals */
-    if (es->crew)
-        return es->crew;
+    if (es->carried.crew)
+        return es->carried.crew;
     if (!abti_known_self) /* see home_main */
         return NULL;
     struct abti_crew *crew = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*crew), ABTI_CACHE_LINE));
@@ -165,7 +167,7 @@ static struct abti_crew *crew_of(abti_es *es)
     crew->home.idle.ctx = abti_ctx_make(abti_stack_top(stack), home_main);
     crew->return_tail = &crew->returning;
     abti_spin_init(&crew->lock, ABTI_RANK_LEAF);
-    es->crew = crew;
+    es->carried.crew = crew;
     return crew;
 }
 
@@ -208,7 +210,7 @@ static struct abti_carrier *make_spare(abti_es *es)
     *c = (struct abti_carrier){
         .es = es,
         .fault_stack = guarded ? abti_fault_stack_map() : NULL,
-        .bindings = es->crew->now->bindings,
+        .bindings = es->carried.crew->now->bindings,
     };
     if ((guarded && !c->fault_stack) || abti_native_start(&c->thread, spare_main, c) != ABT_SUCCESS) {
         free_spare(c);
@@ -232,7 +234,7 @@ struct abti_carrier *abti_carrier_spare(abti_es *es)
 
 void abti_crew_fini(abti_es *es)
 {
-    struct abti_crew *crew = es->crew;
+    struct abti_crew *crew = es->carried.crew;
     if (!crew)
         return;
     abti_assert(crew->num_away == 0 && crew->now == &crew->home);
@@ -245,14 +247,14 @@ void abti_crew_fini(abti_es *es)
     }
     abti_stack_destroy(crew->home.idle.stack);
     free(crew);
-    es->crew = NULL;
+    es->carried.crew = NULL;
 }
 
 void abti_crew_forget(abti_es *es)
 {
-    while (es->crew && es->crew->spares) {
-        struct abti_carrier *c = es->crew->spares;
-        es->crew->spares = c->next;
+    while (es->carried.crew && es->carried.crew->spares) {
+        struct abti_carrier *c = es->carried.crew->spares;
+        es->carried.crew->spares = c->next;
         free_spare(c);
     }
 }

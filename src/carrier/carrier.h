@@ -27,7 +27,7 @@ struct abti_carrier {
     struct abti_stack stack;    /* describes a spare thread's own stack */
     pthread_t thread;           /* of a spare one. Constant */
     void *fault_stack;          /* of a spare one, as in an ES. Constant */
-    uint32_t bindings;          /* the thread's: es->bindings, as it was when a spare one was bound last */
+    uint32_t bindings;          /* the thread's: es->carried.bindings, as it was when a spare one was bound last */
     struct abti_known known;    /* of the thread while it carries nothing */
     struct abti_own_thread own; /* a spare one */
 

@@ -56,8 +56,8 @@ struct abti_lane *abti_fork_lane(abti_es *es)
  */
 static struct abti_lane *take_kept(abti_es *es)
 {
-    struct abti_lane *lane = es->lane;
-    es->lane = NULL;
+    struct abti_lane *lane = es->lane.kept;
+    es->lane.kept = NULL;
     abti_assert(!lane->is_closed && lane->split == 0);
     abti_annotate_acquire(lane);
     return lane;
@@ -72,13 +72,13 @@ static void put_kept(void *lane)
 
 static void fork_keep(abti_es *es, struct abti_lane *lane)
 {
-    if (es->lane) {
+    if (es->lane.kept) {
         put_kept(lane);
         return;
     }
     abti_annotate_release(lane);
-    es->lane = lane;
-    es->put_lane = put_kept;
+    es->lane.kept = lane;
+    es->lane.put = put_kept;
 }
 
 /* A lane for tasks that others may take, or, if it is closed, none but the caller. NULL: there is none. */
@@ -109,7 +109,7 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
     if (lane)
         return &lane->slots[abti_lane_top(lane)];
     bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
-    lane = may_wait && es->lane ? take_kept(es) : get_lane(!may_wait);
+    lane = may_wait && es->lane.kept ? take_kept(es) : get_lane(!may_wait);
     if (!lane)
         return &no_lane.full;
     region->lane = lane;

@@ -130,7 +130,7 @@ static void driver_serve(abti_es *es)
  */
 static bool is_away(abti_es *es)
 {
-    return abti_load_relaxed(&es->is_away);
+    return abti_load_relaxed(&es->carried.is_away);
 }
 
 void abti_drivers_serve(abti_es *es)

@@ -44,6 +44,52 @@ struct abti_watchdog_seen {
     bool told;
 };
 
+/*
+ * What an ES has of its rooms: a structure each, with the file that it belongs to. It is private to the ES's native
+ * thread, unless a comment says otherwise.
+ */
+
+/* unit/exceptions.c: how it finds the C++ exceptions in hand. */
+struct abti_es_cxx {
+    struct abti_cxx_globals *globals; /* of the native thread. NULL: no C++ runtime is known */
+    uint64_t libraries;               /* how many had been loaded when a C++ runtime was looked for last */
+    bool counts_libraries;            /* it looks at its events whether there are more */
+};
+
+/* stream/main.c: the next main scheduler. */
+struct abti_es_replace {
+    struct abti_spin lock;
+    abti_sched *sched; /* lock: scheduler to install, NULL: none */
+    abti_unit *waiter; /* lock: ULT that asked for it */
+};
+
+/* unit/stackuse.c: which ULTs are watched. */
+struct abti_es_samples {
+    uint32_t unwatched; /* ULTs that have started here since one was watched */
+    uint64_t spared_ns; /* none is watched before that, where samples are to be sparing */
+};
+
+/* fork/fork.c: the lane that is kept for the next ULT that forks. */
+struct abti_es_lane {
+    void *kept;              /* NULL: none */
+    void (*put)(void *lane); /* gives it back */
+};
+
+/* carrier/carrier.c: which native threads are the ES. The last two are read by others. */
+struct abti_es_carried {
+    struct abti_crew *crew;     /* NULL: no unit has been in a blocking region */
+    _Atomic(bool) is_away;      /* another native thread than its own is the ES */
+    _Atomic(uint32_t) bindings; /* how often its own native thread was bound to CPUs */
+};
+
+/* unit/tool_event.h and run/observe.c: what the tools hear of the ES. */
+struct abti_es_tool {
+    int depth;                     /* of `cur`: how many schedulers run one another down to it */
+    abti_unit *before;             /* has ended, and was `cur` before the one that is `cur` now */
+    bool untold;                   /* the events of the moment are told as if there were no ES */
+    struct abti_stack *dead_stack; /* the stack that has just been left for good, by a switch to another */
+};
+
 struct ABT_xstream_opaque {
     /* Private to the ES's native thread. */
     abti_unit *cur;          /* the unit that runs now */
@@ -62,10 +108,8 @@ struct ABT_xstream_opaque {
     uint32_t running;        /* ABTI_RUNNING_ON(index) */
     uint64_t offered_ns;     /* when it last offered a unit to a sleeping stream */
     const uint64_t *in_hand; /* not aligned; not 0: `cur` may have C++ exceptions in hand */
-    struct abti_cxx_globals *exceptions; /* of the native thread. NULL: no C++ runtime is known */
-    uint64_t libraries;                  /* how many had been loaded when a C++ runtime was looked for last */
-    bool counts_libraries;               /* it looks at its events whether there are more */
-    struct abti_bias_user *bias;         /* says in which pool's lock the native thread is by the bias. Constant */
+    struct abti_es_cxx cxx;
+    struct abti_bias_user *bias; /* says in which pool's lock the native thread is by the bias. Constant */
     struct abti_cache units;
     struct abti_cache stacks;
     struct abti_ownstacks ownstacks; /* stacks of other than the default size */
@@ -84,9 +128,7 @@ struct ABT_xstream_opaque {
     abti_unit *main_unit; /* ULT of the main scheduler. Constant */
     bool is_primary;      /* constant */
 
-    struct abti_spin replace_lock;
-    abti_sched *replacement;   /* replace_lock: scheduler to install, NULL: none */
-    abti_unit *replace_waiter; /* replace_lock: ULT that asked for it */
+    struct abti_es_replace replace;
 
     int rank;                       /* rt.lock */
     abti_es *next;                  /* rt.lock */
@@ -98,22 +140,13 @@ struct ABT_xstream_opaque {
 
     struct abti_idle *idle; /* see idle/idle.h. Constant */
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
-    struct abti_stack
-        *dead_stack;    /* private, for the tools: the stack that has just been left for good, by a switch to another */
-    uint32_t random;    /* private: state of abti_direct_give_way's choice */
-    uint32_t unwatched; /* private: ULTs that have started here since one was watched, see unit/stackuse.h */
-    uint64_t spared_ns; /* private: none is watched before that, where samples are to be sparing */
+    uint32_t random;        /* private: state of abti_direct_give_way's choice */
+    struct abti_es_samples samples;
     const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
-    void *lane;                     /* private: kept for the next ULT that forks, see fork/fork.c; NULL: none */
-    void (*put_lane)(void *lane);   /* gives it back */
-    struct abti_crew *crew;         /* private, see carrier/carrier.h; NULL: no unit has been in a blocking region */
-    _Atomic(bool) is_away;          /* another native thread than its own is the ES, see carrier/carrier.h */
-    _Atomic(uint32_t) bindings;     /* how often its own native thread was bound to CPUs, see carrier/carrier.h */
-    struct abti_cache *ktables;     /* private: blocks of unit/key.c; NULL: none was needed yet */
-    /* Private to the ES's native thread, kept for rt/tool.h only. */
-    int depth;         /* of `cur`: how many schedulers run one another down to it */
-    abti_unit *before; /* has ended, and was `cur` before the one that is `cur` now */
-    bool untold;       /* the events of the moment are told as if there were no ES */
+    struct abti_es_lane lane;
+    struct abti_es_carried carried;
+    struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
+    struct abti_es_tool tool;
 };
 
 /*

@@ -64,17 +64,17 @@ ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)
 {
     char *sp = abti_cpu_sp();
     struct abti_stack *stack = abti_cache_top(&es->stacks);
-    es->dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
+    es->tool.dead_stack = stack && sp >= stack->base && sp < (char *)stack ? stack : NULL;
 }
 
 /* It is out of line, so that it looks anew on which ES the caller has arrived. */
 ABTI_NO_SANITIZE ABTI_NOINLINE void abti_bury_dead_stack(void)
 {
     abti_es *es = abti_es_self;
-    if (!es || !es->dead_stack)
+    if (!es || !es->tool.dead_stack)
         return;
-    struct abti_stack *stack = es->dead_stack;
-    es->dead_stack = NULL;
+    struct abti_stack *stack = es->tool.dead_stack;
+    es->tool.dead_stack = NULL;
     abti_stack_dead(stack);
 }
 

@@ -400,7 +400,7 @@ ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
     if (abti_stack_is_overrun(unit->stack))
         abti_overflow_abort(unit);
     abti_kept_drop(es);
-    es->before = unit;
+    es->tool.before = unit;
     if (ABTI_UNLIKELY(abti_annotate_order))
         abti_annotate_end(unit);
     abti_stackuse_left(unit);
@@ -445,7 +445,7 @@ void abti_exit_to_primary(abti_es *es)
     abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);
     abti_assert(primary && primary->flags & ABTI_UNIT_PRIMARY);
-    es->before = es->main_unit;
+    es->tool.before = es->main_unit;
     abti_set_running(es, primary);
     end_jump(primary);
 }

@@ -125,14 +125,14 @@ ABTI_NO_SANITIZE int abti_start_observed(abti_unit *self, abti_unit *to, void (*
 
 ABTI_NO_SANITIZE void abti_depart_observed(abti_unit *to)
 {
-    tell_run(to, abti_es_self->before);
+    tell_run(to, abti_es_self->tool.before);
     if (abti_annotate_on)
         abti_depart(to->stack);
 }
 
 ABTI_NO_SANITIZE void abti_depart_to_start_observed(abti_unit *to)
 {
-    tell_run(to, abti_es_self->before);
+    tell_run(to, abti_es_self->tool.before);
     if (abti_annotate_on)
         abti_depart_to_start(to->stack);
 }

@@ -82,7 +82,7 @@ void abti_observe_reset(void);
 int abti_switch_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 int abti_start_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
 
-/* The calling unit, es->before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
+/* The calling unit, es->tool.before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
 void abti_depart_observed(abti_unit *to) ABTI_NO_SANITIZE;
 void abti_depart_to_start_observed(abti_unit *to) ABTI_NO_SANITIZE;
 

@@ -214,7 +214,7 @@ ABTI_INLINE bool has_news(abti_pool *pool, bool units)
  */
 ABTI_INLINE bool has_nothing(abti_es *es, abti_sched *sched, bool units)
 {
-    if (ABTI_UNLIKELY(es->counts_libraries))
+    if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
     /*
      * seq_cst: pairs with abti_es_notify, abti_sched_request and the giving of timers (abti_timer_next). relaxed: the

@@ -92,7 +92,7 @@ void abti_esaffinity_bind(abti_es *es, struct abti_cpuset *cpus)
 
 bool abti_esaffinity_is_bound(const abti_es *es)
 {
-    return abti_load_relaxed(&es->bindings) != 0; /* relaxed: who binds and who asks see to their order */
+    return abti_load_relaxed(&es->carried.bindings) != 0; /* relaxed: who binds and who asks see to their order */
 }
 
 const struct abti_cpuset *abti_esaffinity_allowed(void)

@@ -23,9 +23,9 @@ void abti_es_request(abti_es *es, unsigned requests)
          * The lock keeps the ES from replacing its scheduler meanwhile, and from freeing the old one. seq_cst: of no
          * use under the lock.
          */
-        abti_spin_lock(&es->replace_lock);
+        abti_spin_lock(&es->replace.lock);
         abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
-        abti_spin_unlock(&es->replace_lock);
+        abti_spin_unlock(&es->replace.lock);
     }
     abti_es_wake(es);
 }
@@ -46,7 +46,7 @@ void abti_es_check_events(abti_es *es, abti_sched *sched)
         collect_inboxes(es, sched);
     abti_timers_look(es);
     abti_lookouts_look(sched);
-    if (ABTI_UNLIKELY(es->counts_libraries))
+    if (ABTI_UNLIKELY(es->cxx.counts_libraries))
         abti_exceptions_look(es);
     unsigned requests = atomic_load(&es->requests); /* seq_cst: see abti_sched_request */
     if (ABTI_LIKELY(requests == 0))

@@ -37,17 +37,17 @@ static void resume_waiter(abti_unit *waiter)
 static bool install_replacement(abti_es *es)
 {
     abti_assert(es == abti_es_self);
-    abti_spin_lock(&es->replace_lock);
-    abti_sched *old = atomic_load(&es->main_sched), *next = es->replacement;
-    abti_unit *waiter = es->replace_waiter;
+    abti_spin_lock(&es->replace.lock);
+    abti_sched *old = atomic_load(&es->main_sched), *next = es->replace.sched;
+    abti_unit *waiter = es->replace.waiter;
     abti_assert(next || !waiter);
-    es->replacement = NULL;
-    es->replace_waiter = NULL;
+    es->replace.sched = NULL;
+    es->replace.waiter = NULL;
     if (next) {
         atomic_store(&next->es, es);
         atomic_store(&es->main_sched, next);
     }
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_unlock(&es->replace.lock);
     if (!next)
         return false;
     abti_unit_cold_get(es->main_unit)->sched = next;
@@ -93,7 +93,7 @@ static void await_regions(abti_es *es)
     while (await_region(es, atomic_load(&es->main_sched)))
         ;
     /* relaxed: the ES itself stores it */
-    abti_assert(!abti_load_relaxed(&es->is_away));
+    abti_assert(!abti_load_relaxed(&es->carried.is_away));
 }
 
 static void run_main_scheds(abti_es *es)
@@ -136,7 +136,7 @@ void abti_main_run(abti_es *es)
     abti_assert(es == abti_es_self);
     es->parent = NULL;
     es->cur = NULL; /* nobody has run here before, as tools see it */
-    es->depth = 0;
+    es->tool.depth = 0;
     es->dsched = NULL;
     abti_observe_look(es);
     abti_set_running(es, es->main_unit);
@@ -192,12 +192,12 @@ void abti_main_run_primary(void)
 static void request_replacement(abti_es *es, abti_sched *sched, abti_unit *waiter)
 {
     abti_assert(sched && (!waiter || waiter->pool));
-    abti_spin_lock(&es->replace_lock);
-    abti_sched *dropped = es->replacement;
-    abti_unit *dropped_waiter = es->replace_waiter;
-    es->replacement = sched;
-    es->replace_waiter = waiter;
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_lock(&es->replace.lock);
+    abti_sched *dropped = es->replace.sched;
+    abti_unit *dropped_waiter = es->replace.waiter;
+    es->replace.sched = sched;
+    es->replace.waiter = waiter;
+    abti_spin_unlock(&es->replace.lock);
     /*
      * A second request before the first was served takes its place. seq_cst: pairs with the store of es->main_sched in
      * install_replacement.
@@ -220,7 +220,7 @@ static void after_replace(void *arg)
     struct replace_arg replace = *(struct replace_arg *)arg;
     /*
      * release: pairs with the acquires of the state, as in abti_after_suspend: a thread that sees BLOCKED sees the
-     * saved context. The ULT is resumed by way of replace_lock only
+     * saved context. The ULT is resumed by way of replace.lock only
      */
     abti_store_release(&replace.self->state, ABT_THREAD_STATE_BLOCKED);
     request_replacement(replace.es, replace.sched, replace.self);
@@ -237,9 +237,9 @@ int abti_es_set_main_sched(abti_es *es, abti_sched *sched)
     if (abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED) {
         abti_sched *old = atomic_load(&es->main_sched);
         atomic_store(&sched->es, es);
-        abti_spin_lock(&es->replace_lock); /* the holder of the lock may look into the present one */
+        abti_spin_lock(&es->replace.lock); /* the holder of the lock may look into the present one */
         atomic_store(&es->main_sched, sched);
-        abti_spin_unlock(&es->replace_lock);
+        abti_spin_unlock(&es->replace.lock);
         abti_unit_cold_get(es->main_unit)->sched = sched;
         abti_sched_release(old);
         return ABT_SUCCESS;

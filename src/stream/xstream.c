@@ -75,7 +75,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
         return ABT_ERR_MEM;
     *both = (struct es_and_idle){.es = {.idle = &both->idle}};
     abti_es *es = &both->es;
-    abti_spin_init(&es->replace_lock, ABTI_RANK_REPLACE);
+    abti_spin_init(&es->replace.lock, ABTI_RANK_REPLACE);
     abti_idle_init(es->idle);
     atomic_init(&es->main_sched, sched);
     abti_budget_fill(es, sched->event_freq);
@@ -104,12 +104,12 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
 
 static void es_dispose(abti_es *es)
 {
-    abti_assert(es != abti_es_self && !es->replacement && !es->replace_waiter);
+    abti_assert(es != abti_es_self && !es->replace.sched && !es->replace.waiter);
     abti_crew_fini(es);
     abti_es_list_leave(es);
     abti_sources_fini(es);
-    if (es->lane)
-        es->put_lane(es->lane);
+    if (es->lane.kept)
+        es->lane.put(es->lane.kept);
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
@@ -257,7 +257,7 @@ int abti_es_create_primary(abti_sched *sched, abti_es **out)
     abti_unit_set_pinned(main_ult, true);
     main_ult->stack = &es->native;
     es->parent = es->main_unit;
-    es->depth = 1;
+    es->tool.depth = 1;
     abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
     abti_exceptions_enter(es);
     abti_set_running(es, main_ult);

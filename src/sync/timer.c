@@ -249,11 +249,11 @@ static bool serves_pool(abti_es *es, abti_pool *pool)
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     if (atomic_load(&es->requests) & (ABTI_ES_REQ_JOIN | ABTI_ES_REQ_CANCEL))
         return false;
-    abti_spin_lock(&es->replace_lock); /* the scheduler stays while this is held */
+    abti_spin_lock(&es->replace.lock); /* the scheduler stays while this is held */
     abti_sched *sched = atomic_load(&es->main_sched);
     bool ends = (atomic_load(&sched->requests) & (ABTI_SCHED_REQ_FINISH | ABTI_SCHED_REQ_EXIT)) != 0;
     bool yes = !ends && abti_sched_uses(sched, pool);
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_unlock(&es->replace.lock);
     return yes;
 }
 

@@ -29,9 +29,9 @@ _Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct
 
 static void find_globals(abti_es *es)
 {
-    es->exceptions = abti_cxx_globals();
-    if (es->exceptions)
-        es->in_hand = (const uint64_t *)(const void *)((const char *)es->exceptions + LEFT_OUT);
+    es->cxx.globals = abti_cxx_globals();
+    if (es->cxx.globals)
+        es->in_hand = (const uint64_t *)(const void *)((const char *)es->cxx.globals + LEFT_OUT);
     abti_switch_choose(es);
 }
 
@@ -45,7 +45,7 @@ static void look_for_runtime(abti_es *es, bool later)
 {
     abti_cxx_look(later);
     find_globals(es);
-    es->counts_libraries = es->in_hand == &no_library_yet;
+    es->cxx.counts_libraries = es->in_hand == &no_library_yet;
 }
 
 void abti_exceptions_move(abti_es *es)
@@ -76,7 +76,7 @@ void abti_exceptions_enter(abti_es *es)
     }
     const uint64_t *next = abti_loader_next();
     es->in_hand = next ? next : &no_library_yet;
-    es->libraries = abti_loader_count();
+    es->cxx.libraries = abti_loader_count();
     /* While the program has loaded nothing, all that there is can be found in the plain way. */
     look_for_runtime(es, !next);
 }
@@ -84,9 +84,9 @@ void abti_exceptions_enter(abti_es *es)
 void abti_exceptions_look(abti_es *es)
 {
     uint64_t libraries = abti_loader_count();
-    if (libraries == es->libraries)
+    if (libraries == es->cxx.libraries)
         return;
-    es->libraries = libraries;
+    es->cxx.libraries = libraries;
     look_for_runtime(es, true);
 }
 
@@ -94,25 +94,25 @@ void abti_exceptions_take(abti_es *es, struct abti_cxx_globals *kept)
 {
     abti_assert(es == abti_es_self);
     *kept = (struct abti_cxx_globals){NULL, 0};
-    if (!es->exceptions) {
+    if (!es->cxx.globals) {
         es->in_hand = &no_library_yet; /* a library has come; from now on they are counted */
         look_for_runtime(es, true);
     }
-    if (!es->exceptions)
+    if (!es->cxx.globals)
         return;
-    *kept = *es->exceptions;
-    es->exceptions->caught = NULL;
-    es->exceptions->uncaught = 0;
+    *kept = *es->cxx.globals;
+    es->cxx.globals->caught = NULL;
+    es->cxx.globals->uncaught = 0;
 }
 
 void abti_exceptions_give(const struct abti_cxx_globals *kept)
 {
     abti_es *es = abti_es_self;
-    if (!es->exceptions)
+    if (!es->cxx.globals)
         look_for_runtime(es, true); /* it is known to the ES where they came from */
-    abti_assert(es->exceptions);
-    es->exceptions->caught = kept->caught;
-    es->exceptions->uncaught = kept->uncaught;
+    abti_assert(es->cxx.globals);
+    es->cxx.globals->caught = kept->caught;
+    es->cxx.globals->uncaught = kept->uncaught;
 }
 
 /* --- An exception that nobody catches --- */

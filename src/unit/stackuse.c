@@ -126,9 +126,9 @@ static bool has_turn(abti_es *es)
 {
     /* relaxed: the value is only used for statistics */
     uint32_t every = abti_load_relaxed(&abti_stackuse_every);
-    if (every == 0 || ++es->unwatched < every)
+    if (every == 0 || ++es->samples.unwatched < every)
         return false;
-    es->unwatched = 0;
+    es->samples.unwatched = 0;
     return true;
 }
 
@@ -140,9 +140,9 @@ static bool may_spare(abti_es *es, const struct abti_stack *stack)
 {
     enum { HUGE_STACK = 16 << 20, APART_NS_PER_BYTE = 128 };
     uint64_t now = abti_clock_mono_ns();
-    if (now < es->spared_ns || stack->size > HUGE_STACK)
+    if (now < es->samples.spared_ns || stack->size > HUGE_STACK)
         return false;
-    es->spared_ns = now + stack->size * APART_NS_PER_BYTE;
+    es->samples.spared_ns = now + stack->size * APART_NS_PER_BYTE;
     return true;
 }
 

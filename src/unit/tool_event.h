@@ -10,7 +10,7 @@
 ABTI_INLINE abti_es *abti_tool_es(void)
 {
     abti_es *es = abti_es_self;
-    return es && !es->untold ? es : NULL;
+    return es && !es->tool.untold ? es : NULL;
 }
 
 /* The calling unit, in the same way. */
@@ -24,7 +24,7 @@ ABTI_INLINE abti_unit *abti_tool_caller(void)
 ABTI_INLINE void abti_tool_descend(abti_es *es, int levels)
 {
     if (ABTI_BUILD_TOOL)
-        es->depth += levels;
+        es->tool.depth += levels;
 }
 
 /* `es` is where a main scheduler is to run, and for other units the caller's. */
@@ -62,7 +62,7 @@ ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_FREE, unit, abti_tool_es(),
-                       &(struct ABT_tool_context_opaque){.caller = es->untold ? NULL : es->parent});
+                       &(struct ABT_tool_context_opaque){.caller = es->tool.untold ? NULL : es->parent});
 }
 
 /* `before` ran before it on this ES; NULL: no unit did. */
@@ -70,13 +70,14 @@ ABTI_INLINE void abti_tool_event_run(abti_es *es, abti_unit *unit, abti_unit *be
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_RUN))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_RUN, unit, es,
-                       &(struct ABT_tool_context_opaque){.depth = es->depth, .caller = before});
+                       &(struct ABT_tool_context_opaque){.depth = es->tool.depth, .caller = before});
 }
 
 ABTI_INLINE void abti_tool_event_finish(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FINISH))
-        abti_tool_tell(ABT_TOOL_EVENT_THREAD_FINISH, unit, es, &(struct ABT_tool_context_opaque){.depth = es->depth});
+        abti_tool_tell(ABT_TOOL_EVENT_THREAD_FINISH, unit, es,
+                       &(struct ABT_tool_context_opaque){.depth = es->tool.depth});
 }
 
 ABTI_INLINE void abti_tool_event_cancel(abti_es *es, abti_unit *unit)
@@ -93,21 +94,21 @@ ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)
 {
     if (!ABTI_BUILD_TOOL)
         return;
-    es->untold = !abti_unit_has_started(unit);
-    abti_tool_event_cancel(es->untold ? NULL : es, unit);
+    es->tool.untold = !abti_unit_has_started(unit);
+    abti_tool_event_cancel(es->tool.untold ? NULL : es, unit);
 }
 
 ABTI_INLINE void abti_tool_after_cancel(abti_es *es)
 {
     if (ABTI_BUILD_TOOL)
-        es->untold = false;
+        es->tool.untold = false;
 }
 
 /* One of ABTI_EVENT_*. */
 ABTI_INLINE void abti_tool_event_own(uint64_t event, abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(event))
-        abti_tool_tell(event, unit, es, &(struct ABT_tool_context_opaque){.depth = es->depth});
+        abti_tool_tell(event, unit, es, &(struct ABT_tool_context_opaque){.depth = es->tool.depth});
 }
 
 /* The calling ULT gives the ES away. */
@@ -116,7 +117,7 @@ ABTI_INLINE void abti_tool_event_yield(abti_es *es, ABT_sync_event_type reason, 
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_YIELD))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_YIELD, es->cur, es,
                        &(struct ABT_tool_context_opaque){
-                           .pool = es->cur->pool, .depth = es->depth, .reason = reason, .object = object});
+                           .pool = es->cur->pool, .depth = es->tool.depth, .reason = reason, .object = object});
 }
 
 /*
@@ -130,7 +131,7 @@ ABTI_INLINE void abti_tool_event_suspend(abti_es *es, ABT_sync_event_type reason
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_SUSPEND))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_SUSPEND, es->cur, es,
                        &(struct ABT_tool_context_opaque){.pool = es->cur->pool,
-                                                         .depth = es->depth,
+                                                         .depth = es->tool.depth,
                                                          .reason = reason,
                                                          .object = reason == ABT_SYNC_EVENT_TYPE_USER ? NULL : object});
 }

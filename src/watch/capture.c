@@ -86,7 +86,7 @@ static int task_of(const abti_unit *unit)
     abti_spin_lock(&abti_rt.lock);
     abti_es *es = stream_of(unit);
     /* relaxed: racy reads */
-    bool can = es && es != abti_es_self && !abti_load_relaxed(&es->is_away);
+    bool can = es && es != abti_es_self && !abti_load_relaxed(&es->carried.is_away);
     int task = can ? abti_load_relaxed(&es->own.task) : ABTI_TASK_UNKNOWN;
     abti_spin_unlock(&abti_rt.lock);
     return task;
@@ -125,8 +125,8 @@ static enum abti_capture ask_thread(const abti_unit *unit)
         abti_store_release(&capture.phase, ASKED);
         if (es == abti_es_self)
             answer = ABTI_CAPTURE_SELF;
-        else if (abti_load_relaxed(&es->is_away)) /* relaxed: a racy read */
-            answer = ABTI_CAPTURE_DEAF;           /* which thread carries it is not known here */
+        else if (abti_load_relaxed(&es->carried.is_away)) /* relaxed: a racy read */
+            answer = ABTI_CAPTURE_DEAF;                   /* which thread carries it is not known here */
         else if (abti_task_signal(abti_load_relaxed(&es->own.task), SIGURG,
                                   &numbers[number])) /* relaxed: as it was, or not yet */
             answer = ABTI_CAPTURED;

@@ -70,9 +70,9 @@ static bool runs_scheduler(abti_es *es)
 /* Its main scheduler never sleeps while it has nothing to do, or need not. */
 static bool may_spin(abti_es *es)
 {
-    abti_spin_lock(&es->replace_lock);                            /* it keeps the scheduler */
+    abti_spin_lock(&es->replace.lock);                            /* it keeps the scheduler */
     bool is_own = abti_sched_loops(atomic_load(&es->main_sched)); /* seq_cst: of no use under the lock */
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_unlock(&es->replace.lock);
     return is_own;
 }
 
@@ -125,9 +125,9 @@ static bool is_stuck(const struct deadlock_look *look, abti_es *es, abti_pool *p
     const struct abti_joining *joining = joining_of(look, abti_registry_peek(&es->cur));
     if (!joining || !joining->keeps_stream)
         return false;
-    abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
+    abti_spin_lock(&es->replace.lock);                               /* it keeps the scheduler */
     bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_unlock(&es->replace.lock);
     return uses;
 }
 

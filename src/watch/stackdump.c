@@ -192,11 +192,11 @@ static void list_pools(struct listing *listing)
     abti_spin_lock(&abti_rt.lock);
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         bool still = abti_halt_is_still(es);
-        abti_spin_lock(&es->replace_lock);
+        abti_spin_lock(&es->replace.lock);
         abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use under the lock */
         for (int i = 0; i < sched->num_pools; i++)
             list_pool(listing, sched->pools[i], still || !abti_pool_is_private(sched->pools[i]));
-        abti_spin_unlock(&es->replace_lock);
+        abti_spin_unlock(&es->replace.lock);
     }
     abti_spin_unlock(&abti_rt.lock);
 }

@@ -184,9 +184,9 @@ static bool look_at_ready(const struct abti_unit_note *note, void *arg)
 /* rt.lock held, and so below. */
 static bool watchdog_serves(abti_es *es, abti_pool *pool)
 {
-    abti_spin_lock(&es->replace_lock);                               /* it keeps the scheduler */
+    abti_spin_lock(&es->replace.lock);                               /* it keeps the scheduler */
     bool uses = abti_sched_uses(atomic_load(&es->main_sched), pool); /* seq_cst: of no use under the lock */
-    abti_spin_unlock(&es->replace_lock);
+    abti_spin_unlock(&es->replace.lock);
     return uses;
 }
 
