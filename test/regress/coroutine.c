@@ -10,22 +10,34 @@
 #include "regress.h"
 #include "sanitizers.h"
 
-enum { COROUTINE = 32 * 1024, USED = 18 * 1024, EATEN = 10 * 1024, GUARD = 64 * 1024, MANY = 3 };
+enum { COROUTINE = 32 * 1024, USED = 18 * 1024, EATEN = 10 * 1024, GUARD = 64 * 1024, HOST = 1024 * 1024, MANY = 3 };
 
 static ABT_pool pool;
-static char *stacks[2];  /* of coroutines: one that was mapped before the library began, and one after that */
+static char *stacks[2];  /* of coroutines: one below the host's stack in memory, and one above it */
+static char *host_stack; /* between them */
 static char *now_on;     /* the stack of the coroutine that runs */
 static atomic_int ended; /* units */
 static int misplaced;    /* units that ran on the coroutine's stack */
 static void (*act)(void);
 
-static char *map_stack(void)
+/* The three stacks lie in one mapping, each behind a guard. */
+static void map_stacks(void)
 {
-    char *memory = mmap(NULL, COROUTINE + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t sizes[3] = {COROUTINE, HOST, COROUTINE};
+    char *at = mmap(NULL, 3 * GUARD + HOST + 2 * COROUTINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *made[3];
 
-    if (memory == MAP_FAILED || mprotect(memory, GUARD, PROT_NONE) != 0)
-        bail_out("no stack for a coroutine");
-    return memory + GUARD;
+    if (at == MAP_FAILED)
+        bail_out("no stacks for coroutines");
+    for (int i = 0; i < 3; i++) {
+        if (mprotect(at, GUARD, PROT_NONE) != 0)
+            bail_out("no guard for a stack");
+        made[i] = at + GUARD;
+        at = made[i] + sizes[i];
+    }
+    stacks[0] = made[0];
+    host_stack = made[1];
+    stacks[1] = made[2];
 }
 
 static void unit_main(void *arg)
@@ -145,13 +157,17 @@ static void host_main(void *arg)
 static void play(const char *name, ABT_pool_kind kind, ABT_pool_access access)
 {
     ABT_xstream self;
+    ABT_thread_attr attr;
     ABT_thread host;
 
     must(ABT_self_get_xstream(&self));
     must(ABT_pool_create_basic(kind, access, ABT_TRUE, &pool));
     must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_BASIC, 1, &pool));
-    must(ABT_thread_create(pool, host_main, (void *)(uintptr_t)name, ABT_THREAD_ATTR_NULL, &host));
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_stack(attr, host_stack, HOST));
+    must(ABT_thread_create(pool, host_main, (void *)(uintptr_t)name, attr, &host));
     must(ABT_thread_free(&host));
+    must(ABT_thread_attr_free(&attr));
     host_main("the primary ULT");
 }
 
@@ -160,9 +176,8 @@ int main(void)
     if (UNDER_ASAN || UNDER_TSAN)
         skip_all("the sanitizer would have to be told of the coroutine");
     regress_begin();
-    stacks[0] = map_stack();
+    map_stacks();
     must(ABT_init(0, NULL));
-    stacks[1] = map_stack();
     play("a private pool", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV);
     play("a shared pool", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC);
     play("a RANDWS pool", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC);
