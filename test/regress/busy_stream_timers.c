@@ -5,6 +5,7 @@
  */
 #include <sys/resource.h>
 
+#include "parking.h"
 #include "regress.h"
 #include "sanitizers.h"
 
@@ -120,26 +121,6 @@ static void run_short(void *arg)
     (void)arg;
     while (!atomic_load(&quit))
         must(ABT_thread_yield());
-}
-
-static void run_parking(ABT_sched sched)
-{
-    ABT_pool pools[2];
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 2, 0, pools));
-    while (!stop) {
-        ABT_thread thread;
-        must(ABT_pool_pop_thread(pools[0], &thread));
-        if (thread == ABT_THREAD_NULL)
-            must(ABT_pool_pop_thread(pools[1], &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-        if (thread == ABT_THREAD_NULL && !stop)
-            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
-    }
 }
 
 static int init(ABT_sched sched, ABT_sched_config config)

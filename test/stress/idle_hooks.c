@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <poll.h>
+#include "parking.h"
 #include "streams.h"
 
 enum { PUSHERS = 2, SETTERS = 2 };
@@ -45,31 +46,11 @@ static int poller(void *arg)
 
 /* --- Streams --- */
 
-static void parking_run(ABT_sched sched)
-{
-    ABT_pool pools[2];
-    ABT_bool has_to_stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 2, 0, pools));
-    while (!has_to_stop) {
-        ABT_thread thread;
-        must(ABT_pool_pop_thread(pools[0], &thread));
-        if (thread == ABT_THREAD_NULL)
-            must(ABT_pool_pop_thread(pools[1], &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &has_to_stop));
-        if (thread == ABT_THREAD_NULL && !has_to_stop)
-            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
-    }
-}
-
 static ABT_xstream make_stream(int i, struct rng *rng)
 {
     static const ABT_sched_predef kinds[] = {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
     ABT_pool pools[2] = {own_pools[i], shared_pool};
-    ABT_sched_def def = {.run = parking_run};
+    ABT_sched_def def = {.run = run_parking};
     ABT_sched_config config;
     ABT_xstream es;
     ABT_sched sched;
