@@ -172,8 +172,10 @@ static void test_scheduler(int kind, const char *name)
     wait_for(num_idle(&stock) == 1);
     int asked = atomic_load(&stock.asked);
     nap_ms(5);
-    is_int(atomic_load(&stock.asked), asked, "%s: one that has asked in vain does not ask again and again", name);
+    /* Once it may: it is counted as idle before it asks for the last time. */
+    ok(atomic_load(&stock.asked) <= asked + 1, "%s: one that has asked in vain does not ask again and again", name);
     must(ABTX_source_detach(stock.source, stream));
+    asked = atomic_load(&stock.asked);
     is_int(num_idle(&stock), 0, "%s: one that is detached is not idle", name);
     add(&stock, 1);
     must(ABT_xstream_join(stream));
@@ -237,7 +239,8 @@ static void test_thread(void)
 
 struct empty {
     const volatile int *idle;
-    double begin, took; /* when it was asked first, and how long after that it was by an idle stream */
+    double begin;         /* when it was asked first; the stream's */
+    _Atomic(double) took; /* how long after that it was by an idle stream */
     atomic_int rounds;
 };
 
@@ -254,12 +257,13 @@ static ABT_bool ask_empty(void *arg, ABTX_work *work)
     struct empty *e = arg;
 
     (void)work;
-    if (__atomic_load_n(e->idle, __ATOMIC_RELAXED) > 0) {
-        e->took = now() - e->begin;
+    /* At the first time the thread that wakes the stream may have yet to count it as woken. */
+    if (e->begin == 0) {
+        e->begin = now();
+    } else if (__atomic_load_n(e->idle, __ATOMIC_RELAXED) > 0) {
+        atomic_store(&e->took, now() - e->begin);
         e->begin = 0;
         atomic_fetch_add(&e->rounds, 1);
-    } else if (e->begin == 0) {
-        e->begin = now();
     }
     return ABT_FALSE;
 }
@@ -283,7 +287,7 @@ static void test_rest(void)
     must(ABTX_source_attach(source, stream));
     for (int i = 0; i < WAKES; i++) {
         wait_for(atomic_load(&empty.rounds) >= i + 1);
-        rested += i >= WAKES / 2 && empty.took > 2e-6;
+        rested += i >= WAKES / 2 && atomic_load(&empty.took) > 2e-6;
         must(ABTX_source_wake_one(source));
     }
     /* Not each: a stream that loses its CPU as it begins to rest is seen for less than it has rested. */
