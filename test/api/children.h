@@ -20,7 +20,9 @@ struct child {
     const char *setting;        /* a variable with its value */
     void (*run)(void);          /* what the child does; it ends with it */
     const char *says[MAX_SAYS]; /* regular expressions that its stderr matches in this order. None: it says nothing */
-    int sig;                    /* it ends by this signal, 0: it exits with 0, -1: it is killed when it has said all */
+    /* It ends by this signal; 0: it exits with 0, and gets SIGUSR1, which it ignores, when it has said all; -1: it is
+     * killed then. */
+    int sig;
 };
 
 struct running {
@@ -29,7 +31,7 @@ struct running {
     int fd; /* its stderr */
     char text[TEXT_ROOM];
     size_t len;
-    bool open;
+    bool open, complete; /* it may say more; it has said all */
 };
 
 static inline void child_begin(struct running *r, const struct child *child)
@@ -42,6 +44,7 @@ static inline void child_begin(struct running *r, const struct child *child)
     if (pipe(ends) || (r->pid = fork()) < 0)
         bail_out("no child");
     if (r->pid == 0) {
+        signal(SIGUSR1, SIG_IGN);
         signal(SIGALRM, SIG_DFL); /* a handler could wake units, for all that the library knows */
         alarm(UNDER_TSAN || UNDER_ASAN || UNDER_DELAYS ? 200 : 60);
         dup2(ends[1], STDERR_FILENO);
@@ -82,7 +85,12 @@ static inline void child_hear(struct running *r)
         r->open = false;
     else
         r->len += (size_t)got;
-    if (r->open && r->child->sig < 0 && child_has_said_all(r)) {
+    if (!r->open || r->complete || !r->child->says[0] || !child_has_said_all(r))
+        return;
+    r->complete = true;
+    if (r->child->sig == 0)
+        kill(r->pid, SIGUSR1);
+    if (r->child->sig < 0) {
         kill(r->pid, SIGKILL);
         r->open = false;
     }
