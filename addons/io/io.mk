@@ -75,6 +75,7 @@ io_tests = \
 	addons/io/test/finalize \
 	addons/io/test/fixed \
 	addons/io/test/lanes \
+	addons/io/test/missed_ends \
 	addons/io/test/nomem \
 	addons/io/test/operations \
 	addons/io/test/receivers \
@@ -97,6 +98,7 @@ addons_io_test_files_LDADD = $(io_test_libs)
 addons_io_test_finalize_LDADD = $(io_test_libs)
 addons_io_test_fixed_LDADD = $(io_test_libs)
 addons_io_test_lanes_LDADD = $(io_test_libs)
+addons_io_test_missed_ends_LDADD = $(io_test_libs)
 addons_io_test_nomem_SOURCES = addons/io/test/nomem.c test/fault/fault.c test/fault/fault.h
 addons_io_test_nomem_LDADD = $(io_test_libs)
 addons_io_test_operations_LDADD = $(io_test_libs)

@@ -48,6 +48,7 @@ struct lane {
     atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
     bool ending;                /* no operation is begun here any more */
     unsigned num_reaps;         /* after which operations may be gone */
+    int64_t ask_again;          /* when ends are asked for once more that the kernel has missed, or 0 */
     bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
     bool asleep, woken;         /* see above */
     abtio_op *fresh;            /* see above */
@@ -62,6 +63,8 @@ struct lane {
 
 /* What a completion is of, beside operations, whose address it has. */
 enum { OF_NOTHING = 1, OF_WAKE = 2 };
+
+enum { ASK_AGAIN_NS = 10000000 };
 
 static struct {
     ABTX_driver driver;
@@ -277,9 +280,13 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
             result = -EINTR; /* which is told, and the next one asked for */
     }
     if (op->polling && result >= 0) {
-        op->polling = false;
-        lane_again(lane, op);
-        return;
+        /* relaxed: whoever sets it later asks for the end of the call, too */
+        if (atomic_load_explicit(&op->ended, memory_order_relaxed) == 0) {
+            op->polling = false;
+            lane_again(lane, op);
+            return;
+        }
+        result = -ECANCELED;
     }
     op->polling = false;
     if (submit_goes_elsewhere(op, result)) {
@@ -318,6 +325,8 @@ static void lane_reap(struct lane *lane)
             lane_complete(lane, (abtio_op *)(uintptr_t)of, answer, flags);
         else if (of == OF_WAKE)
             note_wake(lane, flags & IORING_CQE_F_MORE);
+        else if ((answer == -ENOENT || answer == -EALREADY) && lane->ask_again == 0)
+            lane->ask_again = abtio_after(ASK_AGAIN_NS);
     }
 }
 
@@ -353,8 +362,37 @@ void abtioi_lane_cancel(abtio_op *op)
     abtioi_lane_ask(op->lane, op);
 }
 
+/* Whether it would be over, had the kernel found it when its end was asked for. */
+static bool has_missed_its_end(const abtio_op *op)
+{
+    if (op->over)
+        return false;
+    /* relaxed: TAKEN is written by who has the lane */
+    if (op->shared && atomic_load_explicit(&op->phase, memory_order_relaxed) == LANE_TAKEN)
+        return true;
+    return op->code != CODE_sleep && abtioi_op_is_late(op);
+}
+
+/*
+ * The kernel does not find an operation that it is just trying again. Then neither its deadline nor a cancel ends it,
+ * and it may block a thread of the kernel's for ever after.
+ */
+static void ask_again(struct lane *lane)
+{
+    abtioi_assert(lane->ask_again != 0);
+    lane->ask_again = 0;
+    for (abtio_op *op = lane->all; op && !is_refused(lane); op = op->later) {
+        if (ring_room(&lane->ring) == 0)
+            lane->ask_again = abtio_after(ASK_AGAIN_NS);
+        else if (has_missed_its_end(op))
+            submit_cancel(lane, op);
+    }
+}
+
 static void take_cancels(struct lane *lane)
 {
+    if (lane->ask_again != 0 && abtio_after(0) >= lane->ask_again)
+        ask_again(lane);
     if (!atomic_load_explicit(&lane->to_cancel, memory_order_relaxed)) /* relaxed: a hint */
         return;
     /* acquire: pairs with the release in abtioi_lane_ask */
@@ -587,6 +625,15 @@ static void watch_for_wakes(struct lane *lane, int fd)
     lane->wake_fd = fd;
 }
 
+/* In nanoseconds; -1: any time. */
+static int64_t time_left(int64_t deadline)
+{
+    if (deadline == INT64_MAX)
+        return -1;
+    int64_t left = deadline - abtio_after(0);
+    return left > 0 ? left : 0;
+}
+
 /*
  * The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. The next
  * call of lane_poll tells the results. Here the stream still counts as asleep, and a unit that becomes ready would wake
@@ -595,14 +642,9 @@ static void watch_for_wakes(struct lane *lane, int fd)
 static void lane_wait(void *data, int fd, int64_t deadline)
 {
     struct lane *lane = data;
-    int64_t left = -1;
 
-    if (deadline != INT64_MAX) {
-        left = deadline - abtio_after(0);
-        left = left > 0 ? left : 0;
-    }
     if (is_forgotten(lane)) {
-        abtioi_native_wait_fd(fd, left);
+        abtioi_native_wait_fd(fd, time_left(deadline));
         return;
     }
     abtioi_assert(lane == self && fd >= 0);
@@ -610,12 +652,14 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     lane->looks++;
     take_cancels(lane);
     watch_for_wakes(lane, fd);
+    if (lane->ask_again != 0 && lane->ask_again < deadline)
+        deadline = lane->ask_again;
     lane->asleep = !(lane->attended && lane->woken);
     bool sleeps = lane->asleep;
     abtioi_lane_unlock(lane);
     if (!sleeps)
         return;
-    lane_enter(lane, 1, left);
+    lane_enter(lane, 1, time_left(deadline));
     abtioi_lane_lock(lane);
     lane->asleep = false;
     abtioi_lane_unlock(lane);
