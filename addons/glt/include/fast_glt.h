@@ -94,11 +94,18 @@ __attribute__((unused)) static void glt_make_team(int processors)
     }
 }
 
-/* Enters the pools of the team into the table. */
+/* Enters the pools of the team into the table: those of its threads, and then what is there again and again. */
 __attribute__((unused)) static void glt_enter_pools(void)
 {
-    for (int i = 0; i < GLT_MAX_THREADS; i++)
-        glt_state.pool_of[i] = glt_state.team.pools[i % glt_state.team.num_xstreams % glt_state.team.num_pools];
+    glt_team_t *team = &glt_state.team;
+    size_t number = 0, more;
+
+    for (; number < (size_t)team->num_xstreams; number++)
+        glt_state.pool_of[number] = team->pools[number % (size_t)team->num_pools];
+    for (; number < GLT_MAX_THREADS; number += more) {
+        more = number < GLT_MAX_THREADS - number ? number : GLT_MAX_THREADS - number;
+        memcpy(&glt_state.pool_of[number], glt_state.pool_of, more * sizeof(GLT_pool));
+    }
 }
 
 __attribute__((unused)) static void glt_free_team(void)
