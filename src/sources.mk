@@ -58,6 +58,8 @@ abt_sources = \
 	src/watch/name.c \
 	src/watch/outside.c \
 	src/watch/watchdog.c \
+	src/watch/top.c \
+	src/watch/topshot.c \
 	src/watch/watcher.c \
 	src/watch/registry.c \
 	src/watch/layout.c \
@@ -223,9 +225,9 @@ endif
 endif
 
 if AFFINITY_LINUX
-abt_sources += src/os/affinity_linux.c src/wait/task_linux.c
+abt_sources += src/os/affinity_linux.c src/os/peer_linux.c src/wait/task_linux.c
 else
-abt_sources += src/wait/task_none.c
+abt_sources += src/os/peer_none.c src/wait/task_none.c
 if AFFINITY_FREEBSD
 abt_sources += src/os/affinity_freebsd.c
 else

@@ -140,6 +140,7 @@ api_tests = \
 	test/api/tool \
 	test/api/tool_sched \
 	test/api/tool_switch \
+	test/api/top \
 	test/api/watchdog \
 	test/api/xstream \
 	test/api/xstream_barrier \

@@ -48,6 +48,7 @@
 #include "watch/info.h"
 #include "watch/layout.h"
 #include "watch/stranded.h"
+#include "watch/top.h"
 #include "watch/watcher.h"
 
 /* Guards the count of ABT_init calls and everything that the first and the last of them do. */
@@ -200,6 +201,7 @@ static int runtime_init(void)
     if (config->print_config)
         abti_info_print_config(stdout);
     abti_watcher_start();
+    abti_top_start();
     return ABT_SUCCESS;
 }
 
@@ -260,6 +262,7 @@ static void runtime_fini(abti_es *es)
     abti_join_uncounted(es, es->main_unit);
     abti_stranded_end(es);
     abti_annotate_acquire(&abti_annotate_ends);
+    abti_top_stop();
     abti_watcher_stop();
 
     /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */

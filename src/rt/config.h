@@ -43,6 +43,7 @@ struct abti_config {
     bool use_debug;        /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */
     bool print_config;     /* ABT_PRINT_CONFIG */
     bool print_help;       /* ABT_HELP */
+    bool top;              /* ABT_TOP: see watch/top.h */
     bool print_raw_stack;  /* ABT_PRINT_RAW_STACK */
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */

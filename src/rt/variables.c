@@ -163,6 +163,7 @@ const struct abti_variable abti_variables[] = {
     {"TOOL", ABTI_VARIABLE_BOOL, FIELD(tool), .limits.dflt = ABTI_BUILD_TOOL_ANNOUNCED,
      .help = "ABT_info_query_config says that there is a tool interface, which can be used in any case", WANTS_TOOL},
     {"PROBES", ABTI_VARIABLE_BOOL, FIELD(probes), .help = "the events of units pass static probes (USDT)", WANTS_TOOL},
+    {"TOP", ABTI_VARIABLE_BOOL, FIELD(top), .help = "abt-top may look at the program, if it has the same user"},
     {"STREAM_ORDERS", ABTI_VARIABLE_BOOL, FIELD(stream_orders),
      .help = "under ThreadSanitizer units of one stream count as ordered"},
     {"WATCH_WAITS", ABTI_VARIABLE_BOOL, FIELD(watch_waits),

@@ -56,9 +56,8 @@ static bool all_have_looked(void)
     return all;
 }
 
-static void change_mode(bool told)
+static void change_mode(bool told, uint64_t patience_ns)
 {
-    enum { PATIENCE_NS = 500000000 };
     abti_spin_lock(&abti_rt.lock);
     bool changes = abti_rt.observed != told;
     if (changes)
@@ -68,12 +67,18 @@ static void change_mode(bool told)
     abti_spin_unlock(&abti_rt.lock);
     if (abti_es_self)
         abti_observe_look(abti_es_self);
-    uint64_t until = abti_clock_mono_ns() + PATIENCE_NS;
+    uint64_t until = abti_clock_mono_ns() + patience_ns;
     for (unsigned step = 0; changes && told && !all_have_looked() && abti_clock_mono_ns() < until; step++)
         abti_backoff(step);
 }
 
 void abti_observe_listen(enum abti_listener listener, const struct abti_tool *tool)
+{
+    enum { PATIENCE_NS = 500000000 };
+    abti_observe_listen_for(listener, tool, PATIENCE_NS);
+}
+
+void abti_observe_listen_for(enum abti_listener listener, const struct abti_tool *tool, uint64_t patience_ns)
 {
     if (abti_tool_is_telling()) { /* locks may be held. The mode, which is on, stays so */
         (void)abti_tool_set(listener, tool);
@@ -83,9 +88,10 @@ void abti_observe_listen(enum abti_listener listener, const struct abti_tool *to
         abti_store_relaxed(&abti_es_self->observed, true); /* relaxed: as in abti_es_is_observed */
     pthread_mutex_lock(&changing);
     if (tool)
-        change_mode(true); /* before it is informed of the first event, all can tell of those that follow */
+        change_mode(true,
+                    patience_ns); /* before it is informed of the first event, all can tell of those that follow */
     if (!abti_tool_set(listener, tool))
-        change_mode(false);
+        change_mode(false, 0);
     pthread_mutex_unlock(&changing);
 }
 

@@ -72,6 +72,9 @@ ABTI_INLINE bool abti_es_is_observed(abti_es *es)
  */
 void abti_observe_listen(enum abti_listener listener, const struct abti_tool *tool);
 
+/* The same, where a caller that begins to listen waits no longer than this. */
+void abti_observe_listen_for(enum abti_listener listener, const struct abti_tool *tool, uint64_t patience_ns);
+
 /* The calling ES takes the mode over. */
 void abti_observe_look(abti_es *es);
 

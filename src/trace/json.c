@@ -19,6 +19,18 @@ static struct {
     char text[BLOCK * EVENT_SIZE];
 } json;
 
+void abti_json_string(FILE *fp, const char *text)
+{
+    putc('"', fp);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putc('\\', fp);
+        if ((unsigned char)*text >= ' ')
+            putc(*text, fp);
+    }
+    putc('"', fp);
+}
+
 static void write_all(const char *text, size_t size)
 {
     while (size > 0) {

@@ -7,6 +7,7 @@
 #include "os/symbol.h"
 #include "rt/rt.h"
 #include "trace/stats.h"
+#include "trace/trace.h"
 #include "unit/stackuse.h"
 
 enum { STATS_NAME_SIZE = 160 };
@@ -133,18 +134,6 @@ static void print_function_line(FILE *fp, const struct stats_line *line)
 
 /* --- JSON --- */
 
-static void json_string(FILE *fp, const char *text)
-{
-    putc('"', fp);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putc('\\', fp);
-        if ((unsigned char)*text >= ' ')
-            putc(*text, fp);
-    }
-    putc('"', fp);
-}
-
 static void json_stream(FILE *fp, struct abti_es_stats *stats)
 {
     uint64_t all = elapsed_ns(stats);
@@ -166,7 +155,7 @@ static void json_function(FILE *fp, const struct stats_line *line)
     char name[STATS_NAME_SIZE];
     struct abti_stack_use use = abti_stackuse_of(line->func);
     fprintf(fp, "{\"name\": ");
-    json_string(fp, abti_symbol_text(name, sizeof(name), (void *)line->func));
+    abti_json_string(fp, abti_symbol_text(name, sizeof(name), (void *)line->func));
     fprintf(fp, ", \"units\": %" PRIu64 ", \"seconds\": %.9f, \"stack_bytes\": %zu, \"stack_samples\": %" PRIu64 "}",
             line->units, (double)line->ns / ABTI_NS_PER_SEC, use.most, use.samples);
 }

@@ -14,6 +14,7 @@
 #include <abt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/compiler.h"
 
 /* What is recorded of an event. */
@@ -55,6 +56,9 @@ void abti_trace_count(uint64_t ns);
 void abti_trace_end(uint64_t ns);
 
 /* --- json.c --- */
+
+/* The text in quotes, with what JSON wants to be quoted, and without characters that cannot be printed. */
+void abti_json_string(FILE *fp, const char *text);
 
 /* Tracks: streams have their index; units count on. */
 enum abti_trace_group { ABTI_TRACE_STREAMS = 1, ABTI_TRACE_UNITS = 2 };

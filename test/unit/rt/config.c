@@ -227,6 +227,13 @@ static void test_words(void)
     unsetenv("ABT_HUGE_PAGE_SIZE");
 }
 
+static void test_top(void)
+{
+    CHECK(top, "ABT_TOP", "", false);
+    CHECK(top, "ABT_TOP", "1", true);
+    CHECK(top, "ABT_TOP", "no", false);
+}
+
 static void test_affinity(void)
 {
     CHECK(affinity, "ABT_SET_AFFINITY", "no", false);
@@ -253,5 +260,6 @@ int main(void)
     test_guard();
     test_words();
     test_affinity();
+    test_top();
     return done_testing();
 }
