@@ -186,13 +186,14 @@ def text(data):
 
 COLOURS = {"libabtio": "#c2410c", "epoll loop": "#6b7280", "Go": "#0e7490", "tokio": "#854d0e", "plain ring": "#111827",
            "io_uring": "#c2410c", "threads": "#fb923c", "pthreads": "#6b7280"}
+FORMS = {"libabtio": "o-", "epoll loop": "s--", "Go": "v--", "tokio": "^--", "plain ring": "D--"}
 
 
 def plot_echo(axis, table):
     for who in dict.fromkeys(w for work in table.works("echo") for w in table.who("echo", work)):
         works = [work for work in table.works("echo") if who in table.who("echo", work)]
         axis.plot(works, [table.median("echo", work, who, "rate") / 1000 for work in works],
-                  "o-" if who == "libabtio" else "s--", color=COLOURS[who], label=who, markersize=4)
+                  FORMS[who], color=COLOURS[who], label=who, markersize=5)
     axis.set_xscale("log", base=4)
     axis.set_ylim(bottom=0)
     axis.set_xticks(table.works("echo"))

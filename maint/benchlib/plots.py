@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The plots: one panel a question, its axis says which side is better. A point is a median, its bar goes from the least
-of the rounds to their upper quartile. Colours are those of Okabe and Ito, which colour-blind readers can tell apart; who
-shares a colour differs in the form of its points."""
+of the rounds to their upper quartile. Each runtime has a form of its own, so that a picture without colours says the
+same; colours are those of Okabe and Ito, which colour-blind readers can tell apart. No text stands where points may be."""
 
 from collections import defaultdict
 
@@ -13,17 +13,17 @@ ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, BLACK, GREY = (
 # runtime: colour, form. One group a colour: libabt, OpenMP, oneTBB, Rust, Go, and libraries of threads.
 LOOKS = {
     "libabt": (VERMILLION, "D"),
-    "Argobots": (BLACK, "s"),
-    "Qthreads": (BLACK, "^"),
-    "MassiveThreads": (BLACK, "v"),
+    "Argobots": (BLACK, "+"),
+    "Qthreads": (BLACK, "1"),
+    "MassiveThreads": (BLACK, "2"),
     "Boost.Fiber": (BLACK, "o"),
     "pthreads": (BLACK, "x"),
-    "libgomp": (BLUE, "o"),
-    "libomp": (BLUE, "s"),
-    "oneTBB": (GREEN, "o"),
-    "rayon": (PURPLE, "o"),
+    "libgomp": (BLUE, "<"),
+    "libomp": (BLUE, ">"),
+    "oneTBB": (GREEN, "^"),
+    "rayon": (PURPLE, "P"),
     "tokio": (PURPLE, "s"),
-    "Go": (SKY, "o"),
+    "Go": (SKY, "v"),
     measure.SEQUENTIAL: (GREY, "|"),
 }
 BETTER = "← less is better"
@@ -128,12 +128,12 @@ def draw_question(axis, title, rows):
         for r in reversed(others):
             draw_point(axis, r, y, 5.5)
         draw_point(axis, own, y, 7)
-        axis.annotate(text_of(own), (own["median"], y), xytext=(0, 5), textcoords="offset points", ha="center",
-                      fontsize=8, color=VERMILLION, fontweight="bold")
+        axis.text(1.03, y, text_of(own), transform=axis.get_yaxis_transform(), va="center", fontsize=8.5,
+                  color=VERMILLION, fontweight="bold")
     axis.set_yticks(range(len(rows)))
     axis.set_yticklabels([label for label, _, _ in reversed(rows)], fontsize=9)
     axis.set_ylim(-0.6, len(rows) - 0.2)
-    axis.set_title(title, fontsize=10.5, loc="left", fontweight="bold")
+    axis.set_title(title, fontsize=10, fontweight="bold")
     finish_axis(axis, rows[0][1]["unit"], 8.5)
 
 
