@@ -20,7 +20,7 @@ static int stacks, ran;
 
 static struct stack *stack_of(ABT_pool pool)
 {
-    return ABTX_pool_data(pool); /* without a call, and without asking whether there is such a pool */
+    return ABTX_pool_data(pool); /* as a value, and without asking whether there is such a pool */
 }
 
 static int init(ABT_pool pool, ABT_pool_config config)

@@ -12,7 +12,7 @@
 #include "stream/park.h"
 
 _Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),
-               "programs read it there (ABTX_pool_data)");
+               "programs made with the header of 2.0.0 read it there");
 
 /* --- Making --- */
 
@@ -118,6 +118,12 @@ int ABT_pool_get_data(ABT_pool pool, void **data)
         return pool_data_slow(pool, data);
     *data = pool->data;
     return ABT_SUCCESS;
+}
+
+/* Without a check, and without a frame. */
+void *ABTX_pool_data(ABT_pool pool)
+{
+    return pool->data;
 }
 
 /* --- Pops. They are one function with two faces: work units, and units of the old interface. --- */

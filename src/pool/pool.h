@@ -112,7 +112,7 @@ struct ABT_pool_opaque {
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     int id;
     _Atomic(int32_t) num_scheds; /* schedulers that use it */
-    void *data; /* what ABT_pool_set_data stores. It stays here, where programs read it (ABTX_pool_data) */
+    void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation */

@@ -91,6 +91,7 @@ ROW(ABT_pool_push_threads, PUSH(ABT_pool_push_threads(world.worker_pool, &h, 1))
 ROW(ABT_pool_push_threads_ex, PUSH(ABT_pool_push_threads_ex(world.worker_pool, &h, 1, CONTEXT)));
 ROW(ABT_pool_print_all_threads, ABT_pool_print_all_threads(world.idle, NULL, print_thread));
 ROW(ABT_pool_set_data, ABT_pool_set_data(world.idle, NULL));
+ROW(ABTX_pool_data, ((void)ABTX_pool_data(world.idle), ABT_SUCCESS));
 ROW(ABT_pool_get_data, ABT_pool_get_data(world.idle, OUT(void *)));
 /* It ends as soon as it runs. */
 static ABT_sched finished_sched(void)
