@@ -53,8 +53,7 @@ struct abtx_task {
 /* Between enter and leave a function may fork. They may nest. */
 struct abtx_region {
     void *lane;
-    ABTX_switch_hooks hooks;
-    const ABTX_switch_hooks *outer;
+    ABTX_switch_link link;
 };
 
 /* Begins a region, in which the caller may fork, at the position that is returned. The region is the caller's. */

@@ -37,10 +37,10 @@ static void is_back(void *arg)
 static void works(void *arg)
 {
     struct task *task = arg;
-    ABTX_switch_hooks hooks = {leaves, is_back, task}; /* they stay in place as long as they are set */
+    ABTX_switch_link link = {.hooks = {leaves, is_back, task}}; /* they stay in place as long as they are set */
     int seen = 0;
 
-    ABTX_self_set_switch_hooks(&hooks);
+    ABTX_self_add_switch_hooks(&link);
     current[rank_of_mine()] = task->name;
     for (int i = 0; i < 10; i++) {
         ABT_self_yield();
@@ -50,7 +50,7 @@ static void works(void *arg)
         }
         task->wrong += current[rank_of_mine()] != task->name;
     }
-    ABTX_self_set_switch_hooks(NULL); /* before the end */
+    ABTX_self_remove_switch_hooks(&link); /* before the end */
 }
 
 int main(int argc, char **argv)

@@ -379,7 +379,7 @@ static void reset_in_child(void)
         return;
     }
     abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;
-    const ABTX_switch_hooks *hooks = es ? es->hooks : NULL;
+    ABTX_switch_link *hooks = es ? es->hooks : NULL;
     forget_parent();
     if (memory_and_primary_init() != ABT_SUCCESS) {
         fprintf(stderr, "libabt: no memory to begin anew in the child of a fork: it is as before ABT_init there\n");

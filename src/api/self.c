@@ -14,14 +14,44 @@
 
 /* --- The caller's switch hooks --- */
 
+static int self_check_hooks(abti_es *es)
+{
+    if (ABTI_REFUSE(!es))
+        return ABT_ERR_INV_XSTREAM;
+    return ABTI_REFUSE(abti_unit_is_tasklet(es->cur)) ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
+}
+
+static int self_change_hooks(ABTX_switch_link *link, bool (*change)(ABTX_switch_link **chain, ABTX_switch_link *link))
+{
+    abti_es *es = abti_es_self;
+    int code = self_check_hooks(es);
+    if (code == ABT_SUCCESS && (!link || !change(&es->hooks, link)))
+        code = ABT_ERR_INV_ARG;
+    if (code == ABT_SUCCESS)
+        abti_switch_choose(es);
+    return code;
+}
+
+int ABTX_self_add_switch_hooks(ABTX_switch_link *link)
+{
+    int code = self_change_hooks(link, abti_hooks_add);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_self_remove_switch_hooks(ABTX_switch_link *link)
+{
+    int code = self_change_hooks(link, abti_hooks_remove);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
 int ABTX_self_set_switch_hooks(const ABTX_switch_hooks *hooks)
 {
     abti_es *es = abti_es_self;
-    if (ABTI_REFUSE(!es))
-        return abti_error(ABT_ERR_INV_XSTREAM);
-    if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
-        return abti_error(ABT_ERR_INV_THREAD);
-    abti_hooks_set(es, hooks);
+    int code = self_check_hooks(es);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    abti_hooks_replace_last(&es->hooks, hooks);
+    abti_switch_choose(es);
     return ABT_SUCCESS;
 }
 

@@ -136,16 +136,16 @@ abti_unit *abti_blocking_unit(abti_es **es)
     return region.carrier ? region.carrier->unit : region.es ? region.es->cur : NULL;
 }
 
-void abti_blocking_set_hooks(const ABTX_switch_hooks *hooks)
+void abti_blocking_remove_hooks(ABTX_switch_link *link)
 {
     struct region region = region_here();
     abti_assert(region.inside && (region.carrier || region.es));
     if (region.carrier) {
-        region.carrier->hooks = hooks;
+        (void)abti_hooks_remove(&region.carrier->hooks, link);
         return;
     }
     abti_es_self = region.es; /* for a moment: the stream waits here */
-    abti_hooks_set(region.es, hooks);
+    abti_hooks_take(region.es, link);
     abti_es_self = NULL;
 }
 

@@ -27,8 +27,8 @@ int abti_blocking_begin(void) ABTI_MUST_CHECK;
 /* Ends it. Returns ABT_SUCCESS, or INV_THREAD: the thread is in none. */
 int abti_blocking_end(void) ABTI_MUST_CHECK;
 
-/* Sets the switch hooks of the unit that is in a region on the calling thread. */
-void abti_blocking_set_hooks(const ABTX_switch_hooks *hooks);
+/* Removes switch hooks of the unit that is in a region on the calling thread, which has them. */
+void abti_blocking_remove_hooks(ABTX_switch_link *link);
 
 /* Runs the units that want to come back from a region. The caller is the stream, at a look at events. */
 void abti_blocking_serve(abti_es *es);

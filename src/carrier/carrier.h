@@ -31,9 +31,9 @@ struct abti_carrier {
     struct abti_known known;    /* of the thread while it carries nothing */
     struct abti_own_thread own; /* a spare one */
 
-    abti_unit *unit;                /* the stream's: has the thread for itself; NULL: none has */
-    const ABTX_switch_hooks *hooks; /* of that unit */
-    struct abti_carrier *next;      /* in one of the lists below */
+    abti_unit *unit;           /* the stream's: has the thread for itself; NULL: none has */
+    ABTX_switch_link *hooks;   /* of that unit */
+    struct abti_carrier *next; /* in one of the lists below */
 };
 
 /* The carriers of a stream, made when the stream is given away for the first time. */

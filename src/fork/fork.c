@@ -29,25 +29,17 @@ static bool is_nowhere(abtx_at here)
 static void leave_stream(void *arg)
 {
     struct abtx_region *region = arg;
-    if (region->outer && region->outer->leave)
-        region->outer->leave(region->outer->arg);
     if (abti_lane_publish_all(region->lane))
         abti_team_wake();
-}
-
-static void come_back(void *arg)
-{
-    struct abtx_region *region = arg;
-    if (region->outer && region->outer->back)
-        region->outer->back(region->outer->arg);
 }
 
 /* A tasklet has no hooks; those that it sees, in a callback of a scheduler, are of the ULT that is about to leave. */
 struct abti_lane *abti_fork_lane(abti_es *es)
 {
-    if (!es || !es->hooks || es->hooks->leave != leave_stream || abti_unit_is_tasklet(es->cur))
+    if (!es || !es->hooks || abti_unit_is_tasklet(es->cur))
         return NULL;
-    return ((struct abtx_region *)es->hooks->arg)->lane;
+    const ABTX_switch_link *link = abti_hooks_find(es->hooks, leave_stream);
+    return link ? ((struct abtx_region *)link->hooks.arg)->lane : NULL;
 }
 
 /*
@@ -113,11 +105,10 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
     if (!lane)
         return &no_lane.full;
     region->lane = lane;
-    region->hooks = (ABTX_switch_hooks){leave_stream, come_back, may_wait ? region : NULL};
-    if (may_wait) {
-        region->outer = es->hooks;
-        abti_hooks_set(es, &region->hooks);
-    }
+    region->link.hooks = (ABTX_switch_hooks){leave_stream, NULL, may_wait ? region : NULL};
+    region->link.next = es ? es->hooks : NULL;
+    if (may_wait)
+        abti_hooks_set(es, &region->link);
     return &lane->slots[0];
 }
 
@@ -134,11 +125,11 @@ void ABTX_fork_leave(struct abtx_region *region)
     if (!lane)
         return;
     abti_es *es = abti_es_self;
-    bool is_open = region->hooks.arg != NULL, has_joined = lane->slots[0] == NULL;
+    bool is_open = region->link.hooks.arg != NULL, has_joined = lane->slots[0] == NULL;
     if (is_open && es)
-        abti_hooks_set(es, region->outer);
+        abti_hooks_take(es, &region->link);
     else if (is_open)
-        abti_blocking_set_hooks(region->outer);
+        abti_blocking_remove_hooks(&region->link);
     if (ABTI_UNLIKELY(!has_joined))
         tell_unjoined(lane); /* and thieves may still come: it is used no more */
     else if (is_open && es)

@@ -142,7 +142,7 @@ struct ABT_xstream_opaque {
     uint64_t asked_ns;      /* private: when the ES last asked others for their free stacks */
     uint32_t random;        /* private: state of abti_direct_give_way's choice */
     struct abti_es_samples samples;
-    const ABTX_switch_hooks *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
+    ABTX_switch_link *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
     struct abti_es_lane lane;
     struct abti_es_carried carried;
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */

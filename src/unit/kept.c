@@ -3,24 +3,92 @@
 
 #include "base/assert.h"
 
-void abti_hooks_set(abti_es *es, const ABTX_switch_hooks *hooks)
+enum { OLDER = 1 };
+
+static bool kept_is_older(const ABTX_switch_link *link)
+{
+    return (uintptr_t)link & OLDER;
+}
+
+static const ABTX_switch_hooks *kept_hooks(const ABTX_switch_link *link)
+{
+    return kept_is_older(link) ? (const ABTX_switch_hooks *)((uintptr_t)link - OLDER) : &link->hooks;
+}
+
+static ABTX_switch_link *kept_next(const ABTX_switch_link *link)
+{
+    return kept_is_older(link) ? NULL : link->next;
+}
+
+/* Returns where the address of the link is stored, or the end of the chain, if it is not there. */
+static ABTX_switch_link **kept_place(ABTX_switch_link **chain, const ABTX_switch_link *link)
+{
+    while (*chain && *chain != link && !kept_is_older(*chain))
+        chain = &(*chain)->next;
+    return chain;
+}
+
+bool abti_hooks_add(ABTX_switch_link **chain, ABTX_switch_link *link)
+{
+    if (*kept_place(chain, link) == link)
+        return false;
+    link->next = *chain;
+    *chain = link;
+    return true;
+}
+
+bool abti_hooks_remove(ABTX_switch_link **chain, ABTX_switch_link *link)
+{
+    ABTX_switch_link **place = kept_place(chain, link);
+    if (*place != link)
+        return false;
+    *place = link->next;
+    return true;
+}
+
+void abti_hooks_replace_last(ABTX_switch_link **chain, const ABTX_switch_hooks *hooks)
+{
+    *kept_place(chain, NULL) = hooks ? (ABTX_switch_link *)((uintptr_t)hooks + OLDER) : NULL;
+}
+
+ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *arg))
+{
+    while (chain && kept_hooks(chain)->leave != leave)
+        chain = kept_next(chain);
+    return chain;
+}
+
+void abti_hooks_set(abti_es *es, ABTX_switch_link *hooks)
 {
     abti_assert(es == abti_es_self);
     es->hooks = hooks;
     abti_switch_choose(es);
 }
 
+void abti_hooks_take(abti_es *es, ABTX_switch_link *link)
+{
+    bool was_there = abti_hooks_remove(&es->hooks, link);
+    abti_assert(es == abti_es_self && was_there);
+    (void)was_there;
+    abti_switch_choose(es);
+}
+
 void abti_hooks_leave(abti_es *es)
 {
-    const ABTX_switch_hooks *hooks = es->hooks;
-    if (hooks->leave)
-        hooks->leave(hooks->arg);
+    for (const ABTX_switch_link *link = es->hooks; link; link = kept_next(link)) {
+        const ABTX_switch_hooks *hooks = kept_hooks(link);
+        if (hooks->leave)
+            hooks->leave(hooks->arg);
+    }
     abti_hooks_set(es, NULL);
 }
 
-void abti_hooks_back(const ABTX_switch_hooks *hooks)
+void abti_hooks_back(ABTX_switch_link *chain)
 {
-    abti_hooks_set(abti_es_self, hooks);
-    if (hooks->back)
-        hooks->back(hooks->arg);
+    abti_hooks_set(abti_es_self, chain);
+    for (const ABTX_switch_link *link = chain; link; link = kept_next(link)) {
+        const ABTX_switch_hooks *hooks = kept_hooks(link);
+        if (hooks->back)
+            hooks->back(hooks->arg);
+    }
 }

@@ -6,6 +6,9 @@
  *
  *   whenever a unit starts or goes on, es->hooks is NULL until that unit sets it.
  *
+ * It is a chain of links, which the user owns. The last one may be of the older form, ABTX_self_set_switch_hooks, which
+ * has no link: then the link before it, or es->hooks, is its address and 1.
+ *
  * While it is set es->slow says that switches take the slow form, which is the only one that asks.
  */
 #ifndef ABTI_UNIT_KEPT_H
@@ -15,16 +18,29 @@
 
 struct abti_kept {
     struct abti_cxx_globals exceptions;
-    const ABTX_switch_hooks *hooks; /* NULL: none */
+    ABTX_switch_link *hooks; /* NULL: none */
 };
 
 /* Take the hooks off the stream, with a call of `leave`, and put them back on that of the caller, with one of `back`.
  */
 void abti_hooks_leave(abti_es *es);
-void abti_hooks_back(const ABTX_switch_hooks *hooks);
+void abti_hooks_back(ABTX_switch_link *hooks);
 
-/* Sets the hooks of the running unit. */
-void abti_hooks_set(abti_es *es, const ABTX_switch_hooks *hooks);
+/* Sets the chain of the running unit. */
+void abti_hooks_set(abti_es *es, ABTX_switch_link *hooks);
+
+/* Adds a link to a chain, which has not got it; takes one out, or returns false if it is not there. */
+bool abti_hooks_add(ABTX_switch_link **chain, ABTX_switch_link *link);
+bool abti_hooks_remove(ABTX_switch_link **chain, ABTX_switch_link *link);
+
+/* Takes a link out of the chain of the running unit, which has it. */
+void abti_hooks_take(abti_es *es, ABTX_switch_link *link);
+
+/* Replaces the hooks of the older form; NULL: there are none then. */
+void abti_hooks_replace_last(ABTX_switch_link **chain, const ABTX_switch_hooks *hooks);
+
+/* Returns the first link whose `leave` is this one; NULL: there is none. */
+ABTX_switch_link *abti_hooks_find(ABTX_switch_link *chain, void (*leave)(void *arg));
 
 /* The running unit is about to leave the stream; it is back, maybe on another one. */
 ABTI_INLINE struct abti_kept abti_kept_lay_by(abti_es *es)

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_self_set_switch_hooks: a ULT hears of it when it leaves its stream and comes back. */
+/*
+ * ABTX_self_add_switch_hooks, ABTX_self_remove_switch_hooks and the older ABTX_self_set_switch_hooks: a ULT hears of it
+ * when it leaves its stream and comes back.
+ */
+#include <string.h>
+
+#include <abt_fork.h>
 #include "common.h"
 
 struct seen {
@@ -126,6 +132,79 @@ static void has_none(void *arg)
     ok(seen.left == 0, "either may be NULL");
 }
 
+/* --- Several --- */
+
+static char order[32];
+static size_t at;
+
+static void note_leave(void *arg)
+{
+    order[at++ % (sizeof(order) - 1)] = *(const char *)arg;
+}
+
+static void note_back(void *arg)
+{
+    order[at++ % (sizeof(order) - 1)] = (char)(*(const char *)arg - 'a' + 'A');
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+static void is_order(const char *expected, const char *what)
+{
+    ABT_thread other;
+
+    must(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &other));
+    memset(order, 0, sizeof(order));
+    at = 0;
+    must(ABT_thread_yield());
+    ok(!strcmp(order, expected), "%s: %s", what, order);
+    must(ABT_thread_free(&other));
+}
+
+static void task(abtx_at here, struct abtx_task *base)
+{
+    (void)here, (void)base;
+}
+
+static void has_several(void *arg)
+{
+    static const char names[] = "abco";
+    ABTX_switch_link links[3];
+    ABTX_switch_hooks older = {note_leave, note_back, (void *)(uintptr_t)&names[3]};
+    struct abtx_region region;
+    (void)arg;
+
+    for (int i = 0; i < 3; i++)
+        links[i] = (ABTX_switch_link){.hooks = {note_leave, note_back, (void *)(uintptr_t)&names[i]}};
+    ok_abt(ABTX_self_add_switch_hooks(&links[0]));
+    ok_err(ABTX_self_add_switch_hooks(&links[0]), ABT_ERR_INV_ARG);
+    ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_self_remove_switch_hooks(&links[1]), ABT_ERR_INV_ARG);
+    ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_ARG);
+    is_order("aA", "one");
+    abtx_at here = ABTX_fork_enter(&region);
+    struct abtx_task forked;
+    here = abtx_fork(here, &forked, task);
+    ok_abt(ABTX_self_add_switch_hooks(&links[1]));
+    is_order("baBA", "one from outside a region and one in it");
+    must(ABTX_self_set_switch_hooks(&older));
+    is_order("baoBAO", "and one of the older form");
+    ok(abtx_join(here - 1), "the task is the forker's");
+    ABTX_fork_leave(&region);
+    is_order("baoBAO", "behind the region");
+    ok_abt(ABTX_self_add_switch_hooks(&links[2]));
+    ok_abt(ABTX_self_remove_switch_hooks(&links[1]));
+    is_order("caoCAO", "the one in the middle is removed");
+    must(ABTX_self_set_switch_hooks(NULL));
+    is_order("caCA", "and that of the older form");
+    ok_abt(ABTX_self_remove_switch_hooks(&links[0]));
+    ok_abt(ABTX_self_remove_switch_hooks(&links[2]));
+    is_order("", "none is left");
+}
+
 static void ends_by_exit(void *arg)
 {
     static struct seen seen;
@@ -140,12 +219,16 @@ static void in_tasklet(void *arg)
 {
     (void)arg;
     ok_err(ABTX_self_set_switch_hooks(NULL), ABT_ERR_INV_THREAD);
+    ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_THREAD);
+    ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_THREAD);
 }
 
 static void *external(void *arg)
 {
     (void)arg;
     ok_err(ABTX_self_set_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_self_add_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
+    ok_err(ABTX_self_remove_switch_hooks(NULL), ABT_ERR_INV_XSTREAM);
     return NULL;
 }
 
@@ -166,6 +249,7 @@ static void test_pool(ABT_pool_access access, ABT_sched_predef kind, const char 
     must(ABT_xstream_set_main_sched_basic(self, kind, 1, &pool));
     run(work, name);
     run(has_none, NULL);
+    run(has_several, NULL);
     run(ends_by_exit, NULL);
     run(work, name);
 }

@@ -149,6 +149,8 @@ ROW(ABT_key_create, KEY(ABT_SUCCESS));
 ROW(ABT_key_free, WITH(ABT_key, ABT_key_create(NULL, &h), ABT_key_free(&h)));
 ROW(ABT_key_set, KEY(ABT_key_set(h, NULL)));
 ROW(ABT_key_get, KEY(ABT_key_get(h, OUT(void *))));
+ROW(ABTX_self_add_switch_hooks, ABTX_self_add_switch_hooks(NULL));
+ROW(ABTX_self_remove_switch_hooks, ABTX_self_remove_switch_hooks(NULL));
 ROW(ABTX_self_set_switch_hooks, ABTX_self_set_switch_hooks(NULL));
 ROW(ABTX_self_set_slot, ABTX_self_set_slot(0, NULL));
 ROW(ABTX_self_get_slot, ABTX_self_get_slot(0, OUT(void *)));

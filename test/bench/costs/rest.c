@@ -206,7 +206,7 @@ COST(ABTX_expect_external_wake, "one more, or none", NULL, NULL, ABTX_expect_ext
 
 /* --- Fork and join --- */
 
-static struct abtx_region regions[TIMES];
+static struct abtx_region regions[TIMES], outer;
 static struct abtx_task tasks[TIMES];
 static abtx_at at;
 static volatile int wanted;
@@ -218,12 +218,12 @@ static void run_task(abtx_at here, struct abtx_task *task)
 
 static void enter(void)
 {
-    at = ABTX_fork_enter(&regions[0]);
+    at = ABTX_fork_enter(&outer);
 }
 
 static void leave(void)
 {
-    ABTX_fork_leave(&regions[0]);
+    ABTX_fork_leave(&outer);
 }
 
 static void fork_one(int i)

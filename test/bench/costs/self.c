@@ -44,7 +44,20 @@ COST(ABTX_self_set_slot, "a ULT calls", NULL, NULL, ABTX_self_set_slot(0, NULL))
 COST(ABTX_self_get_slot, "a ULT calls", NULL, NULL, ABTX_self_get_slot(0, &out.pointer));
 COST(ABTX_self_get_slot_place, "a ULT calls", NULL, NULL, ABTX_self_get_slot_place(0, (void *volatile **)&out.pointer));
 COST(ABTX_self_get_stack_room, "a ULT calls", NULL, NULL, ABTX_self_get_stack_room(&out.size));
+static ABTX_switch_link link_of_hooks;
+
+static void add_and_remove(int i)
+{
+    (void)i;
+    must(ABTX_self_add_switch_hooks(&link_of_hooks));
+    must(ABTX_self_remove_switch_hooks(&link_of_hooks));
+}
+
 COST(ABTX_self_set_switch_hooks, "none, and none before", NULL, NULL, ABTX_self_set_switch_hooks(NULL));
+COST_ROW(add_hooks, "ABTX_self_add_switch_hooks", "together with ABTX_self_remove_switch_hooks", NULL, add_and_remove,
+         NULL, 1, IN_ULT, NULL);
+COST_ROW(remove_hooks, "ABTX_self_remove_switch_hooks", "together with ABTX_self_add_switch_hooks", NULL,
+         add_and_remove, NULL, 1, IN_ULT, NULL);
 
 /* --- Two ULTs that switch to each other: the caller, and world.units[0] --- */
 
