@@ -16,7 +16,7 @@
 
 /* Locks are taken in this order. The brackets say why a lock comes before others. */
 enum abti_lockrank {
-    ABTI_RANK_SOURCES = 1, /* the changes of who asks which source */
+    ABTI_RANK_SOURCES = 1, /* which streams ask which source */
     ABTI_RANK_ASK,         /* the sources of a stream */
     ABTI_RANK_WALK,        /* the lock of a pool that is walked over (the user's function may do anything) */
     ABTI_RANK_HELPER,      /* `working` of a helper thread (a step of it takes the locks of slabs, or rt.lock) */

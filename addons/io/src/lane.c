@@ -728,8 +728,8 @@ static void lane_drain(struct lane *lane)
     lane->ending = true;
     abtioi_lane_unlock(lane);
     cancel_each(lane);
-    /* acquire: pairs with the release in abtioi_lane_ask */
-    while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) || /* relaxed: this thread writes it */
+    /* acquire: pairs with the release in abtioi_lane_ask. relaxed: this thread writes in_flight */
+    while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) ||
            atomic_load_explicit(&lane->cancelling, memory_order_acquire)) {
         take_cancels(lane);
         lane_enter(lane, 1, 10 * MS);
