@@ -21,11 +21,12 @@ void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num
 
 void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
 {
+    uint64_t arrived = abti_load_relaxed(&barrier->arrived); /* relaxed: the caller is one of the last round */
     /*
-     * acquire: pairs with the release of `inside` in abti_xbarrier_wait, which is the last access of a thread that
+     * acquire: pairs with the release of `left` in abti_xbarrier_wait, which is the last access of a thread that
      * leaves
      */
-    abti_spin_until(abti_load_acquire(&barrier->inside) == 0);
+    abti_spin_until(abti_load_acquire(&barrier->left) == arrived);
 }
 
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
@@ -39,7 +40,14 @@ static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t 
             return;
         abti_cpu_relax();
     }
+    /*
+     * Nobody sleeps unseen: this counts itself and then looks at `rounds`, the last one counts that up and then looks
+     * here. relaxed: the fence orders it. seq_cst: pairs with the fence in abti_xbarrier_wait
+     */
+    abti_fetch_add_relaxed(&barrier->sleepers, 1);
+    abti_fence_seq_cst();
     abti_word_await_past(&barrier->rounds, round);
+    abti_fetch_add_relaxed(&barrier->sleepers, (uint32_t)-1); /* relaxed: late, it costs a wake */
 }
 
 void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
@@ -48,10 +56,9 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     if (num == 1)
         return;
     /*
-     * relaxed: the arrival publishes it. acquire and release: each arrival pairs with those before it, here in
-     * abti_xbarrier_wait, so that the last one has seen what the others did
+     * acquire and release: each arrival pairs with those before it, here in abti_xbarrier_wait, so that the last one
+     * has seen what the others did
      */
-    abti_fetch_add_relaxed(&barrier->inside, 1);
     uint64_t arrival = abti_fetch_add_acq_rel(&barrier->arrived, 1);
     uint32_t round = (uint32_t)(arrival / num);
     if (arrival % num == num - 1) {
@@ -60,10 +67,13 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
          * acquires in wait_for_round and abti_word_await_past. acquire: of no use
          */
         abti_fetch_add_acq_rel(&barrier->rounds, 1);
-        abti_word_wake_all(&barrier->rounds);
+        /* seq_cst: pairs with the fence in wait_for_round. relaxed: the fence orders it */
+        abti_fence_seq_cst();
+        if (abti_load_relaxed(&barrier->sleepers) > 0)
+            abti_word_wake_all(&barrier->rounds);
     } else {
         wait_for_round(barrier, round);
     }
-    /* release: pairs with the acquire in abti_xbarrier_fini. acquire: of no use */
-    abti_fetch_sub_acq_rel(&barrier->inside, 1);
+    /* release: pairs with the acquire in abti_xbarrier_fini */
+    abti_fetch_add_release(&barrier->left, 1);
 }

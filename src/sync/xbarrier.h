@@ -4,16 +4,21 @@
 #define ABTI_SYNC_XBARRIER_H
 
 #include "abt.h"
+#include "base/atomic.h"
+#include "base/compiler.h"
 
 /*
  * Arrivals are numbered for ever, which says what round each belongs to: a thread that comes for the next round while
  * the last one of this round is about to announce it is not mistaken.
  */
 struct ABT_xstream_barrier_opaque {
+    /* Who waits looks at these, which change at the end of a round only, unless some sleep. */
+    _Atomic(uint32_t) rounds;   /* how many are complete. A futex word, which the last one of each round counts up */
+    _Atomic(uint32_t) sleepers; /* how many sleep, or are about to */
+    uint32_t num;               /* how many meet. Constant */
+    char apart[ABTI_CACHE_LINE];
     _Atomic(uint64_t) arrived; /* how many have come so far, in all rounds */
-    _Atomic(uint32_t) rounds;  /* how many are complete. A futex word, which the last one of each round counts up */
-    _Atomic(uint32_t) inside;  /* how many may still touch the barrier */
-    uint32_t num;              /* how many meet. Constant */
+    _Atomic(uint64_t) left;    /* how many of them touch the barrier no more */
 };
 
 void abti_xbarrier_init(struct ABT_xstream_barrier_opaque *barrier, uint32_t num);
