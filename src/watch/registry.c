@@ -203,14 +203,21 @@ static void note_wait(struct abti_unit_note *note, const void *what)
         (void)try_barrier(note, what);
 }
 
+/* By a copy: it may be new by now. */
+static bool runs_in_place(abti_unit *unit)
+{
+    abti_unit copy;
+    copy_unit(&copy, unit);
+    return abti_unit_runs_in_place(&copy);
+}
+
 /* Not of one that joins a unit in place, which may have blocked later on the same stack. */
 static void note_time(struct abti_unit_note *note, const abti_unit *copy)
 {
     uint64_t since, now = abti_clock_mono_ns();
     if (!abti_rt.config.watch_waits || !abti_unit_waits_for(copy))
         return;
-    if (note->owner && (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE) &&
-        abti_unit_runs_in_place(note->owner))
+    if (note->owner && (note->wait == ABTI_WAIT_JOIN || note->wait == ABTI_WAIT_FREE) && runs_in_place(note->owner))
         return;
     if (abti_peek(&since, &copy->stack->blocked_ns, sizeof(since)) && since <= now)
         note->waited_ns = now - since;
