@@ -3,7 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
-#include "os/symbol.h"
+#include "os/module.h"
 #include "watch/capture.h"
 #include "watch/dumpsignal.h"
 
@@ -18,13 +18,14 @@ static bool is_of_own_doing(int sig)
     return false;
 }
 
-/* libabtio has a handler that does nothing: it is enough that a system call ends. */
+/* libabtio has a handler that does nothing by itself: it is enough that a system call ends. */
 static bool is_libabtios(uintptr_t code)
 {
-    struct abti_symbol symbol;
-    abti_symbol_find(&symbol, code, false);
-    const char *slash = strrchr(symbol.module, '/');
-    return strncmp(slash ? slash + 1 : symbol.module, "libabtio.", 9) == 0;
+    struct abti_module module;
+    if (!abti_module_of(code, &module))
+        return false;
+    const char *slash = strrchr(module.file, '/');
+    return strncmp(slash ? slash + 1 : module.file, "libabtio.", 9) == 0;
 }
 
 /* The library's own handlers pass signals on to those that were there before. */

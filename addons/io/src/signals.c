@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "abt.h"
 #include "debug.h"
 
 static int taken;
+static bool announced;                /* to libabt: the program's handler may be called, and wake units */
 static struct sigaction before[NSIG]; /* the program's; written before ours is there */
 static sigset_t blocked;              /* what a thread of the program blocks it may take by sigwait or a descriptor */
 
@@ -82,12 +84,28 @@ static bool take_free(void)
     return false;
 }
 
+/* The check for deadlocks finds our handler, and not the one behind it. */
+static void announce(bool now)
+{
+    if (now != announced)
+        ABTX_expect_external_wake(now ? 1 : -1);
+    announced = now;
+}
+
+static bool calls_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO || (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+}
+
 int abtioi_signal_begin(int number)
 {
     if (number != 0 && (number < SIGRTMIN || number > SIGRTMAX))
         return -EINVAL;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    return (number ? take(number) : take_free()) ? 0 : -EAGAIN;
+    if (!(number ? take(number) : take_free()))
+        return -EAGAIN;
+    announce(calls_handler(&before[taken]));
+    return 0;
 }
 
 void abtioi_signal_end(void)
@@ -95,6 +113,7 @@ void abtioi_signal_end(void)
     if (is_ours(taken))
         sigaction(taken, &before[taken], NULL);
     taken = 0;
+    announce(false);
 }
 
 int abtioi_signal(void)

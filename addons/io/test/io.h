@@ -27,12 +27,15 @@ static const char *backend_name = "?";
 static inline int open_descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
-    int count = -1; /* the directory's own */
+    int count = 0;
 
-    while (readdir(dir))
-        count++;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char target[16] = "";
+        if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 && strncmp(target, "/proc/", 6) != 0)
+            count++;
+    }
     closedir(dir);
-    return count - 2;
+    return count;
 }
 
 /* Runs a function in a ULT of the caller's stream and waits for it. */
