@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "pool/builtin.h"
+#include "pool/thief.h"
 #include "run/end.h"
 #include "run/migrate.h"
 #include "run/picked.h"
@@ -281,6 +282,27 @@ static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *
 }
 
 /*
+ * A RANDWS scheduler steals from the tail of a pool that is not its own, where a ULT that yields goes: after a look at
+ * events it would always get the caller back. So a ULT of such a pool yields to what the scheduler would steal there
+ * while the ULT is not in the pool itself.
+ */
+static void yield_to_stolen(abti_es *es, abti_unit *self)
+{
+    abti_sched *sched = abti_sched_in(es->parent);
+    abti_pool *pool = self->pool;
+    if (!sched || sched->kind != ABT_SCHED_RANDWS || !abti_pool_answers(pool) || !abti_sched_uses(sched, pool) ||
+        pool == sched->pools[0])
+        return;
+    abti_unit *next = abti_steal(&sched->thief, pool);
+    if (!next)
+        return;
+    abti_assert(next != self);
+    abti_tool_event_own(ABTI_EVENT_STEAL, es, next);
+    abti_budget_count_left(es);
+    (void)yield_to_slow(es, self, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+/*
  * It yields, unless no scheduler would take it out of its pool. It is not cancelled meanwhile: the unit that it has in
  * hand would be lost. The number of switches between two looks varies at random: of ULTs that switch in a ring it would
  * else be the same one that yields each time, perhaps to nobody, since its pool is the first in the scheduler's order
@@ -294,6 +316,7 @@ abti_es *abti_direct_give_way(abti_es *es)
     if (abti_load_relaxed(&self->pool->num_scheds) > 0) {
         abti_store_relaxed(&self->held, 1);
         abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        yield_to_stolen(abti_es_self, self);
         abti_store_relaxed(&self->held, 0);
     }
     es = abti_es_self;

@@ -3,22 +3,34 @@
  * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in each of their pools,
  * and one that sleeps. These switches count as others do, so that events are looked at and those in the pools get a
  * turn. The two ULTs are in one pool, or in two of one scheduler, or one of them is in a pool that no scheduler uses.
+ * Only switches count while some other could run: what a switch takes, and how late a sleeper falls asleep, depends on
+ * the machine.
  */
 #include "regress.h"
 
-/* Switches after which the others are taken to starve, and how many units are made at most. */
-enum { ENOUGH = 3000000, ENOUGH_UNITS = 100000 };
+/* Switches after which the others are taken to starve. In a good run some 500 are made while one of them could run. */
+enum { ENOUGH = 100000 };
 
 static ABT_pool pools[2]; /* of the pair */
 static int num_pools;     /* of the scheduler */
 static ABT_thread pair[2], sleeping;
 static atomic_int others; /* that have yet to run */
+static atomic_int ready;  /* of these, those that do not sleep */
+static double due;        /* when the last of the sleepers is to wake */
 static atomic_long switches;
-static long enough;
+static long starved; /* switches in a row while some other could run */
+static bool gave_up;
+static ABT_eventual over;  /* set when a chain has ended */
+static ABT_eventual never; /* not set while anybody waits for it with a deadline of interest */
 
 static bool goes_on(void)
 {
-    return atomic_load(&others) > 0 && atomic_fetch_add(&switches, 1) < enough;
+    starved = atomic_load(&ready) > 0 || now() >= due ? starved + 1 : 0;
+    gave_up = gave_up || (atomic_load(&others) > 0 && starved > ENOUGH);
+    if (atomic_load(&others) == 0 || gave_up)
+        return false;
+    atomic_fetch_add(&switches, 1);
+    return true;
 }
 
 static ABT_thread partner(const void *arg)
@@ -100,17 +112,20 @@ static void suspends_to(void *arg)
     release_partner(arg);
 }
 
-/* Each ends for the next one, until the others have run. */
+/* Each ends for the next one, until the others have run, and frees the one that has ended for it. */
 static void exits_to(void *arg)
 {
-    ABT_thread next;
+    ABT_thread *last = arg, next;
 
-    if (!goes_on())
+    if (*last != ABT_THREAD_NULL)
+        must(ABT_thread_free(last));
+    must(ABT_self_get_thread(last));
+    if (!goes_on()) {
+        must(ABT_eventual_set(over, NULL, 0));
         return;
+    }
     must(ABT_thread_create(next_pool(), exits_to, arg, ABT_THREAD_ATTR_NULL, &next));
     take_out(next);
-    ABT_thread *all = arg;
-    all[atomic_load(&switches)] = next;
     must(ABT_self_exit_to(next));
 }
 
@@ -122,26 +137,46 @@ static void creates_to(void *arg)
     if (goes_on()) {
         must(ABT_thread_create_to(next_pool(), creates_to, arg, ABT_THREAD_ATTR_NULL, &next));
         must(ABT_thread_free(&next));
+    } else {
+        must(ABT_eventual_set(over, NULL, 0));
     }
+}
+
+/* As a deadline is given. */
+static int64_t in_ns(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
+static void count_run(void)
+{
+    atomic_fetch_sub(&others, 1);
+    starved = 0;
 }
 
 static void other(void *arg)
 {
     (void)arg;
-    atomic_fetch_sub(&others, 1);
+    atomic_fetch_sub(&ready, 1);
+    count_run();
 }
 
+/* It wakes at a point in time: if the system takes the processor away before it sleeps, it wakes no later for that. */
 static void sleeper(void *arg)
 {
+    int index;
+
     (void)arg;
-    must(ABTX_self_sleep(2000000));
-    atomic_fetch_sub(&others, 1);
+    due = now() + 2e-3;
+    atomic_fetch_sub(&ready, 1);
+    if (ABTX_eventual_wait_any_until(1, &never, &index, in_ns(due)) != ABT_ERR_COND_TIMEDOUT)
+        bail_out("a sleeper was woken");
+    count_run();
 }
 
 static void judge(const char *name, const char *how)
 {
-    ok(atomic_load(&others) == 0 && atomic_load(&switches) < enough, "%s, %s: others have run after %ld switches", name,
-       how, atomic_load(&switches));
+    ok(!gave_up, "%s, %s: others have run, %ld switches", name, how, atomic_load(&switches));
 }
 
 /* Others, in each pool that the scheduler uses: some at the head, and some at the tail, behind what is made between. */
@@ -154,11 +189,14 @@ static void add_others(void (*func)(void *))
         must(ABT_thread_create(pools[i], func, NULL, ABT_THREAD_ATTR_NULL, &rest[num_rest++]));
 }
 
-static void begin_play(long limit)
+static void begin_play(void)
 {
     num_rest = 0;
-    enough = limit;
+    starved = 0;
+    gave_up = false;
+    must(ABT_eventual_reset(over));
     atomic_store(&others, 3 * num_pools);
+    atomic_store(&ready, 3 * num_pools);
     atomic_store(&switches, 0);
     add_others(sleeper);
     sleeping = rest[0];
@@ -167,7 +205,7 @@ static void begin_play(long limit)
 
 static void play_pair(const char *name, const char *how, void (*func)(void *))
 {
-    begin_play(ENOUGH);
+    begin_play();
     for (int i = 0; i < 2; i++)
         must(ABT_thread_create(pools[i], func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
     add_others(other);
@@ -180,19 +218,15 @@ static void play_pair(const char *name, const char *how, void (*func)(void *))
 
 static void play_chain(const char *name, const char *how, void (*func)(void *))
 {
-    ABT_thread first, *all = calloc(ENOUGH_UNITS + 1, sizeof(*all));
+    ABT_thread first, last = ABT_THREAD_NULL;
 
-    begin_play(ENOUGH_UNITS);
-    must(ABT_thread_create(pools[0], func, all, ABT_THREAD_ATTR_NULL, &first));
+    begin_play();
+    must(ABT_thread_create(pools[0], func, &last, ABT_THREAD_ATTR_NULL, &first));
     add_others(other);
     must(ABT_thread_free_many(num_rest, rest));
-    must(ABT_thread_free(&first));
+    must(ABT_eventual_wait(over, NULL));
+    must(ABT_thread_free(last == ABT_THREAD_NULL ? &first : &last));
     judge(name, how);
-    for (int i = 0; i <= ENOUGH_UNITS; i++) {
-        if (all[i])
-            must(ABT_thread_free(&all[i]));
-    }
-    free(all);
 }
 
 static void play(const char *name, bool randws)
@@ -240,12 +274,14 @@ static const struct kind {
     ABT_pool_kind pool_kind;
     ABT_pool_access access;
     ABT_sched_predef sched;
+    bool deadline; /* far away, and armed all the time: whoever yields at a look at events leaves to the scheduler */
 } kinds[] = {
-    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC},
-    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO},
-    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT},
-    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS},
-    {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT},
+    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC, false},
+    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO, false},
+    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT, false},
+    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, false},
+    {"RANDWS pools beside a deadline", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, true},
+    {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, false},
 };
 
 static void make_pools(const struct kind *kind, int num)
@@ -255,6 +291,27 @@ static void make_pools(const struct kind *kind, int num)
     num_pools = num;
     if (num == 1)
         pools[1] = pools[0];
+}
+
+static void waits_long(void *arg)
+{
+    int index;
+
+    (void)arg;
+    must(ABTX_eventual_wait_any_until(1, &never, &index, in_ns(now() + 3600)));
+}
+
+static void play_beside_deadline(const char *name, bool randws)
+{
+    ABT_thread thread;
+
+    must(ABT_thread_create(pools[0], waits_long, NULL, ABT_THREAD_ATTR_NULL, &thread));
+    while (!is_blocked(thread))
+        must(ABT_self_yield());
+    play(name, randws);
+    must(ABT_eventual_set(never, NULL, 0));
+    must(ABT_thread_free(&thread));
+    must(ABT_eventual_reset(never));
 }
 
 static void play_kind(ABT_xstream self, const struct kind *kind, int num)
@@ -267,7 +324,7 @@ static void play_kind(ABT_xstream self, const struct kind *kind, int num)
         set_user_sched(self);
     else
         must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
-    play(name, kind->sched == ABT_SCHED_RANDWS);
+    (kind->deadline ? play_beside_deadline : play)(name, kind->sched == ABT_SCHED_RANDWS);
 }
 
 /* The second one's pool is nobody's. */
@@ -291,11 +348,15 @@ int main(void)
     regress_begin();
     must(ABT_init(0, NULL));
     must(ABT_self_get_xstream(&self));
+    must(ABT_eventual_create(0, &over));
+    must(ABT_eventual_create(0, &never));
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         play_kind(self, &kinds[i], 1);
         play_kind(self, &kinds[i], 2);
     }
     play_apart(self);
+    must(ABT_eventual_free(&over));
+    must(ABT_eventual_free(&never));
     must(ABT_finalize());
     return done_testing();
 }
