@@ -103,8 +103,7 @@ int main(int argc, char **argv)
     ABT_self_get_xstream(&stream);
     ABT_self_get_last_pool(&pool);
     ABTX_xstream_set_idle_wait(stream, idle, &wake_fd);
-    ABTX_poller_add_every(stream, look, NULL,
-                          ABTX_FOREVER); /* events wake an idle stream: it need not look by itself */
+    ABTX_poller_add_every(stream, look, NULL, ABTX_FOREVER); /* events wake an idle stream */
     for (int i = 0; i < CONNECTIONS; i++)
         if (open_connection(&connections[i], pool) != ABT_SUCCESS)
             return 1;

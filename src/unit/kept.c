@@ -40,7 +40,7 @@ bool abti_hooks_add(ABTX_switch_link **chain, ABTX_switch_link *link)
 bool abti_hooks_remove(ABTX_switch_link **chain, ABTX_switch_link *link)
 {
     ABTX_switch_link **place = kept_place(chain, link);
-    if (*place != link)
+    if (!link || *place != link)
         return false;
     *place = link->next;
     return true;
