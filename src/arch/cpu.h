@@ -26,6 +26,8 @@
  *   bool abti_cpu_sp_is_above(p)    the same is at *p or above
  *   bool abti_cpu_sp_is_below(p)    the same is below *p
  *   bool abti_cpu_count_down(p)     --*p > 0, 4 bytes, signed; otherwise as abti_cpu_add
+ *   bool abti_cpu_count_own(p)      the same for a word that no other thread reads
+ *   void abti_cpu_store_byte(p, n)  *p = n, for an _Atomic byte, relaxed
  *
  * What reads or writes memory of others has abti_delay() before and behind it (base/delay.h). Relaxed loads, compared:
  *   bool abti_cpu_is_set(p)         *p != 0, one byte
@@ -44,6 +46,7 @@
      (p))
 
 #define abti_cpu_count_down(p) abti_cpu_count_down(ABTI_CPU_OF_SIZE(p, 4))
+#define abti_cpu_count_own(p) abti_cpu_count_own(ABTI_CPU_OF_SIZE(p, 4))
 #define abti_cpu_is_set(p) abti_cpu_is_set(ABTI_CPU_OF_SIZE(p, 1))
 #define abti_cpu_is_set_2(p) abti_cpu_is_set_2(ABTI_CPU_OF_SIZE(p, 2))
 #define abti_cpu_is_equal(p, n) abti_cpu_is_equal(ABTI_CPU_OF_SIZE(p, 8), n)

@@ -106,6 +106,7 @@ typedef uint16_t __attribute__((may_alias)) abti_cpu_quarter;
 typedef uint32_t __attribute__((may_alias)) abti_cpu_half;
 typedef uint64_t __attribute__((may_alias)) abti_cpu_word;
 
+#ifndef ABTI_CPU_HAS_COUNT
 /* relaxed: as for abti_cpu_add. release: pairs with the acquire in abti_pool_num_in_place. */
 ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
@@ -114,6 +115,21 @@ ABTI_INLINE bool abti_cpu_count_down(void *half)
     abti_plain_store_release(count, less);
     return (int32_t)less > 0;
 }
+
+ABTI_INLINE bool abti_cpu_count_own(void *half)
+{
+    abti_cpu_half *count = (abti_cpu_half *)half;
+    *count -= 1;
+    return (int32_t)*count > 0;
+}
+#endif
+
+#ifndef ABTI_CPU_HAS_STORE_BYTE
+ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
+{
+    abti_store_relaxed(byte, value); /* relaxed: the callers are told so, and say why it is enough */
+}
+#endif
 
 /* relaxed, in all four: the callers of the functions below are told so, and say why it is enough. */
 #ifndef ABTI_CPU_HAS_LOADS

@@ -59,7 +59,7 @@ ABTI_INLINE abti_ctx abti_block_quick(abti_es *es, abti_unit *self)
     abti_queue_pop_head(queue, next);
     abti_pool_owner_entered(self->pool);
     /* relaxed: the lock or the pool by which the waker finds the unit orders it */
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED);
     abti_set_running(es, next);
     return next->ctx;
 }
@@ -77,7 +77,7 @@ ABTI_INLINE bool abti_may_unblock_quick(abti_es *es, abti_unit *unit)
 ABTI_INLINE void abti_unblock_quick(abti_es *es, abti_unit *unit)
 {
     abti_assert(abti_may_unblock_quick(es, unit));
-    abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&es->fast->queue, unit);
     abti_pool_owner_left(es->fast, 1);
 }
@@ -91,10 +91,10 @@ ABTI_INLINE void abti_unblock_all_quick(abti_es *es, abti_unit *const *units, ui
     abti_assert(num > 0 && abti_may_unblock_quick(es, units[0]));
     abti_pool *pool = es->fast;
     abti_unit *first = units[0], *last = first;
-    abti_store_relaxed(&first->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&first->state, ABT_THREAD_STATE_READY);
     for (uint32_t i = 1; i < num; i++) {
         abti_unit *unit = units[i];
-        abti_store_relaxed(&unit->state, ABT_THREAD_STATE_READY);
+        abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
         last->next = unit;
         last = unit;
     }

@@ -31,7 +31,7 @@ ABTI_INLINE void abti_budget_exhaust(abti_es *es)
  */
 ABTI_INLINE bool abti_budget_take(abti_es *es)
 {
-    return abti_cpu_count_down(&es->budget);
+    return abti_cpu_count_own(&es->budget);
 }
 
 /* Whether the next abti_budget_take would return true. */

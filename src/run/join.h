@@ -64,7 +64,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
     abti_unit_set_stack(unit, self->stack); /* it is for the units that this one joins in place itself */
     abti_set_running(es, unit);
     /* relaxed: a waker must see the joiner BLOCKED, but the only waker is the unit, which runs on this very stack */
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_BLOCKED);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_BLOCKED);
     if (abti_switch_is_slow(es))
         return abti_call_in_place_slow(es, self, unit);
     return abti_ctx_in_place_to_end(&self->ctx, unit->arg, unit->func);

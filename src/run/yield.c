@@ -45,7 +45,7 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
     }
     if (requests & ABTI_REQ_MIGRATE)
         abti_migrate_serve(self);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave_to(es, self, NULL, after, self);
 }
@@ -82,7 +82,7 @@ static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_co
     abti_unit *next = abti_sched_pick(es->dsched, self);
     if (next == self)
         return ABT_SUCCESS;
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
     return abti_leave(es, self, next, after, self);
 }
@@ -96,7 +96,7 @@ ABTI_INLINE void rotate_locked(abti_es *es, abti_unit *self, abti_pool *pool, ab
 {
     abti_assert(es == abti_es_self && next != self);
     abti_pool_rotate_locked(pool, self, next);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     abti_set_running(es, next);
 }
 
@@ -145,7 +145,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_shared(abti_es *es, abti_unit *self)
 static ABTI_NOINLINE ABTI_HOT int leave_to_parent(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     es->cur = es->parent;
     return abti_ctx_switch_after(&self->ctx, es->parent->ctx, after, self);
 }
@@ -165,7 +165,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
         return yield_to_parent_slow(es, self, context);
     if (!abti_pool_is_host(es, pool))
         return leave_to_parent(es, self, context);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     es->cur = parent;
     abti_queue_push(&pool->queue, self);
     return abti_ctx_switch(&self->ctx, parent->ctx);
@@ -203,7 +203,7 @@ static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread p
     abti_unit *next = abti_picked_is_ready(picked) ? picked : abti_picked_look(es->dsched, picked);
     if (next != self)
         return abti_leave(es, self, next, NULL, NULL);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_RUNNING); /* relaxed: queries may see it late */
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_RUNNING); /* relaxed: queries may see it late */
     return ABT_SUCCESS;
 }
 
@@ -214,7 +214,7 @@ static ABTI_NOINLINE int leave_picked(abti_es *es, abti_unit *self, ABT_thread p
 ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 {
     abti_assert(abti_pool_is_private(pool) && es->dsched && abti_sched_picks(es->dsched));
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&pool->queue, self);
     ABT_thread next = abti_picked_call(es, self, es->dsched);
     if (ABTI_UNLIKELY(next == self || !abti_picked_is_ready(next) || !abti_is_resumable(next) ||
@@ -277,7 +277,7 @@ static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *
 {
     struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
     return abti_leave(es, self, next, after_push, &push);
 }
 
@@ -334,7 +334,7 @@ int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_contex
     es = abti_direct_begin(es);
     if (!abti_pool_is_host(es, self->pool) || abti_switch_is_slow(es))
         return yield_to_slow(es, self, next, context);
-    abti_store_relaxed(&self->state, ABT_THREAD_STATE_READY);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     abti_queue_push(&self->pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);
 }

@@ -19,16 +19,19 @@
 
 struct abti_ktable;
 
-/* What a unit is. This is written at creation. */
+/*
+ * What a unit is. This is written at creation. The last three stand beside the requests, which the quick paths test
+ * together with them: some processors have an instruction for a mask only if its bits stand in one row.
+ */
 enum {
-    ABTI_UNIT_TASKLET = 1 << 0,
-    ABTI_UNIT_NAMED = 1 << 1, /* the user frees it; the others free themselves when they end */
-    ABTI_UNIT_PRIMARY = 1 << 2,
-    ABTI_UNIT_MAIN_SCHED = 1 << 3, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
-    ABTI_UNIT_SCHED = 1 << 4,      /* runs a scheduler stacked in a pool */
-    ABTI_UNIT_OWN_STACK = 1 << 5,  /* has a stack from creation to free: one of another size than the default, or the
-                                      user's */
-    ABTI_UNIT_PINNED = 1 << 6,     /* not migratable; once there is a cold line, ABTI_COLD_PINNED says so */
+    ABTI_UNIT_NAMED = 1 << 0, /* the user frees it; the others free themselves when they end */
+    ABTI_UNIT_PRIMARY = 1 << 1,
+    ABTI_UNIT_SCHED = 1 << 2,       /* runs a scheduler stacked in a pool */
+    ABTI_UNIT_PINNED = 1 << 3,      /* not migratable; once there is a cold line, ABTI_COLD_PINNED says so */
+    ABTI_UNIT_OWN_STACK = 1 << 13,  /* has a stack from creation to free: one of another size than the default, or the
+                                       user's */
+    ABTI_UNIT_MAIN_SCHED = 1 << 14, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
+    ABTI_UNIT_TASKLET = 1 << 15,
 };
 
 /* Requests to a unit. They are served when it is next taken for running or yields. */

@@ -5,6 +5,7 @@
 
 #include <cpuid.h>
 #include <stdbool.h>
+#include "base/atomic.h"
 #include "base/build.h"
 #include "base/compiler.h"
 #include "base/delay.h"
@@ -139,6 +140,16 @@ ABTI_INLINE bool abti_cpu_count_down(void *half)
     __asm__ volatile("subl $1, %1" : "=@ccg"(positive), "+m"(*(abti_cpu_half *)half) : : "memory");
     abti_delay();
     return positive;
+}
+
+ABTI_INLINE bool abti_cpu_count_own(void *half)
+{
+    return abti_cpu_count_down(half);
+}
+
+ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
+{
+    abti_store_relaxed(byte, value); /* relaxed: the callers are told so, and say why it is enough */
 }
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;

@@ -68,6 +68,16 @@ ABTI_INLINE bool abti_cpu_count_down(void *half)
     return left > 0;
 }
 
+ABTI_INLINE bool abti_cpu_count_own(void *half)
+{
+    return --*(int32_t *)half > 0;
+}
+
+ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
+{
+    abti_store_relaxed(byte, value);
+}
+
 ABTI_INLINE bool abti_cpu_is_any_set(const void *bytes)
 {
     (void)bytes; /* it looks at words of the thread's own */
