@@ -61,7 +61,7 @@ plan() {
 
     # By another C library, whose compiler has the kernel's headers after its own; and without C++.
     musl)
-        sample '$(arch_tests) $(unit_tests) $(api_tests)'
+        sample '$(arch_tests) $(unit_tests) $(api_tests) $(addprefix addons/io/test/, deadlines files operations signals)'
         $do musl 1 libabt.la --disable-static --enable-werror CXX=false \
             CC="$(command -v ccache) musl-gcc -idirafter $builds/musl-headers"
         ;;

@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#ifndef STATX_BASIC_STATS
+#include <linux/stat.h> /* where the C library does not have it */
+#endif
 #include <unistd.h>
 
 enum { PART = 1 << 20, MAX_COPIERS = 256 };

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 struct addrinfo; /* <netdb.h> */
-struct statx;    /* <sys/stat.h> with _GNU_SOURCE */
+struct statx;    /* <sys/stat.h> with _GNU_SOURCE, or <linux/stat.h> where the C library has none */
 
 #define ABTIO_PUBLIC __attribute__((visibility("default")))
 

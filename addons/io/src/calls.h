@@ -9,6 +9,9 @@
 #ifndef ABTIO_CALLS_H
 #define ABTIO_CALLS_H
 
+/* RWF_NOWAIT, which not every C library has. */
+#define ABTIO_RWF_NOWAIT 0x8
+
 #define ABTIO_ALL_CALLS(CALL) ABTIO_FILE_CALLS(CALL) ABTIO_SOCKET_CALLS(CALL) ABTIO_OTHER_CALLS(CALL)
 
 /* clang-format off */
@@ -24,10 +27,10 @@
          .fd = fd, .out = buf, .size = size, .offset = offset) \
     CALL(ssize_t, pwrite, POLLOUT, 0, (int fd, const void *buf, size_t size, off_t offset), \
          .fd = fd, .in = buf, .size = size, .offset = offset) \
-    CALL(ssize_t, preadv, POLLIN, RWF_NOWAIT, \
+    CALL(ssize_t, preadv, POLLIN, ABTIO_RWF_NOWAIT, \
          (int fd, const struct iovec *iov, int count, off_t offset, int flags), \
          .fd = fd, .in = iov, .size = (size_t)count, .offset = offset, .flags = (unsigned)flags) \
-    CALL(ssize_t, pwritev, POLLOUT, RWF_NOWAIT, \
+    CALL(ssize_t, pwritev, POLLOUT, ABTIO_RWF_NOWAIT, \
          (int fd, const struct iovec *iov, int count, off_t offset, int flags), \
          .fd = fd, .in = iov, .size = (size_t)count, .offset = offset, .flags = (unsigned)flags) \
     CALL(ssize_t, read_all, POLLIN, 0, (int fd, void *buf, size_t size), \

@@ -13,6 +13,7 @@
 #include "fifo.h"
 #include "lookup.h"
 #include "native.h"
+#include "os/os.h"
 #include "run.h"
 #include "signals.h"
 
@@ -118,11 +119,8 @@ static void helpers_disarm(struct helper *helper)
 
 static bool make_timer(struct helper *helper)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = helper->signal};
-    event.sigev_value.sival_ptr = abtioi_signal_mark();
-    event._sigev_un._tid = helper->thread;
     abtioi_assert(helper->thread > 0);
-    return timer_create(CLOCK_MONOTONIC, &event, &helper->timer) == 0;
+    return abtioi_os_timer_create(helper->thread, helper->signal, abtioi_signal_mark(), &helper->timer) == 0;
 }
 
 /* The calling helper lets in the signal of now. Without a timer for that it goes on with the former. */

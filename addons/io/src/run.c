@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "fifo.h"
+#include "os/os.h"
 #include "sources/buffers.h"
 
 /* Polls without end: 0 when there is one of the events, or -errno. */
@@ -123,17 +124,17 @@ static ssize_t run_file(enum code code, struct args *a)
     case CODE_pwrite:
     case CODE_write_all:
     case CODE_pwrite_all: return run_write(a);
-    case CODE_preadv: return preadv2(a->fd, a->in, (int)a->size, a->offset, flags);
-    case CODE_pwritev: return pwritev2(a->fd, a->in, (int)a->size, a->offset, flags);
+    case CODE_preadv: return abtioi_os_preadv2(a->fd, a->in, (int)a->size, a->offset, flags);
+    case CODE_pwritev: return abtioi_os_pwritev2(a->fd, a->in, (int)a->size, a->offset, flags);
     case CODE_fsync: return fsync(a->fd);
     case CODE_fdatasync: return fdatasync(a->fd);
     case CODE_fallocate: return fallocate(a->fd, (int)a->mode, a->offset, a->offset2);
     case CODE_ftruncate: return ftruncate(a->fd, a->offset);
     case CODE_mkostemp: return mkostemp(a->out, flags);
     case CODE_unlinkat: return unlinkat(a->fd, a->in, flags);
-    case CODE_renameat: return renameat2(a->fd, a->in, a->fd2, a->in2, a->flags);
+    case CODE_renameat: return abtioi_os_renameat2(a->fd, a->in, a->fd2, a->in2, a->flags);
     case CODE_mkdirat: return mkdirat(a->fd, a->in, (mode_t)a->mode);
-    case CODE_statx: return statx(a->fd, a->in, flags, a->mode, a->out2);
+    case CODE_statx: return abtioi_os_statx(a->fd, a->in, flags, a->mode, a->out2);
     default: return run_splice(a);
     }
 }

@@ -12,6 +12,10 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#ifndef STATX_SIZE
+#include <linux/stat.h> /* where the C library does not have it */
+#endif
 #include <unistd.h>
 #include "abt.h"
 #include "abtio.h"
@@ -23,7 +27,7 @@
 
 static const char *backend_name = "?";
 
-/* Descriptors of the process that are open. */
+/* Descriptors of the process that are open, but for those of /proc, which the check for deadlocks reads. */
 static inline int open_descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
