@@ -60,7 +60,7 @@ static void hook(void *arg, int fd, double deadline)
     count_up(arg);
     if (left < 3600)
         count_up(&passed);
-    poll(&pollfd, 1, isinf(deadline) ? -1 : left > 0 ? (int)ceil(left * 1e3) : 0);
+    poll(&pollfd, 1, isinf(deadline) ? -1 : left > 0 ? (int)(left * 1e3) + 1 : 0);
 }
 
 static int poll_count(void *arg)
