@@ -1,6 +1,7 @@
 # The sources of the library: a variant is a file that is picked here.
 
 abt_sources = \
+	src/arch/shadow.c \
 	src/arch/ucontext.c \
 	src/api/affinity.c \
 	src/api/barrier.c \
@@ -80,6 +81,11 @@ abt_sources = \
 	src/idle/leader.c \
 	src/idle/poller.c \
 	src/idle/relook.c \
+	src/image/cxx.c \
+	src/image/libunwind.c \
+	src/image/symbol.c \
+	src/lock/bias.c \
+	src/lock/spin.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
 	src/mem/guard.c \
@@ -88,16 +94,10 @@ abt_sources = \
 	src/mem/stack.c \
 	src/os/affinity.c \
 	src/os/annotate.c \
-	src/os/bias.c \
 	src/os/clock.c \
-	src/os/cxx.c \
 	src/os/env.c \
 	src/os/fault.c \
-	src/os/libunwind.c \
 	src/os/limits.c \
-	src/os/shadow.c \
-	src/os/spin.c \
-	src/os/symbol.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
 	src/pool/blocked.c \
@@ -211,15 +211,15 @@ abt_asm_sources += src/arch/switch.S
 endif
 
 if FUTEX_LINUX
-abt_sources += src/os/futex_linux.c
+abt_sources += src/lock/futex_linux.c
 else
 if FUTEX_DARWIN
-abt_sources += src/os/futex_darwin.c
+abt_sources += src/lock/futex_darwin.c
 else
 if FUTEX_FREEBSD
-abt_sources += src/os/futex_freebsd.c
+abt_sources += src/lock/futex_freebsd.c
 else
-abt_sources += src/os/futex_cond.c
+abt_sources += src/lock/futex_cond.c
 endif
 endif
 endif
@@ -236,15 +236,15 @@ endif
 endif
 
 if HAVE_MEMBARRIER
-abt_sources += src/os/membarrier_linux.c
+abt_sources += src/lock/membarrier_linux.c
 else
-abt_sources += src/os/membarrier_none.c
+abt_sources += src/lock/membarrier_none.c
 endif
 
 if HAVE_DLADDR1
-abt_sources += src/os/loader_glibc.c
+abt_sources += src/image/loader_glibc.c
 else
-abt_sources += src/os/loader_none.c
+abt_sources += src/image/loader_none.c
 endif
 
 if HAVE_EVENTFD
@@ -273,15 +273,15 @@ abt_sources += src/os/topo_none.c
 endif
 
 if HAVE_ELF
-abt_sources += src/os/module_elf.c
+abt_sources += src/image/module_elf.c
 else
-abt_sources += src/os/module_none.c
+abt_sources += src/image/module_none.c
 endif
 
 if ASSERT
-abt_sources += src/os/lockrank.c
+abt_sources += src/lock/lockrank.c
 endif
 
 if DELAYS
-abt_sources += src/os/delay.c
+abt_sources += src/lock/delay.c
 endif

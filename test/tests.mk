@@ -3,6 +3,7 @@
 # test/unit/<layer>/<module>.c: one module from the inside.
 unit_tests = \
 	test/unit/api/error \
+	test/unit/arch/shadow \
 	test/unit/base/distance \
 	test/unit/base/heap \
 	test/unit/base/parse \
@@ -32,19 +33,18 @@ unit_tests = \
 	test/unit/unit/unitmap \
 	test/unit/watch/registry \
 	test/unit/watch/unwind \
+	test/unit/lock/bias \
+	test/unit/lock/futex \
+	test/unit/lock/lockrank \
+	test/unit/lock/spin \
 	test/unit/mem/chunk \
 	test/unit/mem/pages \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
 	test/unit/os/affinity \
 	test/unit/os/annotate \
-	test/unit/os/bias \
 	test/unit/os/clock \
 	test/unit/os/env \
-	test/unit/os/futex \
-	test/unit/os/lockrank \
-	test/unit/os/shadow \
-	test/unit/os/spin \
 	test/unit/os/topo \
 	test/unit/os/vm \
 	test/unit/pool/fifo \

@@ -3,7 +3,7 @@
 #include "create/attr.h"
 #include "api/handles.h"
 #include "pool/pool.h"
-#include "os/libunwind.h"
+#include "image/libunwind.h"
 #include "watch/info.h"
 #include "watch/stackdump.h"
 

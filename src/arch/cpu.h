@@ -19,7 +19,7 @@
  *   uint64_t abti_cpu_ticks(void)   a count that grows evenly, the same on all processors; for traces
  *   void abti_cpu_fpu_reset(void)   floating-point control words as at the start of a thread
  *   uintptr_t abti_cpu_code_at(r)   the return address r, without a signature that it may have
- *   bool abti_cpu_shadow_stack(void)    the calling thread has a shadow stack (os/shadow.h)
+ *   bool abti_cpu_shadow_stack(void)    the calling thread has a shadow stack (arch/shadow.h)
  *   void *abti_cpu_sp(void)         an address near the top of the current stack
  *   void abti_cpu_add(p, n)         *p += n, for an _Atomic 8-byte *p that only the calling thread writes: one store,
  *                                   with release order

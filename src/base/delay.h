@@ -12,7 +12,7 @@
 
 #if ABTI_BUILD_DELAYS
 
-/* Does nothing as a rule, and waits now and then. It needs the system, so that it is in os/delay.c. */
+/* Does nothing as a rule, and waits now and then. It needs the system, so that it is in lock/delay.c. */
 void abti_delay(void);
 
 /* An operation with a result, and one without. */

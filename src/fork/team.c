@@ -2,7 +2,7 @@
 #include "fork/team.h"
 
 #include "os/annotate.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "os/vm.h"
 #include "stream/source.h"
 

@@ -9,7 +9,7 @@
 
 #include <abt.h>
 #include <stdbool.h>
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "os/wakefd.h"
 #include "pool/thief_policy.h"
 #include "rt/self.h"

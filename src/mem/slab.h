@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include "base/compiler.h"
 #include "mem/arena.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 
 /*
  * A free object without a magazine: there was no memory for one when it was put, which cannot fail, or others want the

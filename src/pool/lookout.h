@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include "base/atomic.h"
 #include "os/clock.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 
 struct abti_parking;
 

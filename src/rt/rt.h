@@ -29,7 +29,7 @@ struct abti_rt {
      */
     _Atomic(void (*)(void)) ult_entry;
 
-    struct abti_spin lock; /* everything below; os/lockrank.h says what may be held when it is taken */
+    struct abti_spin lock; /* everything below; lock/lockrank.h says what may be held when it is taken */
     abti_es *xstreams;     /* in order of rank */
     int num_xstreams;
     abti_pool *pools;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include "arch/cpu.h"
 #include "mem/stack.h"
-#include "os/bias.h"
-#include "os/cxx.h"
+#include "lock/bias.h"
+#include "image/cxx.h"
 #include "rt/types.h"
 #include "wait/guest.h"
 #include "wait/sleeper.h"

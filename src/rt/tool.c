@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "wait/threadword.h"
 
 _Atomic(uint32_t) abti_tool_events;

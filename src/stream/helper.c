@@ -5,7 +5,7 @@
 #include <signal.h>
 #include "base/assert.h"
 #include "base/delay.h"
-#include "os/futex.h"
+#include "lock/futex.h"
 #include "rt/self.h"
 #include "wait/guest.h"
 

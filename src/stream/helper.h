@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include "os/spin.h"
+#include "lock/spin.h"
 
 /* Static; one for each kind of helper. */
 struct abti_helper {

@@ -2,7 +2,7 @@
 #include "stream/sched_picked.h"
 
 #include "os/annotate.h"
-#include "os/cxx.h"
+#include "image/cxx.h"
 #include "os/vm.h"
 #include "pool/member.h"
 #include "stream/sched_impl.h"

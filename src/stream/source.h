@@ -25,7 +25,7 @@
 #define ABTI_STREAM_SOURCE_H
 
 #include <stdbool.h>
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "rt/self.h"
 #include "idle/idle.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "os/clock.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 #include "rt/rt.h"
 #include "trace/stats.h"
 #include "trace/trace.h"

@@ -9,7 +9,7 @@
 #include <unwind.h>
 #include "base/assert.h"
 #include "os/annotate.h"
-#include "os/loader.h"
+#include "image/loader.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 

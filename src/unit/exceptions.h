@@ -17,7 +17,7 @@
 #define ABTI_UNIT_EXCEPTIONS_H
 
 #include "arch/cpu.h"
-#include "os/cxx.h"
+#include "image/cxx.h"
 #include "rt/self.h"
 
 /* The running unit has exceptions in hand, or a library has been loaded that may bring a C++ runtime. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 
 enum { HELD_BITS = 12, HELD_BUCKETS = 1 << HELD_BITS };
 

@@ -2,7 +2,7 @@
 #include "unit/joining.h"
 
 #include "base/atomic.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 
 static struct abti_spin joining_lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF);
 static struct abti_joining table[ABTI_MAX_JOINING]; /* joining_lock */

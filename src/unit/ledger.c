@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "os/annotate.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "unit/unit.h"
 
 /* How many freed objects are kept back. */

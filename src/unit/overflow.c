@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "arch/ucontext.h"
 #include "os/fault.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "os/peek.h"
-#include "os/spin.h"
+#include "lock/spin.h"
 #include "wait/task.h"
 
 struct guest {

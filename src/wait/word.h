@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "os/futex.h"
-#include "os/spin.h"
+#include "lock/futex.h"
+#include "lock/spin.h"
 
 /*
  * Waits for a word by the policy that configure was given: the thread sleeps, or it spins, and then no thread makes a
- * system call to wake it. The contract is that of os/futex.h.
+ * system call to wake it. The contract is that of lock/futex.h.
  */
 bool abti_word_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 

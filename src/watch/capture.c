@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include "os/clock.h"
-#include "os/libunwind.h"
+#include "image/libunwind.h"
 #include "os/passon.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 #include "wait/task.h"
 #include "rt/rt.h"
 #include "unit/unit.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "base/assert.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "run/sched.h"

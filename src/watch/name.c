@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "os/symbol.h"
+#include "image/symbol.h"
 
 /* "work at program+0x11d9" */
 static void name_code(char text[ABTI_NAME_ROOM / 2], const struct abti_unit_note *note)

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
-#include "os/module.h"
+#include "image/module.h"
 #include "watch/capture.h"
 #include "watch/dumpsignal.h"
 

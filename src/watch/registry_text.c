@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include "os/clock.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 
 /* --- Words --- */
 

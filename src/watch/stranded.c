@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "os/clock.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
 #include "idle/idle.h"

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include "arch/cpu.h"
 #include "base/compiler.h"
-#include "os/libunwind.h"
+#include "image/libunwind.h"
 #include "os/peek.h"
-#include "os/symbol.h"
+#include "image/symbol.h"
 
 static void add_place(struct abti_calls *calls, uintptr_t pc, bool is_return)
 {

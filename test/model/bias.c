@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The biased lock: os/bias.h, os/bias.c and os/spin.h as they are. The fence of all threads is model_fence_all: a fence
- * in each thread, one after the other. Nobody may be in the lock beside another, and what is done in it is ordered; a
- * race of `guarded` says that it is not.
+ * The biased lock: lock/bias.h, lock/bias.c and lock/spin.h as they are. The fence of all threads is model_fence_all: a
+ * fence in each thread, one after the other. Nobody may be in the lock beside another, and what is done in it is
+ * ordered; a race of `guarded` says that it is not.
  */
 #include "checker.h"
-#include "os/bias.c"
+#include "lock/bias.c"
 
 const char model_name[] = "bias";
-const char *const model_subjects[] = {"src/os/bias.h", "src/os/bias.c", "src/os/spin.h", 0};
+const char *const model_subjects[] = {"src/lock/bias.h", "src/lock/bias.c", "src/lock/spin.h", 0};
 
 static struct abti_bias lock;
 static struct abti_bias_user users[3];

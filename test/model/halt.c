@@ -12,7 +12,7 @@
 static int errors[MODEL_THREADS];
 #undef errno
 #define errno errors[model_self()]
-#include "os/bias.c"
+#include "lock/bias.c"
 #include "pool/blocked.c"
 #include "pool/pool.c"
 #include "run/sched.c"

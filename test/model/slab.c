@@ -10,7 +10,7 @@
 #include "mem/slab.c"
 
 const char model_name[] = "slab";
-const char *const model_subjects[] = {"src/mem/slab.c", "src/mem/arena.c", "src/os/spin.h", 0};
+const char *const model_subjects[] = {"src/mem/slab.c", "src/mem/arena.c", "src/lock/spin.h", 0};
 
 enum { OBJECTS = 6, SLOT = 64, CHUNK = 64 * SLOT };
 

@@ -6,7 +6,7 @@
  */
 #define MODEL_REAL_POOLS
 #include "units.h"
-#include "os/bias.c"
+#include "lock/bias.c"
 #include "pool/blocked.c"
 #include "pool/make.c"
 #include "pool/parking.c"

@@ -34,7 +34,7 @@
  * -fcf-protection: the functions are hidden and called directly, but -fno-plt leaves that to the linker, which may be told
  * to leave such calls indirect. So they are landing pads, and the object is marked as made for indirect branch tracking:
  * one without the mark takes it from all that it is linked with. There is no mark for shadow stacks, which a switch leaves
- * behind (os/shadow.h).
+ * behind (arch/shadow.h).
  */
 #if defined(__CET__) && (__CET__ & 1)
 #define LANDING_PAD endbr64

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loaded files: the program and its libraries. */
+#ifndef ABTI_IMAGE_MODULE_H
+#define ABTI_IMAGE_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct abti_module {
+    uintptr_t base;
+    char file[120]; /* empty: the program itself */
+};
+
+/* The file that this code is in; false when there is none. */
+bool abti_module_of(uintptr_t code, struct abti_module *module);
+
+/* Another number after a file has been loaded or unloaded, where the loader says so. */
+uint64_t abti_module_changes(void);
+
+#endif
