@@ -3,7 +3,7 @@
 from abt_model import BLOCKED, CPUS, AbtError, Record
 
 # ABT_sync_event_type, and what the script calls it.
-REASONS = {1: "suspended", 2: "other", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
+REASONS = {1: "suspended", 2: "word", 3: "stream", 4: "unit", 5: "mutex", 6: "cond", 7: "rwlock", 8: "eventual",
            9: "future", 10: "barrier"}
 OTHERS = {"eventuals": "any of several eventuals", "suspended": "being resumed", "sleep": "a time",
           "lost": "not known: its stack is not in the core file"}

@@ -76,6 +76,7 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/source.c examples/reference/stack_use.c examples/reference/streams.c \
 	examples/reference/switch_hooks.c examples/reference/tasklets.c examples/reference/timer.c \
 	examples/reference/tool.c examples/reference/trace.c examples/reference/unit_facts.c \
+	examples/reference/word.c \
 	examples/reference/xstream_barrier.c
 
 examples: $(example_programs)

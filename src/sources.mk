@@ -43,6 +43,7 @@ abt_sources = \
 	src/api/thread_sleep.c \
 	src/api/timer.c \
 	src/api/tool.c \
+	src/api/word.c \
 	src/api/xstream.c \
 	src/api/xstream_barrier.c \
 	src/api/xstream_idle.c \
@@ -171,6 +172,7 @@ abt_sources = \
 	src/sync/rwlock.c \
 	src/sync/timer.c \
 	src/sync/waiter.c \
+	src/sync/wordq.c \
 	src/sync/xbarrier.c \
 	src/trace/json.c \
 	src/trace/stats.c \

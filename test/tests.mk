@@ -142,6 +142,7 @@ api_tests = \
 	test/api/tool_switch \
 	test/api/top \
 	test/api/watchdog \
+	test/api/word \
 	test/api/xstream \
 	test/api/xstream_barrier \
 	test/api/xstream_park \
@@ -324,6 +325,7 @@ stress_tests = \
 	test/stress/tool_live \
 	test/stress/uts_matrix \
 	test/stress/wakeups \
+	test/stress/words \
 	test/stress/xstreams
 
 # Some compilers call ceil.

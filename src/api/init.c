@@ -30,6 +30,7 @@
 #include "stream/source.h"
 #include "stream/xstream.h"
 #include "sync/mutex.h"
+#include "sync/wordq.h"
 #include "trace/probes.h"
 #include "trace/stats.h"
 #include "trace/trace.h"
@@ -356,6 +357,7 @@ static void forget_parent(void)
     abti_leftover_forget();
     abti_shortage_forget();
     abti_halt_forget();
+    abti_wordq_forget();
 }
 
 /*

@@ -96,7 +96,7 @@ static const char *name_of(uintptr_t func)
     return state->names[at].text;
 }
 
-static const char *wait_name(uint8_t reason)
+static const char *wait_name(uint8_t reason, bool has_object)
 {
     switch (reason) {
     case ABT_SYNC_EVENT_TYPE_USER: return "waits to be resumed";
@@ -108,6 +108,7 @@ static const char *wait_name(uint8_t reason)
     case ABT_SYNC_EVENT_TYPE_EVENTUAL: return "waits for an eventual";
     case ABT_SYNC_EVENT_TYPE_FUTURE: return "waits for a future";
     case ABT_SYNC_EVENT_TYPE_BARRIER: return "waits for a barrier";
+    case ABT_SYNC_EVENT_TYPE_OTHER: return has_object ? "waits for a word" : "waits";
     default: return "waits";
     }
 }
@@ -199,8 +200,8 @@ static void end_slice(struct trace_unit *unit, uint64_t ns)
     case CREATED: abti_json_slice(track_of(unit), "created", unit->since_ns, ns, NULL, 0); break;
     case READY: abti_json_slice(track_of(unit), "ready", unit->since_ns, ns, NULL, 0); break;
     case BLOCKED:
-        abti_json_slice(track_of(unit), wait_name(unit->reason), unit->since_ns, ns, unit->object ? "object" : NULL,
-                        unit->object);
+        abti_json_slice(track_of(unit), wait_name(unit->reason, unit->object != 0), unit->since_ns, ns,
+                        unit->object ? "object" : NULL, unit->object);
         break;
     case RUNNING:
         abti_json_slice(track_of(unit), "runs", unit->since_ns, ns, "stream", unit->es - 1);

@@ -2,6 +2,7 @@
 #include "wait/crowd.h"
 
 #include <sched.h>
+#include "arch/cpu.h"
 #include "base/assert.h"
 #include "base/hash.h"
 #include "os/clock.h"
@@ -50,13 +51,20 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 }
 
 /* Looks for a while, by which threads that meet again and again keep step without any system call. */
-static bool looks_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
+static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
+                             const struct abti_meanwhile *meanwhile)
 {
-    /* relaxed: the number only has to change now and then */
-    struct abti_thrift_leave leave = abti_thrift_allow_looks(&crowd->thrift, abti_load_relaxed(&crowd->wakes));
-    bool woken = abti_native_is_woken_soon(word, leave.times);
-    abti_thrift_learn_looks(&crowd->thrift, leave, woken);
-    return woken;
+    enum { LOOKS_EACH = 16 }; /* so many looks at the word for each at what may be done meanwhile. Chosen */
+    struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
+    bool changed = false;
+    for (uint32_t i = 0; i < leave.times && !(changed = abti_word_is_changed(word, value)); i++) {
+        if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
+            i = 0;
+        else
+            abti_cpu_relax();
+    }
+    abti_thrift_learn_looks(thrift, leave, changed);
+    return changed;
 }
 
 /*
@@ -65,28 +73,42 @@ static bool looks_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
  * a time slice later, while a thread that sleeps gets it as soon as it is woken. So there is a limit to the time that
  * yields may take.
  */
-static bool yields_with_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, uint32_t num)
+static bool yields_with_crowd(struct abti_thrift *thrift, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
+                              const struct abti_meanwhile *meanwhile)
 {
     /* relaxed: only time depends on it */
-    struct abti_thrift_leave leave = abti_thrift_allow_yields(&crowd->thrift, num, abti_load_relaxed(&abti_num_cpus));
+    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;
     uint64_t since_ns = abti_clock_mono_ns(), took_ns = 0;
-    bool woken = abti_native_is_woken(word);
-    for (uint32_t i = 0; !woken && took_ns <= leave.limit_ns && i < leave.times; i++) {
+    bool changed = abti_word_is_changed(word, value);
+    for (uint32_t i = 0; !changed && took_ns <= leave.limit_ns && i < leave.times; i++) {
+        if (abti_meanwhile_look(meanwhile)) {
+            i = 0;
+            since_ns = abti_clock_mono_ns();
+        }
         sched_yield();
         took_ns = abti_clock_mono_ns() - since_ns;
-        woken = abti_native_is_woken(word);
+        changed = abti_word_is_changed(word, value);
     }
-    abti_thrift_learn_yields(&crowd->thrift, leave, num, woken, took_ns);
-    return woken;
+    abti_thrift_learn_yields(thrift, leave, num, changed, took_ns);
+    return changed;
+}
+
+bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
+                           uint32_t num, const struct abti_meanwhile *meanwhile)
+{
+    abti_assert(thrift && word);
+    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile)
+                                  : yields_with_crowd(thrift, word, value, num, meanwhile);
 }
 
 void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
 {
     abti_assert(word);
     struct abti_crowd *crowd = abti_crowd_of(object);
-    if (!(abti_runs_at_once(num) ? looks_with_crowd(crowd, word) : yields_with_crowd(crowd, word, num)))
+    /* The word is AWAKE until the waker makes it WOKEN. relaxed: the number only has to change now and then */
+    if (!abti_crowd_await_soon(&crowd->thrift, abti_load_relaxed(&crowd->wakes), word, ABTI_AWAKE, num, NULL))
         sleep_in_crowd(crowd, word);
 }
 

@@ -3,7 +3,31 @@
 #ifndef ABTI_WAIT_CROWD_H
 #define ABTI_WAIT_CROWD_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include "wait/thrift.h"
+
+/* What a thread that waits does between its looks. `look` says whether it has done something. NULL: it does nothing. */
+struct abti_meanwhile {
+    int (*look)(void *arg);
+    void *arg;
+};
+
+/* Does it. False: there was nothing to do. */
+static inline bool abti_meanwhile_look(const struct abti_meanwhile *meanwhile)
+{
+    return meanwhile && meanwhile->look && meanwhile->look(meanwhile->arg);
+}
+
+/*
+ * The part of a wait that comes before the sleep: looks, or gives way in a crowd of more threads than there are CPUs,
+ * until *word is no longer `value`, and no longer than `thrift` allows, which learns from it. `sleeps` is a count that
+ * changes now and then, at most once for each sleep. Whenever `meanwhile`, which may be NULL, has done something, all
+ * of it begins anew. True: the word has changed. acquire: pairs with the release by which the caller's partner changes
+ * it.
+ */
+bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
+                           uint32_t num, const struct abti_meanwhile *meanwhile);
 
 /* The word of a thread that sleeps with its crowd, beside the values of wait/sleeper.h. */
 enum { ABTI_IN_CROWD = 4 };

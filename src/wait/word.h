@@ -28,6 +28,15 @@ ABTI_INLINE void abti_word_wake_all(_Atomic uint32_t *word)
 }
 
 /*
+ * Whether the word is no longer `value`. acquire: pairs with the release by which the caller's partner changes it, in
+ * wake_waiter (sync/waiter.c), or of the user of ABTX_word_wait
+ */
+ABTI_INLINE bool abti_word_is_changed(const _Atomic(uint32_t) *word, uint32_t value)
+{
+    return abti_load_acquire(word) != value;
+}
+
+/*
  * Sleeps in the system, whatever the policy, as long as *word is `value`. False: the deadline has passed. acquire: the
  * thread that changes the word does so with release, and then calls abti_futex_wake_all, or abti_futex_wake if there is
  * one sleeper.

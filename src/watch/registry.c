@@ -130,6 +130,7 @@ static enum abti_wait_kind wait_of(const struct abti_waiter *w)
     case ABT_SYNC_EVENT_TYPE_FUTURE: return ABTI_WAIT_FUTURE;
     case ABT_SYNC_EVENT_TYPE_BARRIER: return ABTI_WAIT_BARRIER;
     case ABT_SYNC_EVENT_TYPE_USER: return ABTI_WAIT_SLEEP;
+    case ABT_SYNC_EVENT_TYPE_OTHER: return ABTI_WAIT_WORD; /* sync/wordq.c */
     default: return ABTI_WAIT_OTHER;
     }
 }

@@ -37,6 +37,7 @@ enum abti_wait_kind {
     ABTI_WAIT_JOIN,     /* the end of a unit, which is `object` and `owner` */
     ABTI_WAIT_FREE,     /* the same, and that is to be freed */
     ABTI_WAIT_SLEEP,    /* a time; no object */
+    ABTI_WAIT_WORD,     /* a word of ABTX_word_wait */
     ABTI_WAIT_OTHER,    /* something else */
 };
 

@@ -45,6 +45,7 @@ const char *abti_registry_wait_name(enum abti_wait_kind wait)
         [ABTI_WAIT_JOIN] = "the end of unit",
         [ABTI_WAIT_FREE] = "the end and free of unit",
         [ABTI_WAIT_SLEEP] = "a time",
+        [ABTI_WAIT_WORD] = "word",
         [ABTI_WAIT_OTHER] = "something else",
     };
     return names[wait];

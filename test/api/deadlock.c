@@ -12,6 +12,7 @@ static ABT_barrier barrier;
 static ABT_future future;
 static ABT_rwlock rwlock;
 static ABT_pool pool;
+static uint32_t word;
 
 static void begin(void)
 {
@@ -195,6 +196,32 @@ void wait_at_barrier(void *arg)
 {
     (void)arg;
     must(ABT_barrier_wait(barrier));
+}
+
+void wait_for_word(void *arg)
+{
+    (void)arg;
+    must(ABTX_word_wait(&word, 0, 0, ABT_FALSE, NULL, NULL));
+}
+
+static void word_of_nobody(void)
+{
+    begin();
+    run_many(2, wait_for_word);
+}
+
+/* The streams sleep on the word, and nobody else is there. */
+void block_for_word(void *arg)
+{
+    (void)arg;
+    must(ABTX_word_wait(&word, 0, 0, ABT_TRUE, NULL, NULL));
+}
+
+static void word_blocks(void)
+{
+    begin();
+    threads[0] = make(wait_for_word, NULL);
+    run_many(1, block_for_word);
 }
 
 static void barrier_of_two(void)
@@ -680,6 +707,8 @@ static const struct child children[] = {
      {"deadlock", "waits for rwlock 0x[0-9a-f]+ held by itself"},
      -1},
     {"a reader-writer lock", ON, rwlock_kept, {"deadlock", NAME " waits for rwlock 0x"}, -1},
+    {"a word that nobody changes", ON, word_of_nobody, {"deadlock", NAME " waits for word 0x"}, -1},
+    {"a stream blocks for a word", ON, word_blocks, {"deadlock"}, -1},
     {"a barrier to which one does not come", ON, barrier_of_two, {"deadlock", NAME " waits for barrier 0x"}, -1},
     {"nobody resumes it", ON, not_resumed, {"deadlock", NAME " waits to be resumed"}, -1},
     {"a cycle of joins", ON, join_ring, {"deadlock", "end of ULT .*, which waits for the end of ULT"}, -1},

@@ -25,6 +25,7 @@ static ABT_eventual eventual;
 static ABT_future future;
 static ABT_barrier barrier;
 static ABT_xstream_barrier xbarrier;
+static _Atomic(uint32_t) word;
 static ABTX_driver driver;
 static ABTX_source source;
 
@@ -162,6 +163,8 @@ WAIT(set_eventual, must(ABT_eventual_set(eventual, NULL, 0)))
 WAIT(wait_future, ABT_future_wait(future))
 WAIT(set_future, must(ABT_future_set(future, NULL)))
 WAIT(wait_barrier, ABT_barrier_wait(barrier))
+WAIT(wait_word, ABTX_word_wait(&word, 0, 0, ABT_FALSE, NULL, NULL))
+WAIT(change_word, word = 1; must(ABTX_word_wake(&word, 1)))
 WAIT(meet_at_barrier, must(ABT_barrier_wait(barrier)))
 WAIT(wait_xbarrier, ABT_xstream_barrier_wait(xbarrier))
 WAIT(meet_at_xbarrier, must(ABT_xstream_barrier_wait(xbarrier)))
@@ -321,6 +324,7 @@ static const struct row {
     {"ABT_future_wait", LATER, NULL, wait_future, set_future, NULL},
     {"ABT_barrier_wait", LATER, NULL, wait_barrier, meet_at_barrier, NULL},
     {"ABT_xstream_barrier_wait", NATIVE, NULL, wait_xbarrier, meet_at_xbarrier, NULL},
+    {"ABTX_word_wait", LATER, NULL, wait_word, change_word, NULL},
     {"ABTX_self_sleep", AT_ONCE, NULL, sleep_long, NULL, NULL},
     {"ABTX_thread_sleep", AT_ONCE, NULL, sleep_seconds, NULL, NULL},
     {"ABT_thread_join", LATER, make_busy, join, end_busy, free_target},
@@ -383,6 +387,7 @@ static const struct row {
     {.function = "ABTX_stats_enable", .end = NOT},
     {.function = "ABTX_trace_start", .end = NOT},
     {.function = "ABTX_expect_external_wake", .end = NOT},
+    {.function = "ABTX_word_wake", .end = NOT},
 };
 
 enum { NUM_ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -420,6 +425,7 @@ static void make_objects(void)
     must(ABT_xstream_barrier_create(2, &xbarrier));
     target = ABT_THREAD_NULL;
     inside = guard_ends = guard_wrong = 0;
+    word = 0;
 }
 
 /* Free whatever is free: what the ULT had when it ended stays. */

@@ -199,6 +199,22 @@ ROW(ABT_future_test, FUTURE(ABT_future_test(h, OUT(ABT_bool))));
 ROW(ABT_future_set, FUTURE(ABT_future_set(h, NULL)));
 ROW(ABT_future_reset, FUTURE(ABT_future_reset(h)));
 
+/* --- Words --- */
+
+static void change_word(void *arg)
+{
+    _Atomic(uint32_t) *word = arg;
+    atomic_store(word, 1);
+    must(ABTX_word_wake(word, 1));
+}
+
+ROW(ABTX_word_wait, ({
+        _Atomic(uint32_t) word = 0;
+        ABT_thread changer = ult_in(world.worker_pool, change_word, &word);
+        THEN(ABTX_word_wait(&word, 0, 0, ABT_FALSE, NULL, NULL), must(ABT_thread_free(&changer)));
+    }));
+ROW(ABTX_word_wake, ABTX_word_wake(&world, 1));
+
 /* --- Barriers and timers --- */
 
 static void meet(void *barrier)

@@ -12,6 +12,7 @@ static ABT_eventual eventuals[TIMES];
 static ABT_future futures[TIMES];
 static ABT_barrier barriers[TIMES], pair;
 static ABT_xstream_barrier es_barriers[TIMES];
+static _Atomic(uint32_t) word;
 static const struct timespec far = {.tv_sec = 1L << 40};
 
 /* For each kind of object: all of them made, and freed. */
@@ -307,6 +308,7 @@ static void wait_in_pair(int i)
     must(ABT_barrier_wait(pair));
 }
 
+COST(ABTX_word_wake, "nobody waits", NULL, NULL, ABTX_word_wake(&word, 1));
 COST(ABT_barrier_create, "a barrier", NULL, free_barriers, ABT_barrier_create(2, &barriers[i]));
 COST(ABT_barrier_reinit, "a barrier", make_barriers, free_barriers, ABT_barrier_reinit(barriers[i], 2));
 COST(ABT_barrier_free, "nobody waits for it", make_barriers, NULL, ABT_barrier_free(&barriers[i]));

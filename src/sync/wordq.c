@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sync/wordq.h"
+
+#include <sched.h>
+#include <string.h>
+#include "base/assert.h"
+#include "base/hash.h"
+#include "os/clock.h"
+#include "sync/waitq.h"
+#include "wait/guest.h"
+#include "wait/thrift.h"
+#include "wait/word.h"
+
+/*
+ * No wake is lost. A waiter counts itself in its bucket, then looks at the word; a waker's caller has changed the word,
+ * then the waker looks at the count. Each has a fence of all accesses in between, so that the waiter sees the change or
+ * the waker sees the count. After that
+ *
+ *   a native thread sleeps only if the word is unchanged, which the system compares with its wakes in one step;
+ *   a ULT has looked at the word with the bucket's lock held, and releases that when it has left its stack: a waker,
+ *   which takes the lock, finds it where it can be resumed, or the ULT has not looked yet.
+ */
+static struct wordq_bucket {
+    _Atomic(uint64_t) natives; /* that sleep, or are about to; above NATIVES_BITS how many ever did */
+    _Atomic(uint32_t) ults;    /* how many are in `waiters`, or are about to. Written with the lock, read without */
+    struct abti_spin lock;
+    struct abti_waitq waiters; /* lock: ULTs, of all words that have this bucket */
+    struct abti_thrift thrift; /* of the native threads */
+} ABTI_ALIGNED(ABTI_CACHE_LINE) buckets[256];
+
+enum { BUCKET_SHIFT = 64 - 8, NATIVES_BITS = 32 };
+
+static struct wordq_bucket *bucket_of(const _Atomic(uint32_t) *word)
+{
+    return &buckets[abti_hash((uintptr_t)word >> 2) >> BUCKET_SHIFT];
+}
+
+/* --- Native threads --- */
+
+static void sleep_on_word(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value)
+{
+    const uint64_t one = 1 | (uint64_t)1 << NATIVES_BITS;
+    /* relaxed: the fence orders it. seq_cst: pairs with the fence in abti_wordq_wake */
+    abti_fetch_add_relaxed(&bucket->natives, one);
+    abti_fence_seq_cst();
+    if (!abti_word_is_changed(word, value))
+        abti_word_wait((_Atomic(uint32_t) *)(uintptr_t)word, value, ABTI_CLOCK_NEVER);
+    abti_fetch_add_relaxed(&bucket->natives, (uint64_t)-1); /* relaxed: late, it costs a wake */
+}
+
+static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
+                        const struct abti_meanwhile *meanwhile)
+{
+    abti_guest_note();
+    for (;;) {
+        /* relaxed: the number only has to change now and then */
+        uint32_t sleeps = (uint32_t)(abti_load_relaxed(&bucket->natives) >> NATIVES_BITS);
+        if (abti_crowd_await_soon(&bucket->thrift, sleeps, word, value, num, meanwhile))
+            return;
+        if (abti_meanwhile_look(meanwhile))
+            continue;
+        if (ABTI_BUILD_WAIT_ACTIVE && meanwhile && meanwhile->look)
+            sched_yield(); /* a thread that spins on the word has no wake after which it would look */
+        else
+            sleep_on_word(bucket, word, value);
+        if (abti_word_is_changed(word, value))
+            return;
+    }
+}
+
+/* --- ULTs --- */
+
+/* Suspends the ULT until it is woken, unless the word has changed. */
+static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, const _Atomic(uint32_t) *word,
+                            uint32_t value)
+{
+    abti_spin_lock(&bucket->lock);
+    /* relaxed: the lock is held, and the fence orders it. seq_cst: pairs with the fence in abti_wordq_wake */
+    abti_store_relaxed(&bucket->ults, abti_load_relaxed(&bucket->ults) + 1);
+    abti_fence_seq_cst();
+    if (abti_word_is_changed(word, value)) {
+        /* relaxed: the lock is held */
+        abti_store_relaxed(&bucket->ults, abti_load_relaxed(&bucket->ults) - 1);
+        abti_spin_unlock(&bucket->lock);
+        return;
+    }
+    abti_waitq_push(&bucket->waiters, w);
+    abti_waiter_park(w, &bucket->lock, NULL);
+}
+
+/* Takes up to so many ULTs that wait for the word out of the bucket. They are linked by `next`. The lock is held. */
+static struct abti_waiter *take_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
+                                       uint32_t *taken)
+{
+    struct abti_waiter *first = NULL, **last = &first;
+    struct abti_waiter *w = bucket->waiters.head;
+    uint32_t queued = abti_load_relaxed(&bucket->ults); /* relaxed: the lock is held */
+    *taken = 0;
+    for (uint32_t i = 0; i < queued && *taken < num; i++) {
+        struct abti_waiter *next = w->next;
+        if (w->object == (const void *)word) {
+            abti_waitq_remove(&bucket->waiters, w);
+            *last = w;
+            last = &w->next;
+            ++*taken;
+        }
+        w = next;
+    }
+    abti_store_relaxed(&bucket->ults, queued - *taken); /* relaxed: the lock is held */
+    return first;
+}
+
+static uint32_t wake_ults(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num)
+{
+    uint32_t taken;
+    abti_spin_lock(&bucket->lock);
+    struct abti_waiter *first = take_locked(bucket, word, num, &taken);
+    abti_spin_unlock(&bucket->lock);
+    if (first)
+        abti_waiter_wake_list(first);
+    return taken;
+}
+
+/* --- Both --- */
+
+void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num, bool block_native,
+                     const struct abti_meanwhile *meanwhile)
+{
+    abti_assert(word && (uintptr_t)word % sizeof(*word) == 0);
+    struct wordq_bucket *bucket = bucket_of(word);
+    abti_es *es = abti_es_self;
+    bool suspends = !block_native && es && es->parent && !abti_unit_is_tasklet(es->cur);
+    if (!suspends && !abti_word_is_changed(word, value))
+        wait_native(bucket, word, value, num, meanwhile);
+    while (!abti_word_is_changed(word, value)) {
+        struct abti_waiter w;
+        if (abti_meanwhile_look(meanwhile))
+            continue;
+        abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_OTHER, (const void *)word);
+        suspend_on_word(bucket, &w, word, value);
+    }
+}
+
+void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num)
+{
+    abti_assert(word);
+    struct wordq_bucket *bucket = bucket_of(word);
+    /* seq_cst: pairs with the fences in sleep_on_word and suspend_on_word. relaxed: the fence orders the looks */
+    abti_fence_seq_cst();
+    if (abti_load_relaxed(&bucket->ults) > 0)
+        num -= wake_ults(bucket, word, num);
+    uint32_t natives = (uint32_t)abti_load_relaxed(&bucket->natives); /* relaxed: as above */
+    if (natives == 0 || num == 0)
+        return;
+    abti_guest_note();
+    _Atomic(uint32_t) *address = (_Atomic(uint32_t) *)(uintptr_t)word;
+    if (num >= natives)
+        abti_word_wake_all(address);
+    else
+        for (uint32_t i = 0; i < num; i++)
+            abti_word_wake(address);
+}
+
+void abti_wordq_forget(void)
+{
+    memset(buckets, 0, sizeof(buckets));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits for words of the user's: ULTs are suspended, and native threads, which here are also the streams of ULTs that
+ * ask for it, look, give way and sleep on the word itself.
+ *
+ * The waiters of a word are in a bucket, by a hash of its address, so that a word has no memory of the library's, and
+ * words that many streams use at once share no line of it as a rule. A wake touches nothing but the bucket, and writes
+ * only if somebody sleeps: the word may be gone by then.
+ */
+#ifndef ABTI_SYNC_WORDQ_H
+#define ABTI_SYNC_WORDQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/compiler.h"
+#include "wait/crowd.h"
+
+/*
+ * Waits until *word is no longer `value`. `num` says how many wait for each other, 0 if that is not known. A ULT is
+ * suspended, unless it is to block its native thread, as all other callers do. `meanwhile` is done again and again
+ * before the caller sleeps, and after each wake that finds the word unchanged.
+ */
+void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num, bool block_native,
+                     const struct abti_meanwhile *meanwhile);
+
+/* Wakes so many of the waiters, or all if there are fewer. The word may have gone. */
+void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num);
+
+/* In the child of a fork: nobody waits. */
+void abti_wordq_forget(void);
+
+#endif
