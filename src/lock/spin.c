@@ -19,10 +19,25 @@ void abti_backoff(unsigned step)
     }
 }
 
-void abti_spin_wait(struct abti_spin *lock)
+/*
+ * A look at a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
+ * as many looks as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter looks
+ * less often the longer it waits, until it waits as abti_backoff does. Who holds the lock may take it again meanwhile,
+ * several times, with all that it guards in its cache. That is meant: turns would move all of it each time, and would
+ * wait for waiters that the system has preempted.
+ */
+unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
 {
-    /* relaxed: it is only a hint, and abti_spin_trylock, which follows, acquires the lock */
-    abti_spin_until(!(abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD));
+    enum { FEWEST_PAUSES = 4, GROWING_STEPS = 5 };
+    do {
+        if (step >= GROWING_STEPS)
+            abti_backoff(SPIN_STEPS + step - GROWING_STEPS);
+        for (unsigned i = 0; step < GROWING_STEPS && i < (unsigned)FEWEST_PAUSES << step; i++)
+            abti_cpu_relax();
+        step++;
+        /* relaxed: it is only a hint, and abti_spin_trylock, which follows, acquires the lock */
+    } while (abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD);
+    return step;
 }
 
 bool abti_spin_on(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)

@@ -41,8 +41,10 @@ ABTI_INLINE void abti_spin_forget(struct abti_spin *lock, enum abti_lockrank ran
     abti_store_relaxed(&lock->word, ABTI_LOCKRANK_WORD(rank)); /* relaxed: there is no other thread */
 }
 
-/* Waits until the lock looks free. */
-void abti_spin_wait(struct abti_spin *lock);
+/*
+ * Waits until the lock looks free, with pauses that grow. `step` is 0 at first, and then what the last call returned.
+ */
+unsigned abti_spin_wait(struct abti_spin *lock, unsigned step);
 
 ABTI_INLINE bool abti_spin_trylock(struct abti_spin *lock)
 {
@@ -60,8 +62,12 @@ ABTI_INLINE void abti_spin_lock(struct abti_spin *lock)
     /* relaxed: the rank in the word never changes */
     if (ABTI_BUILD_ASSERT)
         abti_lockrank_check(lock, abti_lockrank_of(abti_load_relaxed(&lock->word)));
-    while (ABTI_UNLIKELY(!abti_spin_trylock(lock)))
-        abti_spin_wait(lock);
+    if (ABTI_LIKELY(abti_spin_trylock(lock)))
+        return;
+    unsigned step = 0;
+    do
+        step = abti_spin_wait(lock, step);
+    while (!abti_spin_trylock(lock));
 }
 
 ABTI_INLINE void abti_spin_unlock(struct abti_spin *lock)

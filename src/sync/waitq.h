@@ -143,7 +143,7 @@ ABTI_INLINE void abti_waitq_settle(struct abti_spin *lock)
 {
     /* acquire: pairs with abti_spin_unlock, so that the object may be freed */
     while (ABTI_UNLIKELY(abti_load_acquire(&lock->word)))
-        abti_spin_wait(lock);
+        (void)abti_spin_wait(lock, 0);
 }
 
 #endif

@@ -648,9 +648,10 @@ void abti_backoff(unsigned)
     model_give_way();
 }
 
-void abti_spin_wait(void *)
+unsigned abti_spin_wait(void *, unsigned step)
 {
     model_give_way();
+    return step;
 }
 
 static uint64_t now_ns;
