@@ -223,7 +223,7 @@ static void receive_without_buffer(void *unused)
     ABT_pool pool;
     ABT_thread other;
     int fds[2];
-    void *buf;
+    void *buf = NULL;
 
     (void)unused;
     make_pair(fds);
