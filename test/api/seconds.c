@@ -145,6 +145,7 @@ static void test_parks(void)
     must(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &es));
     must(ABT_xstream_free(&es));
+    must(ABT_sched_free(&sched));
 }
 
 int main(void)
