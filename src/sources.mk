@@ -101,6 +101,9 @@ abt_sources = \
 	src/os/limits.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
+	src/pick/observe.c \
+	src/pick/picked.c \
+	src/pick/sched.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
 	src/pool/leftover.c \
@@ -126,7 +129,6 @@ abt_sources = \
 	src/rt/self.c \
 	src/rt/tool.c \
 	src/rt/variables.c \
-	src/run/annotated.c \
 	src/run/begin.c \
 	src/run/block.c \
 	src/run/cancel.c \
@@ -135,12 +137,8 @@ abt_sources = \
 	src/run/join.c \
 	src/run/lone.c \
 	src/run/migrate.c \
-	src/run/observe.c \
-	src/run/picked.c \
 	src/run/publish.c \
 	src/run/row.c \
-	src/run/sched.c \
-	src/run/switch.c \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/courtesy.c \
@@ -160,6 +158,9 @@ abt_sources = \
 	src/stream/sched_user.c \
 	src/stream/source.c \
 	src/stream/xstream.c \
+	src/switch/annotated.c \
+	src/switch/observed.c \
+	src/switch/switch.c \
 	src/sync/barrier.c \
 	src/sync/cond.c \
 	src/sync/eventual.c \

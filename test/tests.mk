@@ -15,10 +15,10 @@ unit_tests = \
 	test/unit/pool/pool \
 	test/unit/pool/queue \
 	test/unit/pool/ring \
-	test/unit/run/switch \
 	test/unit/pool/shortage \
 	test/unit/pool/steal \
 	test/unit/pool/thief_policy \
+	test/unit/switch/switch \
 	test/unit/sync/cond \
 	test/unit/sync/barrier \
 	test/unit/sync/rwlock \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_info_*: the configuration, and printing what there is. */
-#include "create/attr.h"
 #include "api/handles.h"
-#include "pool/pool.h"
+#include "create/attr.h"
 #include "image/libunwind.h"
+#include "pool/pool.h"
 #include "watch/info.h"
 #include "watch/stackdump.h"
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include "api/handles.h"
 #include "create/create.h"
+#include "pick/sched.h"
 #include "pool/blocked.h"
 #include "pool/member.h"
 #include "pool/pool_impl.h"
 #include "rt/handle.h"
-#include "run/sched.h"
 #include "stream/park.h"
 
 _Static_assert(offsetof(struct ABT_pool_opaque, data) == 32 * sizeof(void *),

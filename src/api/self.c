@@ -2,15 +2,15 @@
 /* ABT_self_*: the calling work unit. */
 #include "api/handles.h"
 #include "api/specific.h"
+#include "carrier/native.h"
+#include "pick/sched.h"
 #include "pool/member.h"
 #include "rt/handle.h"
 #include "run/block.h"
 #include "run/cancel.h"
 #include "run/end.h"
-#include "run/sched.h"
 #include "run/yield.h"
 #include "stream/main.h"
-#include "carrier/native.h"
 
 /* --- The caller's switch hooks --- */
 

@@ -2,8 +2,8 @@
 /* ABTX_source_*: work that is made when a stream has none. */
 #include <stdlib.h>
 #include "api/handles.h"
+#include "pick/sched.h"
 #include "run/child.h"
-#include "run/sched.h"
 #include "stream/source.h"
 
 #define SOURCE_IS_BAD(h) ABTI_CALLEE_IS_BAD(h, ABTI_HANDLE_SOURCE, __func__)

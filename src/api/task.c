@@ -3,10 +3,10 @@
 #include "api/handles.h"
 #include "create/create.h"
 #include "create/quick.h"
+#include "pick/sched.h"
 #include "rt/handle.h"
 #include "run/join.h"
 #include "run/lone.h"
-#include "run/sched.h"
 
 static int as_task(int code)
 {

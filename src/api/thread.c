@@ -4,11 +4,11 @@
 #include "create/attr.h"
 #include "create/create.h"
 #include "create/quick.h"
+#include "pick/sched.h"
 #include "rt/handle.h"
 #include "run/block.h"
 #include "run/lone.h"
 #include "run/row.h"
-#include "run/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
 

@@ -2,11 +2,11 @@
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
 #include "api/handles.h"
 #include "api/sched_make.h"
+#include "pick/sched.h"
 #include "pool/member.h"
 #include "rt/handle.h"
 #include "rt/log.h"
 #include "run/child.h"
-#include "run/sched.h"
 #include "stream/events.h"
 #include "stream/list.h"
 #include "stream/main.h"

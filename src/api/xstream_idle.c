@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include "api/handles.h"
 #include "api/idle.h"
+#include "idle/idle.h"
 #include "os/clock.h"
-#include "run/sched.h"
+#include "pick/sched.h"
 #include "run/yield.h"
 #include "stream/events.h"
-#include "idle/idle.h"
 #include "stream/park.h"
 
 /* --- Parking --- */

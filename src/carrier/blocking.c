@@ -3,17 +3,17 @@
 
 #include <errno.h>
 #include "base/assert.h"
+#include "carrier/carrier.h"
+#include "carrier/native.h"
 #include "idle/driver.h"
+#include "pick/sched.h"
 #include "pool/blocked.h"
 #include "run/block.h"
 #include "run/child.h"
-#include "run/parent.h"
-#include "run/sched.h"
-#include "carrier/carrier.h"
-#include "carrier/native.h"
-#include "wait/threadword.h"
+#include "switch/parent.h"
 #include "sync/timer.h"
 #include "unit/kept.h"
+#include "wait/threadword.h"
 
 /* The region of the native thread. */
 struct region {

@@ -3,10 +3,10 @@
 
 #include "create/attr.h"
 #include "create/quick.h"
+#include "pick/sched.h"
 #include "pool/slot.h"
 #include "rt/handle.h"
-#include "run/sched.h"
-#include "run/switch.h"
+#include "switch/switch.h"
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
 

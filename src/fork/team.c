@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fork/team.h"
 
-#include "os/annotate.h"
 #include "lock/spin.h"
+#include "os/annotate.h"
 #include "os/vm.h"
 #include "stream/source.h"
 

@@ -9,11 +9,11 @@
 
 #include <abt.h>
 #include <stdbool.h>
+#include "idle/relook.h"
 #include "lock/spin.h"
 #include "os/wakefd.h"
 #include "pool/thief_policy.h"
 #include "rt/self.h"
-#include "idle/relook.h"
 
 /*
  * The states of a callee. A simple driver is CALLEE_ON from its addition to its removal. The states of others are

@@ -2,8 +2,8 @@
 #include "lock/bias.h"
 
 #include <time.h>
-#include "os/clock.h"
 #include "lock/membarrier.h"
+#include "os/clock.h"
 
 /*
  * A bias that is taken away soon was given too early: a thread that comes alone must do so for longer then. What taking

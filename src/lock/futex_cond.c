@@ -16,8 +16,8 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "base/hash.h"
-#include "os/clock.h"
 #include "lock/lockrank.h"
+#include "os/clock.h"
 
 enum { NUM_BUCKETS = 64, RELOOK_NS = 100000000 };
 

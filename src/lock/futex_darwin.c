@@ -5,8 +5,8 @@
 #include <errno.h>
 #include "base/assert.h"
 #include "base/compiler.h"
-#include "os/clock.h"
 #include "lock/lockrank.h"
+#include "os/clock.h"
 
 enum { COMPARE_AND_WAIT = 1, WAKE_ALL = 0x100, NO_ERRNO = 0x1000000 };
 

@@ -8,8 +8,8 @@
 #include <sys/umtx.h>
 #include "base/assert.h"
 #include "base/compiler.h"
-#include "os/clock.h"
 #include "lock/lockrank.h"
+#include "os/clock.h"
 
 bool abti_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {

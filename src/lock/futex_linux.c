@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include "base/assert.h"
 #include "base/compiler.h"
-#include "os/clock.h"
 #include "lock/lockrank.h"
+#include "os/clock.h"
 
 /* How long a wait takes that the system refuses: some thousand looks a second cost a few hundredths of a CPU. */
 enum { NAP_NS = 500000 };

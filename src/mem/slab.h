@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/compiler.h"
-#include "mem/arena.h"
 #include "lock/spin.h"
+#include "mem/arena.h"
 
 /*
  * A free object without a magazine: there was no memory for one when it was put, which cannot fail, or others want the

@@ -24,8 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/atomic.h"
-#include "os/clock.h"
 #include "lock/spin.h"
+#include "os/clock.h"
 
 struct abti_parking;
 

@@ -34,7 +34,7 @@ struct abti_rt {
     int num_xstreams;
     abti_pool *pools;
     int next_pool_id, next_sched_id;   /* see abti_rt_next_id */
-    bool observed;                     /* somebody listens to events, see run/observe.h */
+    bool observed;                     /* somebody listens to events, see pick/observe.h */
     _Atomic(uint32_t) inherited_slots; /* a bit for each slot. Creators of units read it without the lock, see
                                           pool/slot.h */
     abti_es *primary;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "arch/cpu.h"
-#include "mem/stack.h"
-#include "lock/bias.h"
 #include "image/cxx.h"
+#include "lock/bias.h"
+#include "mem/stack.h"
 #include "rt/types.h"
 #include "wait/guest.h"
 #include "wait/sleeper.h"
@@ -82,7 +82,7 @@ struct abti_es_carried {
     _Atomic(uint32_t) bindings; /* how often its own native thread was bound to CPUs */
 };
 
-/* unit/tool_event.h and run/observe.c: what the tools hear of the ES. */
+/* unit/tool_event.h and pick/observe.c: what the tools hear of the ES. */
 struct abti_es_tool {
     int depth;                     /* of `cur`: how many schedulers run one another down to it */
     abti_unit *before;             /* has ended, and was `cur` before the one that is `cur` now */
@@ -102,7 +102,7 @@ struct ABT_xstream_opaque {
     const uint64_t *slow;    /* not aligned; not 0: switches take the slow form, see unit/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
-    _Atomic(bool) observed;  /* it tells of events, see run/observe.h. Others read it under rt.lock */
+    _Atomic(bool) observed;  /* it tells of events, see pick/observe.h. Others read it under rt.lock */
     bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint16_t index;          /* in rt.by_index. Constant */
     uint32_t running;        /* ABTI_RUNNING_ON(index) */

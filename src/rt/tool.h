@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of work units, told to those that listen: a tool's callback, and the library's own statistics and traces. The
- * streams tell of them on the general paths only; run/observe.h says how it comes that they take no other ones then.
+ * streams tell of them on the general paths only; pick/observe.h says how it comes that they take no other ones then.
  *
  * An event is told on the native thread where it happens, before any other thread can take the unit further: CREATE
  * before the push, and SUSPEND before the unit can be resumed, and so under the lock of the object that it waits for.

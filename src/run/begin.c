@@ -10,9 +10,9 @@
 #include "os/annotate.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "run/annotated.h"
 #include "run/end.h"
-#include "run/switch.h"
+#include "switch/annotated.h"
+#include "switch/switch.h"
 #include "unit/exceptions.h"
 #include "unit/stackuse.h"
 

@@ -3,10 +3,10 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
+#include "pick/sched.h"
 #include "pool/builtin.h"
 #include "rt/rt.h"
 #include "run/migrate.h"
-#include "run/sched.h"
 #include "run/yield.h"
 #include "wait/guest.h"
 

@@ -17,12 +17,13 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
+#include "pick/sched.h"
 #include "pool/leftover.h"
 #include "rt/rt.h"
 #include "run/block.h"
 #include "run/row.h"
-#include "run/sched.h"
 #include "run/yield.h"
+#include "switch/observed.h"
 #include "unit/stackuse.h"
 
 /* --- Leaving --- */

@@ -4,13 +4,13 @@
 
 #include "base/assert.h"
 #include "os/clock.h"
+#include "pick/sched.h"
 #include "pool/builtin.h"
 #include "pool/wish.h"
 #include "run/block.h"
 #include "run/child.h"
-#include "unit/joining.h"
-#include "run/sched.h"
 #include "run/yield.h"
+#include "unit/joining.h"
 #include "unit/stackuse.h"
 #include "wait/guest.h"
 

@@ -2,9 +2,9 @@
 #include "run/publish.h"
 
 #include "base/assert.h"
+#include "pick/observe.h"
 #include "pool/leftover.h"
 #include "run/block.h"
-#include "run/observe.h"
 #include "unit/tool_event.h"
 #include "wait/sleeper.h"
 

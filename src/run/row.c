@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/row.h"
 
+#include "pick/sched.h"
 #include "run/end.h"
-#include "run/sched.h"
 #include "unit/stackuse.h"
 
 size_t abti_join_row(ABT_thread *handles, size_t num, bool free)

@@ -2,12 +2,12 @@
 #include "run/yield.h"
 
 #include "base/assert.h"
+#include "pick/picked.h"
+#include "pick/sched.h"
 #include "pool/builtin.h"
 #include "pool/thief.h"
 #include "run/end.h"
 #include "run/migrate.h"
-#include "run/picked.h"
-#include "run/sched.h"
 #include "unit/stackuse.h"
 
 static ABTI_HOT void after_yield(void *arg)
@@ -224,7 +224,7 @@ ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
     return abti_ctx_switch(&self->ctx, next->ctx);
 }
 
-/* A tasklet is the user's function itself, see run/picked.h. */
+/* A tasklet is the user's function itself, see pick/picked.h. */
 ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
 {
     return !abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switch_is_slow(es);

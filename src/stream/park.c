@@ -2,13 +2,13 @@
 #include "stream/park.h"
 
 #include "base/assert.h"
-#include "os/clock.h"
-#include "run/sched.h"
-#include "unit/tool_event.h"
-#include "stream/events.h"
 #include "idle/idle.h"
+#include "os/clock.h"
+#include "pick/sched.h"
+#include "stream/events.h"
 #include "stream/source.h"
 #include "sync/timer.h"
+#include "unit/tool_event.h"
 
 /* --- A stream --- */
 

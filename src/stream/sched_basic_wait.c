@@ -3,13 +3,13 @@
  * BASIC_WAIT: BASIC that sleeps as soon as it has nothing to do. A user-defined pool that is the only one sleeps in its
  * own way, by its pop_wait; otherwise the ES sleeps, and a user-defined first pool's pop_wait is asked without waiting.
  */
-#include "os/clock.h"
-#include "rt/timers.h"
-#include "run/budget.h"
-#include "run/child.h"
-#include "stream/events.h"
 #include "idle/idle.h"
 #include "idle/leader.h"
+#include "os/clock.h"
+#include "pick/budget.h"
+#include "rt/timers.h"
+#include "run/child.h"
+#include "stream/events.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"

@@ -3,8 +3,8 @@
 #ifndef ABTI_STREAM_SCHED_IMPL_H
 #define ABTI_STREAM_SCHED_IMPL_H
 
+#include "pick/sched.h"
 #include "rt/kvconf.h"
-#include "run/sched.h"
 
 /* Makes a predefined scheduler. No entry of `pools` is NULL. Returns an ABT code. */
 int abti_sched_create_basic(ABT_sched_predef predef, int num_pools, abti_pool **pools, const struct abti_kvconf *conf,

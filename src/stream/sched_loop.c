@@ -3,15 +3,15 @@
  * asked of the ES and the scheduler.
  */
 #include "base/assert.h"
+#include "idle/idle.h"
+#include "idle/leader.h"
 #include "os/clock.h"
+#include "pick/budget.h"
 #include "run/block.h"
-#include "run/budget.h"
 #include "run/child.h"
 #include "run/yield.h"
 #include "stream/courtesy.h"
 #include "stream/events.h"
-#include "idle/idle.h"
-#include "idle/leader.h"
 #include "stream/park.h"
 #include "stream/sched_impl.h"
 #include "stream/source.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream/sched_picked.h"
 
-#include "os/annotate.h"
 #include "image/cxx.h"
+#include "os/annotate.h"
 #include "os/vm.h"
 #include "pool/member.h"
 #include "stream/sched_impl.h"

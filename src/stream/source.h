@@ -25,9 +25,9 @@
 #define ABTI_STREAM_SOURCE_H
 
 #include <stdbool.h>
+#include "idle/idle.h"
 #include "lock/spin.h"
 #include "rt/self.h"
-#include "idle/idle.h"
 
 struct ABTX_source_opaque {
     ABTX_source_fn ask; /* constant, as is arg */

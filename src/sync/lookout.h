@@ -11,8 +11,8 @@
 #ifndef ABTI_SYNC_LOOKOUT_H
 #define ABTI_SYNC_LOOKOUT_H
 
+#include "pick/sched.h"
 #include "pool/pool.h"
-#include "run/sched.h"
 #include "sync/timer.h"
 
 enum {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 #include "base/assert.h"
+#include "pick/sched.h"
 #include "rt/rt.h"
-#include "run/sched.h"
 #include "sync/lookout.h"
 
 /* How many waits are ended at a time, since others are to run in between and want the lock. */

@@ -3,9 +3,9 @@
 
 #include <sched.h>
 #include "base/assert.h"
+#include "pick/sched.h"
 #include "run/block.h"
 #include "run/cancel.h"
-#include "run/sched.h"
 #include "sync/timer.h"
 #include "wait/crowd.h"
 #include "wait/guest.h"

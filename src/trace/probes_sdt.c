@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/sdt.h>
-#include "run/observe.h"
+#include "pick/observe.h"
 #include "unit/unit.h"
 #include "trace/probes.h"
 

@@ -6,9 +6,9 @@
 #include "base/hash.h"
 #include "os/annotate.h"
 #include "os/clock.h"
+#include "pick/observe.h"
 #include "rt/rt.h"
 #include "run/begin.h"
-#include "run/observe.h"
 #include "unit/stackuse.h"
 #include "unit/unit.h"
 

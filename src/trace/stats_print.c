@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "os/clock.h"
 #include "image/symbol.h"
+#include "os/clock.h"
 #include "rt/rt.h"
 #include "trace/stats.h"
 #include "trace/trace.h"

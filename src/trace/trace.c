@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "os/clock.h"
+#include "pick/observe.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
-#include "run/observe.h"
 #include "stream/helper.h"
 #include "unit/unit.h"
 #include "wait/pause.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unwind.h>
 #include "base/assert.h"
-#include "os/annotate.h"
 #include "image/loader.h"
+#include "os/annotate.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 

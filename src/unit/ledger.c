@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "os/annotate.h"
 #include "lock/spin.h"
+#include "os/annotate.h"
 #include "unit/unit.h"
 
 /* How many freed objects are kept back. */

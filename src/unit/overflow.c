@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "arch/ucontext.h"
-#include "os/fault.h"
 #include "image/symbol.h"
+#include "os/fault.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 

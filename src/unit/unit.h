@@ -12,8 +12,8 @@
 #include <abt.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "arch/ctx.h"
 #include "arch/cpu.h"
+#include "arch/ctx.h"
 #include "base/assert.h"
 #include "rt/self.h"
 

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include "os/peek.h"
 #include "lock/spin.h"
+#include "os/peek.h"
 #include "wait/task.h"
 
 struct guest {

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 #include <signal.h>
-#include "os/clock.h"
 #include "image/libunwind.h"
-#include "os/passon.h"
 #include "image/symbol.h"
-#include "wait/task.h"
+#include "os/clock.h"
+#include "os/passon.h"
 #include "rt/rt.h"
 #include "unit/unit.h"
 #include "wait/pause.h"
+#include "wait/task.h"
 #include "watch/registry.h"
 
 /*

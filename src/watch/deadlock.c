@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "idle/idle.h"
 #include "os/clock.h"
+#include "pick/sched.h"
 #include "rt/rt.h"
 #include "unit/joining.h"
-#include "run/sched.h"
-#include "idle/idle.h"
 #include "wait/pause.h"
 #include "watch/mark.h"
 #include "watch/name.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "image/symbol.h"
+#include "pick/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "run/sched.h"
 #include "stream/affinity.h"
 #include "stream/events.h"
 #include "unit/stackuse.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/layout.h"
 
+#include "pick/sched.h"
 #include "rt/rt.h"
-#include "run/sched.h"
 #include "sync/barrier.h"
 #include "sync/cond.h"
 #include "sync/future.h"

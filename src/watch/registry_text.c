@@ -2,8 +2,8 @@
 #include "watch/registry.h"
 
 #include <inttypes.h>
-#include "os/clock.h"
 #include "image/symbol.h"
+#include "os/clock.h"
 
 /* --- Words --- */
 

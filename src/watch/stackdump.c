@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include "os/peek.h"
+#include "pick/sched.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "run/sched.h"
 #include "watch/capture.h"
 #include "watch/registry.h"
 #include "watch/unwind.h"

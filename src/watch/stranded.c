@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "os/clock.h"
+#include "idle/idle.h"
 #include "image/symbol.h"
+#include "os/clock.h"
 #include "pool/blocked.h"
 #include "rt/rt.h"
-#include "idle/idle.h"
 #include "unit/ledger.h"
 #include "watch/registry.h"
 

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "os/clock.h"
+#include "pick/observe.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
-#include "run/observe.h"
 #include "trace/trace.h"
 #include "unit/unit.h"
 #include "wait/pause.h"

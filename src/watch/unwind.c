@@ -6,8 +6,8 @@
 #include "arch/cpu.h"
 #include "base/compiler.h"
 #include "image/libunwind.h"
-#include "os/peek.h"
 #include "image/symbol.h"
+#include "os/peek.h"
 
 static void add_place(struct abti_calls *calls, uintptr_t pc, bool is_return)
 {

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "os/clock.h"
+#include "pick/sched.h"
 #include "rt/rt.h"
-#include "run/sched.h"
 #include "watch/capture.h"
 #include "watch/mark.h"
 #include "watch/name.h"

@@ -22,7 +22,7 @@ static void model_free(void *memory);
 #include "idle/poller.c"
 #undef calloc
 #undef free
-#include "run/sched.c"
+#include "pick/sched.c"
 #include "stream/events.c"
 #include "stream/park.c"
 #include "idle/relook.c"

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/clock.h"
 #include "lock/futex.h"
+#include "os/clock.h"
 #include "tap.h"
 
 static uint64_t in_ms(unsigned ms)

@@ -2,8 +2,8 @@
 /* Spinning on a word, as the active wait policy does, and the steps of a wait. */
 #include <pthread.h>
 
-#include "os/clock.h"
 #include "lock/spin.h"
+#include "os/clock.h"
 #include "tap.h"
 
 static _Atomic(uint32_t) word;

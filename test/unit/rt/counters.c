@@ -4,10 +4,10 @@
 #include <stdint.h>
 
 #include "must.h"
+#include "pick/sched.h"
 #include "pool/pool.h"
 #include "rt/rt.h"
 #include "rt/self.h"
-#include "run/sched.h"
 
 /* --- The event budget of a stream under a user's scheduler, which fills it never --- */
 

@@ -3,7 +3,7 @@
  * Mutexes from the inside: what the word says, who queues where, and waiters that look for themselves while others lock
  * and unlock.
  */
-#include "run/sched.h"
+#include "pick/sched.h"
 #include "sync/cond.h"
 #include "sync/mutex.h"
 #include "sync/timer.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/annotated.h"
+#include "switch/annotated.h"
 
+#include "pick/sched.h"
 #include "rt/rt.h"
-#include "run/sched.h"
-#include "run/switch.h"
+#include "switch/switch.h"
 
 /*
  * Where the order is told, units of one stream are not ordered by the stream: what one has written, another may read

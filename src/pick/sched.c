@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/sched.h"
+#include "pick/sched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ bool abti_sched_uses(abti_sched *sched, abti_pool *pool)
 
 void abti_sched_enter_pools(abti_es *es, abti_sched *sched)
 {
+    abti_assert(es == abti_es_self && !sched->fast);
     if (!sched->has_private)
         return;
     for (int i = 0; i < sched->num_pools; i++) {
@@ -59,6 +60,7 @@ ABTI_INLINE abti_unit *pick_body(abti_es *es, abti_sched *sched, abti_pool *fron
 static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched, abti_unit *self)
 {
     abti_pool *front = sched->front;
+    abti_assert(front && !sched->fast);
     abti_pool_lock(es, front);
     return pick_body(es, sched, front, self, false);
 }
@@ -233,12 +235,14 @@ ABTI_INLINE bool has_nothing(abti_es *es, abti_sched *sched, bool units)
 
 bool abti_es_has_no_events(abti_es *es, abti_sched *sched)
 {
+    abti_assert(es == abti_es_self);
     return has_nothing(es, sched, false);
 }
 
 /* One that runs its children in a loop of its own always gets its turn, since it alone knows what there is to do. */
 bool abti_direct_goes_on(abti_es *es)
 {
+    abti_assert(es == abti_es_self && (es->dsched || es->parent));
     abti_sched *sched = es->dsched ? es->dsched : abti_sched_in(es->parent);
     if (!sched || !abti_sched_is_predefined(sched) || !has_nothing(es, sched, true)) {
         abti_budget_exhaust(es);
@@ -255,6 +259,7 @@ abti_sched *abti_sched_in(abti_unit *unit)
 
 bool abti_serves_only(abti_es *es, abti_pool *pool)
 {
+    abti_assert(es == abti_es_self && !abti_pool_is_user(pool));
     abti_sched *sched = es->parent ? abti_sched_in(es->parent) : NULL;
     if (!sched || !abti_sched_is_predefined(sched))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/picked.h"
+#include "pick/picked.h"
 
 #include <stdio.h>
 
@@ -20,6 +20,7 @@ static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
  */
 ABTI_COLD abti_unit *abti_picked_look(abti_sched *sched, ABT_thread unit)
 {
+    abti_assert(abti_sched_picks(sched));
     if (!unit || unit == ABT_THREAD_NULL || unit == ABT_TASK_NULL)
         return NULL;
     if ((abti_load_relaxed(&unit->state) & ABTI_STATE_MASK) == ABT_THREAD_STATE_READY)

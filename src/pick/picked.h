@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers whose user chooses the next unit, by a function, and leaves the rest to the library. */
-#ifndef ABTI_RUN_PICKED_H
-#define ABTI_RUN_PICKED_H
+#ifndef ABTI_PICK_PICKED_H
+#define ABTI_PICK_PICKED_H
 
 #include "os/annotate.h"
+#include "pick/sched.h"
 #include "rt/handle.h"
-#include "run/sched.h"
 
 /* The definition, behind an ABTX_sched_def. pick is required; the others are NULL where absent. */
 struct ABTX_sched_def_opaque {

@@ -3,8 +3,8 @@
  * Switches under a sanitizer or valgrind. They do what other switches do, and tell the tools. os/annotate.h has the
  * rules of the tools. All of this is called only if abti_annotate_on, except where said.
  */
-#ifndef ABTI_RUN_ANNOTATED_H
-#define ABTI_RUN_ANNOTATED_H
+#ifndef ABTI_SWITCH_ANNOTATED_H
+#define ABTI_SWITCH_ANNOTATED_H
 
 #include "mem/stack.h"
 #include "os/annotate.h"

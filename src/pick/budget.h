@@ -2,11 +2,11 @@
 /*
  * The event budget of an ES: how many units may run before a look at events is due. Each unit that begins or goes on
  * takes one from it. When none is left, the ES looks at events, or sees that there is nothing to look at
- * (abti_renew_budget in run/sched.h), and the budget is filled again. It belongs to the ES's native thread alone, and
+ * (abti_renew_budget in pick/sched.h), and the budget is filled again. It belongs to the ES's native thread alone, and
  * goes below 0 only by failed attempts to take from it, after each of which it is filled soon.
  */
-#ifndef ABTI_RUN_BUDGET_H
-#define ABTI_RUN_BUDGET_H
+#ifndef ABTI_PICK_BUDGET_H
+#define ABTI_PICK_BUDGET_H
 
 #include "arch/cpu.h"
 #include "base/assert.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Schedulers: what the functions know of them that switch between units. */
-#ifndef ABTI_RUN_SCHED_H
-#define ABTI_RUN_SCHED_H
+#ifndef ABTI_PICK_SCHED_H
+#define ABTI_PICK_SCHED_H
 
 #include "base/assert.h"
+#include "pick/budget.h"
+#include "pick/observe.h"
 #include "pool/pool.h"
 #include "pool/thief.h"
 #include "rt/rt.h"
-#include "run/budget.h"
-#include "run/observe.h"
 
 /* Requests to a scheduler. They say when abti_sched_has_to_stop becomes true. */
 enum { ABTI_SCHED_REQ_FINISH = 1, ABTI_SCHED_REQ_EXIT = 2, ABTI_SCHED_REQ_REPLACE = 4 };
@@ -32,7 +32,7 @@ struct abti_sched_ops {
 /* User-defined schedulers. The kinds of predefined ones are not negative. */
 enum abti_sched_kind {
     ABTI_SCHED_LOOPS = -1, /* with a loop of its own: who runs next is not known, and it gets control back always */
-    ABTI_SCHED_PICKS = -2, /* it only picks, see run/picked.h */
+    ABTI_SCHED_PICKS = -2, /* it only picks, see pick/picked.h */
 };
 
 struct ABT_sched_opaque {
@@ -60,7 +60,7 @@ struct ABT_sched_opaque {
     int id;
     /* of a user-defined scheduler */
     ABT_sched_def def;
-    struct abti_picked *picked; /* of one that only picks, see run/picked.h */
+    struct abti_picked *picked; /* of one that only picks, see pick/picked.h */
 };
 
 /* Whether the library knows which unit the scheduler runs next. */
@@ -176,7 +176,7 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
     return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
 }
 
-/* Which scheduler may be asked for the next unit from now on. None, on an ES that tells of events: see run/observe.h.
+/* Which scheduler may be asked for the next unit from now on. None, on an ES that tells of events: see pick/observe.h.
  */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {

@@ -8,16 +8,16 @@
  * that must run from the parent's own stack: a tasklet, a unit with a pending request, or a unit that finds no memory
  * for a stack.
  */
-#ifndef ABTI_RUN_SWITCH_H
-#define ABTI_RUN_SWITCH_H
+#ifndef ABTI_SWITCH_SWITCH_H
+#define ABTI_SWITCH_SWITCH_H
 
 #include "base/assert.h"
+#include "pick/observe.h"
 #include "rt/rt.h"
-#include "run/annotated.h"
-#include "unit/overflow.h"
-#include "run/observe.h"
-#include "unit/tool_event.h"
+#include "switch/annotated.h"
 #include "unit/kept.h"
+#include "unit/overflow.h"
+#include "unit/tool_event.h"
 
 /* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)

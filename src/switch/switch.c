@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/switch.h"
+#include "switch/switch.h"
+
+#include "switch/observed.h"
 
 int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
+    abti_assert(es == abti_es_self && self != to);
     struct abti_kept kept = abti_kept_lay_by(es);
     int code = abti_switch_observed(self, to, after, arg);
     abti_kept_pick_up(&kept);
@@ -11,6 +14,7 @@ int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(
 
 int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg)
 {
+    abti_assert(es == abti_es_self && self != to && to->stack);
     struct abti_kept kept = abti_kept_lay_by(es);
     int code = abti_start_observed(self, to, after, arg);
     abti_kept_pick_up(&kept);

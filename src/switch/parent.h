@@ -3,11 +3,11 @@
  * Scopes in which a ULT runs others as their parent: what they change of the ES, and how it is changed back. The
  * children give the ES back to their parent on the same native thread, whatever becomes of them.
  */
-#ifndef ABTI_RUN_PARENT_H
-#define ABTI_RUN_PARENT_H
+#ifndef ABTI_SWITCH_PARENT_H
+#define ABTI_SWITCH_PARENT_H
 
 #include "base/assert.h"
-#include "run/sched.h"
+#include "pick/sched.h"
 #include "unit/tool_event.h"
 
 /* While children run, the running ULT is es->parent. */
@@ -28,6 +28,7 @@ ABTI_INLINE void abti_parent_enter(struct abti_parent_scope *scope, abti_es *es)
 /* The ULT has control again. */
 ABTI_INLINE void abti_parent_leave(const struct abti_parent_scope *scope)
 {
+    abti_assert(scope->es == abti_es_self);
     abti_tool_descend(scope->es, -1);
     scope->es->parent = scope->outer;
 }
@@ -57,6 +58,7 @@ ABTI_INLINE void abti_dispatch_leave(const struct abti_dispatch_scope *scope)
  */
 ABTI_INLINE void abti_dispatch_stop(struct abti_dispatch_scope *scope, abti_es *es)
 {
+    abti_assert(es == abti_es_self);
     *scope = (struct abti_dispatch_scope){.parent = {.es = es, .outer = es->parent}, .outer = es->dsched};
     es->parent = NULL;
     abti_es_set_dsched(es, NULL);
@@ -64,6 +66,7 @@ ABTI_INLINE void abti_dispatch_stop(struct abti_dispatch_scope *scope, abti_es *
 
 ABTI_INLINE void abti_dispatch_go_on(const struct abti_dispatch_scope *scope)
 {
+    abti_assert(scope->parent.es == abti_es_self && !scope->parent.es->parent);
     scope->parent.es->parent = scope->parent.outer;
     abti_es_set_dsched(scope->parent.es, scope->outer);
 }

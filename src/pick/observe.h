@@ -32,8 +32,8 @@
  * caller's own at once; a new ES when it starts. A caller that begins to listen waits until the running ones have done
  * so, but not for ever: one that does not look at events may keep some of its events to itself until it does.
  */
-#ifndef ABTI_RUN_OBSERVE_H
-#define ABTI_RUN_OBSERVE_H
+#ifndef ABTI_PICK_OBSERVE_H
+#define ABTI_PICK_OBSERVE_H
 
 #include "arch/cpu.h"
 #include "rt/self.h"
@@ -80,14 +80,6 @@ void abti_observe_look(abti_es *es);
 
 /* At ABT_init, after abti_annotate_init, and at ABT_finalize, when no other ES is left: nobody listens. */
 void abti_observe_reset(void);
-
-/* The switches in run/switch.h, told where they must be. */
-int abti_switch_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
-int abti_start_observed(abti_unit *self, abti_unit *to, void (*after)(void *), void *arg) ABTI_NO_SANITIZE;
-
-/* The calling unit, es->tool.before, has ended and leaves its stack for good, for one where `to` goes on or starts. */
-void abti_depart_observed(abti_unit *to) ABTI_NO_SANITIZE;
-void abti_depart_to_start_observed(abti_unit *to) ABTI_NO_SANITIZE;
 
 /* In the child of a fork: nobody listens. */
 void abti_observe_forget(void);
