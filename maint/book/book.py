@@ -160,12 +160,21 @@ def line_of(entry, name, lines):
     return entry.summary
 
 
-def words_of(parameter, name, table):
-    """What a parameter is: the words of the table, or the object that a handle stands for."""
+def words_of(parameter, entry, table):
+    """What a parameter is: the words of the table, the object of a handle, or the sentence of the comment that names it."""
     for pattern, function, words in table:
         found = re.fullmatch(pattern, parameter)
-        if found and re.fullmatch(function, name):
+        if found and re.fullmatch(function, entry.name):
             return found.expand(words)
+    return words_of_handle(parameter, entry.name) or words_of_comment(re.findall(r"\w+", parameter)[-1], entry)
+
+
+def words_of_comment(name, entry):
+    said = [sentence for text in entry.text if "\n" not in text for sentence in contract.sentences(text)]
+    return next((sentence for sentence in said if re.search(rf"(?<![\w-])\*?{name}\b", sentence)), None)
+
+
+def words_of_handle(parameter, name):
     kind, stars = re.match(r"(?:const )?(\w+) ?(\**)", parameter).groups()
     if kind not in contract.KINDS:
         return None
@@ -182,7 +191,7 @@ def parameters(entry, table):
         bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
         name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
         if parameter != "void":
-            found.append((name, words_of(parameter, entry.name, table)))
+            found.append((name, words_of(parameter, entry, table)))
     return found
 
 
@@ -197,6 +206,16 @@ def parse(path):
             entry.header = path.name.replace(".in", "")
             entry.gives_code = entry.header == "abt.h" and entry.result == "int"
     return intro, sections
+
+
+def extensions():
+    """{name: type} of the exported functions that only libabt has, in the order of their names."""
+    found = {}
+    for header_file in HEADERS[:2]:
+        text = re.sub(r"/\*.*?\*/", "", header_file.read_text(), flags=re.S)
+        for result, name, parameters in re.findall(r"^(?!typedef|static)(\w[\w *]*?\**)(ABTX_\w+)\(([^;{}]*?)\)\s*ABT_API_PUBLIC[^;]*;", text, re.M):
+            found[name] = f"{result.strip()} ({' '.join(parameters.split())})"
+    return dict(sorted(found.items()))
 
 
 def entries_of(path):
