@@ -107,6 +107,7 @@ abt_sources = \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
 	src/pool/leftover.c \
+	src/pool/loot.c \
 	src/pool/make.c \
 	src/pool/member.c \
 	src/pool/parking.c \

@@ -261,6 +261,7 @@ regress_tests = \
 	test/regress/join_idle \
 	test/regress/key_destructor_stack \
 	test/regress/locked_memory \
+	test/regress/loot_waits \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
 	test/regress/mutex_turns \

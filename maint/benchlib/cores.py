@@ -171,7 +171,7 @@ def print_table(works, streams, libraries, results):
 def place_of(frames):
     """The line of the program that waits: not that of a lock or an atomic access that it calls."""
     frames = [frame.partition(" ")[0] for frame in frames]
-    frame = next((f for f in frames if "/lock/spin." not in f and "/base/" not in f), frames[0])
+    frame = next((f for f in frames if "/lock/spin." not in f and "/lock/bias." not in f and "/base/" not in f), frames[0])
     inside = re.search(r"/((src|test|addons|include)/.*)$", frame)
     return inside[1] if inside and (programs.TOP / inside[1].rpartition(":")[0]).exists() else frame
 

@@ -77,15 +77,33 @@ static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
     abti_store_relaxed(&lock->owner, me);
 }
 
-void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
+/* Sees to it that nobody but the caller, who has spin, is or comes into the lock by the bias. */
+static void bias_exclude(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    abti_spin_lock(&lock->spin);
     /* relaxed: spin orders it, and `me` alone would see the last store without */
     struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
     if (owner && owner != me)
         take_away(lock, owner);
     else
         abti_store_relaxed(&lock->owner, NULL);
+}
+
+void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    abti_spin_lock(&lock->spin);
+    bias_exclude(lock, me);
+}
+
+bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me)
+{
+    if (abti_bias_enter(lock, me))
+        return true;
+    /* relaxed: a racy read comes first */
+    if (abti_load_relaxed(&lock->spin.word) & ABTI_SPIN_HELD || !abti_spin_trylock(&lock->spin))
+        return false;
+    bias_exclude(lock, me);
+    bias_count(lock, me);
+    return true;
 }
 
 void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me)

@@ -7,6 +7,7 @@
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
+#include "pool/loot.h"
 #include "pool/wish.h"
 #include "rt/rt.h"
 #include "rt/timers.h"
@@ -138,12 +139,15 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
         parkings[i].may_look_out = true;
         parkings[i].seeks =
             abti_sched_is_predefined(sched); /* which unit a user-defined scheduler takes next is not known */
+        sched->has_ring = sched->has_ring || abti_pool_answers(pools[i]);
         sched->has_private = sched->has_private || abti_pool_is_private(pools[i]);
     }
     abti_spin_lock(&abti_rt.lock);
     sched->id = abti_rt_next_id(&abti_rt.next_sched_id);
     abti_spin_unlock(&abti_rt.lock);
-    sched->random = (uint32_t)sched->id * 2654435761u + 1;
+    for (int i = num_pools; i > 3; i /= 2)
+        sched->robber.thief.crowd++;
+    sched->robber.random = (uint32_t)sched->id * 2654435761u + 1;
     abti_ledger_made(sched, ABTI_HANDLE_SCHED);
     *out = sched;
     return ABT_SUCCESS;
@@ -206,6 +210,7 @@ ABTI_INLINE bool has_news(abti_pool *pool, bool units)
         return true;
     if (abti_pool_is_private(pool))
         return !abti_queue_is_empty(&pool->inbox) || (units && !abti_queue_is_empty(&pool->queue));
+    abti_loot_recall(pool);
     /* A user's function would have to be asked, on the caller's stack. */
     return units && (abti_pool_is_user(pool) || !abti_pool_is_empty(pool));
 }

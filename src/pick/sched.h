@@ -44,6 +44,7 @@ struct ABT_sched_opaque {
     bool direct;               /* its ULTs may call pick() themselves: predefined, no user-defined pool. Constant */
     bool automatic;            /* the runtime frees it */
     bool has_private;          /* some pool is a private FIFO. Constant */
+    bool has_ring;             /* thieves may have taken units of its pools in bulk: some pool is RANDWS. Constant */
     _Atomic(uint8_t) requests; /* set by anybody */
     _Atomic(uint8_t) use;      /* enum abti_sched_use */
     _Atomic(abti_es *) es;     /* MAIN: the ES it runs on, which is woken when something is asked of it */
@@ -53,8 +54,7 @@ struct ABT_sched_opaque {
     abti_pool **pools;             /* as given by the user */
     abti_pool **order;             /* in order of choice */
     struct abti_parking *parkings; /* one for each pool of `pools` */
-    struct abti_thief thief;       /* of RANDWS; only its own ES uses it */
-    uint32_t random;               /* state of RANDWS's choice; only its own ES uses it */
+    struct abti_robber robber;     /* of RANDWS; only its own ES uses it */
     unsigned turn;                 /* counts the pools that were looked at when out of memory (run_another); only its
                                       own ES uses it */
     int id;

@@ -84,6 +84,9 @@ enum abti_pool_form {
     ABTI_POOL_USER,         /* the user's functions; the lock guards no units. They may appear without a push of ours */
 };
 
+/* Boxes with what thieves have taken in bulk, see pool/loot.h. */
+enum { ABTI_LOOT_BOXES = 64, ABTI_LOOT_UNITS = 12 };
+
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
                                         by lock */
@@ -98,6 +101,7 @@ struct ABT_pool_opaque {
     struct abti_bias lock;           /* guards queue, ring and parked, see abti_pool_lock */
     struct abti_ring ring;           /* of built-in RANDWS, guarded by lock. The queue has the units for which there
                                         is no room */
+    _Atomic(uint64_t) filled;        /* of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h */
 
     struct abti_blocked blocked;
     _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
@@ -110,14 +114,16 @@ struct ABT_pool_opaque {
     ABT_pool_kind kind;            /* what its creator asked for, for those that print it; -1: user-defined */
     bool automatic;                /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
-    int id;
-    _Atomic(int32_t) num_scheds; /* schedulers that use it */
     void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
-    void *impl;                    /* belongs to the implementation */
-    _Atomic(bool) is_told_of;      /* others than the host have used it, which has been told. Anybody */
-    size_t num_coming;             /* lock: how many of the sleepers were woken and are still to take a unit */
+    int id;
+    _Atomic(int32_t) num_scheds;       /* schedulers that use it */
+    void *impl;                        /* belongs to the implementation */
+    _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
+                                          there was no need yet. Constant from then on */
+    _Atomic(bool) is_told_of;          /* others than the host have used it, which has been told. Anybody */
+    size_t num_coming;                 /* lock: how many of the sleepers were woken and are still to take a unit */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
     const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
     struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */

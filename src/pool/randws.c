@@ -6,6 +6,7 @@
  * It is the pool's ring, under the pool's lock. A push cannot fail: when there is no memory for the ring to grow, units
  * wait in the pool's intrusive queue, which then stands behind the ring's tail.
  */
+#include "pool/loot.h"
 #include "pool/pool_impl.h"
 #include "pool/wish.h"
 
@@ -39,17 +40,31 @@ static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 static bool randws_is_empty(abti_pool *pool)
 {
     /* relaxed: a racy read; abti_parking_enter looks again under the lock */
-    return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT);
+    return abti_pool_looks_empty(pool) && !(abti_load_relaxed(&pool->wish) & ABTI_WISH_GIFT) &&
+           abti_loot_is_empty(pool);
 }
 
 static size_t randws_size(abti_pool *pool)
 {
-    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue);
+    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_loot_size(pool);
 }
 
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     abti_pool_push_shared_form(pool, unit, context, false);
+}
+
+abti_unit *abti_randws_steal(abti_pool *pool, struct abti_loot *box, unsigned more)
+{
+    abti_es *es = abti_es_self;
+    if (!abti_bias_trylock(&pool->lock, es->bias))
+        return NULL;
+    abti_pool_answer_locked(pool);
+    abti_unit *unit = pop_locked(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    if (box && unit)
+        abti_loot_fill_locked(pool, box, more);
+    abti_pool_unlock(es, pool);
+    return unit;
 }
 
 static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
@@ -60,7 +75,7 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
     abti_pool_answer_locked(pool); /* this comes first: a unit that is offered may be the only one */
     abti_unit *unit = pop_locked(pool, context);
     abti_pool_unlock(abti_es_self, pool);
-    return unit;
+    return unit || abti_loot_is_empty(pool) ? unit : abti_loot_take_any(pool, abti_es_self ? abti_es_self->index : 0);
 }
 
 static int randws_remove(abti_pool *pool, abti_unit *unit)
@@ -68,7 +83,7 @@ static int randws_remove(abti_pool *pool, abti_unit *unit)
     abti_pool_lock(abti_es_self, pool);
     bool found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->queue, unit);
     abti_pool_unlock(abti_es_self, pool);
-    return found ? ABT_SUCCESS : ABT_ERR_POOL;
+    return found || abti_loot_remove(pool, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
 }
 
 static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
@@ -80,11 +95,13 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
         print(arg, unit);
     abti_pool_unlock(abti_es_self, pool);
+    abti_loot_print(pool, arg, print);
 }
 
 static void randws_fini(abti_pool *pool)
 {
     abti_ring_fini(&pool->ring);
+    abti_loot_fini(pool);
 }
 
 const struct abti_pool_ops abti_pool_randws_ops = {

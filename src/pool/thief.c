@@ -4,14 +4,17 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
+#include "pool/loot.h"
+#include "pool/pool_impl.h"
 #include "pool/wish.h"
 
 /*
  * Whether the thief leaves the pools of others alone for now. It does not even look at them, since each look would cost
  * them a cache miss.
  */
-static bool thief_rests(struct abti_thief *thief)
+bool abti_thief_rests(struct abti_robber *robber)
 {
+    struct abti_thief *thief = &robber->thief;
     if (!abti_thief_needs_time(thief))
         return false;
     uint64_t now_ns = abti_clock_mono_ns();
@@ -19,9 +22,20 @@ static bool thief_rests(struct abti_thief *thief)
     return !abti_thief_may_steal(thief, now_ns);
 }
 
-bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
+bool abti_thief_avoids(struct abti_robber *robber, abti_pool *pool)
 {
-    return thief_rests(thief) && abti_pool_may_ask(pool);
+    return abti_thief_rests(robber) && abti_pool_may_ask(pool);
+}
+
+/* xorshift32: cheap, and any seed but 0 will do. */
+uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num)
+{
+    uint32_t x = robber->random;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    robber->random = x;
+    return (uint32_t)(((uint64_t)x * num) >> 32);
 }
 
 /*
@@ -30,42 +44,63 @@ bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool)
  */
 static void tell_booty(struct abti_thief *thief, abti_pool *pool, abti_unit *unit, const struct abti_bias_user *busy)
 {
-    /* relaxed: it is a hint */
-    if (unit && busy && busy == abti_load_relaxed(&pool->server))
+    if (!unit)
+        return;
+    if (busy && busy == abti_load_relaxed(&pool->server)) /* relaxed: it is a hint */
         abti_thief_learn_booty(thief, abti_clock_mono_ns());
     else
-        abti_thief_learn_other(thief);
+        abti_thief_learn_other(thief, abti_clock_mono_ns());
 }
 
-static abti_unit *take_unasked(struct abti_thief *thief, abti_pool *pool, const struct abti_bias_user *busy)
+/*
+ * Steals from the ring, with the box locked that gets what is taken beside the first unit, or NULL. First it asks, if
+ * somebody is busy with the pool.
+ */
+static abti_unit *steal_from_ring(struct abti_thief *thief, abti_pool *pool, struct abti_loot *box)
 {
-    abti_unit *unit = abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
+    struct abti_bias_user *me = abti_es_self->bias;
+    /* relaxed: these are hints */
+    struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
+    abti_unit *unit = NULL;
+    if (!busy) {
+        busy = abti_load_relaxed(&pool->lock.last);
+    } else if (busy != me) {
+        if (!abti_pool_ask(pool, &unit, box, thief->more))
+            return NULL;
+        if (!unit)
+            busy = NULL;
+    }
+    if (!unit)
+        unit = abti_randws_steal(pool, box, thief->more);
     tell_booty(thief, pool, unit, busy);
     return unit;
 }
 
-abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool)
+abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
 {
-    abti_assert(abti_es_self && abti_es_self->bias);
-    struct abti_bias_user *me = abti_es_self->bias;
-    abti_unit *unit;
+    abti_es *es = abti_es_self;
+    abti_assert(es && es->bias);
+    struct abti_thief *thief = &robber->thief;
     if (!abti_pool_may_ask(pool))
         return abti_pool_pop(pool, ABT_POOL_CONTEXT_OWNER_SECONDARY);
-    /* A racy read comes before all else: an empty pool costs no access that others would notice. */
-    if (thief_rests(thief) || abti_pool_looks_empty(pool))
+    if (abti_thief_rests(robber))
         return NULL;
-    /* relaxed: these are hints */
-    struct abti_bias_user *busy = abti_load_relaxed(&pool->lock.owner);
-    if (!busy) {
-        busy = abti_load_relaxed(&pool->lock.last);
-    } else if (busy != me) {
-        if (!abti_pool_ask(pool, &unit))
-            return NULL;
-        if (unit) {
-            tell_booty(thief, pool, unit, busy);
-            return unit;
-        }
-        busy = NULL;
-    }
-    return take_unasked(thief, pool, busy);
+    /* A racy read comes before all else: an empty pool costs no access that others would notice. */
+    if (abti_pool_looks_empty(pool))
+        return abti_loot_take_any(pool, es->index);
+    struct abti_loot *box = thief->more > 0 ? abti_loot_reserve(pool, es->index) : NULL;
+    abti_unit *unit = steal_from_ring(thief, pool, box);
+    if (box && abti_loot_unreserve(box))
+        robber->left_in = pool;
+    return unit;
+}
+
+abti_unit *abti_steal_left_slow(struct abti_robber *robber)
+{
+    abti_unit *unit = abti_loot_take(robber->left_in, abti_es_self->index);
+    if (unit)
+        abti_thief_learn_more(&robber->thief);
+    else
+        robber->left_in = NULL;
+    return unit;
 }

@@ -6,13 +6,33 @@
 #include "pool/thief_policy.h"
 #include "rt/types.h"
 
+/* What a scheduler that steals remembers. It is used by its ES alone. */
+struct abti_robber {
+    struct abti_thief thief;
+    abti_pool *left_in; /* one that it serves, with what it has taken beside the first unit; NULL: nothing is left */
+    uint32_t random;    /* state of its choice, never 0 */
+    int seen;           /* the index of a pool of others that has not looked empty; 0: none */
+};
+
 /*
  * Steals a unit from the far end of a pool. Returns NULL when the pool is empty or is to be left alone for now. The
- * caller is the ES of the scheduler that remembers `thief`. This may take some microseconds.
+ * caller is the ES of the scheduler that remembers `robber`. This may take some microseconds.
  */
-abti_unit *abti_steal(struct abti_thief *thief, abti_pool *pool);
+abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool);
 
-/* Whether the thief had better not even look at the pool now. */
-bool abti_thief_avoids(struct abti_thief *thief, abti_pool *pool);
+/* Takes a unit that it has taken in bulk and not run yet. NULL: there is none. */
+abti_unit *abti_steal_left_slow(struct abti_robber *robber);
+
+ABTI_INLINE abti_unit *abti_steal_left(struct abti_robber *robber)
+{
+    return robber->left_in ? abti_steal_left_slow(robber) : NULL;
+}
+
+/* Whether the thief had better not even look at the pool now, or at any. */
+bool abti_thief_avoids(struct abti_robber *robber, abti_pool *pool);
+bool abti_thief_rests(struct abti_robber *robber);
+
+/* Returns one of the numbers below `num` at random. */
+uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num);
 
 #endif

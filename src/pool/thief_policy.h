@@ -26,6 +26,12 @@ enum {
      * with 1024 all of these took the same within the noise, measured. */
     ABTI_THIEF_REST_MIN_NS = 256,
     ABTI_THIEF_REST_DOUBLINGS = 6,
+    /* A thief of 16 pools and more, which is one of many, rests after the first small unit. */
+    ABTI_THIEF_CROWD = 3,
+    /* Units that take no longer on the average are taken in bulk, up to so many more than one: twice as many each time.
+     * Of longer ones a thief takes one at a time, since the lock is free for the others meanwhile. */
+    ABTI_THIEF_BULK_NS = 20000,
+    ABTI_THIEF_BULK = 12,
 };
 
 /* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and used by that ES
@@ -34,6 +40,11 @@ struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
     uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
+    bool was_busy;    /* an ES is busy with the pool that it got the last unit from */
+    uint8_t more;     /* so many units beside the first it wants next time */
+    uint16_t ran;     /* so many of those beside the first it has run since */
+    uint8_t crowd;    /* half the number of pools that it steals from, as a logarithm: so many thieves disturb the same
+                         ES, and rests are that much longer */
 };
 
 /* Whether the time matters: a unit is to be judged by it, or the thief rests. */
@@ -46,10 +57,16 @@ ABTI_INLINE bool abti_thief_needs_time(const struct abti_thief *thief)
 void abti_thief_learn_booty(struct abti_thief *thief, uint64_t now_ns);
 
 /*
- * Tells that it has got nothing, or a unit of a pool that nobody serves at the moment. Then it may help as often as it
- * likes.
+ * Tells that it has got, at `now_ns`, a unit of a pool that nobody serves at the moment. There it may help as often as
+ * it likes.
  */
-void abti_thief_learn_other(struct abti_thief *thief);
+void abti_thief_learn_other(struct abti_thief *thief, uint64_t now_ns);
+
+/* Tells that it goes on with one of the units that it has taken beside the first. */
+ABTI_INLINE void abti_thief_learn_more(struct abti_thief *thief)
+{
+    thief->ran++;
+}
 
 /* Tells that it is about to steal again: the booty, if there was one, has been run. */
 void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns);

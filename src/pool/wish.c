@@ -5,6 +5,7 @@
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
+#include "pool/loot.h"
 #include "wait/cpus.h"
 
 /*
@@ -15,6 +16,9 @@
  */
 enum { PATIENCE_NS = 1000 };
 
+/* So often a thief looks at its wish before it looks at the pool again. */
+enum { OWN_LOOKS = 8 };
+
 static void accept_gift(abti_pool *pool, struct abti_gift *gift)
 {
     abti_assert(gift->unit && !abti_load_relaxed(&gift->taken));
@@ -22,6 +26,15 @@ static void accept_gift(abti_pool *pool, struct abti_gift *gift)
     abti_pool_count_left(abti_es_self, pool);
     /* release: pairs with the acquire in abti_pool_give. The gift goes with its giver's frame */
     abti_store_release(&gift->taken, true);
+}
+
+static void grant_locked(abti_pool *pool, struct abti_wish *wish)
+{
+    abti_unit *unit = abti_ring_pop(&pool->ring, true);
+    if (wish->box)
+        abti_loot_fill_locked(pool, wish->box, wish->more);
+    /* release: pairs with the acquires in abti_pool_ask; publishes the units, and what the lock has ordered */
+    abti_store_release(&wish->unit, unit);
 }
 
 void abti_pool_answer_locked(abti_pool *pool)
@@ -43,8 +56,7 @@ void abti_pool_answer_locked(abti_pool *pool)
     if (is_gift)
         accept_gift(pool, (struct abti_gift *)(word - ABTI_WISH_GIFT));
     else
-        /* release: pairs with the acquires in abti_pool_ask; publishes the unit, and what the lock has ordered */
-        abti_store_release(&((struct abti_wish *)word)->unit, abti_ring_pop(&pool->ring, true));
+        grant_locked(pool, (struct abti_wish *)word);
 }
 
 /* Whether it is worth while to wait on. relaxed: these are racy reads. */
@@ -53,21 +65,38 @@ static bool is_busy(abti_pool *pool, uint64_t asked_ns)
     return abti_load_relaxed(&pool->lock.owner) && abti_clock_mono_ns() - asked_ns < PATIENCE_NS;
 }
 
-bool abti_pool_ask(abti_pool *pool, abti_unit **unit)
+/*
+ * Waits for the answer. What it looks at is its own; at the pool, whose owner is busy there, it looks now and then
+ * only. Sets *empty when the pool was empty. Returns the unit, or NULL.
+ */
+static abti_unit *wait_for_grant(abti_pool *pool, struct abti_wish *wish, bool *empty)
+{
+    uint64_t asked_ns = abti_clock_mono_ns();
+    do {
+        for (int i = 0; i < OWN_LOOKS; i++) {
+            /* acquire: pairs with the store of the unit in grant_locked */
+            abti_unit *unit = abti_load_acquire(&wish->unit);
+            if (unit)
+                return unit;
+            abti_cpu_relax();
+        }
+        *empty = abti_pool_looks_empty(pool);
+    } while (!*empty && is_busy(pool, asked_ns));
+    return NULL;
+}
+
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_loot *box, unsigned more)
 {
     abti_assert(abti_pool_answers(pool));
-    struct abti_wish wish = {NULL};
+    struct abti_wish wish = {NULL, box, more};
     uintptr_t none = 0, mine = (uintptr_t)&wish;
     bool empty = false;
     *unit = NULL;
-    /* release: publishes the wish to the compare-and-swap in abti_pool_answer_locked */
-    if (!abti_cas_acq_rel(&pool->wish, &none, mine))
+    /* relaxed: a racy read comes first. release: publishes the wish to the compare-and-swap in abti_pool_answer_locked
+     */
+    if (abti_pool_is_asked(pool) || !abti_cas_acq_rel(&pool->wish, &none, mine))
         return false;
-    uint64_t asked_ns = abti_clock_mono_ns();
-    /* acquire: pairs with the store of the unit in abti_pool_answer_locked */
-    while (!(*unit = abti_load_acquire(&wish.unit)) && !(empty = abti_pool_looks_empty(pool)) &&
-           is_busy(pool, asked_ns))
-        abti_cpu_relax();
+    *unit = wait_for_grant(pool, &wish, &empty);
     if (*unit)
         return true;
     /* release and acquire: of no use; the word is the caller's own, or the unit below orders what follows */

@@ -12,7 +12,8 @@
  *                a wish -> NULL   by its thief, which takes it back, or by the holder, which then grants it
  *   wish->unit   NULL -> a unit   by that holder; a thief that cannot take its wish back waits for it
  *
- * A unit that was handed out is out of the pool, as if the thief had popped it.
+ * A unit that was handed out is out of the pool, as if the thief had popped it. Others that the thief wants beside it
+ * are put into its box meanwhile.
  *
  * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next has the lock pushes it:
  *
@@ -33,6 +34,8 @@
 
 struct abti_wish {
     _Atomic(abti_unit *) unit;
+    struct abti_loot *box; /* the thief's, which is locked and gets `more` units, see pool/loot.h; NULL: none */
+    unsigned more;
 };
 
 struct abti_gift {
@@ -57,10 +60,11 @@ void abti_pool_answer_locked(abti_pool *pool);
 bool abti_pool_give(abti_es *es, abti_pool *pool, abti_unit *unit, ABT_pool_context context) ABTI_MUST_CHECK;
 
 /*
- * Asks for a unit. *unit is NULL when nobody has granted one. False: the caller must not take one either, since
- * somebody else asks, or the pool was empty meanwhile.
+ * Asks for a unit, and for `more` in the box, which is the thief's and locked, or NULL (pool/loot.h). *unit is NULL
+ * when nobody has granted one. False: the caller must not take one either, since somebody else asks, or the pool was
+ * empty meanwhile.
  */
-bool abti_pool_ask(abti_pool *pool, abti_unit **unit) ABTI_MUST_CHECK;
+bool abti_pool_ask(abti_pool *pool, abti_unit **unit, struct abti_loot *box, unsigned more) ABTI_MUST_CHECK;
 
 /* Whether somebody could answer. None could where only one native thread runs at a time. */
 bool abti_pool_may_ask(abti_pool *pool);

@@ -293,7 +293,7 @@ static void yield_to_stolen(abti_es *es, abti_unit *self)
     if (!sched || sched->kind != ABT_SCHED_RANDWS || !abti_pool_answers(pool) || !abti_sched_uses(sched, pool) ||
         pool == sched->pools[0])
         return;
-    abti_unit *next = abti_steal(&sched->thief, pool);
+    abti_unit *next = abti_steal(&sched->robber, pool);
     if (!next)
         return;
     abti_assert(next != self);

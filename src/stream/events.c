@@ -7,6 +7,7 @@
 #include "pick/observe.h"
 #include "pick/sched.h"
 #include "pool/blocked.h"
+#include "pool/loot.h"
 #include "stream/halt.h"
 #include "sync/lookout.h"
 #include "sync/timer.h"
@@ -39,11 +40,21 @@ static void collect_inboxes(abti_es *es, abti_sched *sched)
     }
 }
 
+/* Of a scheduler that steals only its own pool, the first, is looked at: to the others it comes as a thief. */
+static void recall_loot(abti_sched *sched)
+{
+    int num = sched->kind == ABT_SCHED_RANDWS ? 1 : sched->num_pools;
+    for (int i = 0; i < num; i++)
+        abti_loot_recall(sched->pools[i]);
+}
+
 void abti_es_check_events(abti_es *es, abti_sched *sched)
 {
     abti_assert(es && es == abti_es_self && sched);
     if (sched->has_private)
         collect_inboxes(es, sched);
+    if (sched->has_ring)
+        recall_loot(sched);
     abti_timers_look(es);
     abti_lookouts_look(sched);
     if (ABTI_UNLIKELY(es->cxx.counts_libraries))

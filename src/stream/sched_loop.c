@@ -26,15 +26,90 @@
  */
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
+/*
+ * The longest pause of a thief that finds nothing: 2 us. And so many looks more it makes for each pool, since to fall
+ * asleep and to wake up it takes the locks of all.
+ */
+enum { MAX_GAP = 64, LOOKS_A_POOL = 50 };
+
+/*
+ * What a thief sees, in the words of loop_peek. What it looks at costs those who are busy there a miss of the cache,
+ * and there may be many thieves: so it looks at its own pool and a few at random, however many there are. Where it sees
+ * something it looks until it takes it or it is gone.
+ */
+static const void *thief_peek(abti_sched *sched)
+{
+    enum { VICTIMS = 2 };
+    struct abti_robber *robber = &sched->robber;
+    if (robber->left_in || !abti_pool_is_empty(sched->pools[0]))
+        return &abti_courtesy_mine;
+    if (abti_thief_rests(robber))
+        return NULL;
+    for (int i = 0; i < VICTIMS; i++) {
+        int at = robber->seen > 0 ? robber->seen : 1 + (int)abti_robber_choose(robber, (uint32_t)sched->num_pools - 1);
+        abti_pool *pool = sched->pools[at];
+        robber->seen = 0;
+        if (abti_pool_is_user(pool))
+            return &abti_courtesy_mine;
+        if (!abti_pool_is_empty(pool)) {
+            robber->seen = at;
+            /* relaxed: a racy read */
+            bool several = abti_ring_size(&pool->ring) > 1 || abti_load_relaxed(&pool->num_scheds) < 2;
+            return several ? &abti_courtesy_mine : &abti_courtesy_several;
+        }
+    }
+    return NULL;
+}
+
+static bool is_thief(const abti_sched *sched)
+{
+    return sched->kind == ABT_SCHED_RANDWS && sched->num_pools > 2;
+}
+
+/*
+ * Whether some pool has something, before the thief goes to sleep on all of them: to enter their lists takes their
+ * locks. It goes on then as if it had just begun to look. A thief that rests looks at nothing, and goes on as well.
+ */
+static bool thief_sees_any(abti_sched *sched)
+{
+    struct abti_robber *robber = &sched->robber;
+    robber->seen = 0;
+    if (abti_thief_rests(robber))
+        return true;
+    for (int i = 0; i < sched->num_pools; i++) {
+        if (!abti_pool_is_user(sched->pools[i]) && !abti_pool_is_empty(sched->pools[i])) {
+            robber->seen = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * How many pauses a stream makes before its next look, of which it has made so many. A thief's grow, up to one for each
+ * pool, so that many thieves that find nothing together look no more often than a few, and never make it
+ * more than an eighth later.
+ */
+static unsigned loop_gap(const struct abti_courtesy *courtesy, const abti_sched *sched, unsigned looks)
+{
+    unsigned gap = abti_courtesy_gap(courtesy), most = (unsigned)sched->num_pools;
+    if (!is_thief(sched) || looks / 8 <= gap)
+        return gap;
+    most = most < MAX_GAP ? most : MAX_GAP;
+    return looks / 8 < most ? looks / 8 : gap > most ? gap : most;
+}
+
 /* Returns what there is to run, in the words of stream/courtesy.h; `mine` is what perhaps nobody else would run. */
 static const void *loop_peek(abti_sched *sched)
 {
     const void *seen = NULL;
+    if (is_thief(sched))
+        return thief_peek(sched);
     for (int i = 0; i < sched->num_pools; i++) {
         abti_pool *pool = sched->pools[i];
         if (abti_pool_is_user(pool))
             return &abti_courtesy_mine;
-        if (i > 0 && abti_thief_avoids(&sched->thief, pool))
+        if (i > 0 && abti_thief_avoids(&sched->robber, pool))
             continue;
         if (abti_pool_is_empty(pool))
             continue;
@@ -77,6 +152,8 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
     /* relaxed: a racy read */
     bool polls = abti_load_relaxed(&es->requests) & ABTI_ES_REQ_POLL && es->idle->polled;
     unsigned enough = polls ? IDLE_LOOKS_POLLING : IDLE_LOOKS;
+    if (is_thief(sched))
+        enough += (unsigned)sched->num_pools * LOOKS_A_POOL;
     if (!abti_runs_at_once(2) || es->sleepy || sched->kind == ABT_SCHED_BASIC_WAIT)
         enough = 0; /* no thread can bring anything meanwhile, or none will soon, or it is its way */
     if (es->parent) {
@@ -86,6 +163,8 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
     } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
+    } else if (is_thief(sched) && thief_sees_any(sched)) {
+        return true;
     } else if (!sched->ops->may_sleep || sched->ops->may_sleep(sched)) {
         es->sleepy = false;
         abti_es_park(es, sched, ABTI_CLOCK_NEVER);
@@ -312,9 +391,10 @@ static void loop(abti_sched *sched)
             courtesy = abti_courtesy_new;
             offer_to_sleepers(es, sched);
         } else if (takes || !courtesy.seen) { /* otherwise it still leaves what it sees to others */
-            looks += abti_courtesy_gap(&courtesy);
+            unsigned gap = loop_gap(&courtesy, sched, looks);
+            looks += gap;
             /* Other streams may be faster to take what it was woken for, again and again. It then looks as if anew. */
-            if (loop_idle(es, sched, looks, abti_courtesy_gap(&courtesy)))
+            if (loop_idle(es, sched, looks, gap))
                 looks = 1;
         }
     }

@@ -8,6 +8,7 @@
 #include "units.h"
 #include "lock/bias.c"
 #include "pool/blocked.c"
+#include "pool/loot.c"
 #include "pool/make.c"
 #include "pool/parking.c"
 #include "pool/pool.c"
@@ -65,7 +66,7 @@ static __attribute__((noinline)) abti_unit *ask(void)
 {
     abti_unit *unit;
     model_linger(20);
-    (void)abti_pool_ask(&pool, &unit);
+    (void)abti_pool_ask(&pool, &unit, NULL, 0);
     return unit;
 }
 

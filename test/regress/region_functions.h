@@ -11,7 +11,6 @@
 struct row {
     const char *name;
     int (*call)(void);
-    void *function; /* in place of `call`: what is called with a null handle */
     struct row *next;
 };
 
@@ -24,7 +23,7 @@ static struct row *first_row, **last_row = &first_row;
     }                                                                                                                  \
     __attribute__((constructor)) static void add_##name(void)                                                          \
     {                                                                                                                  \
-        static struct row row = {#name, call_##name, NULL, NULL};                                                      \
+        static struct row row = {#name, call_##name, NULL};                                                            \
         *last_row = &row;                                                                                              \
         last_row = &row.next;                                                                                          \
     }                                                                                                                  \

@@ -133,7 +133,7 @@ static void give_empty(long me)
 static void give_grains(long me)
 {
     (void)me;
-    give(1000); /* 2 us, simulated */
+    give(6200); /* 2 us, simulated */
 }
 
 struct fib {

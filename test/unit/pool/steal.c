@@ -5,10 +5,12 @@
  */
 #include <abt.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "os/clock.h"
 #include "pool/blocked.h"
 #include "pool/builtin.h"
+#include "pool/loot.h"
 #include "pool/thief.h"
 #include "pool/wish.h"
 #include "tap.h"
@@ -45,7 +47,7 @@ static void answer(void)
 static abti_unit *ask(void)
 {
     abti_unit *unit = NULL;
-    ok(abti_pool_ask(pool, &unit), "nobody else asks");
+    ok(abti_pool_ask(pool, &unit, NULL, 0), "nobody else asks");
     ok(!abti_load_relaxed(&pool->wish), "the wish does not stay");
     return unit;
 }
@@ -65,7 +67,7 @@ static void test_alone(void)
     struct abti_wish other = {NULL};
     abti_store_relaxed(&pool->wish, (uintptr_t)&other);
     abti_unit *unit = units[0];
-    ok(!abti_pool_ask(pool, &unit) && !unit, "who finds another wish there goes without");
+    ok(!abti_pool_ask(pool, &unit, NULL, 0) && !unit, "who finds another wish there goes without");
     ok(abti_load_relaxed(&pool->wish) == (uintptr_t)&other, "and leaves it");
     answer();
     ok(abti_load_relaxed(&other.unit) == units[0], "granted is what stands at the tail");
@@ -95,7 +97,8 @@ static void test_alone(void)
         ;
     unit = units[0];
     abti_store_relaxed(&pool->lock.owner, &somebody);
-    ok(!abti_pool_ask(pool, &unit) && !unit, "when the pool has become empty, there is nothing to take either");
+    ok(!abti_pool_ask(pool, &unit, NULL, 0) && !unit,
+       "when the pool has become empty, there is nothing to take either");
     abti_store_relaxed(&pool->lock.owner, NULL);
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
@@ -106,7 +109,7 @@ static void test_alone(void)
 enum { MANY = 12 };
 
 /* Steals so many, puts each back at once, and returns how many it got. The ES `busy` has had the lock before each. */
-static int steal_some(struct abti_thief *thief, struct abti_bias_user *busy)
+static int steal_some(struct abti_robber *thief, struct abti_bias_user *busy)
 {
     int num = 0;
     for (int i = 0; i < MANY; i++) {
@@ -123,7 +126,7 @@ static int steal_some(struct abti_thief *thief, struct abti_bias_user *busy)
 static void test_rests(void)
 {
     struct abti_bias_user server = {NULL}, other = {NULL};
-    struct abti_thief thief = {0};
+    struct abti_robber thief = {.random = 1};
 
     if (!abti_runs_at_once(2)) {
         skip(8, "nobody else runs at the same time");
@@ -163,7 +166,7 @@ static void test_rests(void)
 }
 
 /* Steals one that `server` is busy with, which takes so long, and says whether the thief rests then. */
-static bool rests_after(struct abti_thief *thief, struct abti_bias_user *server, uint64_t ns)
+static bool rests_after(struct abti_robber *thief, struct abti_bias_user *server, uint64_t ns)
 {
     abti_store_relaxed(&pool->lock.last, server);
     abti_unit *unit = abti_steal(thief, pool);
@@ -181,7 +184,7 @@ static void test_sizes(void)
 {
     enum { LONG_NS = 100000, OFTEN = 3 }; /* with one more, the thief rests */
     struct abti_bias_user server = {NULL};
-    struct abti_thief thief = {.smalls = OFTEN};
+    struct abti_robber thief = {.thief.smalls = OFTEN, .random = 1};
 
     if (!abti_runs_at_once(2)) {
         skip(2, "nobody else runs at the same time");
@@ -189,8 +192,63 @@ static void test_sizes(void)
     }
     abti_store_relaxed(&pool->server, &server);
     ok(!rests_after(&thief, &server, LONG_NS), "no rest after what takes 100 us");
-    is_int(thief.smalls, 0, "which is not small");
+    is_int(thief.thief.smalls, 0, "which is not small");
     abti_store_relaxed(&pool->server, NULL);
+}
+
+/* --- Bulk --- */
+
+enum { BULK = 2, LEFT_OF = 7 };
+
+static void test_bulk(void)
+{
+    abti_unit *all[LEFT_OF];
+    abti_unit extra[LEFT_OF - UNITS];
+    struct abti_robber thief = {.random = 1, .thief.more = BULK};
+
+    if (!abti_runs_at_once(2)) {
+        skip(13, "nobody else runs at the same time");
+        return;
+    }
+    memset(extra, 0, sizeof(extra));
+    while (pop())
+        ;
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
+    for (int i = 0; i < LEFT_OF - UNITS; i++)
+        push(&extra[i]);
+    for (int i = 0; i < LEFT_OF; i++)
+        all[i] = i < UNITS ? units[i] : &extra[i - UNITS];
+    ok(!abti_steal_left(&thief), "nothing is left before");
+    ok(abti_steal(&thief, pool) == all[0], "a thief gets the oldest");
+    is_int(abti_ring_size(&pool->ring), LEFT_OF - 1 - BULK, "and others beside it");
+    is_int(pool->ops->size(pool), LEFT_OF - 1, "which are in the pool still");
+    is_int(pool->ops->remove(pool, all[1]), ABT_SUCCESS, "where one can be removed");
+    is_int(pool->ops->remove(pool, all[1]), ABT_ERR_POOL, "once");
+    ok(abti_steal_left(&thief) == all[2], "the next one is run next");
+    ok(!abti_steal_left(&thief), "and then none is left");
+
+    thief.thief.more = ABTI_THIEF_BULK;
+    ok(abti_steal(&thief, pool) == all[3], "it steals again");
+    is_int(abti_ring_size(&pool->ring), 2, "more, but no more than half");
+    while (abti_ring_size(&pool->ring) > 0)
+        (void)pop();
+    ok(!abti_pool_is_empty(pool) && pop() == all[4] && abti_pool_is_empty(pool),
+       "others find what is left when the ring is empty");
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
+    thief.thief.more = BULK;
+    (void)abti_steal(&thief, pool);
+    uint64_t start = abti_clock_mono_ns();
+    while (!abti_loot_is_empty(pool) && abti_clock_mono_ns() < start + 10000000000)
+        abti_loot_recall(pool);
+    ok(abti_loot_is_empty(pool), "what stands still is taken back");
+    is_int(abti_ring_size(&pool->ring), UNITS - 1, "to the ring");
+    push(units[0]);
+    while (pop())
+        ;
+    for (int i = 0; i < UNITS; i++)
+        push(units[i]);
 }
 
 /* --- Offering --- */
@@ -243,7 +301,7 @@ static void test_gifts(void)
     ok(abti_load_relaxed(&gift.taken) && !abti_load_relaxed(&pool->wish), "accepted");
     is_int(pool->ops->size(pool), UNITS, "it is in the pool");
     is_int(abti_pool_num_blocked(pool), 0, "and blocked no longer");
-    ok(abti_steal(&(struct abti_thief){0}, pool) == unit, "at the tail");
+    ok(abti_steal(&(struct abti_robber){.random = 1}, pool) == unit, "at the tail");
 
     for (abti_unit *other; (other = pop()) != NULL;)
         ;
@@ -334,7 +392,7 @@ static void *thief(void *arg)
     atomic_fetch_add(&started, 1);
     while (!atomic_load(&stop)) {
         abti_unit *unit;
-        if (!abti_pool_ask(pool, &unit))
+        if (!abti_pool_ask(pool, &unit, NULL, 0))
             continue;
         if (unit) {
             atomic_fetch_add(&num_granted, 1);
@@ -385,6 +443,7 @@ int main(void)
     test_alone();
     test_rests();
     test_sizes();
+    test_bulk();
     test_gifts();
     test_with_givers();
     test_with_thief();

@@ -54,10 +54,47 @@ static void test_rests(void)
     ok(abti_thief_may_steal(&thief, now), "a large unit ends it");
     is_int(thief.smalls, 0, "and the count begins anew");
     now = run_booty(&thief, now, 0);
-    abti_thief_learn_other(&thief);
-    is_int(thief.smalls, 0, "as it does when nobody was busy with the pool");
+    abti_thief_learn_other(&thief, now);
     abti_thief_learn_return(&thief, now);
-    is_int(thief.smalls, 0, "a return without booty tells nothing");
+    is_int(thief.smalls, 1, "a small unit that nobody was busy with is not counted");
+    abti_thief_learn_return(&thief, now);
+    is_int(thief.smalls, 1, "a return without booty tells nothing");
+}
+
+/* One of many thieves spares the others more. */
+static void test_crowd(void)
+{
+    struct abti_thief thief = {.crowd = 5};
+
+    uint64_t now = run_booty(&thief, START, 0);
+    is_int(rest_of(&thief, now), ABTI_THIEF_REST_MIN_NS << 5, "one of 64 rests after the first small unit, for longer");
+}
+
+/* Gets so many units at once and runs them. */
+static void run_bulk(struct abti_thief *thief, int num, uint64_t unit_ns)
+{
+    abti_thief_learn_other(thief, START);
+    for (int i = 1; i < num; i++)
+        abti_thief_learn_more(thief);
+    abti_thief_learn_return(thief, START + (uint64_t)num * unit_ns);
+}
+
+static void test_bulk(void)
+{
+    struct abti_thief thief = {0};
+
+    is_int(thief.more, 0, "at first a thief wants one");
+    run_bulk(&thief, 1, 2000);
+    is_int(thief.more, 1, "of units of 2 us two");
+    run_bulk(&thief, 2, 2000);
+    is_int(thief.more, 3, "then twice as many");
+    run_bulk(&thief, 4, ABTI_THIEF_SMALL_NS / 2);
+    is_int(thief.more, 3, "of very small ones no more than before");
+    for (int i = 0; i < 5; i++)
+        run_bulk(&thief, 1, 2000);
+    is_int(thief.more, ABTI_THIEF_BULK, "up to a bound");
+    run_bulk(&thief, 1, ABTI_THIEF_BULK_NS + 1);
+    is_int(thief.more, 0, "of large ones one");
 }
 
 static void test_sizes(void)
@@ -74,5 +111,7 @@ int main(void)
 {
     test_rests();
     test_sizes();
+    test_crowd();
+    test_bulk();
     return done_testing();
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What thieves have taken of a pool in bulk, and have still to run. A thief of small units takes up to half of what
+ * there is, so that the pool's lock is needed once for a dozen of them. It runs the oldest and leaves the others in a
+ * box of its own, which belongs to the pool: they are units of the pool as before, and everybody who may take from the
+ * pool may take them there. So no unit waits for a thief that is held up.
+ *
+ * A pool has ABTI_LOOT_BOXES boxes, one for each stream by its index (some streams share one if there are more). A box
+ * has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all others
+ * that come by only try to lock it, but for those that look for a certain unit.
+ *
+ *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that has the box's lock
+ *                   1 -> 0   under the box's lock, when it is empty
+ *
+ * Whoever has the pool's lock and sees no bit knows that no unit is in a box: units come there under that lock only.
+ * Where a thread sees a bit, the units may be gone when it comes.
+ *
+ * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
+ * unit while its box is full. So a stream looks at the boxes of its pool when it looks at events, and takes back what
+ * has stood still since a look long before (abti_loot_recall).
+ */
+#ifndef ABTI_POOL_LOOT_H
+#define ABTI_POOL_LOOT_H
+
+#include "base/assert.h"
+#include "lock/spin.h"
+#include "pool/pool.h"
+
+/* Lets the thief with this index have its box, locked and empty, or returns NULL. The caller holds no lock. */
+struct abti_loot *abti_loot_reserve(abti_pool *pool, unsigned index);
+
+/* Moves half of the ring's units, and no more than `want`, to the box, oldest first. Both locks are held. */
+void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want);
+
+/* Unlocks a box that was reserved. Returns whether there are units in it. */
+bool abti_loot_unreserve(struct abti_loot *box);
+
+/* Takes a unit out of the box of this index, or out of any, beginning with it. NULL: none was found. */
+abti_unit *abti_loot_take(abti_pool *pool, unsigned index);
+abti_unit *abti_loot_take_any_slow(abti_pool *pool, unsigned index);
+
+/* Returns how many units are in boxes; a racy answer. */
+size_t abti_loot_size_slow(abti_pool *pool);
+
+/* Takes `unit` out of the box where it is; false when it is in none. */
+bool abti_loot_remove(abti_pool *pool, abti_unit *unit);
+
+/* Calls the user's function for each unit in a box. */
+void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));
+
+/* Frees the boxes. */
+void abti_loot_fini(abti_pool *pool);
+
+/* Takes back what has stood still. */
+void abti_loot_recall_slow(abti_pool *pool);
+
+/* Whether no unit is in a box. relaxed: see above; without the pool's lock it is a racy answer. */
+ABTI_INLINE bool abti_loot_is_empty(abti_pool *pool)
+{
+    return ABTI_LIKELY(abti_load_relaxed(&pool->filled) == 0);
+}
+
+ABTI_INLINE abti_unit *abti_loot_take_any(abti_pool *pool, unsigned index)
+{
+    return abti_loot_is_empty(pool) ? NULL : abti_loot_take_any_slow(pool, index);
+}
+
+ABTI_INLINE size_t abti_loot_size(abti_pool *pool)
+{
+    return abti_loot_is_empty(pool) ? 0 : abti_loot_size_slow(pool);
+}
+
+ABTI_INLINE void abti_loot_recall(abti_pool *pool)
+{
+    if (!abti_loot_is_empty(pool))
+        abti_loot_recall_slow(pool);
+}
+
+#endif
