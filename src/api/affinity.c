@@ -31,11 +31,12 @@ int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    if (!abti_rt.config.affinity)
+    /*
+     * Where nothing is bound by default, a stream that nobody has bound is like one of a library that cannot bind.
+     * Programs bind a stream to the CPU that they get here: all streams to one, if it were the first of all.
+     */
+    if (!abti_rt.config.affinity || (!abti_rt.config.binds && !abti_esaffinity_is_bound(xstream)))
         return abti_error(ABT_ERR_FEATURE_NA);
-    /* Programs bind a stream to the CPU that they get here: all streams to one, if it were the first of all. */
-    if (!abti_esaffinity_is_bound(xstream))
-        return abti_error(ABT_ERR_CPUID);
     struct abti_cpuset set;
     int code = code_of(abti_affinity_get(xstream->thread, &set));
     if (code != ABT_SUCCESS)
