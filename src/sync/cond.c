@@ -23,8 +23,8 @@ static void cond_push(ABT_cond cond, struct abti_waiter *w)
 }
 
 /*
- * A signalled waiter has queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
- * abti_mutex_admit_all), unless the mutex is recursive.
+ * A signalled waiter may have queued for the mutex already when it wakes (abti_mutex_admit, for a broadcast
+ * abti_mutex_admit_all).
  */
 struct cond_waiter {
     struct abti_mutex_waiter base;

@@ -66,7 +66,7 @@ void abti_mutex_waiter_init(struct abti_mutex_waiter *w, ABT_sync_event_type rea
     abti_waiter_init(&w->base, reason, object);
     w->es_native = !w->base.unit && abti_es_self;
     w->external = !w->base.unit && !w->es_native;
-    w->guest = false;
+    w->behind = false;
     w->turn = (struct abti_mutex_turn){0};
 }
 
@@ -118,10 +118,10 @@ static bool leave_queue(ABT_mutex mutex, struct abti_waitq *queue, struct abti_w
     return true;
 }
 
-/* Whether a waiter that looks is still queued, with `lock` held. A guest may be linked with others that are woken. */
+/* Whether a waiter that looks is still queued, with `lock` held. One that is behind is linked with others that wake. */
 static bool is_queued(const struct abti_waiter *w)
 {
-    return w->next && !((const struct abti_mutex_waiter *)w)->guest;
+    return w->next && !((const struct abti_mutex_waiter *)w)->behind;
 }
 
 /* Looks for a ULT, on its ES. The mutex still exists: the ULT has not returned from its lock. */
@@ -208,11 +208,11 @@ int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
         }
         struct abti_waitq *queue = queue_of(mutex, w);
         atomic_init(&w->base.word, ABTI_AWAKE);
-        if (w->guest)
+        if (w->behind)
             abti_waitq_push(queue, &w->base);
         else
             abti_waitq_push_front(queue, &w->base);
-        w->guest = false;
+        w->behind = false;
         park_in(mutex, queue, w, NULL);
     }
     if (ABTI_UNLIKELY(abti_mutex_is_owned(mutex)))
@@ -352,39 +352,20 @@ static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
 }
 
 /*
- * Moves the mutex to another pool. The caller holds the mutex and `lock`. The ULTs that have queued without a look,
- * since they were of the mutex's own pool, become guests.
+ * Moves the mutex to the pool of `last`, which has been taken out. The caller holds the mutex and `lock`. The ULTs that
+ * have queued without a look, since they were of the mutex's own pool, are linked before it. Returns the first.
  */
-static ABTI_NOINLINE void move_home(ABT_mutex mutex, abti_pool *pool)
+static ABTI_NOINLINE struct abti_waiter *move_home(ABT_mutex mutex, struct abti_waiter *last)
 {
-    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && pool != mutex->home);
-    mutex->home = pool;
-    if (abti_waitq_is_empty(&mutex->near))
-        return;
-    for (struct abti_waiter *w; (w = abti_waitq_pop(&mutex->near));) {
-        ((struct abti_mutex_waiter *)w)->guest = true;
-        abti_waitq_push(&mutex->waiters, w);
-    }
-    abti_fetch_or_relaxed(&mutex->word, ABTI_MUTEX_GUESTS); /* relaxed: read under `lock` */
-}
-
-/* Takes all guests out, and links them before `last`, which has been taken out, with `lock` held. Returns the first. */
-static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abti_waiter *last)
-{
-    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !last->next);
-    struct abti_waitq others = {NULL};
+    abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !last->next && last->unit->pool != mutex->home);
     struct abti_waiter *first = last, **end = &first;
-    ((struct abti_mutex_waiter *)last)->guest = false; /* it is its turn */
-    for (struct abti_waiter *w; (w = abti_waitq_pop(&mutex->waiters));) {
-        if (!((struct abti_mutex_waiter *)w)->guest) {
-            abti_waitq_push(&others, w);
-            continue;
-        }
+    mutex->home = last->unit->pool;
+    for (struct abti_waiter *w; (w = abti_waitq_pop(&mutex->near));) {
+        ((struct abti_mutex_waiter *)w)->behind = true;
         *end = w;
         w->next = last;
         end = &w->next;
     }
-    mutex->waiters = others;
     return first;
 }
 
@@ -392,18 +373,19 @@ static ABTI_NOINLINE struct abti_waiter *take_guests(ABT_mutex mutex, struct abt
  * Takes the waiter that comes next, with `lock` held and a waiter queued. ULTs of the pool that has had the mutex come
  * before others, since what the mutex guards and its own line then stay with one stream: a hand-over to another costs
  * ten times as much. The others are passed over a limited number of times only, each that is first among them. ULTs of
- * the pool that came before it had the mutex stand among the others.
+ * the pool that came before it had the mutex stand among the others. *first begins the list that it ends, see
+ * move_home.
  */
-static struct abti_waiter *next_waiter(ABT_mutex mutex)
+static struct abti_waiter *next_waiter(ABT_mutex mutex, struct abti_waiter **first)
 {
     struct abti_waiter *head = mutex->waiters.head;
     if (ABTI_UNLIKELY(!abti_waitq_is_empty(&mutex->natives)))
-        return abti_waitq_pop(&mutex->natives);
+        return *first = abti_waitq_pop(&mutex->natives);
     if (!abti_waitq_is_empty(&mutex->near) && (!head || is_passed_over(mutex, head)))
-        return abti_waitq_pop(&mutex->near);
-    abti_waitq_pop(&mutex->waiters);
+        return *first = abti_waitq_pop(&mutex->near);
+    *first = abti_waitq_pop(&mutex->waiters);
     if (head->unit && !is_of_home(mutex, head))
-        move_home(mutex, head->unit->pool);
+        *first = move_home(mutex, head);
     return head;
 }
 
@@ -418,10 +400,7 @@ static struct abti_waiter *release_plain(ABT_mutex mutex)
     }
     abti_spin_lock(&mutex->lock);
     abti_assert(has_waiters(mutex) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_LOCKED);
-    struct abti_waiter *w = next_waiter(mutex), *first = w;
-    /* relaxed: GUESTS is set under `lock` */
-    if (ABTI_UNLIKELY(abti_load_relaxed(&mutex->word) & ABTI_MUTEX_GUESTS))
-        first = take_guests(mutex, w);
+    struct abti_waiter *first, *w = next_waiter(mutex, &first);
     uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
                     (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
@@ -448,37 +427,35 @@ static bool announce_to_holder(ABT_mutex mutex)
 }
 
 /*
- * Whether the waiter can queue for a mutex that is not recursive. relaxed: the lock under which it was claimed orders
- * it.
+ * Queues a waiter for a mutex that is not recursive, with `lock` held, if somebody has that and the waiter need not
+ * look at it. False: it does not queue, and has its turn behind those that do. relaxed: the lock under which the waiter
+ * was claimed orders it.
  */
-static bool can_queue(const struct abti_waiter *w)
-{
-    return abti_load_relaxed(&w->claim) == ABTI_CLAIM_NONE;
-}
-
-/* Queues a waiter for the mutex, with `lock` held. */
-static void admit_locked(ABT_mutex mutex, struct abti_waiter *w)
+static bool admit_locked(ABT_mutex mutex, struct abti_waiter *w)
 {
     abti_assert(abti_load_relaxed(&mutex->lock.word) == 1 && !w->next);
     struct abti_mutex_waiter *waiter = (struct abti_mutex_waiter *)w;
+    if (abti_load_relaxed(&w->claim) != ABTI_CLAIM_NONE)
+        return false;
+    if (w->unit && !has_waiters(mutex))
+        mutex->home = w->unit->pool; /* where it goes next in any case */
     struct abti_waitq *queue = queue_of(mutex, waiter);
+    waiter->behind = true;
+    if (!need_not_look(mutex, queue, w) || !announce_to_holder(mutex))
+        return false;
+    waiter->behind = false;
     w->object = mutex;
     w->reason = ABT_SYNC_EVENT_TYPE_MUTEX;
     abti_waitq_push(queue, w);
-    if (waiter->external || !need_not_look(mutex, queue, w)) {
-        waiter->guest = true;
-        abti_fetch_or_relaxed(&mutex->word, ABTI_MUTEX_GUESTS); /* relaxed: read under `lock` */
-    }
+    return true;
 }
 
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w)
 {
-    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex) || !can_queue(w)))
+    if (ABTI_UNLIKELY(abti_mutex_is_recursive(mutex)))
         return w;
     abti_spin_lock(&mutex->lock);
-    bool queues = announce_to_holder(mutex);
-    if (queues)
-        admit_locked(mutex, w);
+    bool queues = admit_locked(mutex, w);
     abti_spin_unlock(&mutex->lock);
     return queues ? NULL : w;
 }
@@ -492,9 +469,7 @@ struct abti_waiter *abti_mutex_admit_all(ABT_mutex mutex, struct abti_waiter *li
     for (struct abti_waiter *w = list, *next; w; w = next) {
         next = w->next;
         w->next = NULL;
-        if (can_queue(w) && announce_to_holder(mutex)) {
-            admit_locked(mutex, w);
-        } else {
+        if (!admit_locked(mutex, w)) {
             *last = w;
             last = &w->next;
         }

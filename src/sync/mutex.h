@@ -22,8 +22,6 @@
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   GUESTS    a waiter is queued without a look that would need one (see below), and is woken by the next unlock that
- *             wakes. Set and cleared under `lock`, never without WAITERS.
  *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
  *             thread that has waited, when it takes the mutex or queues again. If that is another one, which has looked
  *             by itself, an unlock may wake one waiter too many.
@@ -34,9 +32,8 @@
  *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
  *                                                                     its waiters
  *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
- *   LOCKED, WAITERS, GUESTS?     HEIR or COMING or none, and WAITERS  unlock, which takes one waiter and all guests
- *                                if there are more                    out and wakes them
- *   LOCKED, WAITERS, x           LOCKED, WAITERS, GUESTS, x           a cond's signal; unlock, before the above
+ *   LOCKED, WAITERS              HEIR or COMING or none, and WAITERS  unlock, which takes one waiter out and wakes it,
+ *                                if there are more                    and with it all of `near` if its pool is another
  *   LOCKED, COMING, x            COMING, x                            unlock
  *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without HEIR               lock, trylock, a woken waiter
@@ -53,10 +50,11 @@
  * - The native thread of an ES. While one is queued, an unlock wakes nobody but such a thread or has woken an external
  *   one, and these come as soon as the system lets them.
  * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
- *   the same pool: when one of another pool is woken, all of `near` become guests. What was woken is queued in the pool
- *   before anything that is pushed later: it runs before the ULT could.
- * - A guest. An unlock that wakes anybody wakes all guests, and then they compete or queue anew, with a look. Guests
- * are the waiters of a cond that a signal has moved here: most often the next unlock has nobody else to wake.
+ *   the same pool: when one of another pool is woken, all of `near` are woken with it, and then compete or queue anew,
+ *   behind the others. What was woken is queued in the pool before anything that is pushed later: it runs before the
+ *   ULT could.
+ *
+ * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a look.
  *
  * A look comes when the ES where the ULT has queued looks at events. That ES may be held up as the one of the woken ULT
  * is: then a ULT of a shared pool waits, although another ES could run it. And the user may take the woken ULT out of
@@ -80,7 +78,6 @@ enum {
     ABTI_MUTEX_WAITERS = 1 << 2,
     ABTI_MUTEX_HEIR = 1 << 3,
     ABTI_MUTEX_COMING = 1 << 4,
-    ABTI_MUTEX_GUESTS = 1 << 5,
 };
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
@@ -107,10 +104,9 @@ struct ABT_mutex_attr_opaque {
 /* A waiter for a mutex, or for a cond after which it takes a mutex. */
 struct abti_mutex_waiter {
     struct abti_waiter base;
-    bool external;  /* a thread that is no ES */
-    bool es_native; /* the native thread of an ES */
-    bool guest;     /* it stands in `waiters` without a look, or has been woken with the others that do so; it then
-                       queues anew, behind all others */
+    bool external;               /* a thread that is no ES */
+    bool es_native;              /* the native thread of an ES */
+    bool behind;                 /* it has been woken though it was not its turn: it queues behind all others */
     struct abti_mutex_turn turn; /* as the first of `waiters` */
 };
 
@@ -121,14 +117,15 @@ ABTI_INLINE void abti_mutex_waiter_init_ult(struct abti_mutex_waiter *w, abti_un
                                             const void *object)
 {
     abti_waiter_init_ult(&w->base, self, reason, object);
-    w->external = w->es_native = w->guest = false;
+    w->external = w->es_native = w->behind = false;
     w->turn = (struct abti_mutex_turn){0};
 }
 
 /*
- * Lets a waiter, which is claimed and in no queue, have the mutex next. If the mutex is locked, the waiter queues for
- * it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any at a recursive
- * mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now. NULL: it queues.
+ * Lets a waiter, which is claimed and in no queue, have the mutex next. If the mutex is locked, a waiter that need not
+ * look queues for it without being woken, and comes when it is. A waiter with a deadline does not queue, nor does any
+ * at a recursive mutex: they take it by themselves. Returns the waiter if it does not queue, to be woken now. NULL: it
+ * queues.
  */
 struct abti_waiter *abti_mutex_admit(ABT_mutex mutex, struct abti_waiter *w) ABTI_MUST_CHECK;
 /* Admits several waiters (NULL: none), each a struct abti_mutex_waiter. Returns those that are to be woken. */
