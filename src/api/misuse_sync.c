@@ -235,7 +235,7 @@ bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function)
     }
     if (abti_held_drop(abti_mutex_self(), rwlock))
         return false;
-    abti_held_drop_any(rwlock);
+    abti_held_drop_of_all(rwlock);
     snprintf(problem, sizeof(problem), "%s, not by the caller", text);
     abti_misuse_tell(function, rwlock, ABTI_HANDLE_RWLOCK, problem);
     return false;

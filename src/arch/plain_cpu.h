@@ -154,7 +154,7 @@ ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
     return ABTI_CPU_LOAD_WORD(word) == value;
 }
 
-ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
+ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
 {
     return (ABTI_CPU_LOAD_HALF(half) & bits) != 0;
 }

@@ -75,7 +75,7 @@ struct abti_heap_node *abti_heap_first(const struct abti_heap *heap)
     return first;
 }
 
-struct abti_heap_node *abti_heap_any(const struct abti_heap *heap)
+struct abti_heap_node *abti_heap_some(const struct abti_heap *heap)
 {
     for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
         if (heap->slots[i])

@@ -38,7 +38,7 @@ void abti_heap_remove(struct abti_heap_node *node);
 struct abti_heap_node *abti_heap_first(const struct abti_heap *heap);
 
 /* Returns some node that is quickly found, or NULL when there is none. */
-struct abti_heap_node *abti_heap_any(const struct abti_heap *heap);
+struct abti_heap_node *abti_heap_some(const struct abti_heap *heap);
 
 /* Takes all nodes out. They are linked by next, in no order. */
 struct abti_heap_node *abti_heap_drain(struct abti_heap *heap);

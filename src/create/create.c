@@ -78,8 +78,8 @@ static ABTI_NOINLINE int make_with_attr(abti_pool *pool, void (*func)(void *), v
 }
 
 /* Makes a new unit that nobody else knows. Returns an ABT code. */
-static int make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, unsigned flags,
-                abti_unit **unit)
+static int create_unit(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr, unsigned flags,
+                       abti_unit **unit)
 {
     static const struct ABT_thread_attr_opaque plain = {.migratable = true};
     int code = ABT_SUCCESS;
@@ -95,7 +95,7 @@ static int make(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_att
 }
 
 /* Tells of a new unit: what its creator has to pass on, the user's handle, and those that listen. */
-static void announce(abti_unit *unit, ABT_thread *handle)
+static void create_announce(abti_unit *unit, ABT_thread *handle)
 {
     abti_slots_inherit(unit);
     if (handle)
@@ -107,10 +107,10 @@ int abti_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_att
                 ABT_thread *handle)
 {
     abti_unit *unit;
-    int code = make(pool, func, arg, attr, handle ? flags | ABTI_UNIT_NAMED : flags, &unit);
+    int code = create_unit(pool, func, arg, attr, handle ? flags | ABTI_UNIT_NAMED : flags, &unit);
     if (ABTI_UNLIKELY(code != ABT_SUCCESS))
         return code;
-    announce(unit, handle); /* this comes before the push: the unit may look at its handle as soon as it runs */
+    create_announce(unit, handle); /* this comes before the push: the unit may look at its handle as soon as it runs */
     abti_pool_push(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_CREATE);
     return ABT_SUCCESS;
 }
@@ -118,13 +118,13 @@ int abti_create(abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_att
 int abti_create_unqueued(abti_es *es, abti_pool *pool, void (*func)(void *), void *arg, ABT_thread_attr attr,
                          ABT_thread *handle, abti_unit **unit)
 {
-    int code = make(pool, func, arg, attr, handle ? ABTI_UNIT_NAMED : 0, unit);
+    int code = create_unit(pool, func, arg, attr, handle ? ABTI_UNIT_NAMED : 0, unit);
     if (code == ABT_SUCCESS && !abti_has_stack_for(es, *unit)) {
         abti_unit_free(*unit);
         code = ABT_ERR_MEM;
     }
     if (code == ABT_SUCCESS)
-        announce(*unit, handle);
+        create_announce(*unit, handle);
     return code;
 }
 

@@ -85,7 +85,7 @@ ABTI_INLINE bool abti_revive_is_quick(abti_es *es, ABT_pool pool, abti_unit *uni
 {
     return !abti_handle_is_slow(pool) && abti_unit_is_done(unit) &&
            abti_cpu_is_equal(&pool->quick_host, (uintptr_t)es) &&
-           !abti_cpu_has_any(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD);
+           !abti_cpu_has_one_of(&unit->what, ABTI_UNIT_OWN_STACK | ABTI_WHAT_COLD);
 }
 
 ABTI_INLINE void abti_revive_quick(abti_pool *pool, abti_unit *unit, void (*func)(void *), void *arg)

@@ -67,7 +67,7 @@ static uint32_t blocked_entered(abti_pool *pool)
     return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }
 
-static size_t blocked(uint32_t entered, uint32_t left)
+static size_t blocked_between(uint32_t entered, uint32_t left)
 {
     int32_t num = (int32_t)(entered - left);
     return num > 0 ? (size_t)num : 0;
@@ -76,7 +76,7 @@ static size_t blocked(uint32_t entered, uint32_t left)
 size_t abti_pool_num_blocked(abti_pool *pool)
 {
     uint32_t left = blocked_left(&pool->blocked);
-    return blocked(blocked_entered(pool), left);
+    return blocked_between(blocked_entered(pool), left);
 }
 
 void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
@@ -115,7 +115,7 @@ static size_t take_sum(abti_pool *pool, bool *exact)
     abti_fence_acquire();
     /* relaxed: it comes after the fence, and nothing is read after it */
     *exact = blocked_left(b) == left && blocked_entered(pool) == entered && abti_load_relaxed(&b->moves) == moves;
-    return size + blocked(entered, left);
+    return size + blocked_between(entered, left);
 }
 
 size_t abti_pool_total_size(abti_pool *pool)

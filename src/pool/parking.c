@@ -172,7 +172,7 @@ void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken)
 }
 
 /* Picks this one for a unit, if it is asleep and may take one. */
-static abti_wakeup claim(struct abti_parking *p, abti_pool *pool)
+static abti_wakeup parking_claim(struct abti_parking *p, abti_pool *pool)
 {
     abti_wakeup wakeup = may_take(pool, p->sleeper) ? abti_sleeper_claim(p->sleeper) : NULL;
     if (wakeup) {
@@ -193,8 +193,8 @@ static abti_wakeup claim_among(abti_pool *pool, bool own)
     abti_wakeup wakeup = NULL;
     abti_assert(abti_pool_is_locked(pool));
     for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next)
-        wakeup = p->own == own && p != lookout ? claim(p, pool) : NULL;
-    return !wakeup && lookout && lookout->own == own ? claim(lookout, pool) : wakeup;
+        wakeup = p->own == own && p != lookout ? parking_claim(p, pool) : NULL;
+    return !wakeup && lookout && lookout->own == own ? parking_claim(lookout, pool) : wakeup;
 }
 
 /* Only the user knows how many units are in a user-defined pool, so that nobody counts as coming to it. */
@@ -203,7 +203,7 @@ static bool has_surplus(abti_pool *pool)
     return abti_pool_is_user(pool) || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
-static abti_wakeup claim_any(abti_pool *pool)
+static abti_wakeup parking_claim_one(abti_pool *pool)
 {
     abti_wakeup owner = claim_among(pool, true);
     return owner ? owner : claim_among(pool, false);
@@ -211,7 +211,7 @@ static abti_wakeup claim_any(abti_pool *pool)
 
 abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 {
-    return has_surplus(pool) ? claim_any(pool) : NULL;
+    return has_surplus(pool) ? parking_claim_one(pool) : NULL;
 }
 
 void abti_parking_unlock_and_wake(abti_pool *pool)
@@ -233,7 +233,7 @@ void abti_parking_pass(abti_pool *pool)
 void abti_parking_offer(abti_pool *pool)
 {
     abti_pool_lock(abti_es_self, pool);
-    abti_wakeup wakeup = claim_any(pool);
+    abti_wakeup wakeup = parking_claim_one(pool);
     abti_pool_unlock(abti_es_self, pool);
     abti_wakeup_send(wakeup);
 }

@@ -136,8 +136,9 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
 ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
-    if (ABTI_UNLIKELY(abti_cpu_has_any(&self->what, more)) || ABTI_UNLIKELY(abti_cpu_has_any(&next->what, more)) ||
-        ABTI_UNLIKELY(!abti_cpu_has_any(&next->running, ABTI_RUNNING_SUSPENDED)))
+    if (ABTI_UNLIKELY(abti_cpu_has_one_of(&self->what, more)) ||
+        ABTI_UNLIKELY(abti_cpu_has_one_of(&next->what, more)) ||
+        ABTI_UNLIKELY(!abti_cpu_has_one_of(&next->running, ABTI_RUNNING_SUSPENDED)))
         return false;
     abti_fence_acquire();
     return ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&

@@ -160,7 +160,7 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
     abti_assert(es == abti_es_self && es->cur == self);
     abti_unit *parent = es->parent;
     abti_pool *pool = self->pool;
-    if (ABTI_UNLIKELY(!parent || abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
+    if (ABTI_UNLIKELY(!parent || abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack)))
         return yield_to_parent_slow(es, self, context);
     if (!abti_pool_is_host(es, pool))
@@ -227,7 +227,7 @@ ABTI_INLINE int yield_and_pick(abti_es *es, abti_unit *self, abti_pool *pool)
 /* A tasklet is the user's function itself, see pick/picked.h. */
 ABTI_INLINE bool may_yield_and_pick(abti_es *es, abti_unit *self)
 {
-    return !abti_cpu_has_any(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switch_is_slow(es);
+    return !abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) && !abti_switch_is_slow(es);
 }
 
 /* A unit of a pool that is not private goes there when it has left its stack. */

@@ -369,7 +369,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
     }
 }
 
-static void loop(abti_sched *sched)
+static void sched_loop(abti_sched *sched)
 {
     struct abti_courtesy courtesy = abti_courtesy_new;
     for (unsigned looks = 0;;) {
@@ -408,7 +408,7 @@ void abti_sched_loop(abti_sched *sched)
         return;
     if (is_stacked)
         abti_sched_enter_pools(abti_es_self, sched);
-    loop(sched);
+    sched_loop(sched);
     if (is_stacked)
         abti_sched_leave_pools(abti_es_self, sched);
 }

@@ -66,7 +66,7 @@ void abti_source_set_busy_slow(abti_es *es);
 bool abti_source_is_woken_slow(abti_es *es);
 
 /* Whether the ES has sources. relaxed: who attaches one asks for a look, after which it is seen */
-ABTI_INLINE bool abti_source_has_any(abti_es *es)
+ABTI_INLINE bool abti_source_is_attached(abti_es *es)
 {
     return ABTI_UNLIKELY(abti_load_relaxed(&es->idle->sources) != NULL);
 }
@@ -77,13 +77,13 @@ ABTI_INLINE bool abti_source_has_any(abti_es *es)
  */
 ABTI_INLINE abti_unit *abti_source_ask(abti_es *es, abti_sched *sched)
 {
-    return abti_source_has_any(es) ? abti_source_ask_slow(es, sched) : NULL;
+    return abti_source_is_attached(es) ? abti_source_ask_slow(es, sched) : NULL;
 }
 
 /* Whether it is worth while to ask: the ES has not yet asked without success, or was woken since. */
 ABTI_INLINE bool abti_source_is_to_ask(abti_es *es)
 {
-    return abti_source_has_any(es) && abti_source_is_to_ask_slow(es);
+    return abti_source_is_attached(es) && abti_source_is_to_ask_slow(es);
 }
 
 /* The ES is going to run something, or ends: it is not idle. */

@@ -38,8 +38,8 @@ static int leave_each(struct abti_branch *branches, int num, ABT_eventual *event
     return first;
 }
 
-static int wait_any(struct abti_waiter *trunk, struct abti_branch *branches, int num, ABT_eventual *eventuals,
-                    uint64_t deadline_ns)
+static int wait_branches(struct abti_waiter *trunk, struct abti_branch *branches, int num, ABT_eventual *eventuals,
+                         uint64_t deadline_ns)
 {
     abti_waiter_open(trunk);
     int ready = enter_each(trunk, branches, num, eventuals);
@@ -69,7 +69,7 @@ int abti_eventual_wait_any(int num, ABT_eventual *eventuals, uint64_t deadline_n
             return ABT_ERR_MEM;
     }
     abti_waiter_init(&trunk, ABT_SYNC_EVENT_TYPE_EVENTUAL, NULL);
-    *index = wait_any(&trunk, branches, num, eventuals, deadline_ns);
+    *index = wait_branches(&trunk, branches, num, eventuals, deadline_ns);
     if (branches != few)
         free(branches);
     abti_waiter_finish(&trunk);

@@ -102,7 +102,7 @@ static void end_look(abti_pool *pool, const struct found *found)
 }
 
 /* Looks, with the lock held. */
-static void look(abti_pool *pool, struct found *found)
+static void lookout_look(abti_pool *pool, struct found *found)
 {
     struct abti_lookout *lookout = &pool->lookout;
     begin_look(pool, found->now_ns);
@@ -128,7 +128,7 @@ void abti_lookout_look(abti_pool *pool)
     if (abti_load_acquire(&lookout->next_ns) > found.now_ns || !abti_spin_trylock(&lookout->lock))
         return;
     if (abti_load_acquire(&lookout->next_ns) <= found.now_ns)
-        look(pool, &found);
+        lookout_look(pool, &found);
     abti_spin_unlock(&lookout->lock);
     abti_timers_wake(found.due);
 }

@@ -226,7 +226,7 @@ void abti_timers_recheck(abti_pool *pool)
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         struct abti_timers *timers = es->timers;
         abti_spin_lock(&timers->lock);
-        if (abti_heap_any(&timers->heap)) {
+        if (abti_heap_some(&timers->heap)) {
             timers->recheck = true;
             tell_of_timer(es, 0);
         }
@@ -312,7 +312,7 @@ static bool give_away(abti_es *es, bool force)
     abti_sched *own = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES alone stores it */
     abti_pool *last = NULL;
     abti_es *server = NULL;
-    for (struct abti_heap_node *node; (node = abti_heap_any(&es->timers->heap)) != NULL;) {
+    for (struct abti_heap_node *node; (node = abti_heap_some(&es->timers->heap)) != NULL;) {
         struct abti_timer *timer = timer_of(node);
         abti_pool *pool = abti_unit_last_pool(ult_of(timer));
         if (pool != last)
@@ -354,7 +354,7 @@ bool abti_timers_keep(abti_sched *sched)
     if (!es || atomic_load(&es->main_sched) != sched || !(atomic_load(&sched->requests) & ABTI_SCHED_REQ_FINISH))
         return false;
     abti_spin_lock(&es->timers->lock);
-    bool any = abti_heap_any(&es->timers->heap) != NULL;
+    bool any = abti_heap_some(&es->timers->heap) != NULL;
     abti_spin_unlock(&es->timers->lock);
     return any && !abti_timers_leave(es, false);
 }

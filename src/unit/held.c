@@ -68,7 +68,7 @@ bool abti_held_drop(const void *owner, const void *lock)
     return held != NULL;
 }
 
-void abti_held_drop_any(const void *lock)
+void abti_held_drop_of_all(const void *lock)
 {
     struct held *held = NULL;
     abti_spin_lock(&held_lock);

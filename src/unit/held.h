@@ -17,7 +17,7 @@ void abti_held_add(const void *owner, const void *lock, enum abti_handle_kind ki
 bool abti_held_drop(const void *owner, const void *lock);
 
 /* Whoever has the lock has it once less. */
-void abti_held_drop_any(const void *lock);
+void abti_held_drop_of_all(const void *lock);
 
 bool abti_held_has(const void *owner, const void *lock) ABTI_MUST_CHECK;
 

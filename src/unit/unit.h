@@ -340,9 +340,9 @@ ABTI_INLINE bool abti_unit_has_started(abti_unit *unit)
  */
 ABTI_INLINE bool abti_unit_is_fresh_default(abti_unit *unit)
 {
-    return !abti_cpu_has_any(&unit->running, ABTI_RUNNING_ES) &&
-           !abti_cpu_has_any(&unit->what,
-                             ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS);
+    return !abti_cpu_has_one_of(&unit->running, ABTI_RUNNING_ES) &&
+           !abti_cpu_has_one_of(&unit->what,
+                                ABTI_UNIT_TASKLET | ABTI_UNIT_OWN_STACK | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS);
 }
 
 /*

@@ -63,10 +63,10 @@ inline settle_locked(s, p) {
 #endif
 
 /*
- * pool/parking.c: claim_any, wait/sleeper.c: abti_sleeper_claim; only if `wanted`. Lock held. The call of the system that
+ * pool/parking.c: parking_claim_one, wait/sleeper.c: abti_sleeper_claim; only if `wanted`. Lock held. The system call that
  * follows the unlock is not here.
  */
-inline claim_any(p, who, wanted) {
+inline parking_claim_one(p, who, wanted) {
     if
     :: wanted && CAN_BE_CLAIMED(0, p) -> who = 0
     :: wanted && CAN_BE_CLAIMED(1, p) -> who = 1
@@ -87,7 +87,7 @@ inline claim_any(p, who, wanted) {
 
 /* pool/parking.c: abti_parking_claim_slow. Lock held. */
 inline claim(p, who) {
-    claim_any(p, who, HAS_SURPLUS(p))
+    parking_claim_one(p, who, HAS_SURPLUS(p))
 }
 
 /* pool/parking.c: abti_parking_settle. Its own entry is not in the list, so nobody else changes `coming` meanwhile. */
@@ -276,7 +276,7 @@ proctype offerer(byte p)
 
 end_unasked:
     (parked[p] && size[p] > 0);
-    atomic { claim_any(p, who, true) }
+    atomic { parking_claim_one(p, who, true) }
 }
 
 /* stream/events.c: abti_es_request, rt/self.h: abti_es_wake. */

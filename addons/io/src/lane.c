@@ -505,7 +505,7 @@ static bool lane_attend(struct lane *lane)
 
 static bool lanes_attend(void)
 {
-    return abtioi_lane_list_any(lane_attend);
+    return abtioi_lane_list_ask(lane_attend);
 }
 
 /* Whether others than the stream may have to do with its units. */

@@ -52,7 +52,7 @@ struct lane_counts abtioi_lane_list_count(void)
     return counts;
 }
 
-bool abtioi_lane_list_any(bool (*ask)(struct lane *lane))
+bool abtioi_lane_list_ask(bool (*ask)(struct lane *lane))
 {
     bool any = false;
 

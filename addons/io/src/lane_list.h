@@ -22,7 +22,7 @@ void abtioi_lane_list_remove(struct lane_place *place);
 struct lane_counts abtioi_lane_list_count(void);
 
 /* Whether one of them says yes; all are asked. Meanwhile none comes or goes. */
-bool abtioi_lane_list_any(bool (*ask)(struct lane *lane));
+bool abtioi_lane_list_ask(bool (*ask)(struct lane *lane));
 
 /* Around fork(). In the child it is empty; the lanes that were in it are told one by one. */
 void abtioi_lane_list_before_fork(void);

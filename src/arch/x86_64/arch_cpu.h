@@ -123,7 +123,7 @@ ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
     return equal;
 }
 
-ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
+ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
 {
     bool any;
     abti_delay();

@@ -55,7 +55,7 @@ ABTI_INLINE bool abti_cpu_is_equal(const void *word, uintptr_t value)
     return abti_load_relaxed((const _Atomic(uint64_t) *)word) == value;
 }
 
-ABTI_INLINE bool abti_cpu_has_any(const void *half, uint32_t bits)
+ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
 {
     return (abti_load_relaxed((const _Atomic(uint32_t) *)half) & bits) != 0;
 }

@@ -45,8 +45,8 @@ static bool first_is_right(void)
         }
     }
     if (!any)
-        return !first && !abti_heap_any(&heap);
-    return first && inside[first - nodes] && first->key == smallest && inside[abti_heap_any(&heap) - nodes];
+        return !first && !abti_heap_some(&heap);
+    return first && inside[first - nodes] && first->key == smallest && inside[abti_heap_some(&heap) - nodes];
 }
 
 /* Every pointer to a node is the one that the node knows of, and nobody is above one with a smaller key. */
@@ -184,7 +184,7 @@ static void test_drain(void)
     }
     ok(once, "each is drained once");
     is_int(n, NODES - (NODES + 2) / 3, "all of them");
-    ok(!abti_heap_any(&heap) && !abti_heap_first(&heap), "the heap is empty then");
+    ok(!abti_heap_some(&heap) && !abti_heap_first(&heap), "the heap is empty then");
 }
 
 int main(void)

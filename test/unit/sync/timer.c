@@ -86,7 +86,7 @@ static void test_next(void)
     abti_timer_disarm(&fakes[2].timer);
     ok(abti_timer_next(self) == ABTI_CLOCK_NEVER, "one without a deadline is left");
     abti_timer_disarm(&fakes[3].timer);
-    ok(!abti_heap_any(&self->timers->heap), "no more");
+    ok(!abti_heap_some(&self->timers->heap), "no more");
 }
 
 static void test_fire(void)
