@@ -132,6 +132,11 @@ void *abti_annotate_fiber_current(void)
     return __tsan_get_current_fiber ? __tsan_get_current_fiber() : NULL;
 }
 
+uintptr_t abti_annotate_tsan_code(void)
+{
+    return (uintptr_t)__tsan_get_current_fiber;
+}
+
 void abti_annotate_fiber_destroy(void *fiber)
 {
     if (__tsan_destroy_fiber && fiber)

@@ -38,6 +38,9 @@ void *abti_annotate_fiber_create(void) ABTI_NO_SANITIZE;
 void *abti_annotate_fiber_current(void) ABTI_NO_SANITIZE;
 void abti_annotate_fiber_destroy(void *fiber) ABTI_NO_SANITIZE;
 
+/* Some code of TSan's. 0 where TSan is absent. */
+uintptr_t abti_annotate_tsan_code(void);
+
 /* ordered: all that the caller did so far happens before what the fiber does next. */
 void abti_annotate_fiber_switch_to(void *fiber, bool ordered) ABTI_NO_SANITIZE;
 

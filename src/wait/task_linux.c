@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "image/module.h"
 #include "os/annotate.h"
+#include "wait/pause.h"
 
 int abti_task_self(void)
 {
@@ -107,8 +109,7 @@ static bool is_kernels(int task)
     return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 && flags & IO_WORKER;
 }
 
-/* The thread that TSan makes for itself lets no signal in. */
-static bool is_tsans(int task)
+static bool blocks_all_signals(int task)
 {
     char text[4096];
     uint64_t blocked;
@@ -118,10 +119,31 @@ static bool is_tsans(int task)
     return at && sscanf(at + 8, "%" SCNx64, &blocked) == 1 && (blocked | never | libcs) == all;
 }
 
+/*
+ * The thread that TSan makes for itself: it lets no signal in, and sleeps in TSan's code by a system call that is made
+ * there, where a thread of the program's is in the C library. One that does not sleep just now will soon. One of which
+ * it is not known is taken for the program's, so that no deadlock is sure.
+ */
+static bool is_tsans(int task)
+{
+    enum { TRIES = 10, PAUSE_NS = 300000 };
+    uintptr_t code = abti_annotate_tsan_code();
+    struct abti_task_place place;
+    struct abti_module tsan, here;
+    if (code == 0 || !blocks_all_signals(task) || !abti_module_of(code, &tsan))
+        return false;
+    for (int i = 0; i < TRIES; i++) {
+        if (abti_task_sleeps(task, &place))
+            return abti_module_of(place.pc, &here) && here.base == tsan.base;
+        abti_pause(PAUSE_NS);
+    }
+    return false;
+}
+
 bool abti_task_is_foreign(int task)
 {
     int saved_errno = errno;
-    bool is = is_kernels(task) || (abti_annotate_fiber_current() && is_tsans(task));
+    bool is = is_kernels(task) || is_tsans(task);
     errno = saved_errno;
     return is;
 }

@@ -551,6 +551,45 @@ static void native_that_has_not(void)
     set_by_thread(NULL);
 }
 
+static void wait_and_sleep(void *arg)
+{
+    wait_for_eventual(arg);
+    must(ABTX_self_sleep(400000000));
+}
+
+/* Nobody else is left when the one that it has woken sleeps. */
+static void native_that_ends(void)
+{
+    pthread_t native;
+
+    begin();
+    pthread_create(&native, NULL, set_later, NULL);
+    pthread_detach(native);
+    run_many(1, wait_and_sleep);
+    must(ABT_finalize());
+}
+
+/* As a sanitizer's own thread does, too. */
+static void *block_signals_and_set(void *arg)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    return set_later(arg);
+}
+
+static void native_without_signals(void)
+{
+    pthread_t native;
+
+    begin();
+    pthread_create(&native, NULL, block_signals_and_set, NULL);
+    run_many(1, wait_for_eventual);
+    must(ABT_finalize());
+    pthread_join(native, NULL);
+}
+
 static void *only_wait(void *arg)
 {
     pause();
@@ -750,6 +789,8 @@ static const struct child children[] = {
     {"a native thread that is known: nothing is told", ON, known_native, {NULL}, 0},
     {"a native thread that has called: nothing is told", ON, native_that_has_called, {NULL}, 0},
     {"a native thread that has not: nothing is told", ABORT, native_that_has_not, {NULL}, 0},
+    {"a native thread that wakes and ends: nothing is told", ABORT, native_that_ends, {NULL}, 0},
+    {"a native thread that blocks all signals: nothing is told", ABORT, native_without_signals, {NULL}, 0},
     {"a native thread that never does: what is likely",
      ABORT,
      native_that_never_does,
