@@ -279,8 +279,12 @@ enum verdict {
     DEAD,
 };
 
-/* The looks in a row that have found the same units blocked, and nothing else. */
-static unsigned quiet;
+/*
+ * The looks in a row that have found the same units blocked, and nothing else, and those of them that were sure. A look
+ * takes time: a thread that wakes a unit which has just been looked at may end before the threads are counted. So the
+ * units are looked at once more after a look that was sure.
+ */
+static unsigned quiet, certain;
 
 static enum verdict deadlock_judge(struct deadlock_look *look)
 {
@@ -290,8 +294,9 @@ static enum verdict deadlock_judge(struct deadlock_look *look)
                        !look->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(look);
     bool sure = may_be_dead && abti_outside_is_known(&look->outside);
     quiet = may_be_dead ? quiet + 1 : 0;
+    certain = sure ? certain + 1 : 0;
     told_likely = told_likely && may_be_dead;
-    if (sure && look->steady && !look->all_told && quiet > STEADY_LOOKS)
+    if (certain > 1 && look->steady && !look->all_told && quiet > STEADY_LOOKS)
         return DEAD;
     if (may_be_dead && !sure && !told_likely && quiet > PATIENT_LOOKS) {
         told_likely = true;
