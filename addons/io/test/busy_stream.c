@@ -241,7 +241,10 @@ static void waiter(void *unused)
     atomic_store(&now_.done, true);
 }
 
-/* Computes where the ULT waits. There is one for each stream of the pool; those elsewhere end when one does. */
+/*
+ * Computes where the ULT waits. There is one for each stream of the pool; those elsewhere end when one does. They are
+ * there before the ULT, so that one of them is next when it waits, also where its stream runs before who makes them.
+ */
 static void compute(void *unused)
 {
     int rank;
@@ -311,9 +314,9 @@ static bool attempt(const struct kind *kind, ABT_pool pool, int64_t patience)
     open_all();
     if (pthread_create(&thread, NULL, make_event, NULL) != 0)
         bail_out("no thread");
-    must(ABT_thread_create(pool, waiter, NULL, ABT_THREAD_ATTR_NULL, &ult));
     for (int i = 0; i < UNITS; i++)
         must(ABT_thread_create(pool, compute, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+    must(ABT_thread_create(pool, waiter, NULL, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
     for (int i = 0; i < UNITS; i++)
         must(ABT_thread_free(&units[i]));
