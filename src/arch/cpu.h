@@ -34,7 +34,8 @@
  *   bool abti_cpu_is_set_2(p)       the same for two bytes
  *   bool abti_cpu_is_equal(p, n)    *p == n, 8 bytes
  *   bool abti_cpu_is_any_set(p)     one of 8 bytes is not 0, which are aligned to two
- *   bool abti_cpu_has_one_of(p, n)     (*p & n) != 0, 4 bytes
+ *   bool abti_cpu_has_one_of(p, n)  (*p & n) != 0, 4 bytes
+ *   bool abti_cpu_has_one_of_1(p, n) the same for one byte
  */
 
 /* They take any pointer, so the size of what it points to is looked at here. */
@@ -51,5 +52,6 @@
 #define abti_cpu_is_set_2(p) abti_cpu_is_set_2(ABTI_CPU_OF_SIZE(p, 2))
 #define abti_cpu_is_equal(p, n) abti_cpu_is_equal(ABTI_CPU_OF_SIZE(p, 8), n)
 #define abti_cpu_has_one_of(p, n) abti_cpu_has_one_of(ABTI_CPU_OF_SIZE(p, 4), n)
+#define abti_cpu_has_one_of_1(p, n) abti_cpu_has_one_of_1(ABTI_CPU_OF_SIZE(p, 1), n)
 
 #endif

@@ -159,6 +159,11 @@ ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
     return (ABTI_CPU_LOAD_HALF(half) & bits) != 0;
 }
 
+ABTI_INLINE bool abti_cpu_has_one_of_1(const void *byte, uint8_t bits)
+{
+    return (ABTI_CPU_LOAD_BYTE(byte) & bits) != 0;
+}
+
 /*
  * Volatile, since bytes that need not be aligned to eight have no atomic access. They are the calling thread's own, or
  * an aligned word of the loader's.

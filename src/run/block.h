@@ -131,14 +131,15 @@ void abti_take_blocked(abti_es *es, abti_unit *unit);
  * Whether abti_take_blocked and abti_suspend_to may be done at once by the shortest way, abti_hand_over: both units are
  * ULTs, and neither is a main scheduler, which would have no pool; they have the same pool, whose count stays as it is;
  * nothing is asked of either, and nobody has to look at the stack that is left. The caller counts the switch. acquire:
- * as abti_unit_is_suspended, in fewer instructions.
+ * as abti_unit_is_suspended, in fewer instructions. Only the byte is loaded that the last switch has stored: a load of
+ * more would have to wait until the store has reached the cache.
  */
 ABTI_INLINE bool abti_may_hand_over(abti_es *es, abti_unit *self, abti_unit *next)
 {
     const uint32_t more = ABTI_UNIT_TASKLET | ABTI_UNIT_MAIN_SCHED | ABTI_WHAT_REQUESTS;
     if (ABTI_UNLIKELY(abti_cpu_has_one_of(&self->what, more)) ||
         ABTI_UNLIKELY(abti_cpu_has_one_of(&next->what, more)) ||
-        ABTI_UNLIKELY(!abti_cpu_has_one_of(&next->running, ABTI_RUNNING_SUSPENDED)))
+        ABTI_UNLIKELY(!abti_cpu_has_one_of_1(&next->state, ABTI_STATE_SUSPENDED)))
         return false;
     abti_fence_acquire();
     return ABTI_LIKELY(self->pool == next->pool) && ABTI_LIKELY(self->stack->guard != ABTI_GUARD_CANARY) &&

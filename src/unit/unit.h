@@ -144,7 +144,6 @@ enum { ABTI_STATE_BITS = 2, ABTI_STATE_MASK = (1 << ABTI_STATE_BITS) - 1 };
  * else may be woken by that alone, since it has told others what is on its stack.
  */
 enum { ABTI_STATE_SUSPENDED = 0x80, ABTI_STATE_BLOCKED_BY_USER = ABT_THREAD_STATE_BLOCKED | ABTI_STATE_SUSPENDED };
-#define ABTI_RUNNING_SUSPENDED ((uint32_t)ABTI_STATE_SUSPENDED << 16)
 _Static_assert(!(ABT_THREAD_STATE_BLOCKED & (ABT_THREAD_STATE_READY | ABT_THREAD_STATE_RUNNING)), "a bit of its own");
 
 /* What few units have. It is valid once the unit's `cold` says READY. Every field is zero at first. */

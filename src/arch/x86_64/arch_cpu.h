@@ -132,6 +132,15 @@ ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
     return any;
 }
 
+ABTI_INLINE bool abti_cpu_has_one_of_1(const void *byte, uint8_t bits)
+{
+    bool any;
+    abti_delay();
+    __asm__ volatile("testb %2, %1" : "=@ccne"(any) : "m"(*(const abti_cpu_byte *)byte), "qi"(bits));
+    abti_delay();
+    return any;
+}
+
 /* What came before it in the program stays there: the store is a release. */
 ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
