@@ -417,11 +417,10 @@ int ABT_thread_yield_to(ABT_thread thread)
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread) || abti_unit_is_tasklet(thread) || thread == es->cur ||
                     (es->cur->flags & ABTI_UNIT_MAIN_SCHED)))
         return abti_error(ABT_ERR_INV_THREAD);
-    bool taken;
-    int code = abti_unit_take_out(es, thread, &taken);
-    if (ABTI_REFUSE(code != ABT_SUCCESS))
+    enum abti_taking taking = abti_unit_take_out(es, thread);
+    if (ABTI_REFUSE(taking == ABTI_TAKING_FAILED))
         return abti_error(ABT_ERR_POOL);
-    if (!taken) {
+    if (taking == ABTI_TAKING_MISSED) {
         abti_direct_begin(es); /* the caller may try again and again */
         return ABT_SUCCESS;
     }

@@ -156,19 +156,11 @@ ABTI_INLINE bool abti_may_pick(abti_es *es)
 }
 
 /*
- * The cold part of abti_may_direct: a look is due. False: it would find something, or others wait in the pools. The
- * budget stays exhausted then.
+ * Whether a child may switch at once to a unit that its user has chosen, although a look is due. False: it would find
+ * something, or others wait in the pools, which run first: see abti_direct_begin (run/yield.h). The budget stays
+ * exhausted then.
  */
 bool abti_direct_goes_on(abti_es *es);
-
-/*
- * Whether a child may switch at once to a unit that its user has chosen. If so, that is counted. If not, others run
- * first: see abti_direct_begin (run/yield.h).
- */
-ABTI_INLINE bool abti_may_direct(abti_es *es)
-{
-    return ABTI_LIKELY(abti_budget_take(es)) || abti_direct_goes_on(es);
-}
 
 /* Picks the next unit for a child that leaves. NULL: the parent goes on. `self` is as in abti_sched_ops.pick. */
 ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)

@@ -182,22 +182,15 @@ void abti_batch_push(struct abti_batch *batch)
     batch->num = 0;
 }
 
-int abti_unit_take_out(abti_es *es, abti_unit *unit, bool *taken)
+enum abti_taking abti_unit_take_out_slow(abti_unit *unit)
 {
     abti_pool *pool = unit->pool;
     bool in_pool = true;
-    /* relaxed: the host alone writes the queue */
-    *taken = abti_pool_is_host(es, pool) && abti_load_relaxed(&pool->queue.head) == unit;
-    if (*taken) {
-        abti_queue_pop_head(&pool->queue, unit);
-        return ABT_SUCCESS;
-    }
-    int code = pool->ops->is_in_pool ? pool->ops->is_in_pool(pool, unit, &in_pool) : ABT_SUCCESS;
-    if (code != ABT_SUCCESS)
-        return code;
+    if (pool->ops->is_in_pool && pool->ops->is_in_pool(pool, unit, &in_pool) != ABT_SUCCESS)
+        return ABTI_TAKING_FAILED;
     if (!in_pool || abti_unit_state(unit) != ABT_THREAD_STATE_READY)
-        return ABT_SUCCESS;
-    code = abti_pool_remove(pool, unit);
-    *taken = code == ABT_SUCCESS;
-    return abti_pool_is_user(pool) ? code : ABT_SUCCESS;
+        return ABTI_TAKING_MISSED;
+    if (abti_pool_remove(pool, unit) == ABT_SUCCESS)
+        return ABTI_TAKING_DONE;
+    return abti_pool_is_user(pool) ? ABTI_TAKING_FAILED : ABTI_TAKING_MISSED; /* a built-in pool: it has been popped */
 }

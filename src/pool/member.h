@@ -48,11 +48,23 @@ int abti_batch_add(struct abti_batch *batch, abti_unit *unit) ABTI_MUST_CHECK;
 /* Pushes what the batch has. */
 void abti_batch_push(struct abti_batch *batch);
 
+/* Whether a unit was taken out of its pool: it was; it was not there; or the user's function of the pool failed. */
+enum abti_taking { ABTI_TAKING_DONE, ABTI_TAKING_MISSED, ABTI_TAKING_FAILED };
+
 /*
- * Takes a ready unit out of its pool, for a caller on the ES. *taken says that it was there. A unit that is not in a
- * built-in pool has been popped, which is no error. Returns an ABT code.
+ * Takes a ready unit out of its pool, for a caller on the ES. The answer is a value and not stored through a pointer: a
+ * caller with a variable of which others know the address could not end in a tail call of the switch. relaxed: the host
+ * alone writes the queue
  */
-int abti_unit_take_out(abti_es *es, abti_unit *unit, bool *taken) ABTI_MUST_CHECK;
+enum abti_taking abti_unit_take_out_slow(abti_unit *unit) ABTI_MUST_CHECK;
+ABTI_INLINE enum abti_taking abti_unit_take_out(abti_es *es, abti_unit *unit)
+{
+    abti_pool *pool = unit->pool;
+    if (!abti_pool_is_host(es, pool) || abti_load_relaxed(&pool->queue.head) != unit)
+        return abti_unit_take_out_slow(unit);
+    abti_queue_pop_head(&pool->queue, unit);
+    return ABTI_TAKING_DONE;
+}
 
 /* Returns the ABT_unit of a work unit in its present pool. The other function does so if it is not the unit itself. */
 ABT_unit abti_unit_other_handle(abti_unit *unit);

@@ -16,6 +16,7 @@ enum { UNITS = 256 };
 static ABT_pool pool;
 static ABT_thread units[UNITS];
 static ABT_mutex mutex;
+static long named_each; /* switches of each ULT of yield_to */
 
 static void check(int code)
 {
@@ -181,6 +182,23 @@ static void ping_pong(long times)
     check(ABT_thread_free(&units[0]));
 }
 
+/* Two ULTs of one pool, each of which names the other. */
+static void names_other(void *arg)
+{
+    ABT_thread other = units[arg == NULL];
+    for (long n = named_each; n > 0; n--)
+        check(ABT_thread_yield_to(other));
+}
+
+static void yield_to(long times)
+{
+    named_each = times / 2;
+    check(ABT_thread_create(pool, names_other, NULL, ABT_THREAD_ATTR_NULL, &units[0]));
+    check(ABT_thread_create(pool, names_other, units, ABT_THREAD_ATTR_NULL, &units[1]));
+    check(ABT_thread_free(&units[1]));
+    check(ABT_thread_free(&units[0]));
+}
+
 static void lock_unlock(long times)
 {
     for (long n = times; n > 0; n--) {
@@ -275,6 +293,8 @@ static const struct {
     {"yield", yield, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"yield, MPMC", yield, ABT_POOL_ACCESS_MPMC, false, NULL},
     {"yield, RANDWS", yield, ABT_POOL_ACCESS_MPMC, true, NULL},
+    {"yield_to", yield_to, ABT_POOL_ACCESS_PRIV, false, NULL},
+    {"yield_to, MPMC", yield_to, ABT_POOL_ACCESS_MPMC, false, NULL},
     {"resume_suspend_to", ping_pong, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"lock+unlock", lock_unlock, ABT_POOL_ACCESS_PRIV, false, NULL},
     {"lock+yield+unlock of 8", hand_over, ABT_POOL_ACCESS_PRIV, false, NULL},
