@@ -277,8 +277,9 @@ static void runtime_fini(abti_es *es)
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
     abti_handles_look(true);
-    abti_ledger_end(); /* while there is a stream that takes the descriptors back */
-    abti_held_end();
+    if (abti_ledger_on)
+        abti_held_end(); /* else nobody has added to it, and there are many buckets */
+    abti_ledger_end();   /* while there is a stream that takes the descriptors back */
     forget_repeated_pools(sched);
     abti_es_destroy_primary(es);
     destroy_primary_sched(sched);

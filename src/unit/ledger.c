@@ -85,8 +85,9 @@ static void let_go_of_entry(struct ledger_entry *entry)
 
 void abti_ledger_end(void)
 {
-    if (abti_ledger_on)
-        miss_all();
+    if (!abti_ledger_on)
+        return; /* nothing was put in */
+    miss_all();
     abti_ledger_on = false;
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct ledger_entry *entry = entry_buckets[i], *next; entry; entry = next) {
