@@ -71,7 +71,8 @@ static size_t max_slots(const struct abti_arena_spec *spec, size_t bytes)
 static struct abti_region *region_create(const struct abti_arena_spec *spec)
 {
     enum { LOCKED_CHUNK = 256 * 1024 };
-    bool locked = abti_vm_is_locked_when_mapped(), lean = spec->lean > 0 && locked;
+    bool differs = spec->lean > 0 || spec->chunk > LOCKED_CHUNK; /* else it need not be known, which three calls tell */
+    bool locked = differs && abti_vm_is_locked_when_mapped(), lean = spec->lean > 0 && locked;
     size_t bytes = abti_chunk_size(locked && spec->chunk > LOCKED_CHUNK ? LOCKED_CHUNK : spec->chunk, spec->huge);
     size_t words = words_of(max_slots(spec, bytes < spec->block ? spec->block : bytes));
     struct abti_region *region = malloc(sizeof(*region) + words * sizeof(region->free[0]));
