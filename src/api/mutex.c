@@ -93,7 +93,7 @@ ABTI_INLINE int unlock_mutex(ABT_mutex mutex, const char *function)
     return abti_mutex_unlock(mutex);
 }
 
-int ABT_mutex_lock(ABT_mutex mutex)
+ABTI_HOT int ABT_mutex_lock(ABT_mutex mutex)
 {
     return lock_mutex(mutex, __func__);
 }
@@ -136,7 +136,7 @@ int ABT_mutex_spinlock(ABT_mutex mutex)
     return ABT_SUCCESS;
 }
 
-int ABT_mutex_unlock(ABT_mutex mutex)
+ABTI_HOT int ABT_mutex_unlock(ABT_mutex mutex)
 {
     return unlock_mutex(mutex, __func__);
 }

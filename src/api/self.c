@@ -371,7 +371,7 @@ static ABTI_NOINLINE ABTI_COLD int resume_suspend_to_late(ABT_thread thread)
 }
 
 /* This handles the common case by itself: two ULTs of one pool, with nothing asked of either. */
-int ABT_self_resume_suspend_to(ABT_thread thread)
+ABTI_HOT int ABT_self_resume_suspend_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     if (ABTI_UNLIKELY(!es || abti_handle_is_slow(thread)))

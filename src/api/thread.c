@@ -409,7 +409,7 @@ ABTI_HOT int ABT_thread_yield(void)
     return ABTI_LIKELY(es != NULL) ? abti_yield(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD) : ABT_SUCCESS;
 }
 
-int ABT_thread_yield_to(ABT_thread thread)
+ABTI_HOT int ABT_thread_yield_to(ABT_thread thread)
 {
     abti_es *es = abti_es_self;
     if (!es || abti_unit_is_tasklet(es->cur))

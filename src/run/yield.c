@@ -346,7 +346,7 @@ static ABTI_COLD int yield_to_late(abti_es *es, abti_unit *self, abti_unit *next
     return yield_to_body(abti_direct_give_way(es), self, next, context);
 }
 
-int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+ABTI_HOT int abti_yield_to(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     return ABTI_LIKELY(abti_budget_take(es)) ? yield_to_body(es, self, next, context)
                                              : yield_to_late(es, self, next, context);
