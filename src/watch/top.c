@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "os/peer.h"
 #include "os/wakefd.h"
 #include "rt/rt.h"
@@ -66,6 +67,7 @@ static int top_bind_socket(int fd)
 
 static int top_open_socket(void)
 {
+    abti_assert(!top.on && top.fds[TOP_LISTEN].fd < 0);
     top_name_socket();
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     if (fd < 0)
@@ -92,6 +94,7 @@ static void top_close_fds(void)
 
 static void top_take_client(void)
 {
+    abti_assert(top.on && top.fds[TOP_LISTEN].fd >= 0);
     struct timeval patience = {.tv_sec = TOP_SEND_SECONDS};
     int fd = accept(top.fds[TOP_LISTEN].fd, NULL, NULL), place = 0;
     if (fd < 0)
@@ -108,6 +111,7 @@ static void top_take_client(void)
 
 static bool top_send_all(int fd, const char *text, size_t size)
 {
+    abti_assert(fd >= 0 && text);
     while (size > 0) {
         ssize_t done = send(fd, text, size, MSG_NOSIGNAL);
         if (done < 0 && errno != EINTR)
@@ -139,6 +143,7 @@ static bool top_answer(int fd)
 
 static void top_serve_client(struct pollfd *client)
 {
+    abti_assert(client >= top.fds && client < top.fds + TOP_CLIENTS && client->fd >= 0);
     char questions[64]; /* more than one at a time have one answer */
     ssize_t got = recv(client->fd, questions, sizeof(questions), 0);
     if ((got < 0 && errno == EINTR) || (got > 0 && top_answer(client->fd)))
@@ -176,6 +181,7 @@ static void top_forget(void)
 
 static int top_start(void)
 {
+    abti_assert(!top.on);
     int err = -abti_wakefd_open(&top.wake);
     if (err != 0)
         return err;

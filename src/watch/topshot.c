@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "os/clock.h"
 #include "pick/observe.h"
 #include "pool/pool.h"
@@ -72,6 +73,7 @@ static void topshot_count_event(ABT_thread unit, ABT_xstream es, uint64_t event,
     }
     if (!es || es != abti_es_self || unit->flags & (ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_SCHED))
         return;
+    abti_assert(es->index < ABTI_MAX_ES);
     _Atomic(uint64_t) *count = &topshot_counts[es->index][what];
     abti_store_relaxed(count, abti_load_relaxed(count) + 1);
 }
@@ -84,6 +86,7 @@ static const struct abti_tool topshot_listener = {
 
 static void topshot_forget_counts(void)
 {
+    abti_assert(topshot_num_indices <= ABTI_MAX_ES);
     for (unsigned i = 0; i < topshot_num_indices; i++) {
         for (int what = 0; what < TOPSHOT_COUNTS; what++)
             abti_store_relaxed(&topshot_counts[i][what], 0); /* relaxed: see above */
@@ -102,6 +105,7 @@ static void topshot_take_rates(void)
     abti_pause(TOPSHOT_WINDOW_NS);
     uint64_t closed = abti_clock_mono_ns();
     abti_observe_listen(ABTI_LISTENER_TOP, NULL);
+    abti_assert(begin <= opened && opened <= closed);
     topshot_window_s = (double)(closed - opened) / ABTI_NS_PER_SEC;
     topshot_has_taken(&topshot_rates, abti_clock_mono_ns() - begin);
 }
@@ -138,6 +142,7 @@ static int topshot_note_streams(void)
     }
     int all = abti_rt.num_xstreams;
     abti_spin_unlock(&abti_rt.lock);
+    abti_assert(num == (all < TOPSHOT_STREAMS ? all : TOPSHOT_STREAMS));
     return all;
 }
 
@@ -153,6 +158,7 @@ static void topshot_print_name(FILE *fp, abti_unit *unit)
 
 static void topshot_print_rates(FILE *fp, unsigned index)
 {
+    abti_assert(index < topshot_num_indices);
     static const char *const names[TOPSHOT_COUNTS] = {"runs", "ends", "yields", "blocks", "steals"};
     for (int what = 0; what < TOPSHOT_COUNTS && topshot_window_s > 0; what++)
         fprintf(fp, ", \"%s_per_s\": %.1f", names[what],
@@ -232,6 +238,7 @@ static void topshot_note_pools(void)
 static void topshot_print_blocked(FILE *fp, const struct abti_unit_note *note)
 {
     char name[ABTI_NAME_ROOM];
+    abti_assert(note->state == ABT_THREAD_STATE_BLOCKED && topshot_units.listed < TOPSHOT_BLOCKED);
     fprintf(fp, "%s{\"unit\": \"%p\", \"name\": ", topshot_units.listed > 0 ? ", " : "", (void *)note->unit);
     abti_json_string(fp, abti_name_unit(name, note));
     fprintf(fp, ", \"pool\": %d, \"stream\": %d, \"waits_for\": ", note->pool_id, note->rank);
@@ -256,6 +263,7 @@ static bool topshot_count_unit(const struct abti_unit_note *note, void *arg)
     (void)arg;
     if (note->kind == ABTI_KIND_MAIN_SCHED)
         return true;
+    abti_assert(topshot_units.fp && note->state <= ABT_THREAD_STATE_TERMINATED && note->wait <= ABTI_WAIT_OTHER);
     struct topshot_pool *pool = note->pool ? bsearch(&key, topshot_units.pools, (size_t)topshot_units.num_pools,
                                                      sizeof(key), topshot_by_address)
                                            : NULL;
@@ -330,6 +338,7 @@ static void topshot_take_units(void)
     topshot_print_units(fp);
     bool whole = !ferror(fp);
     whole = fclose(fp) == 0 && whole;
+    abti_assert(!whole || size > 0);
     if (whole) {
         free(topshot_units.text);
         topshot_units.text = text;
