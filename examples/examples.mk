@@ -61,7 +61,7 @@ start_examples = examples/start/Makefile examples/start/README.md examples/start
 reference_examples = examples/reference/Makefile examples/reference/README.md examples/reference/affinity.c \
 	examples/reference/attributes.c examples/reference/barrier.c examples/reference/cancel.c \
 	examples/reference/cond.c examples/reference/config.c examples/reference/deadlock.c examples/reference/driver.c \
-	examples/reference/dump.c examples/reference/errors.c examples/reference/eventual.c \
+	examples/reference/dump.c examples/reference/enter.c examples/reference/errors.c examples/reference/eventual.c \
 	examples/reference/fork_by_hand.c examples/reference/fork_cpp.cpp examples/reference/fork_invoke.c \
 	examples/reference/fork_mutual.c examples/reference/future.c examples/reference/generator.c \
 	examples/reference/handoff.c examples/reference/info.c examples/reference/io_acceptor.c \

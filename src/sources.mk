@@ -143,6 +143,7 @@ abt_sources = \
 	src/run/yield.c \
 	src/stream/affinity.c \
 	src/stream/courtesy.c \
+	src/stream/entered.c \
 	src/stream/events.c \
 	src/stream/halt.c \
 	src/stream/list.c \

@@ -145,6 +145,7 @@ api_tests = \
 	test/api/word \
 	test/api/xstream \
 	test/api/xstream_barrier \
+	test/api/xstream_enter \
 	test/api/xstream_park \
 	test/api/xstream_sched
 
@@ -300,6 +301,7 @@ stress_tests = \
 	test/stress/crowd \
 	test/stress/drivers \
 	test/stress/dumps \
+	test/stress/entering \
 	test/stress/footprint \
 	test/stress/fork \
 	test/stress/forkjoin \

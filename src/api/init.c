@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABT_init and ABT_finalize: the one place that knows every module. */
+/* ABT_init, ABT_finalize and what enters a stream before that: the one place that knows every module. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "api/init.h"
 #include "api/misuse.h"
 #include "arch/shadow.h"
 #include "carrier/blocking.h"
@@ -22,6 +24,7 @@
 #include "run/end.h"
 #include "run/join.h"
 #include "stream/affinity.h"
+#include "stream/entered.h"
 #include "stream/halt.h"
 #include "stream/list.h"
 #include "stream/reclaim.h"
@@ -52,9 +55,11 @@
 #include "watch/top.h"
 #include "watch/watcher.h"
 
-/* Guards the count of ABT_init calls and everything that the first and the last of them do. */
+/* Guards the count of ABT_init calls and everything that the first and the last of them do, and what follows. */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
-static int init_count;
+static _Atomic(int) init_count; /* relaxed, everywhere: written with the lock held */
+static int num_entered;         /* threads that have entered a stream by ABTX_xstream_enter, or are about to */
+static bool is_ending;          /* the last ABT_finalize is at work */
 
 /* So that the table is in every program that is linked with the archive. */
 static const struct abti_debug_layout *const layout_for_debuggers __attribute__((used)) = &ABTI_debug_layout;
@@ -121,16 +126,34 @@ static int primary_init(void)
         return code;
     }
     abti_store_relaxed(&sched->use, ABTI_SCHED_MAIN); /* relaxed: nobody knows the scheduler yet */
-    code = abti_es_create_primary(sched, &abti_rt.primary);
+    code = abti_es_enter(sched, 0, &abti_rt.primary);
     if (code != ABT_SUCCESS)
         abti_sched_destroy(sched);
     return code;
 }
 
-static int memory_and_primary_init(void)
+/*
+ * Makes the calling thread the primary stream. One that has entered a stream keeps that. A unit of another stream
+ * cannot be what ABT_init makes of its caller: then there is no primary stream.
+ */
+static int primary_begin(void)
+{
+    abti_es *es = abti_es_self;
+    if (!es)
+        return primary_init();
+    if (!(es->cur->flags & ABTI_UNIT_ENTERED))
+        return ABT_SUCCESS;
+    int code = abti_es_promote(es);
+    if (code == ABT_SUCCESS)
+        abti_rt.primary = es;
+    return code;
+}
+
+/* `primary`: also the primary stream. */
+static int memory_and_primary_init(bool primary)
 {
     int code = memory_init();
-    if (code != ABT_SUCCESS)
+    if (code != ABT_SUCCESS || !primary)
         return code;
     code = primary_init();
     if (code != ABT_SUCCESS)
@@ -148,7 +171,8 @@ static void watch_forks(void)
         registered = pthread_atfork(NULL, NULL, reset_in_child) == 0;
 }
 
-static int runtime_init(void)
+/* `primary`: for ABT_init, which makes its caller the primary stream. */
+static int runtime_init(bool primary)
 {
     if (!abti_shadow_permits())
         return ABT_ERR_SYS;
@@ -173,7 +197,7 @@ static int runtime_init(void)
     abti_observe_reset();
     code = abti_esaffinity_init();
     if (code == ABT_SUCCESS) {
-        code = memory_and_primary_init();
+        code = memory_and_primary_init(primary);
         if (code != ABT_SUCCESS)
             abti_esaffinity_fini();
     }
@@ -211,11 +235,37 @@ int ABT_init(int argc, char **argv)
     (void)argc;
     (void)argv;
     pthread_mutex_lock(&init_lock);
-    int code = init_count > 0 ? ABT_SUCCESS : runtime_init();
+    int count = abti_load_relaxed(&init_count), code = ABT_SUCCESS;
+    if (count == 0)
+        code = abti_rt_is_up() ? primary_begin() : runtime_init(true);
     if (code == ABT_SUCCESS)
-        init_count++;
+        abti_store_relaxed(&init_count, count + 1);
     pthread_mutex_unlock(&init_lock);
     return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+/* --- Streams that native threads enter --- */
+
+int abti_init_enter(void)
+{
+    pthread_mutex_lock(&init_lock);
+    while (is_ending) { /* the thread is no stream, and nobody waits for it: it waits until that is over */
+        pthread_mutex_unlock(&init_lock);
+        sched_yield();
+        pthread_mutex_lock(&init_lock);
+    }
+    int code = abti_rt_is_up() ? ABT_SUCCESS : runtime_init(false);
+    num_entered += code == ABT_SUCCESS;
+    pthread_mutex_unlock(&init_lock);
+    return code;
+}
+
+void abti_init_leave(void)
+{
+    pthread_mutex_lock(&init_lock);
+    abti_assert(num_entered > 0);
+    num_entered--;
+    pthread_mutex_unlock(&init_lock);
 }
 
 /* The primary scheduler's pools go with it, whether or not others use them or their automatic flags are set. */
@@ -251,28 +301,52 @@ static void refuse_live_streams(void)
     abort();
 }
 
-/* The primary ULT leaves its pool for good and waits for its scheduler to run everything else to its end. */
+/*
+ * The primary ULT leaves its pool for good and waits for its scheduler to run everything else to its end. Keys are
+ * destroyed while there is still a library, and a primary ULT, for the destructors to see.
+ */
+static void finish_primary(abti_es *es)
+{
+    abti_stranded_watch(es);
+    abti_es_finish(es);
+    abti_stranded_end(es);
+}
+
+/*
+ * Threads that have entered streams go on: the primary stream ends, and the library stays. The primary ULT of a thread
+ * that had entered before ABT_init is as it was before.
+ */
+static void primary_fini(abti_es *es, bool had_entered)
+{
+    abti_log("the primary stream ends");
+    abti_rt.primary = NULL;
+    if (had_entered) {
+        abti_es_demote(es);
+        return;
+    }
+    finish_primary(es);
+    abti_unit_call_back(es->cur);
+    abti_unit_call_back(es->main_unit);
+    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
+    abti_es_leave(es);
+    destroy_primary_sched(sched);
+}
+
+/* Ends the library with its primary stream. */
 static void runtime_fini(abti_es *es)
 {
     refuse_live_streams();
     abti_log("libabt ends");
     abti_observe_listen(ABTI_LISTENER_TOOL, NULL);
-    /* seq_cst: of no use, here as below; the ES itself stores es->main_sched */
-    abti_sched_request(atomic_load(&es->main_sched), ABTI_SCHED_REQ_FINISH);
-    abti_stranded_watch(es);
-    abti_join_uncounted(es, es->main_unit);
-    abti_stranded_end(es);
-    abti_annotate_acquire(&abti_annotate_ends);
+    finish_primary(es);
     abti_top_stop();
     abti_watcher_stop();
-
-    /* Their keys are destroyed while there is still a library, and a primary ULT, for the destructors to see. */
     abti_unit_call_back(es->cur);
     abti_unit_call_back(es->main_unit);
 
     abti_stats_fini();
     abti_trace_fini();
-    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use, as above */
+    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
     abti_dumpsignal_end();
     /* release: pairs with abti_rt_is_up */
     abti_store_release(&abti_rt.up, false);
@@ -281,8 +355,9 @@ static void runtime_fini(abti_es *es)
         abti_held_end(); /* else nobody has added to it, and there are many buckets */
     abti_ledger_end();   /* while there is a stream that takes the descriptors back */
     forget_repeated_pools(sched);
-    abti_es_destroy_primary(es);
+    abti_es_leave(es);
     destroy_primary_sched(sched);
+    abti_es_free_kept();
     if (abti_rt.config.stack_usage > 0)
         abti_info_print_stack_usage(stderr);
     abti_stackuse_fini();
@@ -307,33 +382,49 @@ static int check_last_finalize(abti_es *es)
     return ABT_SUCCESS;
 }
 
+/* Ends what there is to end, for the last of the calls. Units still run, and may call ABT_init and ABT_finalize in
+ * pairs, so that this is not done under the lock. */
+static void finalize_last(abti_es *es, bool others)
+{
+    bool had_entered = es && es->had_entered;
+    if (es && es == abti_rt.primary && others)
+        primary_fini(es, had_entered);
+    else if (es && es == abti_rt.primary)
+        runtime_fini(es);
+    pthread_mutex_lock(&init_lock);
+    abti_store_relaxed(&init_count, abti_load_relaxed(&init_count) - 1);
+    is_ending = false;
+    pthread_mutex_unlock(&init_lock);
+}
+
 int ABT_finalize(void)
 {
     pthread_mutex_lock(&init_lock);
+    abti_es *es = abti_es_self;
+    int count = abti_load_relaxed(&init_count);
     int code = ABT_SUCCESS;
-    if (init_count == 0)
+    if (count == 0)
         code = ABT_ERR_UNINITIALIZED;
-    else if (init_count == 1)
-        code = check_last_finalize(abti_es_self);
-    bool last = code == ABT_SUCCESS && init_count == 1;
-    if (code == ABT_SUCCESS && !last)
-        init_count--;
+    else if (count == 1 && abti_rt.primary)
+        code = check_last_finalize(es);
+    bool last = code == ABT_SUCCESS && count == 1;
+    bool others = num_entered > 0;
+    if (last)
+        is_ending = !others;
+    else if (code == ABT_SUCCESS)
+        abti_store_relaxed(&init_count, count - 1);
     pthread_mutex_unlock(&init_lock);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    if (!last)
-        return ABT_SUCCESS;
-    /* Units still run, and may call ABT_init and ABT_finalize in pairs. So this is not done under the lock. */
-    runtime_fini(abti_es_self);
-    pthread_mutex_lock(&init_lock);
-    init_count--;
-    pthread_mutex_unlock(&init_lock);
+    if (last)
+        finalize_last(es, others);
     return ABT_SUCCESS;
 }
 
 int ABT_initialized(void)
 {
-    return abti_rt_is_up() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED;
+    /* relaxed: the caller sees to the order with ABT_init and ABT_finalize */
+    return abti_rt_is_up() && abti_load_relaxed(&init_count) > 0 ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED;
 }
 
 /* --- Fork --- */
@@ -359,12 +450,14 @@ static void forget_parent(void)
     abti_shortage_forget();
     abti_halt_forget();
     abti_wordq_forget();
+    abti_es_forget_kept();
 }
 
 /*
  * The child of a fork has one thread, this one. With one stream, none of whose units is in a blocking region, all goes
  * on as it was. The units of other streams, and whatever they held, are gone: the library begins anew, with this thread
- * as the primary ES and what it runs as the primary ULT.
+ * as the primary ES and what it runs as the primary ULT; or as a stream that the thread has entered, where nobody has
+ * called ABT_init.
  */
 static void reset_in_child(void)
 {
@@ -376,22 +469,33 @@ static void reset_in_child(void)
     abti_dumpsignal_forget();
     if (!abti_rt_is_up())
         return;
-    if (es && es->is_primary && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
+    if (es && es->is_entered && abti_rt.num_xstreams == 1 && !abti_blocking_is_used(es)) {
         abti_crew_forget(es);
         abti_own_enter(&es->own);
+        num_entered = !es->is_primary || es->had_entered;
+        is_ending = false;
         return;
     }
     abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;
     ABTX_switch_link *hooks = es ? es->hooks : NULL;
+    bool entered = forker && forker->flags & ABTI_UNIT_ENTERED, had_entered = es && es->had_entered;
+    is_ending = false;
     forget_parent();
-    if (memory_and_primary_init() != ABT_SUCCESS) {
+    if (memory_and_primary_init(true) != ABT_SUCCESS) {
         fprintf(stderr, "libabt: no memory to begin anew in the child of a fork: it is as before ABT_init there\n");
-        init_count = 0;
+        abti_store_relaxed(&init_count, 0);
+        num_entered = 0;
         return;
     }
+    num_entered = entered || had_entered || abti_load_relaxed(&init_count) == 0;
+    abti_rt.primary->had_entered = num_entered > 0;
     if (forker && !(forker->flags & ABTI_UNIT_PRIMARY))
         abti_end_with_process(abti_rt.primary->cur, forker);
     abti_hooks_set(abti_rt.primary, hooks);
+    if (abti_load_relaxed(&init_count) == 0) {
+        abti_es_demote(abti_rt.primary);
+        abti_rt.primary = NULL;
+    }
     abti_stackuse_begin();
     abti_entry_watch();
     /* release: pairs with abti_rt_is_up */

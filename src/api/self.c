@@ -134,7 +134,7 @@ int ABT_self_is_primary(ABT_bool *is_primary)
     int code = abti_check_ult(es);
     if (code != ABT_SUCCESS)
         return ABTI_BUILD_VER20 ? ABT_SUCCESS : abti_error(code);
-    *is_primary = es->cur->flags & ABTI_UNIT_PRIMARY ? ABT_TRUE : ABT_FALSE;
+    *is_primary = abti_unit_is_primary(es->cur) ? ABT_TRUE : ABT_FALSE;
     return ABT_SUCCESS;
 }
 
@@ -394,7 +394,7 @@ ABTI_HOT int ABT_self_resume_suspend_to(ABT_thread thread)
 static int check_exit(abti_es *es)
 {
     int code = abti_check_ult(es);
-    if (code == ABT_SUCCESS && ((es->cur->flags & ABTI_UNIT_PRIMARY) || (es->is_primary && !es->parent)))
+    if (code == ABT_SUCCESS && ((es->cur->flags & ABTI_UNIT_PRIMARY) || (es->is_entered && !es->parent)))
         code = ABT_ERR_INV_THREAD;
     return code;
 }

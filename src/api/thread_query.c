@@ -100,7 +100,7 @@ int ABT_thread_is_primary(ABT_thread thread, ABT_bool *is_primary)
 {
     if (ABTI_REFUSE(ABTI_THREAD_IS_BAD(thread)))
         return abti_error(ABT_ERR_INV_THREAD);
-    *is_primary = to_bool(thread->flags & ABTI_UNIT_PRIMARY);
+    *is_primary = to_bool(abti_unit_is_primary(thread));
     return ABT_SUCCESS;
 }
 

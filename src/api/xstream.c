@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABT_xstream_*: making execution streams, their life, their schedulers. */
+#include <pthread.h>
 #include "api/handles.h"
+#include "api/init.h"
 #include "api/sched_make.h"
 #include "pick/sched.h"
 #include "pool/member.h"
 #include "rt/handle.h"
 #include "rt/log.h"
 #include "run/child.h"
+#include "carrier/blocking.h"
+#include "stream/entered.h"
 #include "stream/events.h"
 #include "stream/list.h"
 #include "stream/main.h"
@@ -55,6 +59,94 @@ static int xstream_create(ABT_sched given, int rank, ABT_xstream *newxstream, co
     return ABT_SUCCESS;
 }
 
+/* --- Native threads that enter a stream --- */
+
+/* By its value a thread says that it has entered a stream, which it leaves at its end. */
+static pthread_key_t entered_key;
+static bool has_entered_key;
+
+/* Runs what is left, and leaves the stream. The library stays. */
+static void leave(abti_es *es)
+{
+    abti_log("stream %d is left", es->rank);
+    abti_es_finish(es);
+    abti_unit_call_back(es->cur);
+    abti_unit_call_back(es->main_unit);
+    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
+    abti_es_leave(es);
+    abti_sched_release(sched);
+    abti_init_leave();
+}
+
+static int check_leave(abti_es *es)
+{
+    if (!es || !es->is_entered || es->is_primary)
+        return ABT_ERR_INV_XSTREAM;
+    return es->cur->flags & ABTI_UNIT_ENTERED ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
+}
+
+/* The end of a thread. It may have left, or be the primary stream, or run as another ULT. */
+static void leave_at_end(void *unused)
+{
+    (void)unused;
+    if (check_leave(abti_es_self) == ABT_SUCCESS)
+        leave(abti_es_self);
+}
+
+static void make_entered_key(void)
+{
+    has_entered_key = pthread_key_create(&entered_key, leave_at_end) == 0;
+}
+
+static int enter(ABT_sched given, abti_es **es)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, make_entered_key);
+    if (!has_entered_key || pthread_setspecific(entered_key, &entered_key) != 0)
+        return ABT_ERR_MEM;
+    abti_sched *sched;
+    int code = claim_main_sched(given, &sched, "ABTX_xstream_enter");
+    if (code != ABT_SUCCESS)
+        return code;
+    code = abti_es_enter(sched, -1, es);
+    if (code != ABT_SUCCESS)
+        unclaim_main_sched(given, sched);
+    return code;
+}
+
+int ABTX_xstream_enter(ABT_sched sched, ABT_xstream *xstream)
+{
+    if (ABTI_REFUSE(!xstream))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(abti_es_self != NULL || abti_blocking_is_inside()))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = abti_init_enter();
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    code = enter(sched, xstream);
+    if (code != ABT_SUCCESS) {
+        abti_init_leave();
+        return abti_error(code);
+    }
+    abti_log("stream %d is entered", (*xstream)->rank);
+    return ABT_SUCCESS;
+}
+
+int ABTX_xstream_leave(ABT_xstream *xstream)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!xstream || !es || *xstream != es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    int code = check_leave(es);
+    if (code != ABT_SUCCESS)
+        return abti_error(code);
+    leave(es);
+    *xstream = ABT_XSTREAM_NULL;
+    return ABT_SUCCESS;
+}
+
+/* --- Making --- */
+
 int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream)
 {
     ABTI_PRESET_OUT(newxstream, ABT_XSTREAM_NULL);
@@ -99,7 +191,7 @@ int ABT_xstream_free(ABT_xstream *xstream)
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
     abti_es *es = *xstream;
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(es) || es == abti_es_self || es->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(es) || es == abti_es_self || es->is_entered))
         return abti_error(ABT_ERR_INV_XSTREAM);
     abti_log("stream %d is freed", es->rank);
     abti_es_free(es);
@@ -109,7 +201,7 @@ int ABT_xstream_free(ABT_xstream *xstream)
 
 int ABT_xstream_join(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(xstream == abti_es_self && xstream->cur == xstream->main_unit))
         return abti_error(ABT_ERR_INV_XSTREAM);
@@ -134,7 +226,7 @@ int ABT_xstream_exit(void)
     abti_es *es = abti_es_self;
     if (ABTI_REFUSE(!ABTI_BUILD_VER20 && !abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    if (ABTI_REFUSE(!es || es->is_primary))
+    if (ABTI_REFUSE(!es || es->is_entered))
         return abti_error(ABT_ERR_INV_XSTREAM);
     if (ABTI_REFUSE(abti_unit_is_tasklet(es->cur)))
         return abti_error(ABT_ERR_INV_THREAD);
@@ -146,7 +238,7 @@ int ABT_xstream_exit(void)
 
 int ABT_xstream_cancel(ABT_xstream xstream)
 {
-    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_primary))
+    if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream) || xstream->is_entered))
         return abti_error(ABT_ERR_INV_XSTREAM);
     abti_es_request(xstream, ABTI_ES_REQ_CANCEL);
     return ABT_SUCCESS;
@@ -286,7 +378,7 @@ int ABT_xstream_get_state(ABT_xstream xstream, ABT_xstream_state *state)
 {
     if (ABTI_REFUSE(ABTI_XSTREAM_IS_BAD(xstream)))
         return abti_error(ABT_ERR_INV_XSTREAM);
-    /* acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary */
+    /* acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_entered */
     *state = (ABT_xstream_state)abti_load_acquire(&xstream->state);
     return ABT_SUCCESS;
 }

@@ -59,7 +59,7 @@ static void hand_over(abti_es *es, struct abti_carrier *to)
     abti_unit *self = es->cur;
     struct abti_carrier *from = es->carried.crew->now;
     abti_assert(!es->handoff && !from->unit);
-    if (es->is_primary && from == &es->carried.crew->home)
+    if (es->is_entered && from == &es->carried.crew->home)
         abti_native_measure(&es->native); /* before another thread runs its main scheduler for the first time */
     from->unit = self;
     from->hooks = es->hooks;
@@ -212,6 +212,11 @@ bool abti_blocking_sleep(abti_es *es)
 }
 
 /* --- The child of a fork --- */
+
+bool abti_blocking_is_inside(void)
+{
+    return region_here().inside;
+}
 
 bool abti_blocking_is_used(abti_es *es)
 {

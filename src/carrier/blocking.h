@@ -45,6 +45,9 @@ bool abti_blocking_sleep(abti_es *es);
 /* In the child of a fork: whether the stream has units in regions, whose threads are not there. */
 bool abti_blocking_is_used(abti_es *es);
 
+/* Whether the calling native thread is in a blocking region. */
+bool abti_blocking_is_inside(void);
+
 /* In the child of a fork: the unit of the stream's that is in a region on the calling thread. NULL: none. It ends no
  * region of the parent's from now on. */
 abti_unit *abti_blocking_forget(void);

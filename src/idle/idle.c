@@ -252,6 +252,16 @@ void abti_idle_tell_sleep_slow(abti_es *es)
     abti_spin_unlock(&es->idle->lock);
 }
 
+bool abti_idle_has_begun(abti_es *es)
+{
+    abti_spin_lock(&es->idle->lock);
+    struct abti_callee *c = es->idle->callees;
+    while (c && c->state == CALLEE_COMING)
+        c = c->next;
+    abti_spin_unlock(&es->idle->lock);
+    return c != NULL;
+}
+
 void abti_idle_leave_callee(abti_es *es)
 {
     abti_assert(es == abti_es_self);

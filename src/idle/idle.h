@@ -117,6 +117,9 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
         abti_idle_tell_sleep_slow(es);
 }
 
+/* Whether there is a callee that has been started, so that it is to be ended. */
+bool abti_idle_has_begun(abti_es *es);
+
 /* The ES has left a callee by a jump: that call is over. */
 void abti_idle_leave_callee(abti_es *es);
 

@@ -126,7 +126,10 @@ struct ABT_xstream_opaque {
     _Atomic(int) state;          /* enum ABT_xstream_state */
     _Atomic(abti_sched *) main_sched;
     abti_unit *main_unit; /* ULT of the main scheduler. Constant */
-    bool is_primary;      /* constant */
+    bool is_entered;      /* made around a native thread, see stream/entered.h: the primary one and others. Constant */
+    bool is_primary;      /* of ABT_init. Changed by the ES itself, in ABT_init and ABT_finalize */
+    bool had_entered;     /* private: the primary ES was one that a thread had entered before ABT_init */
+    bool has_begun;       /* private: an entered ES's main scheduler has begun */
 
     struct abti_es_replace replace;
 

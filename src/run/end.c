@@ -441,7 +441,7 @@ void abti_ult_exit_reported(void)
     exit_to(es, es->cur, abti_pick_next(es, NULL));
 }
 
-void abti_exit_to_primary(abti_es *es)
+void abti_exit_to_entered(abti_es *es)
 {
     abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);

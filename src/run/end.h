@@ -21,7 +21,7 @@ ABTI_NORETURN void abti_ult_exit_reported(void);
 ABTI_NORETURN void abti_ult_exit_to(abti_unit *next);
 
 /* Ends the primary ES's main unit. The primary ULT, which waits for it, goes on. */
-ABTI_NORETURN void abti_exit_to_primary(abti_es *es);
+ABTI_NORETURN void abti_exit_to_entered(abti_es *es);
 
 /* Ends a unit that is on no stack: a tasklet that has returned, or a unit that is discarded. */
 void abti_end_without_stack(abti_es *es, abti_unit *unit);

@@ -90,7 +90,7 @@ bool abti_halt_is_still(abti_es *es)
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     /*
      * relaxed: rt.lock is held. acquire: pairs with the releases in es_thread (stream/xstream.c) and
-     * abti_main_run_primary: what the ES did last has happened
+     * abti_main_run_entered: what the ES did last has happened
      */
     return es->halted == abti_load_relaxed(&halt.round) ||
            abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_TERMINATED;

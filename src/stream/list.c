@@ -42,6 +42,8 @@ static void list_remove(abti_es *es)
 static bool rank_is_free(int rank)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
+    if (rank == 0)
+        return false; /* it is the primary one's, whether or not that is there */
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         if (es->rank == rank)
             return false;
@@ -51,10 +53,10 @@ static bool rank_is_free(int rank)
 
 static int smallest_free_rank(void)
 {
-    int rank = 0;
+    int rank = 1; /* 0 is the primary one's */
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
-    for (abti_es *es = abti_rt.xstreams; es && es->rank == rank; es = es->next)
-        rank++;
+    for (abti_es *es = abti_rt.xstreams; es && es->rank <= rank; es = es->next)
+        rank += es->rank == rank;
     return rank;
 }
 
@@ -81,7 +83,7 @@ int abti_es_list_enter(abti_es *es, int rank)
     int code = ABT_SUCCESS;
     abti_spin_lock(&abti_rt.lock);
     int index = free_index();
-    if (rank >= 0 && !rank_is_free(rank)) {
+    if (rank > 0 && !rank_is_free(rank)) {
         code = ABT_ERR_INV_XSTREAM_RANK;
     } else if (index == ABTI_MAX_ES) {
         code = ABT_ERR_MEM;
@@ -118,6 +120,16 @@ void abti_es_list_leave(abti_es *es)
         abti_pool_disown(pool, es);
     abti_spin_unlock(&abti_rt.lock);
     abti_halt_wait_for_posters();
+}
+
+void abti_es_list_move(abti_es *es, int rank)
+{
+    abti_spin_lock(&abti_rt.lock);
+    list_remove(es);
+    es->rank = rank >= 0 ? rank : smallest_free_rank();
+    list_insert(es);
+    note_rank(es->rank);
+    abti_spin_unlock(&abti_rt.lock);
 }
 
 void abti_es_list_forget(void)

@@ -19,7 +19,10 @@ int abti_es_list_enter(abti_es *es, int rank) ABTI_MUST_CHECK;
 /* Takes the ES out. It runs no more, and on return no thread looks at it by its index. */
 void abti_es_list_leave(abti_es *es);
 
-/* Whether no ES has the rank at this moment. */
+/* Gives the ES another rank, which is free; -1: the smallest free one. */
+void abti_es_list_move(abti_es *es, int rank);
+
+/* Whether no ES has the rank at this moment. 0 is never free: it is the primary one's. */
 bool abti_es_rank_is_free(int rank);
 
 /* Gives the ES another rank, and binds its native thread to the CPUs that the rank stands for. Returns an ABT code. */

@@ -68,13 +68,13 @@ static bool install_replacement(abti_es *es)
 }
 
 /*
- * Whether the ES may end. The primary ES ends when the primary ULT waits for that, in ABT_finalize. If it ended for
- * another join, the primary ULT would have no stream.
+ * Whether the ES may end. One that was entered ends when the ULT of its native thread waits for that, as in
+ * ABT_finalize. If it ended for another join, that ULT would have no stream.
  */
 static bool may_finish(abti_es *es)
 {
     /* acquire: pairs with the registration in abti_join_uncounted */
-    return !es->is_primary || abti_load_acquire(&es->main_unit->join) != 0;
+    return !es->is_entered || abti_load_acquire(&es->main_unit->join) != 0;
 }
 
 /* False: no unit is in a blocking region. */
@@ -140,8 +140,8 @@ void abti_main_run(abti_es *es)
     es->dsched = NULL;
     abti_observe_look(es);
     abti_set_running(es, es->main_unit);
-    /* Of the primary ES's, which ABT_init has made, nobody can have heard: it counts as running since then. */
-    if (!es->is_primary)
+    /* Of that of an ES that was entered nobody can have heard: it counts as running since then. */
+    if (!es->is_entered)
         abti_tool_event_run(es, es->main_unit, NULL);
     es->main_exit = &exit;
     if (setjmp(exit) == 0) {
@@ -165,26 +165,27 @@ void abti_main_run(abti_es *es)
 
 void abti_main_leave(abti_es *es)
 {
-    abti_assert(es == abti_es_self && !es->is_primary && es->main_exit && es->cur == es->main_unit);
+    abti_assert(es == abti_es_self && !es->is_entered && es->main_exit && es->cur == es->main_unit);
     abti_kept_drop(es);
     longjmp(*es->main_exit, 1);
 }
 
-void abti_main_run_primary(void)
+void abti_main_run_entered(void)
 {
     abti_es *es = abti_es_self;
-    abti_assert(es && es->is_primary);
+    abti_assert(es && es->is_entered);
+    es->has_begun = true;
     abti_annotate_arrival();
     /*
-     * The primary ULT waits for the first time. Nothing has run in place before, and if it waits for the end, nothing
-     * will.
+     * The ULT of the native thread waits for the first time. Nothing has run in place before, and if it waits for the
+     * end, nothing will.
      */
     if (!may_finish(es))
         abti_native_measure(&es->native);
     abti_main_run(es);
     /* release: pairs with the acquire in abti_halt_is_still */
     abti_store_release(&es->state, ABT_XSTREAM_STATE_TERMINATED);
-    abti_exit_to_primary(es);
+    abti_exit_to_entered(es);
 }
 
 /* --- Replacing the main scheduler --- */

@@ -13,6 +13,6 @@ void abti_main_run(abti_es *es);
 ABTI_NORETURN void abti_main_leave(abti_es *es);
 
 /* Does the same, as the first function of the primary ES's main unit, which has a stack of its own. */
-void abti_main_run_primary(void);
+void abti_main_run_entered(void);
 
 #endif

@@ -31,33 +31,12 @@
 /* --- Making --- */
 
 /* Gives what the native thread cached back to the slabs, as the ES ends. */
-static void es_drain(abti_es *es)
+void abti_es_drain(abti_es *es)
 {
     abti_cache_fini(&es->units);
     abti_cache_fini(&es->stacks);
     abti_ownstacks_fini(&es->ownstacks);
     abti_lazycache_fini(&es->ktables);
-}
-
-/* Makes what an ES consists of. It undoes itself when there is no memory. */
-static int es_alloc_parts(abti_es *es)
-{
-    if (abti_cache_init(&es->units, &abti_rt.unit_slab))
-        return ABT_ERR_MEM;
-    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
-        abti_cache_fini(&es->units);
-        return ABT_ERR_MEM;
-    }
-    bool guarded = abti_guard_room() > 0; /* an overflow is reported on another stack */
-    es->fault_stack = guarded ? abti_fault_stack_map() : NULL;
-    es->main_unit = abti_unit_alloc(abti_es_self);
-    if (es->main_unit && (es->fault_stack || !guarded))
-        return ABT_SUCCESS;
-    if (es->main_unit)
-        abti_unit_release(abti_es_self, es->main_unit);
-    abti_fault_stack_unmap(es->fault_stack);
-    es_drain(es);
-    return ABT_ERR_MEM;
 }
 
 /* Both parts of an ES in one piece of memory, which begins with the first. */
@@ -66,35 +45,77 @@ struct es_and_idle {
     struct abti_idle idle;
 };
 
-static int es_alloc(abti_sched *sched, int rank, abti_es **out)
+void abti_es_drop(abti_es *es)
+{
+    abti_fault_stack_unmap(es->fault_stack);
+    abti_es_drain(es);
+    free(es);
+}
+
+/* Makes a record with what outlives a stream in it: see abti_es_reset. */
+static abti_es *es_new(void)
+{
+    struct es_and_idle *both = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*both), ABTI_CACHE_LINE));
+    if (!both)
+        return NULL;
+    *both = (struct es_and_idle){.es = {.idle = &both->idle}};
+    abti_es *es = &both->es;
+    if (abti_cache_init(&es->units, &abti_rt.unit_slab)) {
+        free(both);
+        return NULL;
+    }
+    if (abti_cache_init(&es->stacks, &abti_rt.stack_slab)) {
+        abti_cache_fini(&es->units);
+        free(both);
+        return NULL;
+    }
+    bool guarded = abti_guard_room() > 0; /* an overflow is reported on another stack */
+    es->fault_stack = guarded ? abti_fault_stack_map() : NULL;
+    if (es->fault_stack || !guarded)
+        return es;
+    abti_es_drop(es);
+    return NULL;
+}
+
+void abti_es_reset(abti_es *es)
+{
+    struct es_and_idle *both = ABTI_CONTAINER_OF(es, struct es_and_idle, es);
+    struct abti_cache units = es->units, stacks = es->stacks, *ktables = es->ktables;
+    struct abti_ownstacks ownstacks = es->ownstacks;
+    void *fault_stack = es->fault_stack;
+    *both = (struct es_and_idle){.es = {.idle = &both->idle,
+                                        .units = units,
+                                        .stacks = stacks,
+                                        .ownstacks = ownstacks,
+                                        .ktables = ktables,
+                                        .fault_stack = fault_stack}};
+}
+
+int abti_es_alloc(abti_sched *sched, int rank, abti_es *kept, abti_es **out)
 {
     /* relaxed: the caller has claimed it */
     abti_assert(rank >= -1 && abti_load_relaxed(&sched->use) == ABTI_SCHED_MAIN);
-    struct es_and_idle *both = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*both), ABTI_CACHE_LINE));
-    if (!both)
+    abti_es *es = kept ? kept : es_new();
+    if (!es)
         return ABT_ERR_MEM;
-    *both = (struct es_and_idle){.es = {.idle = &both->idle}};
-    abti_es *es = &both->es;
+    es->main_unit = abti_unit_alloc(abti_es_self);
+    if (!es->main_unit) {
+        abti_es_drop(es);
+        return ABT_ERR_MEM;
+    }
     abti_spin_init(&es->replace.lock, ABTI_RANK_REPLACE);
     abti_idle_init(es->idle);
     atomic_init(&es->main_sched, sched);
     abti_budget_fill(es, sched->event_freq);
-    int code = es_alloc_parts(es);
-    if (code != ABT_SUCCESS) {
-        free(es);
-        return code;
-    }
     abti_unit_init(es->main_unit, NULL, sched, NULL, ABTI_UNIT_MAIN_SCHED | ABTI_UNIT_NAMED);
     es->main_unit->stack = NULL;
     es->main_unit->ctx = NULL; /* it may wait, as seen by abti_stackdump_unit, before it has ever switched */
     abti_unit_set_pinned(es->main_unit, true);
     abti_unit_cold_get(es->main_unit)->sched = sched;
-    code = abti_es_list_enter(es, rank);
+    int code = abti_es_list_enter(es, rank);
     if (code != ABT_SUCCESS) {
         abti_unit_release(abti_es_self, es->main_unit);
-        abti_fault_stack_unmap(es->fault_stack);
-        es_drain(es);
-        free(es);
+        abti_es_drop(es);
         return code;
     }
     abti_ledger_made(es, ABTI_HANDLE_XSTREAM);
@@ -102,7 +123,7 @@ static int es_alloc(abti_sched *sched, int rank, abti_es **out)
     return ABT_SUCCESS;
 }
 
-static void es_dispose(abti_es *es)
+void abti_es_leave_list(abti_es *es)
 {
     abti_assert(es != abti_es_self && !es->replace.sched && !es->replace.waiter);
     abti_crew_fini(es);
@@ -113,6 +134,11 @@ static void es_dispose(abti_es *es)
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);
+}
+
+void abti_es_dispose(abti_es *es)
+{
+    abti_es_leave_list(es);
     abti_fault_stack_unmap(es->fault_stack);
     abti_ledger_free(es);
 }
@@ -125,7 +151,7 @@ static void await_control(abti_es *es)
 {
     /* Some 40 us. A join and a revival took 18 us with 800 looks and 40 to 50 with 0, 50 and 200, measured. */
     enum { LOOKS = 800 };
-    abti_assert(es == abti_es_self && !es->is_primary);
+    abti_assert(es == abti_es_self && !es->is_entered);
     for (int i = 0; abti_runs_at_once(2) && i < LOOKS; i++) {
         /* acquire: pairs with the release in set_control */
         if (abti_load_acquire(&es->control) != ABTI_ES_STOPPED)
@@ -173,7 +199,7 @@ static void *es_thread(void *arg)
             break;
     }
     abti_fault_leave(es->fault_stack);
-    es_drain(es);
+    abti_es_drain(es);
     abti_native_forget(&es->native);
     abti_own_leave(&es->own);
     abti_known_set_self(NULL);
@@ -184,7 +210,7 @@ static void *es_thread(void *arg)
 int abti_es_create(abti_sched *sched, int rank, abti_es **out)
 {
     abti_es *es;
-    int code = es_alloc(sched, rank, &es);
+    int code = abti_es_alloc(sched, rank, NULL, &es);
     if (code != ABT_SUCCESS)
         return code;
     struct abti_cpuset cpus;
@@ -199,89 +225,13 @@ int abti_es_create(abti_sched *sched, int rank, abti_es **out)
         abti_cpuset_fini(&cpus);
         atomic_store(&sched->es, NULL);    /* seq_cst: pairs with the load in abti_sched_request */
         (void)abti_timers_leave(es, true); /* others may have given it some */
-        es_drain(es);
-        es_dispose(es);
+        abti_es_drain(es);
+        abti_es_dispose(es);
         return code;
     }
     abti_esaffinity_bind(es, &cpus);
     *out = es;
     return ABT_SUCCESS;
-}
-
-/* Makes what the primary ES needs beside what others need. It undoes itself when there is no memory. */
-static int primary_alloc(abti_es *es, struct abti_stack **stack, abti_unit **main_ult, struct abti_cpuset *cpus)
-{
-    int code = abti_esaffinity_of(es->rank, cpus);
-    if (code == ABT_SUCCESS)
-        code = abti_drivers_enter(es);
-    *stack = abti_stack_map(abti_rt.config.sched_stacksize);
-    *main_ult = abti_cache_get(&es->units);
-    if (code == ABT_SUCCESS && *stack && *main_ult)
-        return ABT_SUCCESS;
-    abti_cpuset_fini(cpus);
-    if (*stack)
-        abti_stack_destroy(*stack);
-    if (*main_ult)
-        abti_unit_release(es, *main_ult);
-    return ABT_ERR_MEM;
-}
-
-int abti_es_create_primary(abti_sched *sched, abti_es **out)
-{
-    abti_assert(!abti_es_self);
-    abti_es *es;
-    int code = es_alloc(sched, 0, &es);
-    if (code != ABT_SUCCESS)
-        return code;
-    struct abti_stack *stack;
-    abti_unit *main_ult;
-    struct abti_cpuset cpus;
-    code = primary_alloc(es, &stack, &main_ult, &cpus);
-    if (code != ABT_SUCCESS) {
-        es_drain(es);
-        es_dispose(es);
-        return code;
-    }
-    es->is_primary = true;
-    es->thread = pthread_self();
-    abti_own_enter(&es->own);
-    abti_esaffinity_bind(es, &cpus);
-    atomic_store(&sched->es, es); /* seq_cst: pairs with the load in abti_sched_request */
-    abti_native_describe_primary(&es->native);
-    abti_fault_enter(es->fault_stack);
-    es->main_unit->stack = stack;
-    es->main_unit->ctx = abti_ctx_make(abti_stack_top(stack), abti_main_run_primary);
-
-    abti_assert(sched->num_pools > 0);
-    abti_unit_init(main_ult, NULL, NULL, sched->pools[0], ABTI_UNIT_PRIMARY);
-    abti_unit_set_pinned(main_ult, true);
-    main_ult->stack = &es->native;
-    es->parent = es->main_unit;
-    es->tool.depth = 1;
-    abti_es_set_dsched(es, NULL); /* not before the main unit has started: it would miss what is handed to it */
-    abti_exceptions_enter(es);
-    abti_set_running(es, main_ult);
-    abti_es_self = es;
-    abti_known_set_self(&es->known);
-    *out = es;
-    return ABT_SUCCESS;
-}
-
-void abti_es_destroy_primary(abti_es *es)
-{
-    abti_assert(es == abti_es_self && es->is_primary && es->cur->flags & ABTI_UNIT_PRIMARY);
-    struct abti_stack *stack = es->main_unit->stack;
-    abti_unit *main_ult = es->cur;
-    main_ult->flags &= (uint16_t)~ABTI_UNIT_OWN_STACK; /* see abti_end_with_process: the stack is not ours */
-    abti_unit_dispose(es, main_ult);
-    abti_stack_destroy(stack);
-    abti_native_forget(&es->native);
-    abti_fault_leave(es->fault_stack);
-    abti_own_leave(&es->own);
-    abti_known_set_self(NULL);
-    abti_es_self = NULL;
-    es_drain(es);
-    es_dispose(es);
 }
 
 /* --- Requests --- */
@@ -301,7 +251,7 @@ void abti_es_join(abti_es *es)
 
 static void set_control(abti_es *es, uint32_t control)
 {
-    abti_assert(!es->is_primary && es != abti_es_self);
+    abti_assert(!es->is_entered && es != abti_es_self);
     /* release: pairs with the acquires in es_thread and await_control */
     abti_store_release(&es->control, control);
     abti_futex_wake_all(&es->control);
@@ -309,14 +259,14 @@ static void set_control(abti_es *es, uint32_t control)
 
 void abti_es_free(abti_es *es)
 {
-    abti_assert(!es->is_primary);
+    abti_assert(!es->is_entered);
     abti_es_join(es);
     set_control(es, ABTI_ES_EXIT);
     pthread_join(es->thread, NULL);
     abti_sched *sched =
         atomic_load(&es->main_sched);    /* seq_cst: of no use; the thread that stores it has been joined */
     abti_tool_event_join(es->main_unit); /* beside that of the ES: a unit with a name is joined when it is freed */
-    es_dispose(es); /* this comes first: a thread that finds an ES in the list may look at its scheduler */
+    abti_es_dispose(es); /* this comes first: a thread that finds an ES in the list may look at its scheduler */
     abti_sched_release(sched);
 }
 

@@ -9,11 +9,19 @@
 /* Makes an ES with a main scheduler that has been claimed. `rank` -1: the smallest free one. Returns an ABT code. */
 int abti_es_create(abti_sched *sched, int rank, abti_es **es) ABTI_MUST_CHECK;
 
-/* Makes the primary ES around the calling native thread, whose stack becomes the primary ULT's. Returns an ABT code. */
-int abti_es_create_primary(abti_sched *sched, abti_es **es) ABTI_MUST_CHECK;
-
-/* Frees the primary ES. The primary ULT calls this, when the main scheduler has ended. */
-void abti_es_destroy_primary(abti_es *es);
+/*
+ * The parts of that, for stream/entered.c. abti_es_alloc makes a record and takes it into the list; `kept`, if not
+ * NULL, is a record that was reset, and is dropped when there is no memory. abti_es_leave_list is the first part of
+ * abti_es_dispose, after which the record is nobody's; abti_es_drain gives back what its native thread has cached.
+ * abti_es_reset leaves nothing in a record that is nobody's but that cache and the signal stack, which make it dear,
+ * and abti_es_drop frees such a record.
+ */
+int abti_es_alloc(abti_sched *sched, int rank, abti_es *kept, abti_es **es) ABTI_MUST_CHECK;
+void abti_es_leave_list(abti_es *es);
+void abti_es_dispose(abti_es *es);
+void abti_es_drain(abti_es *es);
+void abti_es_reset(abti_es *es);
+void abti_es_drop(abti_es *es);
 
 /* Asks the ES to end when its pools are empty, and waits for that. The ES's own main unit may not call this. */
 void abti_es_join(abti_es *es);

@@ -303,6 +303,13 @@ static bool has_deadline(const struct abti_timer *timer)
     return !timer->look && timer->node.key != ABTI_CLOCK_NEVER;
 }
 
+/* Another ES, the primary one if it is there; NULL: there is none. */
+static abti_es *find_any(abti_es *but)
+{
+    abti_es *es = abti_rt.xstreams; /* in order of rank, which the primary one's is 0 of */
+    return es == but ? es->next : es;
+}
+
 /*
  * Does what abti_timers_leave says, with rt.lock and the ES's timers' lock held. Timers without a deadline, whose ULTs
  * wait like any other, keep no ES.
@@ -322,8 +329,8 @@ static bool give_away(abti_es *es, bool force)
             return false;
         if (server)
             move_timer(timer, server, pool);
-        else if (!es->is_primary)
-            move_timer(timer, abti_rt.primary, pool);
+        else if (!es->is_primary && (server = find_any(es)) != NULL)
+            move_timer(timer, server, pool);
         else
             drop_timer(timer);
     }

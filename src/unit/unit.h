@@ -24,10 +24,11 @@ struct abti_ktable;
  * together with them: some processors have an instruction for a mask only if its bits stand in one row.
  */
 enum {
-    ABTI_UNIT_NAMED = 1 << 0, /* the user frees it; the others free themselves when they end */
-    ABTI_UNIT_PRIMARY = 1 << 1,
+    ABTI_UNIT_NAMED = 1 << 0,       /* the user frees it; the others free themselves when they end */
+    ABTI_UNIT_PRIMARY = 1 << 1,     /* what a native thread became that was there before, see stream/entered.h */
     ABTI_UNIT_SCHED = 1 << 2,       /* runs a scheduler stacked in a pool */
     ABTI_UNIT_PINNED = 1 << 3,      /* not migratable; once there is a cold line, ABTI_COLD_PINNED says so */
+    ABTI_UNIT_ENTERED = 1 << 4,     /* beside PRIMARY: not that of ABT_init */
     ABTI_UNIT_OWN_STACK = 1 << 13,  /* has a stack from creation to free: one of another size than the default, or the
                                        user's */
     ABTI_UNIT_MAIN_SCHED = 1 << 14, /* runs an ES's main scheduler; waits natively, as its ES has nothing else to do */
@@ -291,6 +292,12 @@ ABTI_INLINE bool abti_unit_is_cancelled(abti_unit *unit)
 ABTI_INLINE bool abti_unit_runs_in_place(abti_unit *unit)
 {
     return (abti_load_relaxed(&unit->join) & ABTI_JOIN_IN_PLACE) != 0;
+}
+
+/* Whether it is that of the caller of ABT_init. */
+ABTI_INLINE bool abti_unit_is_primary(const abti_unit *unit)
+{
+    return (unit->flags & (ABTI_UNIT_PRIMARY | ABTI_UNIT_ENTERED)) == ABTI_UNIT_PRIMARY;
 }
 
 ABTI_INLINE bool abti_unit_is_tasklet(const abti_unit *unit)

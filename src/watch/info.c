@@ -143,7 +143,7 @@ void abti_info_print_config(FILE *fp)
 struct es_note {
     abti_es *es;
     int rank;
-    bool is_primary;
+    const char *type;
     bool running;
     uint32_t control;
     abti_unit *main_unit, *cur;
@@ -156,12 +156,14 @@ static struct es_note es_note(abti_es *es)
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
     return (struct es_note){
         /*
-         * acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_primary. relaxed: the others are
+         * acquire: pairs with the release of TERMINATED in es_thread or abti_main_run_entered. relaxed: the others are
          * for information
          */
         .es = es,
         .rank = es->rank,
-        .is_primary = es->is_primary,
+        .type = es->is_primary   ? "primary"
+                : es->is_entered ? "entered"
+                                 : "secondary",
         .running = abti_load_acquire(&es->state) == ABT_XSTREAM_STATE_RUNNING,
         .control = abti_load_relaxed(&es->control),
         .main_unit = es->main_unit,
@@ -176,7 +178,7 @@ static void print_es_note(FILE *fp, const struct es_note *note)
         [ABTI_ES_RUN] = "runs", [ABTI_ES_STOPPED] = "waits to be revived or freed", [ABTI_ES_EXIT] = "ends"};
     fprintf(fp, "execution stream %p:\n", (void *)note->es);
     fprintf(fp, "  rank: %d\n", note->rank);
-    fprintf(fp, "  type: %s\n", note->is_primary ? "primary" : "secondary");
+    fprintf(fp, "  type: %s\n", note->type);
     fprintf(fp, "  state: %s\n", note->running ? "RUNNING" : "TERMINATED");
     fprintf(fp, "  root ULT: %p, in no pool\n", (void *)note->main_unit);
     fprintf(fp, "  current unit: %p\n", note->running ? (void *)note->cur : NULL);

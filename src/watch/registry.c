@@ -72,7 +72,7 @@ static int rank_of_main(const abti_unit *unit)
 static enum abti_unit_kind kind_of(unsigned flags)
 {
     if (flags & ABTI_UNIT_PRIMARY)
-        return ABTI_KIND_PRIMARY;
+        return flags & ABTI_UNIT_ENTERED ? ABTI_KIND_ENTERED : ABTI_KIND_PRIMARY;
     if (flags & ABTI_UNIT_MAIN_SCHED)
         return ABTI_KIND_MAIN_SCHED;
     if (flags & ABTI_UNIT_SCHED)

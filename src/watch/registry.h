@@ -19,6 +19,7 @@ enum abti_unit_kind {
     ABTI_KIND_ULT,
     ABTI_KIND_TASKLET,
     ABTI_KIND_PRIMARY,    /* the ULT of the program's main function */
+    ABTI_KIND_ENTERED,    /* of another native thread that has entered a stream */
     ABTI_KIND_MAIN_SCHED, /* runs the main scheduler of a stream */
     ABTI_KIND_SCHED,      /* runs a scheduler that is queued in a pool */
 };

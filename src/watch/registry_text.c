@@ -13,6 +13,7 @@ const char *abti_registry_kind_name(enum abti_unit_kind kind)
         [ABTI_KIND_ULT] = "ULT",
         [ABTI_KIND_TASKLET] = "tasklet",
         [ABTI_KIND_PRIMARY] = "primary ULT",
+        [ABTI_KIND_ENTERED] = "entered ULT",
         [ABTI_KIND_MAIN_SCHED] = "main scheduler",
         [ABTI_KIND_SCHED] = "stacked scheduler",
     };

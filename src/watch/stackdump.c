@@ -79,7 +79,8 @@ static void dump_context(FILE *fp, const struct abti_unit_note *note, bool raw)
     else
         fprintf(fp, "  context at %p, which is not on a stack of the library\n", (void *)sp);
     /* The end of a native thread's stack is only guessed. */
-    abti_unwind_ctx(sp, is_ours && note->kind != ABTI_KIND_PRIMARY ? end : NULL, &calls);
+    abti_unwind_ctx(sp, is_ours && note->kind != ABTI_KIND_PRIMARY && note->kind != ABTI_KIND_ENTERED ? end : NULL,
+                    &calls);
     abti_unwind_print(fp, &calls);
     if (is_ours && raw)
         dump_memory(fp, sp, end);

@@ -30,7 +30,7 @@ struct census {
 /* Not the units that ABT_finalize itself is made of. */
 static bool is_of_user(const struct abti_unit_note *note)
 {
-    return note->kind != ABTI_KIND_PRIMARY && note->kind != ABTI_KIND_MAIN_SCHED &&
+    return note->kind != ABTI_KIND_PRIMARY && note->kind != ABTI_KIND_ENTERED && note->kind != ABTI_KIND_MAIN_SCHED &&
            note->state != ABT_THREAD_STATE_TERMINATED;
 }
 

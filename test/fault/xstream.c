@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Execution streams: making them, changing their schedulers, binding them, without memory or native threads. */
+#include <sched.h>
+
 #include "cases.h"
 
 static ABT_xstream xstream;
@@ -308,7 +310,60 @@ static void nothing(void)
 {
 }
 
+/* --- A native thread that enters --- */
+
+static pthread_t entering;
+static atomic_int turn; /* 1: enter; 2: it has; 3: end */
+static int entered_code;
+
+static void *enter_again(void *unused)
+{
+    (void)unused;
+    for (int now; (now = atomic_load(&turn)) != 3;) {
+        if (now != 1) {
+            sched_yield();
+            continue;
+        }
+        ABT_xstream own;
+        entered_code = ABTX_xstream_enter(ABT_SCHED_NULL, &own);
+        if (entered_code == ABT_SUCCESS) {
+            expect(number_of_streams() == streams + 1, "one more stream");
+            must(ABTX_xstream_leave(&own));
+        }
+        atomic_store(&turn, 2);
+    }
+    return NULL;
+}
+
+static void begin_entering(void)
+{
+    begin();
+    atomic_store(&turn, 0);
+    must(pthread_create(&entering, NULL, enter_again, NULL));
+}
+
+static void end_entering(void)
+{
+    atomic_store(&turn, 3);
+    must(pthread_join(entering, NULL));
+    end();
+}
+
+static int enter(void)
+{
+    atomic_store(&turn, 1);
+    while (atomic_load(&turn) != 2)
+        sched_yield();
+    return entered_code;
+}
+
+static void no_more_streams(void)
+{
+    expect(number_of_streams() == streams, "the number of streams");
+}
+
 static const struct fault_case cases[] = {
+    {"ABTX_xstream_enter", FAULT_HELPS, enter, no_more_streams, no_more_streams, begin_entering, end_entering},
     {"ABT_xstream_create", FAULT_HELPS | FAULT_EXTERNAL, create, no_stream, free_stream, begin, end},
     {"ABT_xstream_create_with_rank", FAULT_HELPS, create_with_rank, no_stream, free_stream, begin, end},
     {"ABT_xstream_create, user's scheduler", FAULT_HELPS, create_with_sched, no_stream, free_stream, begin_sched,

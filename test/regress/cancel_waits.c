@@ -377,6 +377,8 @@ static const struct row {
     {.function = "ABTX_xstream_wake", .end = NOT},
     {.function = "ABTX_poller_add", .end = NOT},
     {.function = "ABTX_poller_add_every", .end = NOT},
+    {.function = "ABTX_xstream_enter", .end = NOT},
+    {.function = "ABTX_xstream_leave", .end = NOT},
     {.function = "ABTX_xstream_set_spin", .end = NOT},
     {.function = "ABTX_driver_create", .end = NOT},
     {.function = "ABTX_driver_set_period", .end = NOT},

@@ -102,6 +102,12 @@ ROW(ABTX_poller_remove, ({
         must(ABTX_poller_add(world.worker, poll_nothing, NULL, 1));
         ABTX_poller_remove(world.worker, poll_nothing, NULL);
     }));
+/* In a region it is refused: what happens to the thread then would have to be undone before the region's end. */
+ROW(ABTX_xstream_enter, ABT_NULL ? ABT_ERR_INV_ARG : ABTX_xstream_enter(ABT_SCHED_NULL, NULL));
+ROW(ABTX_xstream_leave, ({
+        ABT_xstream none = world.worker;
+        ABTX_xstream_leave(&none);
+    }));
 ROW(ABTX_xstream_set_spin, ABTX_xstream_set_spin(world.worker, 1000));
 
 #define DRIVER(call) WITH(ABTX_driver, ABTX_driver_create(&no_driver, NULL, &h), call, must(ABTX_driver_free(&h)))

@@ -44,7 +44,6 @@ static void meet(struct member *m)
     struct meeting *at = m->meeting;
     uint32_t round = atomic_load(&at->round);
 
-    at->plain[m->index] = m->rounds;
     if (atomic_fetch_add(&at->arrived, 1) == ALL - 1) {
         atomic_store(&at->arrived, 0);
         at->over = atomic_load(&at->stop);
@@ -67,6 +66,7 @@ static void take_part(void *arg)
             jitter(&m->rng);
         if (one_in(&m->rng, 8))
             atomic_fetch_add(&m->meeting->waiting_to_do, 1);
+        m->meeting->plain[m->index] = m->rounds;
         meet(m);
         for (int i = 0; i < ALL; i++) {
             if (m->meeting->plain[i] != m->rounds)
