@@ -77,6 +77,7 @@ int main(int argc, char **argv)
 
     if (ABT_init(argc, argv) != ABT_SUCCESS || ABTX_source_create(ask, NULL, &source) != ABT_SUCCESS)
         return 1;
+    ABTX_source_set_attr(source, ABT_THREAD_ATTR_NULL); /* as if nothing was said: stacks of the usual size */
     ABTX_source_get_idle(source, &idle);
     ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched);
     ABT_xstream_create(ABT_SCHED_NULL, &streams[0]); /* predefined schedulers ask by themselves */

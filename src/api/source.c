@@ -2,6 +2,7 @@
 /* ABTX_source_*: work that is made when a stream has none. */
 #include <stdlib.h>
 #include "api/handles.h"
+#include "create/attr.h"
 #include "pick/sched.h"
 #include "run/child.h"
 #include "stream/source.h"
@@ -49,6 +50,22 @@ int ABTX_source_detach(ABTX_source source, ABT_xstream xstream)
     if (code == ABT_SUCCESS)
         code = abti_source_detach(source, xstream);
     return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_source_set_attr(ABTX_source source, ABT_thread_attr attr)
+{
+    static const struct ABT_thread_attr_opaque plain = {.migratable = true};
+    if (ABTI_REFUSE(SOURCE_IS_BAD(source)))
+        return abti_error(ABT_ERR_INV_ARG);
+    if (ABTI_REFUSE(ABTI_IS_STALE(attr, ABT_THREAD_ATTR_NULL, ABTI_HANDLE_THREAD_ATTR, __func__)))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    const struct ABT_thread_attr_opaque *of = ABTI_ATTR_IS_NULL(attr) ? &plain : attr;
+    if (ABTI_REFUSE(of->stackaddr || of->callback))
+        return abti_error(ABT_ERR_INV_THREAD_ATTR);
+    /* relaxed: they are settings */
+    abti_store_relaxed(&source->stacksize, abti_attr_is_of_default_size(of) ? 0 : of->stacksize);
+    abti_store_relaxed(&source->pins, !of->migratable);
+    return ABT_SUCCESS;
 }
 
 int ABTX_source_get_idle(ABTX_source source, const volatile int **idle)

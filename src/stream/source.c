@@ -8,6 +8,7 @@
 #include "pick/sched.h"
 #include "pool/member.h"
 #include "stream/events.h"
+#include "unit/ownstack.h"
 #include "unit/tool_event.h"
 #include "wait/cpus.h"
 
@@ -18,11 +19,41 @@ static struct abti_spin attaching = ABTI_SPIN_INIT(ABTI_RANK_SOURCES);
 
 /* --- What the ES does --- */
 
+/* What the ES has got, and for what it is prepared. */
+struct asked {
+    ABTX_work work;
+    abti_unit *unit;  /* for a function that a source gives */
+    size_t stacksize; /* of the stack that the unit has; 0: it gets a default one when it starts */
+    bool is_short;    /* a source was left out, since there was no memory for its stack */
+};
+
+/* Gives the unit a stack of that size, from creation to free; 0: none. False: there is no memory, and it has none. */
+static bool fit_stack(abti_es *es, struct asked *asked, size_t stacksize)
+{
+    abti_unit *unit = asked->unit;
+    if (ABTI_LIKELY(asked->stacksize == stacksize))
+        return true;
+    if (asked->stacksize > 0) {
+        unit->flags &= (uint16_t)~ABTI_UNIT_OWN_STACK;
+        abti_ownstack_give(es, unit->stack);
+    }
+    unit->stack = NULL;
+    asked->stacksize = 0;
+    if (stacksize == 0)
+        return true;
+    unit->stack = abti_ownstack_take(es, stacksize);
+    if (!unit->stack)
+        return false;
+    unit->flags |= ABTI_UNIT_OWN_STACK;
+    asked->stacksize = stacksize;
+    return true;
+}
+
 /*
  * Asks one source after the other. The lock is held, but not during the calls: then others may be attached, before all
  * that are there, and none is detached (source_lock_unasked).
  */
-static bool ask_sources(abti_es *es, ABTX_work *work)
+static bool ask_sources(abti_es *es, struct asked *asked)
 {
     struct abti_idle *idle = es->idle;
     bool found = false;
@@ -31,9 +62,16 @@ static bool ask_sources(abti_es *es, ABTX_work *work)
     struct abti_attachment *a = abti_load_relaxed(&idle->sources); /* relaxed: the lock is held */
     idle->asks = true;
     for (; a && !found; a = a->next_of_es) {
-        *work = (ABTX_work){.thread = ABT_THREAD_NULL};
+        asked->work = (ABTX_work){.thread = ABT_THREAD_NULL};
         abti_spin_unlock(&idle->sources_lock);
-        found = a->source->ask(a->source->arg, work) != ABT_FALSE;
+        /* The stack is there before anything is taken, so that nothing is lost. relaxed: it is a setting */
+        if (ABTI_LIKELY(fit_stack(es, asked, abti_load_relaxed(&a->source->stacksize))))
+            found = a->source->ask(a->source->arg, &asked->work) != ABT_FALSE;
+        else
+            asked->is_short = true;
+        /* relaxed: it is a setting */
+        if (found && ABTI_UNLIKELY(abti_load_relaxed(&a->source->pins)))
+            abti_unit_set_pinned(asked->unit, true);
         abti_spin_lock(&idle->sources_lock);
     }
     idle->asks = false;
@@ -132,7 +170,11 @@ static void stay_woken(abti_es *es)
 {
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
-        if (abti_load_relaxed(&a->state) == SOURCE_BUSY)
+        /* acquire and release: as in set_busy_locked */
+        uint32_t idle = SOURCE_IDLE;
+        if (abti_cas_acq_rel(&a->state, &idle, SOURCE_WOKEN))
+            abti_fetch_add_relaxed(&a->source->idle, -1);
+        else
             abti_store_relaxed(&a->state, SOURCE_WOKEN);
     }
     es->idle->in_vain = true;
@@ -149,11 +191,11 @@ static bool has_unit(abti_sched *sched)
     return false;
 }
 
-static bool source_look(abti_es *es, ABTX_work *work)
+static bool source_look(abti_es *es, struct asked *asked)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
-    bool found = ask_sources(es, work);
+    bool found = ask_sources(es, asked);
     abti_spin_unlock(&es->idle->sources_lock);
     return found;
 }
@@ -166,7 +208,7 @@ static bool source_look(abti_es *es, ABTX_work *work)
  * takes 0.75 to 0.79 of its time without rests, on two streams, measured. The ES looks now and then, since fib of 24
  * takes 5 % longer if it does not: each such tree begins with something to take. True: it has found work.
  */
-static bool source_rest(abti_es *es, abti_sched *sched, ABTX_work *work)
+static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
 {
     enum { LOOK_NS = 1000 };
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
@@ -178,7 +220,7 @@ static bool source_rest(abti_es *es, abti_sched *sched, ABTX_work *work)
     abti_spin_unlock(&es->idle->sources_lock);
     while (!found && !abti_thief_may_steal(thief, now_ns) && !has_unit(sched)) {
         if (now_ns >= look_ns) {
-            found = source_look(es, work);
+            found = source_look(es, asked);
             look_ns = now_ns + LOOK_NS;
         }
         abti_cpu_relax();
@@ -197,18 +239,18 @@ static uint64_t learn_return(abti_es *es)
 }
 
 /* Asks the sources, with the lock held. False: they have nothing, and the ES is idle. */
-static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
+static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
 {
     abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     bool was_woken = es->idle->in_vain;
     uint64_t start_ns = learn_return(es);
-    bool found = ask_sources(es, work);
+    bool found = ask_sources(es, asked);
     if (!found) {
         if (was_woken) { /* for nothing: that counts as the least of all booty */
             abti_thief_learn_booty(&es->idle->thief, start_ns);
             abti_thief_learn_return(&es->idle->thief, start_ns);
         }
-        found = source_rest(es, sched, work) || (become_idle(es) && ask_sources(es, work));
+        found = source_rest(es, sched, asked) || (become_idle(es) && ask_sources(es, asked));
     }
     if (found) {
         abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns());
@@ -220,7 +262,7 @@ static bool find_work(abti_es *es, abti_sched *sched, ABTX_work *work)
 /* The descriptor is there before anything is taken, so that nothing is lost when out of memory. */
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 {
-    ABTX_work work;
+    struct asked asked = {.is_short = false};
     int code;
     abti_assert(es == abti_es_self && !es->parent && sched->num_pools > 0);
     abti_spin_lock(&es->idle->sources_lock);
@@ -228,20 +270,22 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
         abti_spin_unlock(&es->idle->sources_lock);
         return NULL;
     }
-    abti_unit *unit = abti_unit_new(es, sched->pools[0], NULL, NULL, 0, &code);
-    bool found = unit && find_work(es, sched, &work);
-    if (!unit)
+    abti_unit *unit = asked.unit = abti_unit_new(es, sched->pools[0], NULL, NULL, 0, &code);
+    bool found = unit && find_work(es, sched, &asked);
+    if (!unit || (asked.is_short && !found))
         stay_woken(es);
     abti_spin_unlock(&es->idle->sources_lock);
-    if (found && work.thread == ABT_THREAD_NULL) {
-        unit->func = work.func;
-        unit->arg = work.arg;
+    if (found && asked.work.thread == ABT_THREAD_NULL) {
+        unit->func = asked.work.func;
+        unit->arg = asked.work.arg;
         abti_tool_event_create(abti_tool_es(), unit);
         return unit;
     }
-    if (unit)
+    if (unit) {
+        (void)fit_stack(es, &asked, 0);
         abti_unit_dispose(es, unit);
-    return found ? work.thread : NULL;
+    }
+    return found ? asked.work.thread : NULL;
 }
 
 /* --- What others do --- */

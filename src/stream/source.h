@@ -32,6 +32,8 @@
 struct ABTX_source_opaque {
     ABTX_source_fn ask; /* constant, as is arg */
     void *arg;
+    _Atomic(size_t) stacksize;           /* of the ULTs that it makes; 0: the default */
+    _Atomic(bool) pins;                  /* they are not migratable */
     _Atomic(int) idle;                   /* how many attachments are SOURCE_IDLE. The user reads it */
     struct abti_spin lock;               /* of the list */
     struct abti_attachment *attachments; /* lock */

@@ -327,6 +327,90 @@ static void test_long(void)
     must(ABT_xstream_free(&stream));
 }
 
+/* --- Attributes --- */
+
+static size_t seen_stacksize;
+static ABT_bool seen_migratable;
+
+static void look_at_own(void *arg)
+{
+    ABT_thread self;
+    ABT_thread_attr attr;
+    void *addr;
+
+    (void)arg;
+    must(ABT_self_get_thread(&self));
+    must(ABT_thread_get_attr(self, &attr));
+    must(ABT_thread_attr_get_stack(attr, &addr, &seen_stacksize));
+    must(ABT_thread_attr_free(&attr));
+    must(ABT_thread_is_migratable(self, &seen_migratable));
+    atomic_fetch_add(&stock.ran, 1);
+}
+
+static ABT_bool ask_for_look(void *arg, ABTX_work *work)
+{
+    struct stock *s = arg;
+    int left = atomic_load(&s->left);
+
+    if (left <= 0 || !atomic_compare_exchange_strong(&s->left, &left, left - 1))
+        return ABT_FALSE;
+    work->func = look_at_own;
+    return ABT_TRUE;
+}
+
+static void look_once(void)
+{
+    int before = atomic_load(&stock.ran);
+
+    add(&stock, 1);
+    wait_for(atomic_load(&stock.ran) == before + 1);
+}
+
+/* A source with stacks of its own beside one without. */
+static void test_attr(void)
+{
+    struct stock plain;
+    ABT_xstream stream;
+    ABT_thread_attr attr;
+    size_t usual;
+
+    stock = (struct stock){.thread = ABT_THREAD_NULL};
+    must(ABTX_source_create(ask_for_look, &stock, &stock.source));
+    stock_make(&plain);
+    must(ABT_xstream_create(ABT_SCHED_NULL, &stream));
+    must(ABTX_source_attach(plain.source, stream));
+    must(ABTX_source_attach(stock.source, stream));
+    look_once();
+    usual = seen_stacksize;
+    ok(seen_migratable, "ULTs are migratable as a rule");
+    must(ABT_thread_attr_create(&attr));
+    must(ABT_thread_attr_set_stacksize(attr, 200000));
+    must(ABT_thread_attr_set_migratable(attr, ABT_FALSE));
+    ok_abt(ABTX_source_set_attr(stock.source, attr));
+    for (int i = 0; i < 100; i++)
+        look_once();
+    ok(seen_stacksize >= 200000, "stacks of the size that the attribute says");
+    ok(!seen_migratable, "and not migratable");
+    add(&plain, 5);
+    wait_for(atomic_load(&plain.ran) == 5);
+    pass("the other source is there, too");
+    if (!ABT_NULL) {
+        char memory[1];
+        ok_err(ABTX_source_set_attr(NULL, attr), ABT_ERR_INV_ARG);
+        must(ABT_thread_attr_set_stack(attr, (void *)((uintptr_t)memory & ~(uintptr_t)15), 100000));
+        ok_err(ABTX_source_set_attr(stock.source, attr), ABT_ERR_INV_THREAD_ATTR);
+    }
+    must(ABT_thread_attr_free(&attr));
+    ok_abt(ABTX_source_set_attr(stock.source, ABT_THREAD_ATTR_NULL));
+    look_once();
+    look_once();
+    is_int((long)seen_stacksize, (long)usual, "as usual again");
+    ok(seen_migratable, "and migratable");
+    must(ABT_xstream_free(&stream));
+    must(ABTX_source_free(&stock.source));
+    must(ABTX_source_free(&plain.source));
+}
+
 int main(void)
 {
     test_arguments();
@@ -341,6 +425,7 @@ int main(void)
     test_thread();
     test_rest();
     test_long();
+    test_attr();
     must(ABT_finalize());
     return done_testing();
 }

@@ -131,6 +131,7 @@ ROW(ABTX_source_detach, SOURCE(({
         ABTX_source_detach(h, world.worker);
     })));
 ROW(ABTX_source_get_idle, SOURCE(ABTX_source_get_idle(h, OUT(const volatile int *))));
+ROW(ABTX_source_set_attr, SOURCE(ABTX_source_set_attr(h, ABT_THREAD_ATTR_NULL)));
 ROW(ABTX_source_wake_one, SOURCE(ABTX_source_wake_one(h)));
 ROW(ABTX_xstream_check_sources, ABTX_xstream_check_sources(OUT(ABT_bool)));
 

@@ -196,6 +196,7 @@ COST_ROW(source_detach, "ABTX_source_detach", HERE_WITH(ABTX_source_attach), mak
          IN_ULT, NULL);
 COST(ABTX_source_get_idle, "a source", make_source, free_source,
      ABTX_source_get_idle(source, (const volatile int **)&out.pointer));
+COST(ABTX_source_set_attr, "a source", make_source, free_source, ABTX_source_set_attr(source, ABT_THREAD_ATTR_NULL));
 COST(ABTX_source_wake_one, "no stream is idle", make_source, free_source, ABTX_source_wake_one(source));
 
 /* --- What is set once --- */
