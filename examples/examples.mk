@@ -68,7 +68,7 @@ reference_examples = examples/reference/Makefile examples/reference/README.md ex
 	examples/reference/io_blocking.c examples/reference/io_directories.c examples/reference/io_files.c \
 	examples/reference/io_files_nb.c examples/reference/io_operations.c examples/reference/io_receiver.c \
 	examples/reference/io_registered.c examples/reference/io_sockets.c examples/reference/io_sockets_nb.c \
-	examples/reference/keys.c examples/reference/migration.c examples/reference/mutex.c \
+	examples/reference/keys.c examples/reference/leader.c examples/reference/migration.c examples/reference/mutex.c \
 	examples/reference/older_names.c examples/reference/park.c examples/reference/pollers.c \
 	examples/reference/pool.c examples/reference/pool_many.c examples/reference/pool_old.c \
 	examples/reference/pool_user.c examples/reference/sched.c examples/reference/sched_config.c \

@@ -29,6 +29,36 @@ int ABTX_driver_set_period(ABTX_driver driver, int64_t period)
     return ABT_SUCCESS;
 }
 
+int ABTX_driver_set_max_sleep(ABTX_driver driver, int64_t nanoseconds)
+{
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || nanoseconds < 0))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_driver_set_max_sleep(driver, abti_clock_deadline_of(nanoseconds));
+    return ABT_SUCCESS;
+}
+
+int ABTX_driver_look(ABTX_driver driver, ABT_bool *found)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver) || !found))
+        return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_driver_look(es, driver, found);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
+int ABTX_driver_lead(ABTX_driver driver)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_UNLIKELY(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(DRIVER_IS_BAD(driver)))
+        return abti_error(ABT_ERR_INV_ARG);
+    int code = abti_driver_lead(es, driver);
+    return code == ABT_SUCCESS ? code : abti_error(code);
+}
+
 int ABTX_driver_free(ABTX_driver *driver)
 {
     if (ABTI_REFUSE(!driver || DRIVER_IS_BAD(*driver)))

@@ -150,6 +150,20 @@ int ABT_self_on_primary_xstream(ABT_bool *on_primary)
     return ABT_SUCCESS;
 }
 
+int ABTX_self_is_alone(ABT_bool *alone)
+{
+    abti_es *es = abti_es_self;
+    if (ABTI_REFUSE(!es))
+        return abti_error(ABT_ERR_INV_XSTREAM);
+    if (ABTI_REFUSE(!alone))
+        return abti_error(ABT_ERR_INV_ARG);
+    abti_sched *sched = abti_load_relaxed(&es->main_sched); /* relaxed: the ES itself stores it */
+    *alone = ABT_TRUE;
+    for (int i = 0; i < sched->num_pools && *alone; i++)
+        *alone = abti_pool_is_empty(sched->pools[i]) ? ABT_TRUE : ABT_FALSE;
+    return ABT_SUCCESS;
+}
+
 int ABT_self_is_unnamed(ABT_bool *is_unnamed)
 {
     abti_es *es = abti_es_self;

@@ -51,7 +51,7 @@ static bool region_set(struct region region)
  */
 static bool may_hand_over(abti_es *es)
 {
-    return es->parent && !abti_unit_is_tasklet(es->cur) && !abti_is_in_callee(es) && !abti_drivers_exist(es);
+    return es->parent && !abti_unit_is_tasklet(es->cur) && !abti_is_in_callee(es) && !abti_drivers_are_bound(es);
 }
 
 static void hand_over(abti_es *es, struct abti_carrier *to)

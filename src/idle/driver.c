@@ -99,11 +99,21 @@ static void end_driver_locked(abti_es *es, struct abti_callee *c)
     c->state = CALLEE_COMING;
 }
 
-/* Returns one of which something is asked. */
-static struct abti_callee *next_change_locked(struct abti_idle *idle)
+/*
+ * Whether the driver may be started and ended here and now: one that is bound on the ES's own native thread only. No ES
+ * leaves that while it has such drivers; one that comes meanwhile is started when the ES is back. relaxed: the ES
+ * itself stores it.
+ */
+static bool may_change(const abti_es *es, const struct ABTX_driver_opaque *driver)
 {
-    struct abti_callee *c = idle->callees;
-    while (c && !(c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed)))
+    return driver->ops.any_thread || !abti_load_relaxed(&es->carried.is_away);
+}
+
+/* Returns one of which something is asked. */
+static struct abti_callee *next_change_locked(abti_es *es)
+{
+    struct abti_callee *c = es->idle->callees;
+    while (c && !(may_change(es, c->driver) && (c->state == CALLEE_COMING || (c->state == CALLEE_ON && c->removed))))
         c = c->next;
     return c;
 }
@@ -113,7 +123,7 @@ static void driver_serve(abti_es *es)
     struct abti_idle *idle = es->idle;
     struct abti_callee *c;
     abti_spin_lock(&idle->lock);
-    while (!idle->called && (c = next_change_locked(idle)) != NULL) {
+    while (!idle->called && (c = next_change_locked(es)) != NULL) {
         if (c->state == CALLEE_COMING) {
             (void)start_driver_locked(es, c);
         } else {
@@ -124,28 +134,19 @@ static void driver_serve(abti_es *es)
     abti_spin_unlock(&idle->lock);
 }
 
-/*
- * A driver is started and ended on the ES's own native thread only. No ES leaves that while it has drivers; one that
- * comes meanwhile is started when the ES is back. relaxed: the ES itself stores it.
- */
-static bool is_away(abti_es *es)
-{
-    return abti_load_relaxed(&es->carried.is_away);
-}
-
 void abti_drivers_serve(abti_es *es)
 {
     abti_assert(es == abti_es_self);
     /* relaxed: the thread that asks for a change asks for a look then, after which it is seen */
-    if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)) && !is_away(es))
+    if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->changes)))
         driver_serve(es);
 }
 
-bool abti_drivers_exist(abti_es *es)
+bool abti_drivers_are_bound(abti_es *es)
 {
     abti_spin_lock(&es->idle->lock);
     struct abti_callee *c = es->idle->callees;
-    while (c && c->driver->is_simple)
+    while (c && c->driver->ops.any_thread)
         c = c->next;
     abti_spin_unlock(&es->idle->lock);
     return c != NULL;
@@ -191,7 +192,7 @@ static int attach_locked(abti_es *es, ABTX_driver driver, struct abti_callee **n
     bool is_mine = es == abti_es_self;
     if (c && !(is_mine && c->state == CALLEE_COMING))
         return ABT_ERR_INV_ARG;
-    if (is_mine && is_away(es))
+    if (is_mine && !may_change(es, driver))
         return ABT_ERR_INV_XSTREAM;
     if (!c) {
         c = *new;
@@ -425,6 +426,65 @@ void abti_drivers_forget(void)
         if (drivers[i])
             abti_store_relaxed(&drivers[i]->leader, 0);
     }
+}
+
+/* --- What libraries ask for --- */
+
+/*
+ * The ES that calls finds the new time when it next sleeps. Others that sleep are woken if theirs has become shorter,
+ * or if it has not counted so far.
+ */
+void abti_driver_set_max_sleep(ABTX_driver driver, uint64_t ns)
+{
+    bool adjusts = abti_load_relaxed(&driver->adjusts);         /* relaxed: they are settings */
+    uint64_t before = abti_load_relaxed(&driver->max_sleep_ns); /* relaxed: likewise */
+    abti_store_relaxed(&driver->max_sleep_ns, ns);              /* relaxed: the lock or the request publishes it */
+    if (adjusts && ns >= before)
+        return;
+    abti_store_relaxed(&driver->adjusts, true); /* relaxed: as above */
+    abti_spin_lock(&abti_rt.lock);
+    for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
+        abti_spin_lock(&es->idle->lock);
+        bool has = callee_of_locked(es->idle, driver) != NULL;
+        if (has)
+            abti_callees_update(es);
+        abti_spin_unlock(&es->idle->lock);
+        if (has && es != abti_es_self)
+            abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    }
+    abti_spin_unlock(&abti_rt.lock);
+}
+
+int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found)
+{
+    struct abti_idle *idle = es->idle;
+    abti_assert(es == abti_es_self);
+    abti_spin_lock(&idle->lock);
+    struct abti_callee *c = callee_of_locked(idle, driver);
+    bool may = c && c->state == CALLEE_ON && driver->ops.poll;
+    *found = may && !idle->called && abti_idle_look_locked(es, c) ? ABT_TRUE : ABT_FALSE;
+    abti_spin_unlock(&idle->lock);
+    return may ? ABT_SUCCESS : ABT_ERR_INV_ARG;
+}
+
+int abti_driver_lead(abti_es *es, ABTX_driver driver)
+{
+    abti_assert(es == abti_es_self);
+    abti_spin_lock(&es->idle->lock);
+    struct abti_callee *c = callee_of_locked(es->idle, driver);
+    bool may = c && c->state == CALLEE_ON && driver->ops.one_leader;
+    uint32_t calling = may ? abti_leader_claim(es, c) : 0;
+    abti_spin_unlock(&es->idle->lock);
+    if (!may)
+        return ABT_ERR_INV_ARG;
+    if (calling == 0)
+        return ABT_SUCCESS;
+    abti_spin_lock(&abti_rt.lock);
+    abti_es *leader = abti_load_relaxed(&abti_rt.by_index[calling]); /* relaxed: the lock is held */
+    if (leader)
+        abti_es_notify(leader, ABTI_ES_REQ_LOOK);
+    abti_spin_unlock(&abti_rt.lock);
+    return ABT_SUCCESS;
 }
 
 /* --- Making --- */

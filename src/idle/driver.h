@@ -18,9 +18,13 @@ struct ABTX_driver_opaque {
 
     /* How long an idle ES may sleep before it calls poll; ABTI_CLOCK_NEVER: as if there were none. */
     _Atomic(uint64_t) period_ns;
+    /* The same for all streams, whenever they are attached. relaxed, both: they are settings. */
+    _Atomic(uint64_t) max_sleep_ns;
+    _Atomic(bool) adjusts; /* that counts, since somebody has said so */
 
     /* Of one with one leader, see idle/leader.h. */
     _Atomic(uint32_t) leader;
+    _Atomic(uint32_t) heir;  /* the index of the stream that is to lead next; 0: none */
     _Atomic(uint32_t) calls; /* the leader's: of callbacks */
 };
 
@@ -32,8 +36,14 @@ void abti_drivers_serve(abti_es *es);
 /* Ends all drivers, the last one first. Those that stay attached are started again if the ES is revived. */
 void abti_drivers_end(abti_es *es);
 
-/* Whether there are any that belong to the ES's own native thread, which simple ones don't. */
-bool abti_drivers_exist(abti_es *es);
+/* Whether there are any that belong to the ES's own native thread. */
+bool abti_drivers_are_bound(abti_es *es);
+
+/* Makes the driver's next look, if that may be now. Returns an ABT code: INV_ARG when it is not on, or has no poll. */
+int abti_driver_look(abti_es *es, ABTX_driver driver, ABT_bool *found) ABTI_MUST_CHECK;
+
+/* Makes the ES the leader. Returns an ABT code: INV_ARG when the driver is not on there. */
+int abti_driver_lead(abti_es *es, ABTX_driver driver) ABTI_MUST_CHECK;
 
 /* --- For any thread --- */
 
@@ -54,6 +64,9 @@ int abti_driver_attach_all(ABTX_driver driver) ABTI_MUST_CHECK;
 
 /* Detaches it; on return, end has returned. Returns an ABT code: INV_ARG when it is not attached there. */
 int abti_driver_detach(ABTX_driver driver, abti_es *es) ABTI_MUST_CHECK;
+
+/* Says how long ESs may sleep that it is attached to. */
+void abti_driver_set_max_sleep(ABTX_driver driver, uint64_t ns);
 
 /* Whether the caller is in a callback of a callee of its ES. */
 bool abti_is_in_callee(abti_es *es);

@@ -216,6 +216,22 @@ static void call_callee(struct abti_idle *idle, struct abti_callee *c, ABT_bool 
     end_of_call(idle);
 }
 
+bool abti_idle_look_locked(abti_es *es, struct abti_callee *c)
+{
+    struct abti_idle *idle = es->idle;
+    bool found = false;
+    abti_assert(es == abti_es_self && idle_polls(c) && !idle->called);
+    idle->called = c;
+    abti_spin_unlock(&idle->lock);
+    abti_annotate_acquire(idle);
+    if (!c->driver->ops.one_leader || abti_leader_enter_at_once(es, c)) {
+        found = c->driver->ops.poll(c->arg, ABT_FALSE) != ABT_FALSE;
+        leave_driver(c);
+    }
+    end_of_call(idle);
+    return found;
+}
+
 /*
  * Calls them all at an event check; or, when the ES is about to sleep, those drivers that are not told so by a call of
  * their wait.
@@ -271,18 +287,6 @@ void abti_idle_leave_callee(abti_es *es)
     abti_spin_unlock(&es->idle->lock);
 }
 
-uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
-{
-    /* relaxed: abti_idle_add_poller asks for a look after it has changed it; a removal only makes a sleep longer */
-    uint64_t period = abti_load_relaxed(&es->idle->period_ns);
-    if (period == ABTI_CLOCK_NEVER)
-        return deadline_ns;
-    uint64_t limit = period > 0 ? abti_clock_mono_ns() + period : 0;
-    return limit < deadline_ns ? limit : deadline_ns;
-}
-
-/* --- The list of callees --- */
-
 /*
  * Stores the shortest period, with the lock held. A driver with a wait that the ES does not sleep in is asked often: it
  * may know of nothing else that would wake the ES. relaxed: see abti_idle_poll_limit.
@@ -290,9 +294,12 @@ uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
 static void update_period(struct abti_idle *idle)
 {
     uint64_t shortest = ABTI_CLOCK_NEVER;
+    bool any_adjusts = false;
     struct abti_callee *waits = sleeps_in(idle);
     for (struct abti_callee *c = idle->callees; c; c = c->next) {
-        uint64_t period = c->period_ns;
+        bool adjusts = abti_load_relaxed(&c->driver->adjusts); /* relaxed: it is a setting, as is the time */
+        uint64_t period = adjusts ? abti_load_relaxed(&c->driver->max_sleep_ns) : c->period_ns;
+        any_adjusts |= adjusts;
         if (idle_follows(c) && (period != ABTI_CLOCK_NEVER || c->driver->ops.wait))
             period = ABTI_LEADER_LOOK_NS;
         else if (c->driver->ops.wait && c != waits && period > ABTI_RELOOK_NS)
@@ -301,7 +308,25 @@ static void update_period(struct abti_idle *idle)
             shortest = period;
     }
     abti_store_relaxed(&idle->period_ns, shortest);
+    abti_store_relaxed(&idle->adjusts, any_adjusts);
 }
+
+uint64_t abti_idle_poll_limit(abti_es *es, uint64_t deadline_ns)
+{
+    /* relaxed: abti_idle_add_poller asks for a look after it has changed it; a removal only makes a sleep longer */
+    if (ABTI_UNLIKELY(abti_load_relaxed(&es->idle->adjusts))) {
+        abti_spin_lock(&es->idle->lock);
+        update_period(es->idle);
+        abti_spin_unlock(&es->idle->lock);
+    }
+    uint64_t period = abti_load_relaxed(&es->idle->period_ns);
+    if (period == ABTI_CLOCK_NEVER)
+        return deadline_ns;
+    uint64_t limit = period > 0 ? abti_clock_mono_ns() + period : 0;
+    return limit < deadline_ns ? limit : deadline_ns;
+}
+
+/* --- The list of callees --- */
 
 void abti_callees_update(abti_es *es)
 {

@@ -65,6 +65,7 @@ struct abti_idle {
     struct abti_callee *called;   /* lock: which the ES calls now. The ES alone stores it */
     _Atomic(uint32_t) polls;      /* the ES's: calls that have returned */
     _Atomic(uint64_t) period_ns;  /* lock: the shortest period. Read without the lock */
+    _Atomic(bool) adjusts;        /* lock: it is to be computed anew before each sleep. Read without the lock */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
     unsigned brief_sleeps;        /* the ES's: sleeps that were to end at once */
     bool tells_sleep;             /* the ES's: there is a driver to be told that the ES is about to sleep */
@@ -167,6 +168,12 @@ struct abti_callee *abti_callee_new(void);
 /* All of these are called with the lock held. */
 void abti_callee_add(struct abti_idle *idle, struct abti_callee *c);
 void abti_callee_take_out(struct abti_idle *idle, struct abti_callee *c);
+
+/*
+ * The ES's ULT makes the next look of a driver that is on, unless another stream is at that. The lock is released
+ * meanwhile. Nobody is called now. Whether it has found something.
+ */
+bool abti_idle_look_locked(abti_es *es, struct abti_callee *c);
 
 /* Says anew who is called when, after a change; the second one, by the ES alone, also what it alone knows. */
 void abti_callees_update(abti_es *es);

@@ -57,8 +57,41 @@ void abti_leader_leave(abti_es *es, struct abti_callee *c)
     abti_assert(es == abti_es_self && abti_load_relaxed(&c->driver->leader) == (lead_of(es) | CALLING));
     abti_fetch_add_relaxed(&c->driver->calls, 1); /* relaxed: only whether it changes counts */
     c->following.seen_ns = 0;
-    /* release: pairs with the acquire in abti_leader_enter */
-    abti_store_release(&c->driver->leader, lead_of(es));
+    /* relaxed: a number that orders nothing. What is stored after this look is found at the next */
+    uint32_t heir = abti_load_relaxed(&c->driver->heir);
+    if (ABTI_UNLIKELY(heir != 0))
+        abti_store_relaxed(&c->driver->heir, 0); /* relaxed: as above */
+    /* release: pairs with the acquires in abti_leader_enter and abti_leader_enter_at_once */
+    abti_store_release(&c->driver->leader, heir != 0 ? heir << 1 : lead_of(es));
+}
+
+bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c)
+{
+    uint32_t word = abti_load_relaxed(&c->driver->leader); /* relaxed: what follows acquires */
+    /* acquire: pairs with the release in abti_leader_leave, as in abti_leader_enter */
+    if (word & CALLING || !abti_cas_acquire(&c->driver->leader, &word, lead_of(es) | CALLING))
+        return false;
+    set_leads(es, c, true);
+    return true;
+}
+
+/* An heir that ends before it leads is found silent, as a leader that ends so would be. */
+uint32_t abti_leader_claim(abti_es *es, struct abti_callee *c)
+{
+    uint32_t mine = lead_of(es), word = abti_load_relaxed(&c->driver->leader); /* relaxed: what follows acquires */
+    abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->lock));
+    while (!(word & CALLING) && word != mine) {
+        /* acquire: as in abti_leader_enter, which pairs with abti_leader_leave; the next callback acquires, too */
+        if (abti_cas_acquire(&c->driver->leader, &word, mine))
+            word = mine;
+    }
+    if ((word & ~(uint32_t)CALLING) == mine) {
+        c->following.leads = true;
+        abti_callees_update_own(es);
+        return 0;
+    }
+    abti_store_relaxed(&c->driver->heir, es->index); /* relaxed: a number that orders nothing */
+    return word >> 1;
 }
 
 static void give_up(abti_es *es, struct abti_callee *c)

@@ -8,7 +8,10 @@
  *   0 -> L, calling              by a stream L at an event check
  *   L -> L, calling -> L         by the leader, around each callback
  *   L -> F, calling              by a follower F that has seen no callback for long: L runs a long unit
- *   L -> 0                       by the leader, when it runs something, or ends
+ *   L -> F, calling              by a ULT of F that looks at once
+ *   L -> F                       by a ULT of F that wants the lead; if L is calling it leaves its index in
+ * driver->heir, and L, calling -> F is what ends the callback L -> 0                       by the leader, when it runs
+ * something, or ends
  *
  * So callbacks of different streams never overlap, and the acquire that begins one pairs with the release that ended
  * the one before. When a stream gives up the lead, the next event check of any stream finds the driver without a
@@ -32,6 +35,15 @@ enum {
  */
 bool abti_leader_enter(abti_es *es, struct abti_callee *c);
 void abti_leader_leave(abti_es *es, struct abti_callee *c);
+
+/* The same for a ULT of the ES that is to look now: it takes the lead from a stream that is not in a callback. */
+bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c);
+
+/*
+ * The ES becomes the leader: at once, and this returns 0; or when the callback returns in which another stream is,
+ * whose index this returns, for that to be woken.
+ */
+uint32_t abti_leader_claim(abti_es *es, struct abti_callee *c);
 
 /* Gives up the lead, if the ES has it. */
 void abti_leader_resign(abti_es *es, struct abti_callee *c);

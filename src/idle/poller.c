@@ -49,6 +49,7 @@ static struct simple *make_simple(const ABTX_driver_ops *ops, void *arg, uint64_
         return NULL;
     s->driver.ops = *ops;
     s->driver.is_simple = true;
+    s->driver.ops.any_thread = ABT_TRUE;
     s->callee = (struct abti_callee){.driver = &s->driver, .arg = s, .period_ns = period_ns, .state = CALLEE_ON};
     s->arg = arg;
     return s;

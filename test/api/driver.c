@@ -108,9 +108,9 @@ static void wait_in(void *data, int fd, int64_t deadline)
     atomic_store(&seen->in_wait, false);
 }
 
-static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, 0, ABT_FALSE};
-static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, 0, ABT_FALSE};
-static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, 0, ABT_FALSE};
+static const ABTX_driver_ops all_ops = {start, end, look_for, wait_in, 0, ABT_FALSE, ABT_FALSE};
+static const ABTX_driver_ops no_wait = {start, end, look_for, NULL, 0, ABT_FALSE, ABT_FALSE};
+static const ABTX_driver_ops brief_ops = {start, end, NULL, NULL, 0, ABT_FALSE, ABT_FALSE};
 
 static void make(struct lib *l, const ABTX_driver_ops *ops)
 {
@@ -521,7 +521,7 @@ static int num_waiting(void)
 
 static void test_one_leader(void)
 {
-    static const ABTX_driver_ops ops = {start, end, look_alone, NULL, -1, ABT_TRUE};
+    static const ABTX_driver_ops ops = {start, end, look_alone, NULL, -1, ABT_TRUE, ABT_FALSE};
     struct spinner spinner = {false, false};
     ABT_xstream streams[2];
     ABT_thread thread;
@@ -554,7 +554,7 @@ static void test_one_leader(void)
 
 static void test_one_waits(void)
 {
-    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE};
+    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE};
     ABT_xstream streams[2];
 
     must(ABT_init(0, NULL));
@@ -571,6 +571,193 @@ static void test_one_waits(void)
     for (int i = 0; i < 2; i++)
         must(ABT_xstream_free(&streams[i]));
     unmake(&lib);
+    must(ABT_finalize());
+}
+
+/* --- What a library asks for: looks, the lead, pauses --- */
+
+static void look_now(void *arg)
+{
+    ABT_bool *found = arg;
+
+    must(ABTX_driver_look(lib.driver, found));
+}
+
+static void test_look(void)
+{
+    ABT_xstream stream;
+    ABT_bool found = ABT_TRUE, alone = ABT_FALSE;
+
+    must(ABT_init(0, NULL));
+    make(&lib, &no_wait);
+    if (!is_left_out(false)) {
+        ok_err(ABTX_driver_look(NULL, &found), ABT_ERR_INV_ARG);
+        ok_err(ABTX_driver_look(lib.driver, NULL), ABT_ERR_INV_ARG);
+        ok_err(ABTX_self_is_alone(NULL), ABT_ERR_INV_ARG);
+    }
+    ok_err(ABTX_driver_look(lib.driver, &found), ABT_ERR_INV_ARG);
+    must(ABTX_driver_attach(lib.driver, own_xstream()));
+    int polls = atomic_load(&lib.seen[0].polls);
+    ok_abt(ABTX_driver_look(lib.driver, &found));
+    ok(atomic_load(&lib.seen[0].polls) == polls + 1 && !found, "a ULT makes a look, which finds nothing");
+    atomic_store(&lib.finds, true);
+    ok_abt(ABTX_driver_look(lib.driver, &found));
+    ok(found, "one that finds something");
+    ok_abt(ABTX_self_is_alone(&alone));
+    ok(alone, "nothing else is ready");
+    ABT_thread thread = ult_in(own_pool(), look_now, &found);
+    ok_abt(ABTX_self_is_alone(&alone));
+    ok(!alone, "something is");
+    must(ABT_thread_free(&thread));
+    stream = new_xstream();
+    must(ABTX_driver_attach(lib.driver, stream));
+    wait_for(atomic_load(&lib.starts) == 2);
+    for (int i = 0; i < 100; i++) {
+        thread = ult_in(pool_of(stream), look_now, &found);
+        must(ABT_thread_free(&thread));
+    }
+    must(ABT_xstream_free(&stream));
+    unmake(&lib);
+    must(ABT_finalize());
+}
+
+static void take_lead(void *arg)
+{
+    (void)arg;
+    must(ABTX_driver_lead(lib.driver));
+}
+
+/* The leader sleeps in the driver's wait, and another stream takes the lead. */
+static void test_lead(void)
+{
+    static const ABTX_driver_ops ops = {start, end, look_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE};
+    ABT_xstream streams[2];
+    ABT_thread thread;
+
+    must(ABT_init(0, NULL));
+    make(&lib, &ops);
+    for (int i = 0; i < 2; i++) {
+        streams[i] = new_xstream();
+        must(ABTX_driver_attach(lib.driver, streams[i]));
+        wait_for(atomic_load(&lib.starts) == i + 1);
+    }
+    if (!is_left_out(false))
+        ok_err(ABTX_driver_lead(NULL), ABT_ERR_INV_ARG);
+    ok_err(ABTX_driver_lead(lib.driver), ABT_ERR_INV_ARG);
+    for (int i = 0; i < 20; i++) {
+        int to = i % 2;
+        wait_for(num_waiting() == 1);
+        thread = ult_in(pool_of(streams[to]), take_lead, NULL);
+        must(ABT_thread_free(&thread));
+        ok(soon(atomic_load(&lib.seen[to].in_wait)), "stream %d leads", to);
+    }
+    for (int i = 0; i < 2; i++)
+        must(ABT_xstream_free(&streams[i]));
+    unmake(&lib);
+    must(ABT_finalize());
+}
+
+static void test_max_sleep(void)
+{
+    struct seen *seen = &lib.seen[0];
+    ABT_xstream stream;
+
+    must(ABT_init(0, NULL));
+    stream = new_xstream();
+    make(&lib, &no_wait);
+    must(ABTX_driver_attach(lib.driver, stream));
+    wait_for(atomic_load(&seen->tells) > 0);
+    nap_ms(5);
+    int polls = atomic_load(&seen->polls);
+    nap_ms(20);
+    is_int(atomic_load(&seen->polls), polls, "an idle stream sleeps");
+    ok_abt(ABTX_driver_set_max_sleep(lib.driver, 100000));
+    ok(soon(atomic_load(&seen->polls) > polls + 10), "it looks when it is told how often");
+    ok_abt(ABTX_driver_set_max_sleep(lib.driver, ABTX_FOREVER));
+    nap_ms(5);
+    polls = atomic_load(&seen->polls);
+    nap_ms(20);
+    ok(atomic_load(&seen->polls) <= polls + 1, "until it may sleep again");
+    if (!is_left_out(false)) {
+        ok_err(ABTX_driver_set_max_sleep(NULL, 1), ABT_ERR_INV_ARG);
+        ok_err(ABTX_driver_set_max_sleep(lib.driver, -1), ABT_ERR_INV_ARG);
+    }
+    unmake(&lib);
+    must(ABT_xstream_free(&stream));
+    must(ABT_finalize());
+}
+
+/* --- Any thread --- */
+
+static atomic_int any_starts, any_ends, any_polls, others_ran;
+static atomic_bool in_region, region_ends;
+
+static int start_anywhere(void *arg, void **data)
+{
+    (void)arg, (void)data;
+    count_up(&any_starts);
+    return ABT_SUCCESS;
+}
+
+static void end_anywhere(void *data)
+{
+    (void)data;
+    count_up(&any_ends);
+}
+
+static ABT_bool poll_anywhere(void *data, ABT_bool about_to_sleep)
+{
+    (void)data, (void)about_to_sleep;
+    count_up(&any_polls);
+    return ABT_FALSE;
+}
+
+static void stay_in_region(void *arg)
+{
+    (void)arg;
+    must(ABTX_blocking_begin());
+    atomic_store(&in_region, true);
+    while (!atomic_load(&region_ends))
+        nap_ms(1);
+    must(ABTX_blocking_end());
+}
+
+static void run_beside(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&others_ran, 1);
+}
+
+/* A stream with such a driver is handed over, and the driver is called, started and ended there. */
+static void test_any_thread(void)
+{
+    static const ABTX_driver_ops ops = {start_anywhere, end_anywhere, poll_anywhere, NULL, 100000, ABT_FALSE, ABT_TRUE};
+    ABTX_driver drivers[2];
+    ABT_xstream stream;
+
+    must(ABT_init(0, NULL));
+    stream = new_xstream();
+    for (int i = 0; i < 2; i++)
+        must(ABTX_driver_create(&ops, NULL, &drivers[i]));
+    must(ABTX_driver_attach(drivers[0], stream));
+    wait_for(atomic_load(&any_starts) == 1);
+    ABT_thread thread = ult_in(pool_of(stream), stay_in_region, NULL);
+    wait_for(atomic_load(&in_region));
+    ABT_thread beside = ult_in(pool_of(stream), run_beside, NULL);
+    must(ABT_thread_free(&beside));
+    is_int(atomic_load(&others_ran), 1, "another ULT runs while one is in a blocking region");
+    int polls = atomic_load(&any_polls);
+    ok(soon(atomic_load(&any_polls) > polls + 3), "and the driver is called meanwhile");
+    must(ABTX_driver_attach(drivers[1], stream));
+    ok(soon(atomic_load(&any_starts) == 2), "one that comes meanwhile is started");
+    must(ABTX_driver_detach(drivers[0], stream));
+    is_int(atomic_load(&any_ends), 1, "and one that goes is ended");
+    atomic_store(&region_ends, true);
+    must(ABT_thread_free(&thread));
+    must(ABT_xstream_free(&stream));
+    is_int(atomic_load(&any_ends), 2, "each start has an end");
+    for (int i = 0; i < 2; i++)
+        must(ABTX_driver_free(&drivers[i]));
     must(ABT_finalize());
 }
 
@@ -664,6 +851,10 @@ int main(void)
     test_callback_detaches();
     test_one_leader();
     test_one_waits();
+    test_look();
+    test_lead();
+    test_max_sleep();
+    test_any_thread();
     test_spin();
     test_fork();
     return done_testing();

@@ -113,6 +113,10 @@ ROW(ABTX_xstream_set_spin, ABTX_xstream_set_spin(world.worker, 1000));
 #define DRIVER(call) WITH(ABTX_driver, ABTX_driver_create(&no_driver, NULL, &h), call, must(ABTX_driver_free(&h)))
 ROW(ABTX_driver_create, DRIVER(ABT_SUCCESS));
 ROW(ABTX_driver_set_period, DRIVER(ABTX_driver_set_period(h, 0)));
+ROW(ABTX_driver_set_max_sleep, DRIVER(ABTX_driver_set_max_sleep(h, 0)));
+ROW(ABTX_driver_look, DRIVER(ABTX_driver_look(h, OUT(ABT_bool))));
+ROW(ABTX_driver_lead, DRIVER(ABTX_driver_lead(h)));
+ROW(ABTX_self_is_alone, ABTX_self_is_alone(OUT(ABT_bool)));
 ROW(ABTX_driver_free, WITH(ABTX_driver, ABTX_driver_create(&no_driver, NULL, &h), ABTX_driver_free(&h)));
 ROW(ABTX_driver_attach, DRIVER(ABTX_driver_attach(h, world.worker)));
 ROW(ABTX_driver_attach_all, DRIVER(ABTX_driver_attach_all(h)));

@@ -108,9 +108,11 @@ static void wait_alone(void *arg, int fd, int64_t deadline)
 }
 
 static const ABTX_driver_ops kinds[DRIVERS] = {
-    {start, end, poll_now, wait_in, 0, ABT_FALSE}, {start, end, poll_now, NULL, 300000, ABT_FALSE},
-    {start, end, NULL, NULL, 0, ABT_FALSE},        {start, end, poll_alone, wait_alone, 0, ABT_TRUE},
-    {start, end, poll_alone, NULL, -1, ABT_TRUE},
+    {start, end, poll_now, wait_in, 0, ABT_FALSE, ABT_FALSE},
+    {start, end, poll_now, NULL, 300000, ABT_FALSE, ABT_TRUE},
+    {start, end, NULL, NULL, 0, ABT_FALSE, ABT_FALSE},
+    {start, end, poll_alone, wait_alone, 0, ABT_TRUE, ABT_FALSE},
+    {start, end, poll_alone, NULL, -1, ABT_TRUE, ABT_FALSE},
 };
 
 static void make_driver(int i)
@@ -128,6 +130,19 @@ static ABT_xstream make_stream(int i, struct rng *rng)
     return stream;
 }
 
+/* Looks, the lead and other pauses; codes say that the driver is not on here. */
+static void ask_for_something(ABTX_driver driver, int number)
+{
+    ABT_bool found = ABT_FALSE;
+
+    switch (number % 8) {
+    case 0: (void)ABTX_driver_look(driver, &found); break;
+    case 1: (void)ABTX_driver_lead(driver); break;
+    case 2: must(ABTX_driver_set_max_sleep(driver, number % 3 ? 10000 : ABTX_FOREVER)); break;
+    default: break;
+    }
+}
+
 static void unit(void *arg)
 {
     struct lib *lib = arg;
@@ -139,6 +154,7 @@ static void unit(void *arg)
         must(ABTX_driver_get_data(lib->driver, &data));
         if (data)
             look(data);
+        ask_for_something(lib->driver, atomic_load(&ran));
     }
     pthread_rwlock_unlock(&lib_locks[lib - libs]);
     atomic_fetch_add(&ran, 1);
@@ -180,7 +196,7 @@ static void change_stream(int i, struct rng *rng)
         jitter(rng);
         must(ABT_xstream_revive(streams[i]));
         break;
-    default: must(ABTX_xstream_set_spin(streams[i], (int64_t)below(rng, 100000) - 1000));
+    default: must(ABTX_xstream_set_spin(streams[i], (int64_t)below(rng, 100000) - 1000)); break;
     }
 }
 
