@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "idle/driver.h"
 #include "os/clock.h"
+#include "rt/rt.h"
 
 enum { CALLING = 1 };
 
@@ -51,6 +52,16 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
     return leads;
 }
 
+/* The heir may sleep as a follower by now, and others would find it silent before it looks by itself. */
+static void wake_heir(uint32_t index)
+{
+    abti_spin_lock(&abti_rt.lock);
+    abti_es *es = abti_load_relaxed(&abti_rt.by_index[index]); /* relaxed: the lock is held */
+    if (es)
+        abti_es_notify(es, ABTI_ES_REQ_LOOK);
+    abti_spin_unlock(&abti_rt.lock);
+}
+
 void abti_leader_leave(abti_es *es, struct abti_callee *c)
 {
     /* relaxed: nobody else changes it while the leader is calling */
@@ -63,6 +74,8 @@ void abti_leader_leave(abti_es *es, struct abti_callee *c)
         abti_store_relaxed(&c->driver->heir, 0); /* relaxed: as above */
     /* release: pairs with the acquires in abti_leader_enter and abti_leader_enter_at_once */
     abti_store_release(&c->driver->leader, heir != 0 ? heir << 1 : lead_of(es));
+    if (ABTI_UNLIKELY(heir != 0))
+        wake_heir(heir);
 }
 
 bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c)
