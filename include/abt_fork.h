@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fork and join at the price of a call. What is forked is a task: a function and its arguments, which lie in the frame
+ * Fork and join at the price of a call. What is forked is a task: a function and its arguments, which are in the frame
  * of the forker. A task that nobody takes meanwhile is run by its forker when that joins it, at the price of a call;
  * one that a stream without work takes becomes an ordinary ULT there, and may do all that ULTs may.
  *
@@ -39,12 +39,12 @@ extern "C" {
 /* ---- Forking by hand: what the macros are made of ---------------------------------------------------------------- */
 
 /*
- * Where a ULT stands among what it has forked: the place of its next task in its lane. It is passed by value, to each
+ * Where a ULT is among what it has forked: the place of its next task in its lane. It is passed by value, to each
  * function that forks, and so stays in a register.
  */
 typedef struct abtx_task *volatile *abtx_at;
 
-/* A task, in front of its arguments. It lies still from fork to join. */
+/* A task, in front of its arguments. It does not move from fork to join. */
 struct abtx_task {
     void (*run)(abtx_at here, struct abtx_task *task);
     void *state; /* the library's, once the task may be taken by others */
@@ -58,7 +58,7 @@ struct abtx_region {
 
 /* Begins a region, in which the caller may fork, at the position that is returned. The region is the caller's. */
 abtx_at ABTX_fork_enter(struct abtx_region *region) ABT_API_PUBLIC;
-/* Ends it. What has been forked in it must have been joined: else that is told on stderr. */
+/* Ends it. What has been forked in it must have been joined: else that is reported on stderr. */
 void ABTX_fork_leave(struct abtx_region *region) ABT_API_PUBLIC;
 
 /* The slow ways of abtx_fork and abtx_join. */
@@ -92,7 +92,7 @@ static inline int abtx_is_wanted(abtx_at here)
     return __atomic_load_n(abtx_lane_of(here)->idle, __ATOMIC_RELAXED) > 0;
 }
 
-/* Forks. Returns where the caller stands from now on. */
+/* Forks. Returns where the caller is from now on. */
 static inline abtx_at abtx_fork(abtx_at here, struct abtx_task *task, void (*run)(abtx_at, struct abtx_task *))
 {
     task->run = run;
@@ -102,7 +102,7 @@ static inline abtx_at abtx_fork(abtx_at here, struct abtx_task *task, void (*run
 }
 
 /*
- * Joins the newest task, with the position that it was forked at, where the caller stands again. Not 0: nobody has
+ * Joins the newest task, with the position that it was forked at, where the caller is again. Not 0: nobody has
  * taken it, and the caller runs it.
  */
 static inline int abtx_join(abtx_at here)

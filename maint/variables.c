@@ -65,7 +65,7 @@ int main(void)
 {
     printf(
         "# Variables\n\nAll variables of the environment that the library reads, in `ABT_init`. `ABT_HELP=1` makes it "
-        "print\nthem with the values that they have on the machine. `ABT_ENV_X` stands in where `ABT_X` is not set, "
+        "print\nthem with the values that they have on the machine. `ABT_ENV_X` is read where `ABT_X` is not set, "
         "and\n"
         "sizes may be written as 64k, 2MiB or 0x4000. This page is made from the table in `src/rt/variables.c`.\n\n"
         "| variable | default | values | what it does |\n|---|---|---|---|\n");
@@ -86,6 +86,6 @@ int main(void)
     }
     printf(
         ".\n\nlibabtio reads two, in `abtio_init`: `ABTIO_BACKEND`, which is auto (the default), io_uring or threads, "
-        "and `ABTIO_SIGNAL`, the number of a real-time signal; [input and output](../io.md) tells of them.\n");
+        "and `ABTIO_SIGNAL`, the number of a real-time signal; [input and output](../io.md) describes them.\n");
     return 0;
 }

@@ -5,6 +5,7 @@ import pathlib
 import re
 
 import contract
+import errors
 import header
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -68,10 +69,16 @@ def examples_of(names, family, used):
     return (by_question + rest)[:3]
 
 
-def code_errors():
-    """The codes of each function, in the order of checking, from the table that the tests of errors use."""
+def error_rows(entries):
+    """The codes of each function in the order of checking, see errors.py, and what is wrong with maint/abi/callers.tsv."""
+    return errors.table([entry for entry in entries if entry.kind == "function" and entry.name.startswith("ABT_")],
+                        rows(TOP / "maint/abi/callers.tsv"), rows(TOP / "maint/abi/aliases.tsv"))
+
+
+def code_errors(entries):
+    """{function: {code: versions of the API}}."""
     found = {}
-    for row in rows(TOP / "maint/abi/errors.tsv"):
+    for row in error_rows(entries)[0]:
         if row[1].startswith("ABT_ERR_"):
             found.setdefault(row[0], {}).setdefault(row[1], set()).add(row[2])
     return found
@@ -89,7 +96,7 @@ def describe(entry, notes, table, processors, counts, counted):
     if not entry.gives_code:
         return
     said = dict(reversed(entry.contract.errors))
-    codes = table.get(entry.name) or {"ABT_ERR_" + code: {"both"} for code, _ in entry.contract.errors}
+    codes = table.get(entry.name) or {"ABT_ERR_" + code: {"both"} for code in said if code != "CALLBACK_CODE"}
     for code, versions in codes.items():
         words = contract.meaning(code[8:], said.get(code[8:], ""), entry.parameters)
         only = "" if "both" in versions or len(versions) > 1 else f" ({min(versions)} only)"
@@ -153,12 +160,21 @@ def line_of(entry, name, lines):
     return entry.summary
 
 
-def words_of(parameter, name, table):
-    """What a parameter is: the words of the table, or the object that a handle stands for."""
+def words_of(parameter, entry, table):
+    """What a parameter is: the words of the table, the object of a handle, or the sentence of the comment that names it."""
     for pattern, function, words in table:
         found = re.fullmatch(pattern, parameter)
-        if found and re.fullmatch(function, name):
+        if found and re.fullmatch(function, entry.name):
             return found.expand(words)
+    return words_of_handle(parameter, entry.name) or words_of_comment(re.findall(r"\w+", parameter)[-1], entry)
+
+
+def words_of_comment(name, entry):
+    said = [sentence for text in entry.text if "\n" not in text for sentence in contract.sentences(text)]
+    return next((sentence for sentence in said if re.search(rf"(?<![\w-])\*?{name}\b", sentence)), None)
+
+
+def words_of_handle(parameter, name):
     kind, stars = re.match(r"(?:const )?(\w+) ?(\**)", parameter).groups()
     if kind not in contract.KINDS:
         return None
@@ -175,7 +191,7 @@ def parameters(entry, table):
         bare = re.sub(r"\)\(.*", "", parameter)  # of a pointer to a function what stands before its parameters
         name = "..." if parameter == "..." else re.findall(r"\w+", bare)[-1]
         if parameter != "void":
-            found.append((name, words_of(parameter, entry.name, table)))
+            found.append((name, words_of(parameter, entry, table)))
     return found
 
 
@@ -192,6 +208,27 @@ def parse(path):
     return intro, sections
 
 
+def extensions():
+    """{name: type} of the exported functions that only libabt has, in the order of their names."""
+    found = {}
+    for header_file in HEADERS[:2]:
+        text = re.sub(r"/\*.*?\*/", "", header_file.read_text(), flags=re.S)
+        for result, name, parameters in re.findall(r"^(?!typedef|static)(\w[\w *]*?\**)(ABTX_\w+)\(([^;{}]*?)\)\s*ABT_API_PUBLIC[^;]*;", text, re.M):
+            found[name] = f"{result.strip()} ({' '.join(parameters.split())})"
+    return dict(sorted(found.items()))
+
+
+def entries_of(path):
+    """The functions of a header, with what their comments say."""
+    known, previous = {}, None
+    for section in parse(path)[1]:
+        for entry in section.entries:
+            if entry.kind == "function":
+                previous = known[entry.name] = contract.read(entry, previous, known)
+                entry.contract = previous
+                yield entry
+
+
 def read(headers):
     """(introduction, sections) with all that a page shows in its entries."""
     intro, sections = [], []
@@ -199,7 +236,7 @@ def read(headers):
         more, found = parse(pathlib.Path(path))
         intro, sections = intro or more, sections + found
     (processors, counts), counted = costs(), figures()
-    notes, used, table = rows(TOP / "maint/book/notes.tsv"), examples(), code_errors()
+    notes, used = rows(TOP / "maint/book/notes.tsv"), examples()
     known, previous = {}, None
     for section in sections:
         last = []
@@ -218,7 +255,10 @@ def read(headers):
             entry.contract = contract.read_io(entry, known) if is_io else contract.read(entry, previous, known)
             previous = known[entry.name] = entry.contract
             entry.text, entry.summary = entry.contract.text, entry.contract.summary
-            describe(entry, notes, table, processors, counts, counted)
+    functions = [entry for section in sections for entry in section.entries if entry.kind == "function"]
+    table = code_errors(functions)
+    for entry in functions:
+        describe(entry, notes, table, processors, counts, counted)
     lines, table = dict(rows(TOP / "maint/book/lines.tsv")), rows(TOP / "maint/book/parameters.tsv")
     for entry in [entry for section in sections for entry in section.entries]:
         entry.lines = {name: line_of(entry, name, lines) for name in entry.names + [name for name, _ in entry.constants]}

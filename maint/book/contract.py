@@ -45,6 +45,7 @@ class Contract:
     def __init__(self):
         self.summary, self.text, self.callers, self.waiting = "", [], [], []
         self.errors = []  # (code without ABT_ERR_, what the comment adds)
+        self.listed = []  # codes that its own clauses name
         self.base = None  # the function whose description goes with this one
 
 
@@ -86,6 +87,8 @@ def listed(text):
         match = re.match(r"(?:then |and |with )?([A-Z][A-Z_0-9]+)(?: \((.*)\))?$", part)
         if match:
             found.append((match[1], match[2] or ""))
+        elif part.endswith("codes"):
+            found.append(("CALLBACK_CODE", part))
     return found
 
 
@@ -107,10 +110,10 @@ def errors_of(sentence, contract, previous, known):
         match = re.match(rf"(?:Rules and e|E)rrors:? as (?:of )?({NAME})", sentence)
         base = known.get(match[1]) if match else None
         if not match:
-            match = re.match(r"Errors(?: \(1\.x only\))?: (.*)", sentence)
+            match = re.match(r"Errors( \(1\.x only\))?: (.*)", sentence)
             if not match:
                 return False
-            contract.errors += listed(match[1])
+            contract.errors += [(code, words or match[1] and "; 1.x" or "") for code, words in listed(match[2])]
             return True
     contract.errors += [pair for pair in base.errors if pair not in contract.errors]
     contract.errors += listed(re.split(r"with|then", sentence, maxsplit=1)[-1]) if "," in sentence else []
@@ -195,6 +198,7 @@ def read(entry, previous, known):
         contract.callers = contract.callers or list(base.callers)
         contract.waiting = contract.waiting or list(base.waiting)
         contract.errors = contract.errors or list(base.errors)
+    contract.listed = [code for code, _ in contract.errors]
     contract.errors += [pair for pair in implied(entry) if pair[0] not in [code for code, _ in contract.errors]]
     contract.callers = contract.callers or [USUAL_CALLERS]
     said = " ".join(follows)

@@ -67,7 +67,7 @@ def function(entry, lines):
     lines += parameters(entry) + [".Ss Callers"] + [fill(text) for text in entry.contract.callers]
     if entry.contract.waiting:
         lines += [".Ss Waiting"] + [fill(text) for text in entry.contract.waiting]
-    lines += [".Ss Memory order", fill(entry.order), ".Ss Cost"] + [fill(text) for text in entry.costs]
+    lines += [".Ss Memory order", fill(entry.order)] + [".Ss Cost"] * bool(entry.costs) + [fill(text) for text in entry.costs]
     if entry.cost:
         lines += [".Pp", "Instructions of one operation in a release build:", ".Bl -column -offset indent "
                   '"create+join+free, not migratable" "x86_64" "aarch64"', ".It operation Ta x86_64 Ta aarch64"]

@@ -133,7 +133,7 @@ bool abti_misuse_of_free(void *object, enum abti_handle_kind kind, const char *f
         return true;
     if (!abti_ledger_find(object, &note) || !note.foreign)
         return false;
-    abti_misuse_tell(function, object, kind, "lies in the program's own memory, and was not created by a call");
+    abti_misuse_tell(function, object, kind, "is in the program's own memory, and was not created by a call");
     return true;
 }
 

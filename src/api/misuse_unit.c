@@ -89,7 +89,7 @@ bool abti_misuse_of_target(abti_unit *unit, bool resumed, const char *function)
     else if (state != ABT_THREAD_STATE_READY)
         snprintf(problem, sizeof(problem), "%s", state == ABT_THREAD_STATE_BLOCKED ? "is blocked" : "runs");
     else if ((pool = pool_with(unit)))
-        snprintf(problem, sizeof(problem), "stands in pool %p, and has not been popped", (void *)pool);
+        snprintf(problem, sizeof(problem), "is queued in pool %p, and has not been popped", (void *)pool);
     if (*problem) {
         abti_misuse_tell(function, unit, ABTI_HANDLE_UNIT, problem);
         return true;

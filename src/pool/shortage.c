@@ -92,7 +92,7 @@ static void tell_stall(const abti_es *es, abti_pool *const *pools, int num)
 {
     char text[512];
     int len = snprintf(text, sizeof(text),
-                       "libabt: no ULT can start, and nothing has changed for %d seconds: for want of memory %zu ULTs "
+                       "libabt: no ULT can start, and nothing has changed for %d seconds: out of memory, %zu ULTs "
                        "in the pools of stream %d wait for stacks of %zu bytes each; the limit is most likely %s\n",
                        PATIENCE_MS / 1000, num_waiting(pools, num), es->rank, abti_rt.config.thread_stacksize,
                        abti_limits_blame(abti_rt.stack_slab.spec.arena.chunk));

@@ -2,8 +2,8 @@
 /*
  * Every error code that the contract promises, provoked from every kind of caller. The programs of this folder are
  * tables: a row says which function answers which code to whom, and provokes it. maint/check-errors reads the rows and
- * compares them with the promises in maint/abi/errors.tsv, so the first three arguments are to be written out: the
- * function, the code, and the callers and conditions, which are names joined by "|".
+ * compares them with the promises of the header (maint/reference --errors). So the first three arguments are to be
+ * written out: the function, the code, and the callers and conditions, which are names joined by "|".
  *
  *   PROVOKE(function, code, when, how) { ...; return code; }   a provocation of some lines; how: what is wrong, as text
  *   RETURNS(function, code, when, how, call);                  one that is a call

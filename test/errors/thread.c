@@ -64,6 +64,9 @@ RETURNS(ABT_thread_create_many, ABT_ERR_INV_THREAD_ATTR, INITED, "one stack for 
 NULLS(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, ABT_POOL_NULL,
       ABT_thread_create_many(1, (ABT_pool[]){h}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
 
+RETURNS(ABT_thread_create_many, ABT_ERR_OTHER, INITED | ALWAYS, "the pool makes no unit",
+        ABT_thread_create_many(1, (ABT_pool[]){world.refusing}, nothings, NULL, ABT_THREAD_ATTR_NULL, OUT(ABT_thread)));
+
 /* Those before the error stay. */
 PROVOKE(ABT_thread_create_many, ABT_ERR_INV_POOL, INITED, "the second of two pools")
 {

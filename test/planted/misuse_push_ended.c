@@ -3,7 +3,7 @@
  * problem: A ULT is pushed once more while it is queued in its pool, and again when it has ended.
  * run: ABT_CHECK=1
  * exit: 0
- * says: libabt: ABT_pool_push_thread: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) stands in pool 0x[0-9a-f]+,
+ * says: libabt: ABT_pool_push_thread: ULT 0x[0-9a-f]+ of .* \(created by .* ULT\) is queued in pool 0x[0-9a-f]+,
  * and has not been popped
  * says: libabt: ABT_pool_push_thread: ULT 0x[0-9a-f]+ of .* \(created by the primary ULT\) has ended
  */

@@ -8,7 +8,7 @@
  * that name returns, or -errno.
  *
  * A call `abt_io_x_nb` starts an operation and returns its handle, or NULL when there is no memory or no thread for it.
- * *ret gets the result; it may be read when abt_io_op_wait has returned, or abt_io_get_pending_op_count has told 0.
+ * *ret gets the result; it may be read when abt_io_op_wait has returned, or abt_io_get_pending_op_count has returned 0.
  * What the arguments point to has to stay until then.
  */
 #ifndef ABT_IO_H_INCLUDED
@@ -39,7 +39,8 @@ struct abt_io_init_info {
      *   "backing_thread_count": n                                  as abt_io_init(n)
      *   "internal_pool_flag": 0 or 1, "internal_pool": {"kind", "access", "num_xstreams"}    the same in more words
      *   "num_urings": n, "liburing_flags": [names]
-     * All of it is checked, kept, and told by abt_io_get_config. It does not choose the backend: ABTIO_BACKEND does.
+     * All of it is checked, stored, and returned by abt_io_get_config. It does not choose the backend: ABTIO_BACKEND
+     * does.
      */
     const char *json_config;
     ABT_pool progress_pool; /* units of abt-io's own would run there; libabtio needs none */
@@ -50,7 +51,7 @@ struct abt_io_init_info {
 /*
  * An instance, between ABT_init and ABT_finalize; any ULT or external thread. The number of threads (0 or more) and the
  * pool are kept for abt_io_get_config: libabtio has threads of its own, as many as it needs. On an error
- * ABT_IO_INSTANCE_NULL is returned; a wrong configuration is told on stderr.
+ * ABT_IO_INSTANCE_NULL is returned; a wrong configuration is reported on stderr.
  */
 abt_io_instance_id abt_io_init(int backing_thread_count) ABT_IO_PUBLIC;
 abt_io_instance_id abt_io_init_pool(ABT_pool progress_pool) ABT_IO_PUBLIC;

@@ -5,8 +5,8 @@
 
 #include <abt-io.h>
 
-/* The configuration with all its members, to be freed; info may be NULL. NULL: it is wrong, as told on stderr, or there
- * is no memory. */
+/* The configuration with all its members, to be freed; info may be NULL. NULL: it is wrong, as reported on stderr, or
+ * there is no memory. */
 char *abt_ioi_config_read(const struct abt_io_init_info *info);
 
 #endif

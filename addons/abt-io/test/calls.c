@@ -141,7 +141,7 @@ static void counted(void *arg)
     is_int(write(fds[1], "x", 1), 1, "a byte for one of them");
     while (abt_io_get_pending_op_count(instance) == 2)
         ABT_thread_yield();
-    is_int(sizes[0] + sizes[1], 1 - 7, "the count is told when the result is there");
+    is_int(sizes[0] + sizes[1], 1 - 7, "the count is stored when the result is there");
     is_int(write(fds[1], "x", 1), 1, "a byte for the other");
     while (abt_io_get_pending_op_count(instance) != 0)
         ABT_thread_yield();

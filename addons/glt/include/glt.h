@@ -32,7 +32,7 @@
 #include <glt/libabt.h>
 #endif
 
-/* A function of GLT: part of the program, or of libglt.so, called without a stub of the linker's. */
+/* A function of GLT: part of the program, or of libglt.so, called without a stub of the linker. */
 #ifdef FASTGLT
 #define GLT_API __attribute__((unused)) static inline
 #else

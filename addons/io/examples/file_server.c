@@ -5,8 +5,8 @@
  *
  *     file_server [-a ADDRESS] [-p PORT] [-s STREAMS] [-n CONNECTIONS] [-c CERTIFICATE -k KEY] DIRECTORY
  *
- * It listens on 127.0.0.1:8080 unless told otherwise; port 0 is one of the kernel's choice. Symbolic links are
- * followed, as whoever made them has wished. SIGINT and SIGTERM end it.
+ * It listens on 127.0.0.1:8080 unless an argument says otherwise; port 0 is one of the kernel's choice. Symbolic links
+ * are followed, as whoever made them has wished. SIGINT and SIGTERM end it.
  */
 #include <abt.h>
 #include <abtio.h>

@@ -21,7 +21,7 @@
  * O_NONBLOCK of a descriptor makes no difference: the call waits; only splice gives -EAGAIN then. MSG_DONTWAIT and
  * SPLICE_F_NONBLOCK do what they say.
  *
- * A ULT that is cancelled (ABT_thread_cancel) while it waits here ends when its call is over; where it waits for an
+ * A ULT that is cancelled (ABT_thread_cancel) while it waits here ends when its call has ended; where it waits for an
  * acceptor, a receiver or a look-up of names with a deadline, or in abtio_op_wait_any, that is at once. Nothing of its
  * operation is left, and what a handle stands for goes on. What the operation has brought, a connection for instance,
  * is lost: cancel operations by abtio_cancel, and not units.
@@ -115,7 +115,7 @@ int abtio_get_info(abtio_info *info) ABTIO_PUBLIC;
 
 /* ---- Deadlines ------------------------------------------------------------------------------------------------- */
 
-/* A point in time: nanoseconds of CLOCK_MONOTONIC. Any time that is over, negative numbers too, has passed. */
+/* A point in time: nanoseconds of CLOCK_MONOTONIC. Any earlier time, negative numbers too, has passed. */
 typedef int64_t abtio_deadline;
 
 /* No deadline. */
@@ -194,7 +194,7 @@ ssize_t abtio_pread_all(int fd, void *buf, size_t size, off_t offset, abtio_dead
 ssize_t abtio_pwrite_all(int fd, const void *buf, size_t size, off_t offset, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*
- * How many bytes the operation of the _all kind has moved whose result the caller was told last, by the call itself, by
+ * How many bytes the operation of the _all kind has moved whose result the caller has got last, by the call itself, by
  * abtio_op_wait or by abtio_op_test, whatever that result was; but not what was under way when the result was -EIO. As
  * errno it belongs to the native thread: ask before the unit waits or yields.
  */
@@ -275,7 +275,7 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor) ABTIO_PU
 
 /*
  * A connection: its descriptor, which is the caller's to close; getpeername(2) tells the peer. Who waits is served in
- * the order of the calls. An error of the system call, -EMFILE for instance, is told to one who waits, and the others
+ * the order of the calls. An error of the system call, -EMFILE for instance, is given to one waiter, and the others
  * go on waiting. Where there is no memory to keep a connection that nobody waits for, it is closed. A handle's deadline
  * is kept while somebody is in abtio_op_wait, or looks by abtio_op_test.
  */
@@ -312,7 +312,7 @@ int abtio_buffers_create(size_t size, unsigned num, abtio_buffers **buffers) ABT
 int abtio_buffers_give_back(abtio_buffers *buffers, void *buf) ABTIO_PUBLIC;
 
 /*
- * Frees the buffers, and sets *buffers to NULL; does nothing if it is NULL. A ring has let go of them when its stream
+ * Frees the buffers, and sets *buffers to NULL; does nothing if it is NULL. A ring has released them when its stream
  * has looked at its events. Also after abtio_finalize; not in a child of fork(). Errors: -EBUSY: there are receivers,
  * or buffers that were not given back, and nothing has been done.
  */
@@ -343,7 +343,7 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
  * The next that has come: how many bytes, which are in *buf, a buffer that is the caller's until he gives it back. 0 at
  * the end of the stream, and -errno: then there is no buffer. Of a datagram the caller gets what fits a buffer. Results
  * come in the order in which the socket has had them, and are for those who wait in the order of the calls. An error is
- * told once, and so is the end; who asks again is told what the socket says then. ENOBUFS of a socket is not told. A
+ * reported once, and so is the end; the next call reports what the socket says then. ENOBUFS is not reported. A
  * handle's deadline is kept while somebody is in abtio_op_wait, or looks by abtio_op_test. Where a cancel comes too
  * late the buffer is the caller's.
  */
@@ -390,7 +390,7 @@ ssize_t abtio_blocking(ssize_t (*fn)(void *arg), void *arg, abtio_deadline deadl
  */
 
 /*
- * Memory that buffers lie in: for read, write, pread and pwrite, and their _all forms, where the whole buffer lies in
+ * Memory that buffers are in: for read, write, pread and pwrite, and their _all forms, where the whole buffer is in
  * it. The heap, stacks and anonymous mappings can be had, and files that are mapped cannot. Each ring pins all of its
  * pages; without CAP_IPC_LOCK that counts towards RLIMIT_MEMLOCK, for each ring. It is to be unregistered before it
  * is given back to the system or mapped anew (free, munmap, mremap, MADV_DONTNEED): else later operations may use the
@@ -414,7 +414,7 @@ int abtio_register_file(int fd) ABTIO_PUBLIC;
 
 /*
  * Ends that. Operations that are under way go on, and the caller may close the descriptor at once. The file stays open
- * until each stream has looked at its events: so long a socket's peer does not see it end, unless it is told by
+ * until each stream has looked at its events: so long a socket's peer does not see it end, unless the caller uses
  * abtio_shutdown. Errors: -ENOTCONN, -ENOENT.
  */
 int abtio_unregister_file(int fd) ABTIO_PUBLIC;

@@ -235,7 +235,7 @@ bool abtioi_start_call(abtio_op *op)
 
 /*
  * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
- * operation is over, or somebody else has asked for its end, or it is the helpers', or waits for a source.
+ * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a source.
  */
 void abtioi_cancel(abtio_op *op)
 {

@@ -39,7 +39,7 @@ static void wait_for_end(abtio_op *op)
 
 /*
  * Of one whose deadline its side does not keep. A cancel of the ULT that waits ends such a wait, too: then an operation
- * that lies on the ULT's stack has to be over before the ULT ends, and one with a handle goes on without it.
+ * that is on the ULT's stack has to be over before the ULT ends, and one with a handle goes on without it.
  */
 static void wait_until_late(abtio_op *op)
 {

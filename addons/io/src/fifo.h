@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens of a FIFO, which wait for its other end. A ring does not: it opens for reading at once, and refuses to open for
- * writing, unless a thread of the kernel's makes the call. So a helper waits then. Meanwhile the descriptor that the
+ * writing, unless a thread of the kernel makes the call. So a helper waits then. Meanwhile the descriptor that the
  * ring has opened is kept, since a writer that was waiting for a reader has gone on.
  */
 #ifndef ABTIO_FIFO_H

@@ -25,7 +25,7 @@ enum {
 
 /*
  * A native thread that makes system calls. Each helper is in the list of all from its begin to its end, under the lock,
- * and so is a thread of the program's that makes its system call itself, as long as that lasts.
+ * and so is a thread of the program that makes its system call itself, as long as that lasts.
  */
 struct helper {
     struct helper *next, *previous;
@@ -153,7 +153,7 @@ static void begin_op(struct helper *helper, abtio_op *op)
     helpers.num_at++;
 }
 
-/* It has told the result, or is about to, or somebody else is. */
+/* It has delivered the result, or is about to, or another thread is. */
 static void end_op(struct helper *helper)
 {
     abtioi_assert(abtioi_is_held(&lock) && helper->op && helper->op->helper == helper && helpers.num_at > 0);
@@ -265,7 +265,7 @@ static void helpers_serve(struct helper *helper, abtio_op *op)
         helpers_arm(helper, abtio_after(FIFO_NS), FIFO_NS);
     pthread_mutex_unlock(&lock);
     ssize_t result = abtioi_run(op);
-    /* Of many that are told to end at a time each would be woken again and again while it waits for the lock. */
+    /* Of many that are asked to end at a time each would be woken again and again while it waits for the lock. */
     bool interrupted = abtioi_run_reason(op) < 0;
     if (interrupted)
         abtioi_signal_keep_out(helper->signal);
@@ -287,7 +287,7 @@ static abtio_op *count_down(void)
     return --helpers.num > 0 ? NULL : take_all_out();
 }
 
-/* Tells those that they cannot be done, but for the caller's, which is told otherwise. Whether that was there. */
+/* Ends all operations of the list with -EAGAIN but `own`, the caller's. Returns whether that was in the list. */
 static bool refuse_all(abtio_op *list, abtio_op *own)
 {
     bool found = false;
@@ -342,7 +342,7 @@ enum {
     LOOKS_TO_TELL = 200 /* without progress, before it is reported: 2 seconds */
 };
 
-static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* told when libabtio ends */
+static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* signalled when libabtio ends */
 
 /* How many operations no idle helper is about to take. The lock is held, here and below. */
 static unsigned num_waiting(void)

@@ -2,10 +2,10 @@
 /*
  * Who may touch a lane: its stream's native thread; and, if the lane is attended, the attendant (attendant.h), so that
  * each of them does so under the lane's lock only. That is the first of all locks but that of the list of lanes, since
- * a result is told under it, which takes those of sources, pools and helpers. The stream does not hold it while it
+ * a result is delivered under it, which takes those of sources, pools and helpers. The stream does not hold it while it
  * sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
  *
- * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant's. What
+ * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant. What
  * it does then would be right at any other time, too.
  *
  * A completion that says that the stream is woken may be found by the attendant, when the stream has announced its
@@ -40,7 +40,7 @@
 struct lane {
     struct ring ring;
     ABT_xstream xstream;
-    _Atomic(uint64_t) in_flight; /* operations whose result is not told yet; others only read it */
+    _Atomic(uint64_t) in_flight; /* operations whose result is not delivered yet; others only read it */
     int wake_fd;                 /* that the stream's wait is watching, or -1 */
     struct direct direct;
     bool idle_soon;             /* who has submitted last has left the stream with nothing to run, it seems */
@@ -277,7 +277,7 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
         if (flags & IORING_CQE_F_MORE)
             return;
         if (answer > 0)
-            result = -EINTR; /* which is told, and the next one asked for */
+            result = -EINTR; /* which is delivered, and the next one asked for */
     }
     if (op->polling && result >= 0) {
         /* relaxed: whoever sets it later asks for the end of the call, too */
@@ -375,7 +375,7 @@ static bool has_missed_its_end(const abtio_op *op)
 
 /*
  * The kernel does not find an operation that it is just trying again. Then neither its deadline nor a cancel ends it,
- * and it may block a thread of the kernel's for ever after.
+ * and it may block a thread of the kernel for ever after.
  */
 static void ask_again(struct lane *lane)
 {
@@ -613,7 +613,7 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
     return found;
 }
 
-/* Watches the descriptor that tells of other work. */
+/* Watches the descriptor that reports other work. */
 static void watch_for_wakes(struct lane *lane, int fd)
 {
     if (lane->wake_fd == fd || !make_room(lane, 1))
@@ -635,7 +635,7 @@ static int64_t time_left(int64_t deadline)
 }
 
 /*
- * The stream has nothing to do: it waits in its ring, which watches the descriptor that tells of other work. The next
+ * The stream has nothing to do: it waits in its ring, which watches the descriptor that reports other work. The next
  * call of lane_poll tells the results. Here the stream still counts as asleep, and a unit that becomes ready would wake
  * it by two more system calls.
  */

@@ -78,7 +78,7 @@ enum {
     LANE_UNDER_WAY,
     LANE_ASKED,
     LANE_TAKEN,   /* it was ASKED, and the lane has found it */
-    LANE_OVER,    /* the result is told, or about to be */
+    LANE_OVER,    /* the result has been delivered, or is about to be */
     LANE_HELPERS, /* it is the helpers', from the start or since its lane has ended */
     LANE_SOURCE   /* it waits for a source, see sources/source.h */
 };

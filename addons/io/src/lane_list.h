@@ -24,7 +24,7 @@ struct lane_counts abtioi_lane_list_count(void);
 /* Whether one of them says yes; all are asked. Meanwhile none comes or goes. */
 bool abtioi_lane_list_ask(bool (*ask)(struct lane *lane));
 
-/* Around fork(). In the child it is empty; the lanes that were in it are told one by one. */
+/* Around fork(). In the child it is empty; the lanes that were in it are informed one by one. */
 void abtioi_lane_list_before_fork(void);
 void abtioi_lane_list_after_fork(void);
 void abtioi_lane_list_forget(void (*forget)(struct lane *lane));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One operation, from its start until its result is told. It is stored in the frame of a call that waits, or on the
- * heap for an _nb form.
+ * One operation, from its start until its result is delivered. It is stored in the frame of a call that waits, or on
+ * the heap for an _nb form.
  *
  * Who may touch it: until it is started, the caller. Then the side that does it, which is a lane (lane.h: everything on
  * the lane's stream) or the helpers (helpers.h: under their lock, and by the helper that runs it). Others touch only
@@ -53,7 +53,7 @@ struct lane;
 struct helper;
 struct source;
 
-/* How it is told that an operation is done. */
+/* How the end of an operation is reported. */
 enum told {
     TOLD_BY_EVENTUAL, /* `done` is set */
     TOLD_BY_RESUME,   /* the ULT `waiter` has suspended itself */
@@ -99,7 +99,7 @@ static inline abtio_deadline op_deadline(abtio_deadline deadline)
     return deadline > 1 ? deadline : 1;
 }
 
-/* Sets what stands before the arguments. Few bytes: of more gcc makes a `rep stos`, which is slow to begin. */
+/* Sets what is before the arguments. Few bytes: of more gcc makes a `rep stos`, which is slow to begin. */
 static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline)
 {
     abtioi_assert(code < NUM_CODES);
@@ -110,7 +110,7 @@ static inline void op_init(abtio_op *op, enum code code, abtio_deadline deadline
 
 /* What is to be done when the system has given a result. */
 enum next {
-    NEXT_DELIVER, /* the operation is over */
+    NEXT_DELIVER, /* the operation has ended */
     NEXT_CALL,    /* the system call is to be made again */
     NEXT_POLL     /* the descriptor is to be polled for op_ready first */
 };
@@ -163,7 +163,7 @@ static inline bool op_is_deaf(const abtio_op *op)
     }
 }
 
-/* Looks at what the system has answered; *result becomes the operation's result when that is over. */
+/* Looks at what the system has answered; *result becomes the operation's result when it has ended. */
 enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result);
 
 /* The same, at once for what most calls end with. */

@@ -120,7 +120,7 @@ int abtioi_signal(void)
 {
     abtioi_assert(taken >= SIGRTMIN && taken <= SIGRTMAX);
     if (!is_ours(taken))
-        (void)take_free(); /* without one the program's handler hears of its own signal */
+        (void)take_free(); /* without one the program's handler learns of its own signal */
     return taken;
 }
 

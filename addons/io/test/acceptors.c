@@ -82,7 +82,7 @@ static void *serve_outside(void *arg)
     return NULL;
 }
 
-/* Each connection is told by one byte which it is, an ordinary one or one that ends its server. */
+/* One byte says to each connection which it is, an ordinary one or one that ends its server. */
 static void *connect_many(void *arg)
 {
     char byte;
@@ -393,7 +393,7 @@ static void free_left(abtio_backend backend)
     abtio_acceptor *waited_for = make(fd);
     is_int(abtio_acceptor_accept_nb(waited_for, ABTIO_FOREVER, &op), 0, "accept_nb");
     is_int(abtio_finalize(), 0, "abtio_finalize with two acceptors");
-    is_int(abtio_op_wait(op), -ECANCELED, "who waits is told");
+    is_int(abtio_op_wait(op), -ECANCELED, "who waits gets the code");
     abtio_op_free(&op);
     is_int(abtio_acceptor_accept(left, ABTIO_FOREVER), -ENOTCONN, "nothing is accepted any more");
     is_freed(&left);

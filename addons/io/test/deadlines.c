@@ -253,7 +253,7 @@ static void count_moved(void *arg)
     }
 }
 
-/* A datagram that does not fit, and whose length is told. */
+/* A datagram that does not fit, and whose length is reported. */
 static void cut_off(void *arg)
 {
     int fds[2];

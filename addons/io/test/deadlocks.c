@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With ABT_DEADLOCK_CHECK=abort a program goes on whose units wait for what comes from outside: by a native thread of
- * the library's, by a ring, or by a handler of the program's that libabtio calls. Each case is a process of its own,
+ * the library, by a ring, or by a handler of the program that libabtio calls. Each case is a process of its own,
  * and what it waits for comes from another process. The check leaves no descriptor open.
  */
 #include <pthread.h>

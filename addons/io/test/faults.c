@@ -57,7 +57,7 @@ static void echo(void *arg)
     e->wrong += n != 0;
 }
 
-/* Handlers that interrupt system calls: nobody is told EINTR. */
+/* Handlers that interrupt system calls: nobody gets EINTR. */
 static void signals(void)
 {
     struct sigaction action = {.sa_handler = no_more};
@@ -177,10 +177,10 @@ static void finalize_in_flight(abtio_backend backend)
         abtio_sleep(MS, ABTIO_FOREVER);
     is_int(abtio_finalize(), 0, "abtio_finalize with operations under way");
     pthread_join(outside, &result);
-    is_int((intptr_t)result, -ECANCELED, "an external thread is told");
+    is_int((intptr_t)result, -ECANCELED, "an external thread gets the code");
     must(ABT_thread_free(&thread));
     must(ABT_thread_free(&on_second));
-    is_int(slept, -ECANCELED, "a ULT is told");
+    is_int(slept, -ECANCELED, "a ULT gets the code");
     is_int(slept_on_second, -ECANCELED, "one of another stream, too");
     is_int(abtio_op_wait(op), -ECANCELED, "a handle tells");
     abtio_op_free(&op);

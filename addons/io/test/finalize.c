@@ -103,7 +103,7 @@ static void end_many_by_deadline(int num)
     free(ops);
 }
 
-/* ---- One in a thread of the program's ---------------------------------------------------------------------------- */
+/* ---- One in a thread of the program ------------------------------------------------------------------------------ */
 
 struct outsider {
     int fd;
@@ -212,7 +212,7 @@ static void tell_of_deadlock(void)
     ssize_t size = read(told[0], line, sizeof(line) - 1);
     dup2(before, STDERR_FILENO);
     ok(size > 0 && strstr(line, "1 operations wait for a native thread") && strstr(line, "max_threads"),
-       "that all threads are blocked is told");
+       "that all threads are blocked is reported");
     diag("%s", line);
     must(abtio_finalize());
     free_many(3, ops, -ECANCELED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory and descriptors that are registered: the same data as ever, used where they can be, and let go of in time. */
+/* Memory and descriptors that are registered: the same data as ever, used where they can be, and release in time. */
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include "io.h"
@@ -387,7 +387,7 @@ static void together(ABT_pool pool)
     is_int(stream_wrong, 0, "%s: streams read the right bytes", backend_name);
 }
 
-/* Streams that hold a descriptor, and sleep, let go of it: only then does the other end see that. */
+/* Streams that hold a descriptor, and sleep, release it: only then does the other end see that. */
 static void let_go(ABT_pool pool)
 {
     ABT_thread units[UNITS];

@@ -15,7 +15,7 @@ static void nb(void *arg)
     is_int(abtio_recv_nb(fds[0], &a, 1, 0, ABTIO_FOREVER, &ops[1]), 0, "%s: recv_nb", backend_name);
     is_int(abtio_recv_nb(fds[1], &b, 1, 0, ABTIO_FOREVER, &ops[2]), 0, "recv_nb");
     is_int(abtio_op_test(ops[1], &result), 0, "it is not done");
-    is_int(result, 77, "nothing is told");
+    is_int(result, 77, "nothing is reported");
     is_int(abtio_op_wait_any(3, ops, abtio_after(5 * MS)), -ETIMEDOUT, "none is done in time");
     is_int(abtio_send(fds[0], "x", 1, 0, ABTIO_FOREVER), 1, "send");
     is_int(abtio_op_wait_any(3, ops, ABTIO_FOREVER), 2, "one is done");
@@ -93,7 +93,7 @@ static void cancel_of_others(void *arg)
     must(ABT_thread_yield());
     is_int(abtio_cancel(victim.op), 0, "cancel while another waits");
     must(ABT_thread_free(&thread));
-    is_int(victim.result, -ECANCELED, "who waited is told");
+    is_int(victim.result, -ECANCELED, "who waited gets the code");
     abtio_op_free(&victim.op);
     close(fds[0]);
     close(fds[1]);
@@ -105,7 +105,7 @@ static ssize_t foreign(void *arg)
     return (ssize_t)(pthread_equal(*(pthread_t *)arg, pthread_self()) ? 1 : -EINTR);
 }
 
-/* The stream runs others meanwhile, and whatever the function returns is told. */
+/* The stream runs others meanwhile, and whatever the function returns is the result. */
 static void blocking(void *arg)
 {
     pthread_t self = pthread_self();
@@ -149,7 +149,7 @@ static void lookups(void *arg)
     is_int(abtio_getaddrinfo_nb(node, service, NULL, &list, ABTIO_FOREVER, &op), 0, "one with a handle");
     abtio_sleep(5 * MS, ABTIO_FOREVER);
     is_int(abtio_cancel(op), 0, "it can be cancelled");
-    is_ptr(list, NULL, "nothing is told");
+    is_ptr(list, NULL, "nothing is reported");
     abtio_op_free(&op);
     memset(node, 'x', 4); /* it is the caller's again */
     abtio_sleep(250 * MS, ABTIO_FOREVER);

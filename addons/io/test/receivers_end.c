@@ -43,7 +43,7 @@ static void errors(void)
     close(end.fds[1]);
     end.fds[1] = -1;
     abtio_sleep(5 * MS, ABTIO_FOREVER); /* the error may be there before anybody asks */
-    is_int(abtio_receiver_recv(end.receiver, &buf, ABTIO_FOREVER), -ECONNRESET, "an error is told to who asks next");
+    is_int(abtio_receiver_recv(end.receiver, &buf, ABTIO_FOREVER), -ECONNRESET, "the next call gets an error");
     is_int(abtio_receiver_recv(end.receiver, &buf, ABTIO_FOREVER), 0, "once");
     is_int(unmake(&end), 0, "abtio_receiver_free");
     close(listener);
@@ -103,12 +103,12 @@ static void misuse(void)
     is_int(abtio_buffers_give_back(buffers, buf), -EINVAL, "a second time");
     is_unmade(&end, buffers);
     is_int(abtio_receiver_create(1 << 20, 0, others, &receiver), 0, "no descriptor");
-    is_int(abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER), -EBADF, "is told by recv");
+    is_int(abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER), -EBADF, "is reported by recv");
     is_int(abtio_receiver_free(&receiver), 0, "abtio_receiver_free");
     if (pipe(fds) < 0)
         bail_out("pipe");
     is_int(abtio_receiver_create(fds[0], 0, others, &receiver), 0, "no socket");
-    is_int(abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER), -ENOTSOCK, "is told by recv");
+    is_int(abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER), -ENOTSOCK, "is reported by recv");
     is_int(abtio_receiver_recv(receiver, &buf, ABTIO_FOREVER), -ENOTSOCK, "each time");
     is_int(abtio_receiver_free(&receiver), 0, "abtio_receiver_free");
     close(fds[0]);
@@ -228,7 +228,7 @@ static void limits(void)
     abtio_buffers *more = NULL;
     int made = 0, wrong = 0;
 
-    abtio_sleep(MS, ABTIO_FOREVER); /* rings let go of what was freed before */
+    abtio_sleep(MS, ABTIO_FOREVER); /* rings release what was freed before */
     while (made < MOST && abtio_buffers_create(64, 2, &all[made]) == 0)
         made++;
     is_int(made, MOST, "%s: so many can be made", backend_name);
@@ -241,7 +241,7 @@ static void limits(void)
         wrong += unmake(&end) + (abtio_buffers_free(&all[i]) != 0);
     }
     is_int(wrong, 0, "each of them is good");
-    abtio_sleep(MS, ABTIO_FOREVER); /* the ring lets go of them */
+    abtio_sleep(MS, ABTIO_FOREVER); /* the ring releases them */
     is_int(abtio_buffers_create(64, 2, &more), 0, "then there is room again");
     is_int(abtio_buffers_free(&more), 0, "abtio_buffers_free");
 }
@@ -270,7 +270,7 @@ static void free_left(abtio_backend backend)
     abtio_sleep(MS, ABTIO_FOREVER);
     is_int(abtio_finalize(), 0, "abtio_finalize");
     for (int i = 0; i < 2; i++) {
-        is_int(abtio_op_wait(ops[i]), -ECANCELED, "who waits is told");
+        is_int(abtio_op_wait(ops[i]), -ECANCELED, "who waits gets the code");
         abtio_op_free(&ops[i]);
     }
     is_int(abtio_receiver_recv(unread.receiver, &buf[0], ABTIO_FOREVER), -ENOTCONN, "nothing is received any more");

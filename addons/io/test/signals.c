@@ -132,7 +132,7 @@ static void is_left_alone(void *unused)
 
     (void)unused;
     pthread_sigmask(SIG_SETMASK, NULL, &own);
-    is_int(abtio_blocking(run_long, &f, abtio_after(5000 * MS)), 42, "a function of the user's");
+    is_int(abtio_blocking(run_long, &f, abtio_after(5000 * MS)), 42, "a user-defined function");
     ok(same_set(&f.mask, &own) && f.child_has_it, "has the caller's mask, and so have threads that it makes");
     atomic_store(&f.begun, false);
     is_int(abtio_blocking_nb(run_long, &f, ABTIO_FOREVER, &op), 0, "another one");
@@ -208,7 +208,7 @@ static void is_shared(void)
     is_int(first_changed(&found, &now), named, "the signal is taken that the program names");
     atomic_store(&heard, 0);
     in_ult(be_late, NULL);
-    is_int(atomic_load(&heard), 0, "the program's handler does not hear of it");
+    is_int(atomic_load(&heard), 0, "the program's handler does not run");
     kill(getpid(), named);
     for (int i = 0; i < 10000 && atomic_load(&heard) == 0; i++)
         nap_ms(1);
@@ -235,7 +235,7 @@ static void is_left_to_the_program(void)
     sigaction(taken, &own, NULL);
     atomic_store(&heard, 0);
     in_ult(be_late, NULL);
-    is_int(atomic_load(&heard), 0, "a handler that the program installs later does not hear of it");
+    is_int(atomic_load(&heard), 0, "a handler that the program installs later does not run");
     now = end();
     ok(now.of[taken].sa_handler == hear, "and stays");
     own.sa_handler = SIG_DFL;

@@ -159,7 +159,7 @@ static bool has_file(const struct fixed_table *table, int fd)
     return (unsigned)fd < table->num_files && table->has_file[fd / 64] >> fd % 64 & 1;
 }
 
-/* The place of the range in which a buffer lies as a whole, or -1. */
+/* The place of the range in which a buffer is as a whole, or -1. */
 static int place_of(const struct fixed_table *table, uint64_t addr, uint64_t size)
 {
     abtioi_assert(table->num_memory <= FIXED_MEMORY);

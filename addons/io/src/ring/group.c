@@ -30,7 +30,7 @@ bool abtioi_group_make(struct ring *ring, struct buffer_set *set)
 
     abtioi_assert(set->memory && !set->lane && !set->lost && abtioi_is_held(&set->pool->lock));
     abtioi_assert(set->pool->id <= UINT16_MAX && (set->pool->entries & (set->pool->entries - 1)) == 0);
-    memset(set->memory, 0, sizeof(struct io_uring_buf)); /* where the tail lies */
+    memset(set->memory, 0, sizeof(struct io_uring_buf)); /* where the tail is */
     set->tail = 0;
     if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_PBUF_RING, &group, 1) < 0)
         return false;

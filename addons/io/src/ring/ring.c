@@ -62,7 +62,7 @@ static int ring_map(struct ring *ring, const struct io_uring_params *params)
     return code;
 }
 
-/* The rings lie in the map, where the kernel says. */
+/* The rings are in the map, where the kernel says. */
 static void ring_find(struct ring *ring, const struct io_uring_params *params)
 {
     char *map = ring->map;

@@ -47,7 +47,7 @@ int abtioi_ring_create(struct ring *ring, unsigned entries, bool shared);
 /* By the same thread. */
 void abtioi_ring_destroy(struct ring *ring);
 
-/* In a child of fork(): lets go of the parent's ring, and looks like one in which nothing ever happens. fd is -1. */
+/* In a child of fork(): releases the parent's ring, and looks like one in which nothing ever happens. fd is -1. */
 void abtioi_ring_forget(struct ring *ring);
 
 /* Tries to make a ring, and asks what it can do: 0, or -errno and the reason in words. Says whether it has one issuer.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a call is told to a ring. */
+/* How a call is submitted to a ring. */
 #ifndef ABTIO_SUBMIT_H
 #define ABTIO_SUBMIT_H
 
@@ -10,7 +10,7 @@
 
 /*
  * Whether there is a ring operation for it, to which deadlines and cancels come. That of splice blocks a thread of the
- * kernel's, as a helper would be: it is of no use.
+ * kernel, as a helper would be: it is of no use.
  */
 static inline bool submit_knows(enum code code)
 {

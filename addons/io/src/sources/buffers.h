@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include "sources/source.h"
 
-/* Stands before each buffer, in a line of its own. */
+/* Is before each buffer, in a line of its own. */
 struct buffer {
     struct result result;
     struct buffer_set *set;
@@ -94,7 +94,7 @@ void abtioi_set_serve(abtio_op *wish, struct lane *lane);
 /* A ring is about to go, or was given up, with these sets. By its thread. */
 void abtioi_sets_leave(struct buffer_set **sets, bool lost);
 
-/* libabtio has come to its end: who waits for buffers is told. */
+/* libabtio has come to its end: those who wait for buffers learn of it. */
 void abtioi_buffers_end(void);
 
 /* Around fork(); the child has no pools. */

@@ -84,7 +84,7 @@ static void give_buffer(const abtio_op *waiter, void *buf)
         *(void **)waiter->args.out = buf;
 }
 
-/* Gives a result to the first waiter, who is returned and to be told, or keeps it. */
+/* Gives a result to the first waiter, which is returned and to be woken, or keeps it. */
 static abtio_op *put_result(struct source *source, int value, void *buf)
 {
     abtio_op *waiter = pop_waiter(source);
@@ -155,12 +155,12 @@ void abtioi_source_bring(abtio_op *op, int result, int place)
     pthread_mutex_unlock(source->lock);
     if (waiter)
         abtioi_op_deliver(waiter, result);
-    /* Its end is told by this thread, so that the source is still there. */
+    /* Its end is reported by this thread, so that the source is still there. */
     if (stops)
         abtioi_cancel(op);
 }
 
-/* Whether it is to be told to one who asks. There being no native thread is told to all who wait. */
+/* Whether one waiter gets the result. That there is no native thread is an error for all waiters. */
 static bool is_result(const struct source *source, ssize_t result)
 {
     return result != -ECANCELED && result != -EAGAIN && !(result == -ENOBUFS && source->kind->prepare);

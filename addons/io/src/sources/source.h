@@ -3,16 +3,17 @@
  * A source: one operation that brings many results, a queue of results that nobody has asked for yet, and a queue of
  * waiters. A waiter is an operation of its own (CODE_waiter), which a result ends, or a cancel, or its deadline.
  *
- * The operation lies in the source. In a ring it is one that goes on after each result (code `many`); where there is
- * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
- * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or whoever has told its end. So a
- * ring gets it, and its cancel, from who has the lane only; others ask by abtioi_cancel, as for each operation.
+ * The operation is in the source. In a ring it is one that goes on after each result (code `many`); where there is no
+ * ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
+ * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or the thread that has reported
+ * its end. So a ring gets it, and its cancel, from who has the lane only; others ask by abtioi_cancel, as for each
+ * operation.
  *
  * Results come from who has the lane, whose lock comes before that of the source, or on a helper, and waiters on any
  * thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can be
  * seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed`
  * is seen. There are waiters only while there are no results: who comes takes a result first, and a result goes to a
- * waiter first, both under the lock, so that no result lies there beside a waiter. Waiters are told when the lock is
+ * waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock is
  * released, and the source is not touched then. One that leaves, for its deadline or by a cancel, takes the lock once
  * more: so the user frees the source only when all calls on it have returned.
  */

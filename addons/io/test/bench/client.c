@@ -71,7 +71,7 @@ static void wait_for_echo(struct connection *connection)
     io_uring_sqe_set_data(entry, connection);
 }
 
-/* A send that succeeds is not told of: only its echo is. */
+/* A send that succeeds is not reported: only its echo is. */
 static void send_next(struct connection *connection, int64_t time)
 {
     connection->number++;

@@ -40,7 +40,7 @@ static void receive(int fd)
     io_uring_sqe_set_data64(entry, (uint64_t)fd);
 }
 
-/* A send that succeeds is not told of. The client waits for it, so that nothing comes into the buffer before. */
+/* A send that succeeds is not reported. The client waits for it, so that nothing comes into the buffer before. */
 static void echo(int fd, int size)
 {
     struct io_uring_sqe *entry = next_entry();

@@ -2,7 +2,7 @@
 /*
  * What the programs that count operations of a ring have in common.
  *
- *     PROGRAM nop DEPTH OPERATIONS          reads /dev/null, which is over at once
+ *     PROGRAM nop DEPTH OPERATIONS          reads /dev/null, which ends at once
  *     PROGRAM read DEPTH OPERATIONS FILE    reads 4 KiB pages of a file, in random order, past the page cache
  *
  * DEPTH operations are under way at a time. Prints a line of JSON: wall and CPU time of an operation in nanoseconds.
