@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_blocking_*: a native thread of a stream's, for a ULT that blocks it. */
+/* ABTX_blocking_*: a stream's native thread is left to a ULT that blocks it. */
 #include "api/check.h"
 #include "carrier/blocking.h"
 #include "watch/deadlock.h"
 
-/* Who is in a region may wake others when it is over. The check for deadlocks cannot know when that is. */
+/* A unit in a region may wake others when the region has ended. The check for deadlocks cannot know when that is. */
 int ABTX_blocking_begin(void)
 {
     (void)abti_deadlock_expect(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Argument checks and error codes of the public functions. A build without checks drops every
- * test that stands inside ABTI_REFUSE.
+ * test that is inside ABTI_REFUSE.
  */
 #ifndef ABTI_API_CHECK_H
 #define ABTI_API_CHECK_H

@@ -32,7 +32,7 @@ int ABT_eventual_free(ABT_eventual *eventual)
     return ABT_SUCCESS;
 }
 
-/* ABT_SUCCESS: the value's place is told, before the wait, after which another thread may have freed the eventual. */
+/* ABT_SUCCESS: the value's place is stored, before the wait, after which another thread may have freed the eventual. */
 ABTI_INLINE int eventual_begin_wait(ABT_eventual eventual, void **value, const char *function)
 {
     if (abti_may_not_wait())

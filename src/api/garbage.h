@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "unit/ledger.h"
 
-/* NULL: there is such an object, as far as that can be told. Else why there is none, as words for the user. */
+/* NULL: there is such an object, as far as that can be known. Else why there is none, as words for the user. */
 const char *abti_garbage_reason(const void *handle, enum abti_handle_kind kind) ABTI_COLD;
 
 #endif

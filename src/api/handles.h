@@ -48,7 +48,7 @@ ABTI_INLINE bool abti_is_not_joinable(abti_es *es, abti_unit *unit)
            (es && es->cur == unit);
 }
 
-/* The same, told while misuse is looked for. */
+/* The same, reported while misuse is looked for. */
 #define ABTI_CANNOT_JOIN(es, unit, function)                                                                           \
     (ABTI_MISUSED(abti_misuse_of_join(es, unit, function)) || abti_is_not_joinable(es, unit))
 

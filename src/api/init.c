@@ -279,7 +279,7 @@ static void destroy_primary_sched(abti_sched *sched)
     abti_sched_destroy(sched);
 }
 
-/* A pool may stand in the list twice: it is dropped once. */
+/* A pool may be in the list twice: it is dropped once. */
 static void forget_repeated_pools(abti_sched *sched)
 {
     for (int i = 0; i < sched->num_pools; i++) {

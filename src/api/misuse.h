@@ -3,7 +3,7 @@
  * Misuse of the library, looked for with ABT_CHECK: one line on stderr with the call, the object and its creator; then
  * the function returns its error code, or the program ends (ABT_CHECK=abort). doc/debugging.md has the list.
  *
- * Nothing of this stands on a hot path. While misuse is looked for units are created on the general paths and have a
+ * Nothing of this is on a hot path. While misuse is looked for units are created on the general paths and have a
  * cold line, so that they are freed there too, and mutexes are never taken at once.
  */
 #ifndef ABTI_API_MISUSE_H
@@ -35,20 +35,23 @@ bool abti_misuse_of_attr(ABT_thread_attr attr, const char *function) ABTI_COLD;
 bool abti_misuse_in_use(void *object, enum abti_handle_kind kind, const char *function) ABTI_COLD;
 /* The same for one that goes, or it is the program's own. */
 bool abti_misuse_of_free(void *object, enum abti_handle_kind kind, const char *function) ABTI_COLD;
-/* The mutex has gone; one that the caller has already is told only, since others may unlock it. */
+/* The mutex has gone; one that the caller has already is only reported, since others may unlock it. */
 bool abti_misuse_of_lock(ABT_mutex mutex, const char *function) ABTI_COLD;
-/* The mutex has gone, nobody has it, or it is recursive and not the caller's; other mutexes of others are told only. */
+/*
+ * The mutex has gone, nobody has it, or it is recursive and not the caller's; other mutexes of others are only
+ * reported.
+ */
 bool abti_misuse_of_unlock(ABT_mutex mutex, const char *function) ABTI_COLD;
-/* Before a lock: the caller has it already, which is told only. */
+/* Before a lock: the caller has it already, which is only reported. */
 void abti_misuse_of_rwlock(ABT_rwlock rwlock, bool writes, const char *function) ABTI_COLD;
-/* Before an unlock: nobody has it; what is others' is told only. */
+/* Before an unlock: nobody has it; a lock of others is only reported. */
 bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function) ABTI_COLD;
 /* The condition belongs to another mutex. */
 bool abti_misuse_of_pair(ABT_cond cond, ABT_mutex mutex, const char *function) ABTI_COLD;
 /* The unit, which is to be revived, has gone or has not ended. */
 bool abti_misuse_of_revive(abti_unit *unit, const char *function) ABTI_COLD;
 /*
- * A pool that is private to a stream is used by others: told once for each pool, and no more, since it works, by a
+ * A pool that is private to a stream is used by others: reported once for each pool, and no more, since it works, by a
  * lock. Returns false.
  */
 bool abti_misuse_of_private(abti_pool *pool, const char *function) ABTI_COLD;
@@ -65,7 +68,7 @@ void abti_misuse_tell_end(const void *unit, const void *lock, enum abti_handle_k
 /* A work unit, or an address that stands for a native thread, or NULL for one. */
 void abti_misuse_spell_owner(char text[ABTI_MISUSE_TEXT], const void *owner) ABTI_COLD;
 
-/* A unit has ended: it is told if it has locks. */
+/* A unit has ended: that is reported if it has locks. */
 void abti_misuse_of_end(abti_unit *unit) ABTI_COLD;
 
 /* The caller has locked the mutex; somebody is about to unlock it; the caller has locked the rwlock. */

@@ -56,8 +56,8 @@ static void look_at_member(void *arg, abti_unit *unit)
 }
 
 /*
- * The built-in pool that the unit stands in, or NULL. It goes over all that are there, and so is asked only of a unit
- * that the user has not popped. What stands in a user-defined pool is not known.
+ * The built-in pool that the unit is in, or NULL. It goes over all that are there, and so is asked only of a unit
+ * that the user has not popped. What is in a user-defined pool is not known.
  */
 static abti_pool *pool_with(abti_unit *unit)
 {

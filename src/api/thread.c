@@ -76,7 +76,7 @@ static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*fun
 }
 
 /*
- * The common case stands here by itself, so that the compiler keeps everything in registers that need no saving: an ES
+ * The common case is here by itself, so that the compiler keeps everything in registers that need no saving: an ES
  * creates a plain named ULT in a private pool. Everything else is thread_create_slow's.
  */
 ABTI_HOT int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,

@@ -9,7 +9,7 @@
 #include "arch_cpu.h"
 
 /*
- *   ABTI_CTX_BELOW                  bytes of a suspended context's frame that lie below its address
+ *   ABTI_CTX_BELOW                  bytes of a suspended context's frame that are below its address
  *   ABTI_CTX_RESUMES_AT             where, from that address, the frame has the address that it goes on at
  *   ABTI_CPU_THREAD_LOCAL(v)        the variable v of the native thread that runs now, looked for anew at each access:
  *                                   a ULT may come back from a switch on another one. It is extern, declared with the

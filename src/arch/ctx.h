@@ -3,7 +3,7 @@
  * Machine contexts: what an architecture provides in <arch>/ctx.S, and generic/ctx.c does for all that have none.
  *
  * A context is a stack pointer. A suspended context keeps everything it needs in a frame on its own stack; the word
- * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes (<arch>/arch_cpu.h) lie below it. Switching goes in
+ * `*save` then points to that frame, of which ABTI_CTX_BELOW bytes (<arch>/arch_cpu.h) are below it. Switching goes in
  * this order:
  *
  *   1. the callee-saved registers and the floating-point control words go to a frame on the old stack;
@@ -61,7 +61,7 @@ int abti_end_in_place(void); /* the user's of this interface */
  * Does as abti_ctx_in_place, but calls entry(arg) on the stack that ends at `top` (16-byte aligned). entry stays on its
  * context until it returns: the caller is not resumed before. It takes a call and a return; a switch there and back
  * would end in a return that the processor mispredicts. `top` may be a suspended context less ABTI_CTX_BELOW, whose
- * stack is free below, but not one of abti_ctx_leave, whose room may lie there.
+ * stack is free below, but not one of abti_ctx_leave, whose room may be there.
  */
 int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top);
 

@@ -127,11 +127,11 @@ ABTI_INLINE bool abti_cpu_count_own(void *half)
 #ifndef ABTI_CPU_HAS_STORE_BYTE
 ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
 {
-    abti_store_relaxed(byte, value); /* relaxed: the callers are told so, and say why it is enough */
+    abti_store_relaxed(byte, value); /* relaxed: the callers know that, and say why it is enough */
 }
 #endif
 
-/* relaxed, in all four: the callers of the functions below are told so, and say why it is enough. */
+/* relaxed, in all four: the callers of the functions below know that, and say why it is enough. */
 #ifndef ABTI_CPU_HAS_LOADS
 #define ABTI_CPU_LOAD_BYTE(at) abti_plain_load_relaxed((const abti_cpu_byte *)(at))
 #define ABTI_CPU_LOAD_QUARTER(at) abti_plain_load_relaxed((const abti_cpu_quarter *)(at))
@@ -166,7 +166,7 @@ ABTI_INLINE bool abti_cpu_has_one_of_1(const void *byte, uint8_t bits)
 
 /*
  * Volatile, since bytes that need not be aligned to eight have no atomic access. They are the calling thread's own, or
- * an aligned word of the loader's.
+ * an aligned word of the loader.
  */
 #ifndef ABTI_CPU_HAS_IS_ANY_SET
 typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Whether the calling thread has one. A variable, so that a test can stand in for the processor. */
+/* Whether the calling thread has one. A variable, so that a test can take the place of the processor. */
 extern bool (*abti_shadow_stack)(void);
 
 /* There is none; otherwise this is said on stderr. */

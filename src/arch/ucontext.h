@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts as a ucontext_t, which unwinders start from. <arch>/arch_ucontext.h says what libunwind needs on the
- * machine; that of generic/ stands in where there is none, and then there are no back-traces. It provides
+ * machine; that of generic/ is used where there is none, and then there are no back-traces. It provides
  *
  *   ABTI_UNW_PREFIX          of libunwind's functions for the own process; "": libunwind is not used
  *   ABTI_UNW_CURSOR_WORDS    UNW_TDEP_CURSOR_LEN
@@ -40,13 +40,13 @@ ABTI_INLINE void abti_ucontext_copy(ucontext_t *to, const ucontext_t *from)
 }
 #endif
 
-/* A suspended context: it stands in abti_ctx_suspended. All other registers are zero. */
+/* A suspended context: it is in abti_ctx_suspended. All other registers are zero. */
 void abti_ctx_to_ucontext(abti_ctx ctx, ucontext_t *ucontext);
 
 /* Where a suspended context keeps the address that it goes on at. */
 const uintptr_t *abti_ctx_resumes_at(abti_ctx ctx);
 
-/* Stands at this code; all other registers but the stack pointer are zero. */
+/* The context is at this code; all other registers but the stack pointer are zero. */
 void abti_ucontext_at(uintptr_t pc, uintptr_t sp, ucontext_t *ucontext);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomic access with the memory order in the operation's name, so that a reader sees the order where it matters and a
- * missing one stands out. Comments at the place of use name the pairs (maint/check-orders). The standard's names
+ * missing one is seen. Comments at the place of use name the pairs (maint/check-orders). The standard's names
  * without an order (atomic_load and others) are sequentially consistent.
  */
 #ifndef ABTI_BASE_ATOMIC_H

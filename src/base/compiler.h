@@ -58,7 +58,7 @@
 
 /*
  * Functions that change stacks or tell a sanitizer about it must not be instrumented themselves. To clang no_sanitize
- * means that accesses are not looked at: entry and exit are still told to TSan, the one on another stack than the
+ * means that accesses are not looked at: entry and exit are still reported to TSan, the one on another stack than the
  * other. But to MSan, which keeps nothing by stacks, what such a function stores or returns would be uninitialized.
  */
 #ifdef __has_feature
@@ -85,8 +85,8 @@
 #define ABTI_CACHE_LINE 64
 
 /*
- * A function that begins a cache line, so that what it costs does not change with what stands before it, and that
- * stands next to all others of this kind (in .text.hot), so that they do not compete for the same sets of the
+ * A function that begins a cache line, so that what it costs does not change with what is before it, and that
+ * is next to all others of this kind (in .text.hot), so that they do not compete for the same sets of the
  * processor's caches of code: how fast they were depended on where the linker had put them, by 30 % and more.
  */
 #define ABTI_HOT ABTI_ALIGNED(ABTI_CACHE_LINE) __attribute__((hot))
@@ -94,7 +94,8 @@
 /*
  * In a function that calls a unit's function, on a machine whose calls are described for unwinders by directives of the
  * assembler: an exception comes no further than this function, whose frame is another unit's or nobody's. The program
- * is told which unit's function has been left, and ends (abti_exception_leaves). Costs nothing while there is none.
+ * gets the name of the unit whose function has been left, and ends (abti_exception_leaves). Costs nothing while there
+ * is none.
  */
 #ifdef __ELF__
 #define ABTI_STOPS_EXCEPTIONS()                                                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A heap of nodes that lie in what they order: no allocation, so nothing can fail. Insertion takes constant time, seen
+ * A heap of nodes that are in what they order: no allocation, so nothing can fail. Insertion takes constant time, seen
  * over many, and touches the nodes inserted last; removing any node takes logarithmic time, and next to none for one
  * with few below it, as most have.
  *

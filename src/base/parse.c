@@ -114,7 +114,7 @@ enum abti_parsed abti_parse_int(const char *text, uint64_t *value)
     return parsed_up_to(text);
 }
 
-/* Reads a unit of sizes and moves *text behind it: the power of two. Where none stands there, 0, and *text stays. */
+/* Reads a unit of sizes and moves *text behind it: the power of two. Where none is there, 0, and *text stays. */
 static unsigned scan_unit(const char **text)
 {
     static const char letters[] = "kmgt";

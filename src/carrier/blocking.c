@@ -47,7 +47,7 @@ static bool region_set(struct region region)
 
 /*
  * Drivers may have made what belongs to the native thread. A unit with no parent is a main scheduler, and one in a
- * callee of the stream's is called by a scheduler: there is nobody to go on.
+ * callee of the stream is called by a scheduler: there is nobody to go on.
  */
 static bool may_hand_over(abti_es *es)
 {

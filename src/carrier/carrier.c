@@ -147,7 +147,7 @@ static void home_main(void)
         abti_annotate_asan_finish(NULL, NULL, NULL);
     struct abti_known *known = abti_known_self; /* of the carrier that has just given its stream away */
     carrier_carry((struct abti_carrier *)((char *)known - offsetof(struct abti_carrier, known)));
-    abort(); /* it is never told to end: it carries the stream then */
+    abort(); /* it is never asked to end: it carries the stream then */
 }
 
 static struct abti_crew *crew_of(abti_es *es)

@@ -45,7 +45,7 @@ static bool native_ask(struct bounds *bounds)
     return err == 0;
 }
 
-/* Adds what the first thread's stack may grow by, which glibc has told and musl has not. */
+/* Adds what the first thread's stack may grow by, which glibc has reported and musl has not. */
 static void add_growth(struct bounds *bounds)
 {
     struct rlimit limit;
@@ -80,7 +80,7 @@ static bool native_contain(const struct bounds *bounds, const char *sp)
 /*
  * Estimates the room. The caller has used some, and so has the thread library, which keeps what is the thread's own
  * above that: thread-local variables, and above these, on x86-64, what pthread_self points to. On most other processors
- * the variables lie above that, and nothing tells where they end, so that the library is asked.
+ * the variables are above that, and nothing tells where they end, so that the library is asked.
  */
 static void native_estimate(struct abti_stack *stack, size_t size)
 {
@@ -107,7 +107,7 @@ static void native_describe(struct abti_stack *stack)
 }
 
 /*
- * Describes the stack for the tools, which have to know all of it. They are told nothing of a stack that is not the
+ * Describes the stack for the tools, which have to know all of it. They learn nothing of a stack that is not the
  * thread's own.
  */
 static void describe_for_tools(struct abti_stack *stack)

@@ -35,7 +35,7 @@ static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
 
 /*
  * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is had when the unit
- * starts. But where a stack without a guard is an error, it is had now, while there is a caller to hear of it. Returns
+ * starts. But where a stack without a guard is an error, it is had now, while there is a caller to learn of it. Returns
  * an ABT code.
  */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
@@ -94,7 +94,7 @@ static int create_unit(abti_pool *pool, void (*func)(void *), void *arg, ABT_thr
     return ABT_SUCCESS;
 }
 
-/* Tells of a new unit: what its creator has to pass on, the user's handle, and those that listen. */
+/* Reports a new unit: what its creator has to pass on, the user's handle, and those that listen. */
 static void create_announce(abti_unit *unit, ABT_thread *handle)
 {
     abti_slots_inherit(unit);

@@ -12,7 +12,7 @@
 #include "wait/guest.h"
 #include "wait/sleeper.h"
 
-/* Who has no lane stands at the beginning of this: each fork and join takes its slow way, and each task runs at once.
+/* Who has no lane is at the beginning of this: each fork and join takes its slow way, and each task runs at once.
  */
 static struct abti_lane no_lane ABTI_ALIGNED(ABTX_LANE_BYTES) = {.limit = UINTPTR_MAX,
                                                                  .idle = &(const volatile int){0}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes: where a ULT's forked tasks stand, for itself and for thieves. Each ULT that forks owns one.
+ * Lanes: where a ULT's forked tasks are, for itself and for thieves. Each ULT that forks owns one.
  *
- * A lane is a row of slots, each with the address of a task in a frame of the owner's. The tasks [split, top) are
+ * A lane is a row of slots, each with the address of a task in a frame of the owner. The tasks [split, top) are
  * private: only the owner touches them, by the inline functions of abt_fork.h, which are plain stores and one compare
  * of the position with `limit`. The tasks [tail, split) are public: the owner takes back the newer half of them when it
  * joins its way down to the split, and thieves take the oldest, both by a compare-and-swap of the word {tail, split}.

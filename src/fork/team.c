@@ -7,8 +7,8 @@
 #include "stream/source.h"
 
 /*
- * Lanes lie in a row, so that the position behind the last slot of one is the beginning of the next; behind the last
- * lane of a chunk stands the beginning of another that is never used. They are freed at the end only, so that thieves
+ * Lanes are in a row, so that the position behind the last slot of one is the beginning of the next; behind the last
+ * lane of a chunk is the beginning of another that is never used. They are freed at the end only, so that thieves
  * may look at all of them.
  */
 enum { CHUNK_LANES = 15, MAX_CHUNKS = 4096 };
@@ -45,7 +45,7 @@ static struct abti_lane *lane_at(struct chunk *chunk, uint32_t i)
     return (struct abti_lane *)(void *)chunk->lanes[i];
 }
 
-/* It is zero: no task stands in the slots. */
+/* It is zero: no task is in the slots. */
 static struct chunk *make_chunk(void)
 {
     struct chunk *chunk = abti_vm_map_aligned(sizeof(*chunk), ABTX_LANE_BYTES);

@@ -46,7 +46,7 @@ static struct abti_callee *sleeps_in(struct abti_idle *idle)
     return c;
 }
 
-/* The call of a callee is over. Frees a simple driver that has been removed meanwhile. */
+/* The call of a callee has returned. Frees a simple driver that has been removed meanwhile. */
 static void end_of_call(struct abti_idle *idle)
 {
     abti_annotate_release(&idle->polls);
@@ -233,8 +233,8 @@ bool abti_idle_look_locked(abti_es *es, struct abti_callee *c)
 }
 
 /*
- * Calls them all at an event check; or, when the ES is about to sleep, those drivers that are not told so by a call of
- * their wait.
+ * Calls them all at an event check; or, when the ES is about to sleep, those drivers that do not learn that by a call
+ * of their wait.
  */
 static void call_callees(abti_es *es, ABT_bool about_to_sleep)
 {

@@ -68,7 +68,7 @@ struct abti_idle {
     _Atomic(bool) adjusts;        /* lock: it is to be computed anew before each sleep. Read without the lock */
     bool busy;                    /* the ES's: a callee has done something since the ES last was about to sleep */
     unsigned brief_sleeps;        /* the ES's: sleeps that were to end at once */
-    bool tells_sleep;             /* the ES's: there is a driver to be told that the ES is about to sleep */
+    bool tells_sleep;             /* the ES's: there is a driver that wants to know that the ES is about to sleep */
     bool polled;                  /* the ES's: somebody was called at the last event check */
     bool leads;                   /* the ES's: it is the leader of a driver */
     _Atomic(bool) changes;        /* lock: a driver is to be started or ended. Read without the lock */
@@ -121,7 +121,7 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
 /* Whether there is a callee that has been started, so that it is to be ended. */
 bool abti_idle_has_begun(abti_es *es);
 
-/* The ES has left a callee by a jump: that call is over. */
+/* The ES has left a callee by a jump: that call has ended. */
 void abti_idle_leave_callee(abti_es *es);
 
 /* Whether the user has said how long the ES looks for something to run before it sleeps. relaxed: it is a setting */

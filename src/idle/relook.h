@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When an ES that sleeps looks again at what nobody tells it about: units that come to a user-defined pool without a
- * push of ours, and, when it has been told to stop, units blocked out of its pools that end elsewhere. For the former
+ * push of ours, and, when it has been asked to stop, units blocked out of its pools that end elsewhere. For the former
  * it looks less and less often while there are none.
  */
 #ifndef ABTI_IDLE_RELOOK_H
@@ -29,7 +29,7 @@ struct abti_relook {
 /* Returns when the ES, which goes to sleep now, is to look again. `often`: after the shortest sleep in any case. */
 uint64_t abti_relook_next(struct abti_relook *relook, uint64_t now_ns, bool often);
 
-/* Tells that the ES has slept until the time that it was told, or was woken before, and is going to look. */
+/* Tells that the ES has slept until the time that it was given, or was woken before, and is going to look. */
 void abti_relook_learn(struct abti_relook *relook, uint64_t now_ns);
 
 #endif

@@ -33,12 +33,12 @@ struct abti_libunwind {
 
 enum {
     ABTI_UNW_ENOMEM = 2,            /* UNW_ENOMEM: a name is cut off */
-    ABTI_UNW_INIT_SIGNAL_FRAME = 1, /* UNW_INIT_SIGNAL_FRAME: the context does not stand behind a call */
+    ABTI_UNW_INIT_SIGNAL_FRAME = 1, /* UNW_INIT_SIGNAL_FRAME: the context is not behind a call */
 };
 
 /*
  * NULL: it is not installed. The first call loads it, and waits for a thread that is loading another library: so not in
- * a signal handler, and not while a thread has been made to stand still.
+ * a signal handler, and not while a thread is stopped.
  */
 const struct abti_libunwind *abti_libunwind(void);
 

@@ -50,7 +50,7 @@ static void note_place(const struct place *place)
 /* --- Looking up --- */
 
 /*
- * A cursor that stands at the address. The nearest symbol before it is a name for it only if that lies within the same
+ * A cursor that is at the address. The nearest symbol before it is a name for it only if that is within the same
  * function: stripped files have symbols of few functions.
  */
 static bool name_by_libunwind(const struct abti_libunwind *unw, uintptr_t code, char *name, size_t size,

@@ -28,7 +28,7 @@ void abti_bias_init(void)
  * is executed so long after (3) returns what (3) stored. Store buffers empty themselves, within microseconds, when
  * caches are coherent, and a load is executed, or executed anew, after the interrupt that came before it. That the two
  * may pass each other, and which other loads and stores do, on x86-64, ARM64 or POWER, does not matter: an owner whose
- * (2) missed (3) has executed (2) before (3) or just behind it, and (1), which stands before (2), not much later; so
+ * (2) missed (3) has executed (2) before (3) or just behind it, and (1), which is before (2), not much later; so
  * (5) sees (1), or what came after.
  */
 static void fence_all(void)

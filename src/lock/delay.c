@@ -76,7 +76,7 @@ static void wait_a_bit(uint64_t random)
 
 void abti_delay(void)
 {
-    /* Where the operation stands, counted from here, since the library lies elsewhere in each run. */
+    /* Where the operation is, counted from here, since the library is elsewhere in each run. */
     uintptr_t place = (uintptr_t)__builtin_return_address(0) - (uintptr_t)abti_delay;
     uint64_t random = delay_random();
     uint32_t in_many = rate;

@@ -78,7 +78,7 @@ static void bucket_remove(struct bucket *bucket, struct sleeper *s)
     *link = s->next;
 }
 
-/* Sleeps. False when the time is over. The mutex is held, and released while the thread sleeps. */
+/* Sleeps. False when the time has passed. The mutex is held, and released while the thread sleeps. */
 static bool sleep_until(struct bucket *bucket, struct sleeper *s, uint64_t deadline_ns)
 {
     uint64_t until = abti_clock_mono_ns() + RELOOK_NS;

@@ -23,7 +23,7 @@ static const char *const names[ABTI_NUM_RANKS] = {
 /*
  * What a native thread holds, in no order: a lock may be released before one that was taken after it. The functions
  * are not inlined, since their callers may come back from a switch on another thread; and sanitizers, which see units
- * instead of threads, are not told of them.
+ * instead of threads, are not reported.
  */
 enum { MAX_HELD = 16 };
 

@@ -3,7 +3,7 @@
  * The order of the spin locks, checked in builds for tests (--enable-debug=ub_assert): a thread that waits for a lock
  * holds only locks of lower ranks. A lock that a thread could not get and did not wait for (trylock) keeps to no order.
  *
- * A rank stands in the word of the lock, above its lowest bit, so that it costs no memory; other builds know nothing of
+ * A rank is in the word of the lock, above its lowest bit, so that it costs no memory; other builds know nothing of
  * it. The locks of objects that users make of zeros have rank OBJECT, which is therefore 0 in the word.
  */
 #ifndef ABTI_LOCK_LOCKRANK_H
@@ -50,7 +50,7 @@ static inline enum abti_lockrank abti_lockrank_of(uint32_t word)
 /* Checks that the calling thread may wait for the lock: otherwise it writes one line to stderr and aborts. */
 void abti_lockrank_check(const void *lock, enum abti_lockrank rank);
 
-/* Say that the calling thread has got the lock, and that it lets go of it. */
+/* Say that the calling thread has got the lock, and that it releases it. */
 void abti_lockrank_enter(const void *lock, enum abti_lockrank rank);
 void abti_lockrank_leave(const void *lock);
 

@@ -105,7 +105,7 @@ bool abti_arena_can_grow(const struct abti_arena_spec *spec)
     return region != NULL;
 }
 
-/* Returns how many regions lie at or below an address. */
+/* Returns how many regions are at or below an address. */
 static size_t num_up_to(const struct abti_arena *arena, const void *addr)
 {
     size_t low = 0, high = arena->num_regions;
@@ -177,7 +177,7 @@ static char *slot_address(const struct abti_region *region, size_t slot)
     return (char *)region->chunk.base + slot / per_block * region->block + slot % per_block * region->slot;
 }
 
-/* Returns the region that an address lies in, and the slot. */
+/* Returns the region that an address is in, and the slot. */
 static struct abti_region *arena_find(const struct abti_arena *arena, const void *in_slot, size_t *slot)
 {
     abti_assert(num_up_to(arena, in_slot) > 0);

@@ -46,7 +46,7 @@ struct abti_arena {
     struct abti_region *open;
 };
 
-/* Slots that lie one behind the other. */
+/* Slots that are one behind the other. */
 struct abti_run {
     char *slot;
     unsigned num;

@@ -23,7 +23,7 @@ enum abti_lp_alloc {
 enum abti_chunk_source { ABTI_CHUNK_MALLOC, ABTI_CHUNK_NORMAL, ABTI_CHUNK_HUGE, ABTI_CHUNK_THP, ABTI_CHUNK_SOURCES };
 
 struct abti_chunk {
-    void *base; /* it lies at a page boundary, and is zeroed unless it is from malloc */
+    void *base; /* it is at a page boundary, and is zeroed unless it is from malloc */
     size_t size;
     enum abti_chunk_source source;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lies at the low end of a stack, so that an overflow is found.
+ * What is at the low end of a stack, so that an overflow is found.
  *
  * - guard pages: the first access beyond the stack faults, in the guilty frame. They are made by madvise where the
  *   kernel can (Linux 6.13), which costs no mapping; else by mprotect, which splits the stack's mapping, so that there
@@ -40,7 +40,7 @@ size_t abti_guard_least_room(void);
 
 /*
  * Whether a page is asked for by name. Then memory is no use in which single pages cannot be guarded, or should not be.
- * The page is one that mprotect has made, at the first page boundary of what the user hears of the stack.
+ * The page is one that mprotect has made, at the first page boundary of what the user learns of the stack.
  */
 bool abti_guard_needs_page(void);
 

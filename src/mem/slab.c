@@ -128,7 +128,7 @@ static bool take_run(struct abti_slab *slab, struct abti_cache *cache)
 
 /* --- The depot (no lock held) --- */
 
-/* Whether the objects lie in huge pages, of which the system does not take back a part. */
+/* Whether the objects are in huge pages, of which the system does not take back a part. */
 static bool in_huge_pages(const struct abti_slab *slab)
 {
     return slab->spec.arena.huge && abti_chunk_policy() > ABTI_LP_MMAP_RP;

@@ -51,7 +51,7 @@ struct abti_new_slot {
 
 /* What a kind of object differs in from others. It is constant after abti_slab_init. */
 struct abti_slab_spec {
-    struct abti_arena_spec arena; /* where its slots lie */
+    struct abti_arena_spec arena; /* where its slots are */
     unsigned run;                 /* slots handed to a cache at a time, at most */
     unsigned batch;               /* objects in a magazine */
     unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
@@ -95,7 +95,7 @@ struct abti_slab {
     size_t low_loose;            /* lock: the least number since abti_slab_look */
     size_t idle_loose;           /* lock: how many are to be given back */
     struct abti_arena slots;     /* lock */
-    struct abti_arena magazines; /* lock: where the magazines lie */
+    struct abti_arena magazines; /* lock: where the magazines are */
     size_t made;                 /* lock: slots handed out so far */
     struct abti_shelf shelves[ABTI_SLAB_SHELVES];
 };
@@ -104,7 +104,7 @@ struct abti_cache {
     void **top, **end;                  /* the slot of the uppermost object, [0] if there is none; the slot of that when
                                            it is full */
     void **quick_end;                   /* `end`, or NULL: the cache is closed to quick puts */
-    struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these lie */
+    struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these are */
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
     struct abti_shelf *shelf;           /* its shelf in the depot; several caches may have the same */
@@ -136,7 +136,7 @@ void abti_slab_put(struct abti_slab *slab, void *object);
 /* For walks over all objects, free ones among them: see abti_arena_word_after. The memory stays as long as the slab. */
 char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *used);
 
-/* There is a slot of the slab's at this address. */
+/* There is a slot of the slab at this address. */
 bool abti_slab_has(struct abti_slab *slab, const void *object);
 
 /* Makes a cache. Returns 0 or -ENOMEM; then there is nothing to undo. */
@@ -148,7 +148,7 @@ void abti_cache_fini(struct abti_cache *cache);
 void abti_cache_close(struct abti_cache *cache, bool closed);
 
 /*
- * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may stand on one of the
+ * Moves all free objects to the depot, for others to take. This needs no memory. Nobody may be on one of the
  * objects.
  */
 void abti_cache_flush(struct abti_cache *cache);

@@ -27,7 +27,7 @@ static struct abti_stack *stack_place(char *low, char *end, size_t header_offset
     return stack;
 }
 
-/* Whether there is no room for a guard page at the begin, wherever that lies, and for a little stack above it. */
+/* Whether there is no room for a guard page at the begin, wherever that is, and for a little stack above it. */
 static bool has_few_pages(size_t size)
 {
     enum { LITTLE = 4096 };
@@ -35,8 +35,8 @@ static bool has_few_pages(size_t size)
 }
 
 /*
- * Returns where the guard page of a stack lies: at its low end. A page that is asked for by name lies where programs
- * look for it, at the first page boundary of what they hear of, unless that is small. A small stack has it at the low
+ * Returns where the guard page of a stack is: at its low end. A page that is asked for by name is where programs
+ * look for it, at the first page boundary of what they learn of, unless that is small. A small stack has it at the low
  * end too, and in the user's memory there is none (NULL).
  */
 static char *guard_place(const struct abti_stack *stack)
@@ -62,7 +62,7 @@ static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_s
     return true;
 }
 
-/* One that is asked for by name may lie above the low end, and is one page. */
+/* One that is asked for by name may be above the low end, and is one page. */
 char *abti_stack_guard_begin(const struct abti_stack *stack)
 {
     if (stack->guard != ABTI_GUARD_PAGE)
@@ -97,7 +97,7 @@ void abti_stack_open(struct abti_stack *stack)
 }
 
 /*
- * Tells the tools of a stack that is ready. The first stack pointer lies above what is written, and valgrind takes it
+ * Tells the tools of a stack that is ready. The first stack pointer is above what is written, and valgrind takes it
  * for a part of the stack.
  */
 static struct abti_stack *stack_known(struct abti_stack *stack)
@@ -205,7 +205,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
     *spec = (struct abti_slab_spec){
         .run = 8,
         .spares = 1,
-        .batch = 4, /* what lies in magazines has been touched, a page at least each */
+        .batch = 4, /* what is in magazines has been touched, a page at least each */
         .retire = stack_retire,
         .unmake = abti_annotate_on ? stack_unmake : NULL, /* it would touch all of them */
         .payload = size,
@@ -221,7 +221,7 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
 {
-    /* A guard that is asked for by name lies where the nominal size begins. */
+    /* A guard that is asked for by name is where the nominal size begins. */
     bool by_name = abti_guard_needs_page();
     stack_spec(spec, size, by_name && !has_few_pages(size) ? 0 : ABTI_STACK_ROOM, chunk, !by_name);
     spec->make = stack_make;

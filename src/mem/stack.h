@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stacks of ULTs. A stack's header lies at its high end, so that the header, the entry frame and the first frames of a
+ * Stacks of ULTs. A stack's header is at its high end, so that the header, the entry frame and the first frames of a
  * unit share one page: a blocked ULT costs that page and its descriptor.
  *
  *           base                                    limit        top                 end
  *   | guard | room for joinees run in place  ...    | nominal    | header | colour   |
  *
  * A lean stack, which is made where address space is short or locked in memory, has a guard of one page and no room.
- * A guard page that is asked for by name (mprotect) lies where programs look for it, at the first page boundary of the
+ * A guard page that is asked for by name (mprotect) is where programs look for it, at the first page boundary of the
  * nominal size, and there is no room below.
  *
  * Default stacks come from a slab. They are mapped with untouched address space beyond their nominal size, which units
@@ -44,11 +44,11 @@ struct abti_stack {
         uint64_t blocked_ns;   /* when its unit has blocked, see abti_wait_for in run/block.h */
     };
     char *base;           /* lowest usable address */
-    char *end;            /* past the highest one the user may hear of: get_stack reports [end - size, end) */
-    size_t size;          /* nominal size: at least this much lies below `top` */
+    char *end;            /* past the highest one the user may learn of: get_stack reports [end - size, end) */
+    size_t size;          /* nominal size: at least this much is below `top` */
     char *in_place_limit; /* a unit may start in place while the stack pointer is above this, and below `high` */
     char *high;       /* past its highest address, as far as that is known. The program may run on other stacks, too,
-                         where a stack pointer lies above all of this one */
+                         where a stack pointer is above all of this one */
     char *low;        /* where its memory begins, guard page included */
     void *tsan_fiber; /* created when first used, NULL without TSan */
     uint32_t valgrind_id; /* as valgrind knows it; 0 without */
@@ -144,7 +144,7 @@ ABTI_INLINE bool abti_stack_is_overrun(const struct abti_stack *stack)
 struct abti_stack *abti_stack_adopt(void *addr, size_t size);
 
 /*
- * Sees to it, if abti_guard_needs_page, that the guard page of a stack lies where it belongs and is protected, whatever
+ * Sees to it, if abti_guard_needs_page, that the guard page of a stack is where it belongs and is protected, whatever
  * a user-defined handler has done to it. The stack's kind is not DEFAULT, and its size is set. False when a page is a
  * must and cannot be had.
  */

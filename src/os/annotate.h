@@ -24,7 +24,7 @@
 extern bool abti_annotate_on ABTI_HIDDEN;
 
 /*
- * TSan is there, or helgrind or DRD, and has to be told what happens before what: TSan sees no access of a library that
+ * TSan is there, or helgrind or DRD, and needs to know what happens before what: TSan sees no access of a library that
  * is not made with it, and the others do not know which accesses order. Written by abti_annotate_init only.
  */
 extern bool abti_annotate_order ABTI_HIDDEN;
@@ -105,7 +105,7 @@ void abti_annotate_unpoison(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 void abti_annotate_root_begin(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 void abti_annotate_root_end(const void *ptr, size_t size) ABTI_NO_SANITIZE;
 
-/* --- ASan and valgrind: a stack that no unit has. Nobody stands on it. --- */
+/* --- ASan and valgrind: a stack that no unit has. Nobody is on it. --- */
 
 /* To look at it, by a pointer to a variable of a unit that has ended, is a mistake from now on. */
 void abti_annotate_stack_dead(const void *ptr, size_t size) ABTI_NO_SANITIZE;

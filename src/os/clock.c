@@ -20,7 +20,7 @@ uint64_t abti_clock_mono_ns(void)
 /* Differences of any two times that a timespec can hold, be its tv_nsec out of bounds, fit in. */
 typedef __int128 wide;
 
-/* Returns now + diff, at most ABTI_CLOCK_NEVER, or 0 if that is over. */
+/* Returns now + diff, at most ABTI_CLOCK_NEVER, or 0 if that has passed. */
 static uint64_t deadline_from(uint64_t now, wide diff)
 {
     if (diff <= 0)

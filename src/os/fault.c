@@ -19,7 +19,7 @@ enum { FAULT_STACK = 64 * 1024 };
  */
 static struct watched {
     int sig;
-    bool below; /* at the last _unwatch another handler stood in our place: it may pass faults on to ours */
+    bool below;              /* at the last _unwatch another handler was in our place: it may pass faults on to ours */
     struct sigaction before; /* what our handler has replaced */
     _Atomic(bool) spent;     /* a signal has used it up: SA_RESETHAND allows `before` one */
 } signals[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
@@ -88,7 +88,7 @@ static bool fault_is_ours(const struct sigaction *action)
 
 /*
  * Installs our handler, but not above one that passes faults on to it, or puts it back for the next one: the faults
- * would go round and round. If it turns out that such a handler does not do so, we hear of no faults, as before
+ * would go round and round. If it turns out that such a handler does not do so, we learn of no faults, as before
  * abti_fault_unwatch.
  */
 static void fault_watch(struct watched *w)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /*
- * It only says something about the fault at that address, at which the thread stood as `ucontext` says. Called in the
+ * It only says something about the fault at that address, at which the thread was as `ucontext` says. Called in the
  * signal handler.
  */
 typedef void (*abti_fault_look)(void *addr, const void *ucontext);

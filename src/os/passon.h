@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A handler that stands in the place of another one passes a signal on to that. */
+/* A handler that is in the place of another one passes a signal on to that. */
 #ifndef ABTI_OS_PASSON_H
 #define ABTI_OS_PASSON_H
 

@@ -43,7 +43,7 @@ bool abti_vm_is_locked_when_mapped(void);
 void abti_vm_unmap(void *ptr, size_t size);
 
 /*
- * Gives the memory behind the pages that lie wholly in [ptr, ptr + size) back to the system; the address range stays
+ * Gives the memory behind the pages that are wholly in [ptr, ptr + size) back to the system; the address range stays
  * and reads as zero afterwards, unless the system refuses. Pages that are only partly covered are left alone.
  */
 void abti_vm_release(void *ptr, size_t size);

@@ -32,7 +32,7 @@ static bool is_shortage(int err)
     return err == EMFILE || err == ENFILE || err == ENOMEM;
 }
 
-/* A kernel that has eventfd may be told to refuse it; a pipe needs twice as many descriptors. */
+/* A kernel that has eventfd may refuse it because of a filter; a pipe needs twice as many descriptors. */
 int abti_wakefd_open(struct abti_wakefd *w)
 {
     abti_annotate_begin_private();

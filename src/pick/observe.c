@@ -87,8 +87,7 @@ void abti_observe_listen_for(enum abti_listener listener, const struct abti_tool
         abti_store_relaxed(&abti_es_self->observed, true); /* relaxed: as in abti_es_is_observed */
     pthread_mutex_lock(&changing);
     if (tool)
-        change_mode(true,
-                    patience_ns); /* before it is informed of the first event, all can tell of those that follow */
+        change_mode(true, patience_ns); /* before it is informed of the first event, all can report those that follow */
     if (!abti_tool_set(listener, tool))
         change_mode(false, 0);
     pthread_mutex_unlock(&changing);

@@ -57,7 +57,7 @@ extern _Atomic(bool) abti_observe_on ABTI_HIDDEN;
 ABTI_INLINE bool abti_observe_is_on(void)
 {
     return ABTI_UNLIKELY(
-        abti_load_relaxed(&abti_observe_on)); /* relaxed: it changes before the ES is told, see above */
+        abti_load_relaxed(&abti_observe_on)); /* relaxed: it changes before the ES is observed, see above */
 }
 
 /* For the ES itself. */

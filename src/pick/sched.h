@@ -122,7 +122,7 @@ int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, 
 void abti_sched_unmake(abti_sched *sched);
 /* Calls the user's free, drops the pools, and frees the scheduler. */
 void abti_sched_destroy(abti_sched *sched);
-/* Lets go of a scheduler, on behalf of the runtime: it is destroyed if it is automatic, else unused again. */
+/* Releases a scheduler, on behalf of the runtime: it is destroyed if it is automatic, else unused again. */
 void abti_sched_release(abti_sched *sched);
 /* Changes its use from UNUSED to `use`. False when it was in use. */
 bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use);
@@ -168,7 +168,7 @@ ABTI_INLINE abti_unit *abti_pick_next(abti_es *es, abti_unit *self)
     return abti_may_pick(es) ? abti_sched_pick(es->dsched, self) : NULL;
 }
 
-/* Which scheduler may be asked for the next unit from now on. None, on an ES that tells of events: see pick/observe.h.
+/* Which scheduler may be asked for the next unit from now on. None, on an ES that reports events: see pick/observe.h.
  */
 ABTI_INLINE void abti_es_set_dsched(abti_es *es, abti_sched *dsched)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lookout of a pool. The deadlines of its ULTs stand in the heaps of the streams on which they wait (sync/timer.h).
+ * The lookout of a pool. The deadlines of its ULTs are in the heaps of the streams on which they wait (sync/timer.h).
  * A stream that runs a long unit does not look at its heap; then another one that serves the pool does
  * (sync/lookout.h), at an event check, when `next_ns` has come. So that there is one while they all sleep, one of those
  * that sleep on the pool is its lookout, and sleeps no longer than until then. The others sleep until they are woken.

@@ -17,7 +17,7 @@
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
  * unit while its box is full. So a stream looks at the boxes of its pool when it looks at events, and takes back what
- * has stood still since a look long before (abti_loot_recall).
+ * has been there since a look long before (abti_loot_recall).
  */
 #ifndef ABTI_POOL_LOOT_H
 #define ABTI_POOL_LOOT_H
@@ -51,7 +51,7 @@ void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_u
 /* Frees the boxes. */
 void abti_loot_fini(abti_pool *pool);
 
-/* Takes back what has stood still. */
+/* Takes back what has been there for long. */
 void abti_loot_recall_slow(abti_pool *pool);
 
 /* Whether no unit is in a box. relaxed: see above; without the pool's lock it is a racy answer. */

@@ -86,7 +86,7 @@ size_t abti_pool_pop_each(abti_pool *pool, abti_unit **units, size_t len, ABT_po
     for (; n < len; n++) {
         abti_unit *unit = abti_pool_pop(pool, context);
         if (!unit)
-            break; /* what lies behind the last one is not written */
+            break; /* what is behind the last one is not written */
         units[n] = unit;
     }
     return n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A work unit as a member of a pool: its handle there, and its making and freeing, of which a user-defined pool is
- * told.
+ * A work unit as a member of a pool: its handle there, and its making and freeing, of which a user-defined pool
+ * learns.
  */
 #ifndef ABTI_POOL_MEMBER_H
 #define ABTI_POOL_MEMBER_H
@@ -21,7 +21,7 @@ void abti_unit_call_back(abti_unit *unit);
 
 /*
  * Whether there are functions to be called that must not run wherever the unit happens to be freed. A free_unit may run
- * anywhere if the unit, or its joiner, still stands on the unit's stack.
+ * anywhere if the unit, or its joiner, still is on the unit's stack.
  */
 bool abti_unit_calls_back(abti_unit *unit);
 
@@ -102,8 +102,8 @@ ABTI_INLINE void abti_unit_free_as_handle(abti_unit *unit)
 }
 
 /*
- * The handle of a unit in a built-in pool. It is the descriptor, told by bit 0 from the handles of user-defined pools,
- * whose low bits are clear.
+ * The handle of a unit in a built-in pool. It is the descriptor, distinguished by bit 0 from the handles of
+ * user-defined pools, whose low bits are clear.
  */
 ABTI_INLINE ABT_unit abti_unit_own_handle(abti_unit *unit)
 {
@@ -149,7 +149,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
 
 /*
  * Whether a terminated unit of the user is nothing but its descriptor and the ES's cache has room for that, so that
- * the unit may be put there. It may not on an ES that tells of events, see pick/observe.h. relaxed: the unit has ended,
+ * the unit may be put there. It may not on an ES that reports events, see pick/observe.h. relaxed: the unit has ended,
  * and its last user has synchronised by the join word.
  */
 ABTI_INLINE bool abti_unit_is_bare(abti_es *es, abti_unit *unit)

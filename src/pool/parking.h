@@ -33,7 +33,7 @@ struct abti_parking_list {
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s);
 
 /*
- * Leaves the list, if the entry stands in it. `woken`: its thread was, and may find something to run, so that another
+ * Leaves the list, if the entry is in it. `woken`: its thread was, and may find something to run, so that another
  * one becomes the lookout in its place. Otherwise its time is up, and it looks at events.
  */
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken);

@@ -65,7 +65,7 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
 
 void abti_pool_set_quick(abti_pool *pool, unsigned inherited_slots)
 {
-    /* With strict guards new ULTs take their stacks at once. The general paths tell of creations, to the tools too. */
+    /* With strict guards new ULTs take their stacks at once. The general paths report creations, to the tools too. */
     bool quick =
         inherited_slots == 0 && !abti_guard_is_strict() && !abti_rt.observed && !abti_ledger_on && !abti_annotate_order;
     /* relaxed: a creator that misses the change has created before it */

@@ -15,8 +15,8 @@
  */
 struct abti_queue {
     _Atomic(abti_unit *) head;
-    _Atomic(abti_unit *) *last; /* the link that ends the list. It is `head`, NULL, in an empty queue, and of any
-                                   content otherwise */
+    _Atomic(abti_unit *) *last; /* the link that ends the list: in an empty queue `head`, which is NULL;
+                                   otherwise that of the last unit, which is uninitialised */
     _Atomic(uint64_t) size;
 };
 
@@ -96,7 +96,7 @@ ABTI_INLINE abti_unit *abti_queue_rotate(struct abti_queue *q, abti_unit *unit)
         return unit;
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_store_relaxed(&q->head, head->next); /* it is not the last one: `unit` stands behind it */
+    abti_store_relaxed(&q->head, head->next); /* it is not the last one: `unit` is behind it */
     return head;
 }
 
@@ -106,10 +106,10 @@ ABTI_INLINE void abti_queue_rotate_to(struct abti_queue *q, abti_unit *unit, abt
     abti_assert(unit && head && unit != head && abti_load_relaxed(&q->head) == head);
     abti_store_relaxed(q->last, unit);
     q->last = ABTI_QUEUE_LINK(unit);
-    abti_store_relaxed(&q->head, head->next); /* this is `unit` if none stood in between */
+    abti_store_relaxed(&q->head, head->next); /* this is `unit` if none was in between */
 }
 
-/* Takes `unit` out wherever it stands; false when it is not there. The time is linear. */
+/* Takes `unit` out wherever it is; false when it is not there. The time is linear. */
 bool abti_queue_remove(struct abti_queue *q, abti_unit *unit);
 
 #endif

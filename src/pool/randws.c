@@ -4,7 +4,7 @@
  * that come back (yield, resume) go to the tail, where thieves take.
  *
  * It is the pool's ring, under the pool's lock. A push cannot fail: when there is no memory for the ring to grow, units
- * wait in the pool's intrusive queue, which then stands behind the ring's tail.
+ * wait in the pool's intrusive queue, which then is behind the ring's tail.
  */
 #include "pool/loot.h"
 #include "pool/pool_impl.h"

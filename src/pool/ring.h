@@ -28,7 +28,7 @@ void abti_ring_fini(struct abti_ring *ring);
 /* Makes room for more; false when there is no memory, and then nothing has changed. */
 bool abti_ring_grow(struct abti_ring *ring) ABTI_MUST_CHECK;
 
-/* Takes `unit` out wherever it stands; false when it is not there. The time is linear. */
+/* Takes `unit` out wherever it is; false when it is not there. The time is linear. */
 bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit);
 
 ABTI_INLINE size_t abti_ring_size(struct abti_ring *ring)

@@ -22,7 +22,7 @@ static struct {
     uint64_t period_ms;    /* when the period began */
     uint64_t since_ms;     /* nothing has changed since then */
     size_t most, before;   /* units in its pools, in this period and in the last one */
-    bool told;             /* this stall has been told */
+    bool told;             /* this stall has been reported */
 } stall = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 void abti_shortage_forget(void)
@@ -58,7 +58,7 @@ static size_t num_waiting(abti_pool *const *pools, int num)
     return waiting;
 }
 
-/* Returns whether the stall has lasted for so long that it is to be told now. */
+/* Returns whether the stall has lasted for so long that it is to be reported now. */
 static bool look_locked(const abti_es *es, size_t units, uint64_t now_ms)
 {
     bool gone = now_ms >= stall.seen_ms + GONE_MS;

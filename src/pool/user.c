@@ -10,7 +10,7 @@
 /* The operations of one pool. What its definition leaves out is NULL in them. */
 struct user_pool {
     struct abti_pool_ops ops;
-    struct abti_pool_ops plain;    /* what those call while the order of the calls is told, see below */
+    struct abti_pool_ops plain;    /* what those call while the order of the calls is reported, see below */
     struct abti_pool_callbacks fn; /* of the new kind */
     struct ABT_pool_def def;       /* of the old kind; optional members may be garbage until they are asked for */
     bool inited;                   /* the user's init has succeeded, so that free must be called */
@@ -383,7 +383,7 @@ static void ordered_free_unit(abti_pool *pool, ABT_unit handle)
     end_call();
 }
 
-/* Tells of the order of the calls from now on. What the pool cannot do stays NULL. */
+/* Reports the order of the calls from now on. What the pool cannot do stays NULL. */
 static void tell_order(struct user_pool *user)
 {
     struct abti_pool_ops *ops = &user->ops;

@@ -26,7 +26,7 @@ struct abti_pool_callbacks {
 
 /*
  * The handle points either to one of these or to a client's struct ABT_pool_def. Clients fill the required member
- * u_create_from_thread; here it stays NULL, and that is how the two are told apart.
+ * u_create_from_thread; here it stays NULL, and that is how the two are distinguished.
  */
 struct abti_pool_user_def {
     struct ABT_pool_def discriminator; /* all zero for ever */

@@ -5,7 +5,7 @@
  * next has the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
  * takes a unit itself.
  *
- * The wish lies on its thief's stack, until it is granted or taken back. The holder is the thread that has the pool's
+ * The wish is on its thief's stack, until it is granted or taken back. The holder is the thread that has the pool's
  * lock.
  *
  *   pool->wish   NULL -> a wish   by its thief

@@ -46,7 +46,7 @@ static uint64_t get_field(const struct abti_config *config, const struct abti_va
     return wide + narrow;
 }
 
-/* A value as it could stand in the environment. */
+/* A value as it could be in the environment. */
 static void config_spell(const struct abti_variable *variable, uint64_t value, char text[TEXT_ROOM])
 {
     if (variable->type == ABTI_VARIABLE_WORD)
@@ -114,7 +114,7 @@ static uint64_t config_clamped(const struct abti_variable *variable, const struc
 }
 
 /*
- * An empty text counts as no text. A number below the least one is not told: it is a usual
+ * An empty text counts as no text. A number below the least one is not reported: it is a usual
  * way to ask for the least.
  */
 static void load_value(struct abti_config *config, const struct abti_variable *variable, bool tells)

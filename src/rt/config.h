@@ -21,7 +21,7 @@ enum abti_deadlock_check {
 
 enum abti_check {
     ABTI_CHECK_OFF, /* it is not looked for */
-    ABTI_CHECK_ON,  /* it is told on stderr, and the function returns its error code */
+    ABTI_CHECK_ON,  /* it is reported on stderr, and the function returns its error code */
     ABTI_CHECK_ABORT,
 };
 
@@ -48,7 +48,7 @@ struct abti_config {
     enum abti_check check; /* ABT_CHECK */
     int dump_signal;       /* ABT_DUMP_SIGNAL: its number, 0: none */
     bool watch_waits;      /* ABT_WATCH_WAITS: since when units wait, and the owners of mutexes, are kept */
-    bool tool;             /* ABT_TOOL: ABT_info_query_config tells of the tool interface, if that is built in */
+    bool tool;             /* ABT_TOOL: ABT_info_query_config reports the tool interface, if that is built in */
     bool probes;           /* ABT_PROBES: see trace/probes.h */
     char *trace;           /* ABT_TRACE: the file; NULL: none */
     enum abti_stats_format stats;            /* ABT_STATS: printed at ABT_finalize */

@@ -28,7 +28,7 @@ enum {
     ABTI_ES_REQ_SEEN = 128,   /* not a request: taken back when the ES looks at events, see watch/watchdog.c */
 };
 
-/* What the native thread of an ES is told to do once its main scheduler has ended. */
+/* What the native thread of an ES is to do once its main scheduler has ended. */
 enum { ABTI_ES_RUN = 0, ABTI_ES_STOPPED = 1, ABTI_ES_EXIT = 2 };
 
 /* The caches of stacks of an ES, which are private to it and made as they are needed. NULL: it was not needed yet. */
@@ -82,11 +82,11 @@ struct abti_es_carried {
     _Atomic(uint32_t) bindings; /* how often its own native thread was bound to CPUs */
 };
 
-/* unit/tool_event.h and pick/observe.c: what the tools hear of the ES. */
+/* unit/tool_event.h and pick/observe.c: what the tools learn of the ES. */
 struct abti_es_tool {
     int depth;                     /* of `cur`: how many schedulers run one another down to it */
     abti_unit *before;             /* has ended, and was `cur` before the one that is `cur` now */
-    bool untold;                   /* the events of the moment are told as if there were no ES */
+    bool untold;                   /* the events of the moment are reported as if there were no ES */
     struct abti_stack *dead_stack; /* the stack that has just been left for good, by a switch to another */
 };
 
@@ -102,7 +102,7 @@ struct ABT_xstream_opaque {
     const uint64_t *slow;    /* not aligned; not 0: switches take the slow form, see unit/exceptions.h */
     int32_t budget;          /* how many units may run before the scheduler looks at events */
     bool woken;              /* the ES was woken and has run nothing since, see abti_es_pass_wake */
-    _Atomic(bool) observed;  /* it tells of events, see pick/observe.h. Others read it under rt.lock */
+    _Atomic(bool) observed;  /* it reports events, see pick/observe.h. Others read it under rt.lock */
     bool sleepy;             /* the ES sleeps at once when it is idle next: a unit here waits for what takes long */
     uint16_t index;          /* in rt.by_index. Constant */
     uint32_t running;        /* ABTI_RUNNING_ON(index) */

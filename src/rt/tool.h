@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of work units, told to those that listen: a tool's callback, and the library's own statistics and traces. The
- * streams tell of them on the general paths only; pick/observe.h says how it comes that they take no other ones then.
+ * Events of work units, reported to those that listen: a tool's callback, and the library's own statistics and traces.
+ * The streams report them on the general paths only; pick/observe.h says why they take no other ones then.
  *
- * An event is told on the native thread where it happens, before any other thread can take the unit further: CREATE
+ * An event is reported on the native thread where it happens, before any other thread can take the unit further: CREATE
  * before the push, and SUSPEND before the unit can be resumed, and so under the lock of the object that it waits for.
  */
 #ifndef ABTI_RT_TOOL_H
@@ -30,7 +30,7 @@ enum abti_listener {
     ABTI_NUM_LISTENERS
 };
 
-/* Events that only the library's own listeners hear of, beyond ABT_TOOL_EVENT_THREAD_ALL. The unit is the scheduler's.
+/* Events that only the library's own listeners learn of, beyond ABT_TOOL_EVENT_THREAD_ALL. The unit is the scheduler's.
  */
 enum {
     ABTI_EVENT_PARK = 1 << 16,   /* the stream is about to sleep because it has no work */

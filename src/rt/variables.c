@@ -133,7 +133,7 @@ static void derive_lp_alloc(const struct abti_config *config, struct abti_limits
         limits->dflt = ABTI_LP_MMAP_HP_RP;
 }
 
-/* --- The table: a variable stands behind those that it depends on --- */
+/* --- The table: a variable is behind those that it depends on --- */
 
 #define LIMITS(...) .limits = {__VA_ARGS__}
 #define WANTS(built, otherwise) .void_by = (built) ? NULL : (otherwise)

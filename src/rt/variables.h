@@ -33,10 +33,10 @@ struct abti_variable {
     enum abti_variable_type type;
     unsigned offset, size;     /* of the field in struct abti_config */
     struct abti_limits limits; /* for BOOL and WORD the default only */
-    unsigned memory_part;      /* max is at least the memory of the machine divided by this; 0: it is as it stands */
+    unsigned memory_part;      /* max is at least the memory of the machine divided by this; 0: it stays */
     enum abti_rounding rounding;
     const struct abti_word *words; /* the last one has no text */
-    /* Not NULL: puts in limits that depend on the machine, or on the variables that stand before this one. */
+    /* Not NULL: puts in limits that depend on the machine, or on the variables that are before this one. */
     void (*derive)(const struct abti_config *config, struct abti_limits *limits);
     const char *help;    /* what it sets, on one line */
     const char *void_by; /* how the library was configured, so that the variable has no effect; NULL: it has one */

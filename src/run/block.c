@@ -75,7 +75,7 @@ static void after_self_suspend(void *arg)
     abti_store_release(&self->state, ABTI_STATE_BLOCKED_BY_USER);
 }
 
-/* The calling ULT is to wait for its user. `observed`: that has to be told or kept. */
+/* The calling ULT is to wait for its user. `observed`: that has to be reported, or state saved. */
 ABTI_INLINE void begin_suspension(abti_es *es, abti_unit *self, bool observed)
 {
     abti_assert(es == abti_es_self && es->cur == self && !abti_unit_is_tasklet(self));

@@ -20,7 +20,7 @@ bool abti_cancel_put_off(void);
 void abti_cancel_allow(bool before);
 
 /*
- * A wait is over, and nothing is left of it in any queue. A cancelled ULT ends here. If cancels are put off, the one
+ * A wait has ended, and nothing is left of it in any queue. A cancelled ULT ends here. If cancels are put off, the one
  * that has come is noted for later, and ends no wait any more: a loop of timed waits does not become a busy one.
  */
 void abti_cancel_serve(abti_unit *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How units end: a joiner is told, and the ES goes on with another unit, from a stack that nobody comes back to. Each
- * word has one meaning here:
+ * How units end: a joiner is resumed, and the ES goes on with another unit, from a stack that nobody comes back to.
+ * Each word has one meaning here:
  *
  *   end       the unit's function has returned, or the ULT exits: all that follows, up to the next unit
  *   exit      a ULT ends by a call instead of a return
@@ -170,7 +170,7 @@ static abti_unit *take_joiner_observed(abti_es *es, abti_unit *joiner)
     return left;
 }
 
-/* The same on an ES that is told. The joiner's context is not to be jumped to: its frames are the caller's. */
+/* The same on an observed ES. The joiner's context is not to be jumped to: its frames are the caller's. */
 static ABTI_COLD int end_in_place_observed(abti_es *es, abti_unit *unit)
 {
     abti_tool_event_finish(es, unit);
@@ -394,7 +394,7 @@ void abti_ult_exit(void)
     end_restart(abti_es_self->cur);
 }
 
-/* The general end of the running ULT, of which those that listen have been told. */
+/* The general end of the running ULT, which has been reported to those that listen. */
 ABTI_NORETURN static void exit_to(abti_es *es, abti_unit *unit, abti_unit *next)
 {
     abti_assert(es == abti_es_self && es->cur == unit && !abti_unit_is_tasklet(unit));

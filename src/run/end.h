@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How units end: a joiner is told, and the ES goes on with another unit, from a stack that nobody comes back to. */
+/* How units end: a joiner is resumed, and the ES goes on with another unit, from a stack that nobody comes back to. */
 #ifndef ABTI_RUN_END_H
 #define ABTI_RUN_END_H
 
@@ -14,7 +14,7 @@ void abti_end_ult(void);
 /* Exits the calling ULT. The words for ends are explained in run/end.c. */
 ABTI_NORETURN void abti_ult_exit(void);
 
-/* Exits the calling ULT. The caller has told the tools of the end, and sampled the stack. */
+/* Exits the calling ULT. The caller has reported the end to the tools, and sampled the stack. */
 ABTI_NORETURN void abti_ult_exit_reported(void);
 
 /* Exits the calling ULT, and `next`, which the caller has popped, runs. */

@@ -89,8 +89,8 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 }
 
 /*
- * join_ult, where switches take their slow form. While the ES is told, a ULT that only joins comes back here, to tell
- * of that. Of a unit that is to be freed, which is left to the ULT, abti_leftover_free tells.
+ * join_ult, where switches take their slow form. While the ES is observed, a ULT that only joins comes back here, to
+ * report that. A unit that is to be freed is left to the ULT, and abti_leftover_free reports its join.
  */
 static ABTI_COLD int join_ult_observed(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for a unit to terminate, and freeing it. The common cases stand here, with everything in registers, and end
+ * Waiting for a unit to terminate, and freeing it. The common cases are here, with everything in registers, and end
  * in a tail call to the general functions.
  */
 #ifndef ABTI_RUN_JOIN_H
@@ -72,7 +72,7 @@ ABTI_INLINE int abti_run_in_place(abti_es *es, abti_unit *self, abti_unit *unit)
 
 /*
  * Whether a fresh unit (abti_unit_is_fresh_default) may run in place for `self`, the running ULT: it is next in
- * `queue`, the stream's own, and there is enough of self's stack left. Since it stands there, it is a unit that can be
+ * `queue`, the stream's own, and there is enough of self's stack left. Since it is there, it is a unit that can be
  * joined.
  */
 ABTI_INLINE bool abti_may_run_fresh_in_place(abti_unit *self, struct abti_queue *queue, abti_unit *unit)

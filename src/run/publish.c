@@ -69,7 +69,7 @@ ABTI_INLINE abti_unit *publish_end(abti_es *es, abti_unit *unit)
     return abti_publish_end_to_joiner(es, unit, join);
 }
 
-/* Of a unit that nobody frees, and of one that is freed for its joiner: the joiner does that, and tells of it. */
+/* Of a unit that nobody frees, and of one that is freed for its joiner: the joiner does that, and reports it. */
 static ABTI_COLD abti_unit *publish_end_observed(abti_es *es, abti_unit *unit)
 {
     /* acquire, and again with the compare-and-swap, whose release pairs with abti_unit_is_done: as above */

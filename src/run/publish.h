@@ -10,7 +10,7 @@
 /* Publishes the end of a unit that runs no more. Returns the ULT that waited for it, still blocked, or NULL. */
 abti_unit *abti_publish_end(abti_es *es, abti_unit *unit);
 
-/* The same for a unit that a joiner waits for, on an ES that is not told. `join` is the joiner's registration. */
+/* The same for a unit that a joiner waits for, on an ES that is not observed. `join` is the joiner's registration. */
 abti_unit *abti_publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t join);
 
 /*

@@ -8,7 +8,7 @@
 #include "run/join.h"
 
 /*
- * Units that run in place one after the other for one joiner, which is saved once for all of them. The row lies in the
+ * Units that run in place one after the other for one joiner, which is saved once for all of them. The row is in the
  * joiner's frame. When the joiner goes on, on whatever ES, it finds in `next` how far they have come.
  */
 struct abti_row {

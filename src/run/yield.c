@@ -31,7 +31,7 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
     if (abti_unit_is_tasklet(self))
         return ABT_SUCCESS; /* a tasklet runs until it ends */
     if (observed && context == ABT_POOL_CONTEXT_OP_THREAD_YIELD)
-        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has told it */
+        abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL); /* a caller that waits in a loop has reported it */
     if (!es->parent) {
         if (observed)
             abti_tool_event_run(es, self, NULL);

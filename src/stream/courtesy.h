@@ -46,7 +46,7 @@ ABTI_INLINE unsigned abti_courtesy_gap(const struct abti_courtesy *courtesy)
 
 /*
  * What a look finds is the address of the one unit that there is, NULL for nothing, or one of these: several units, or
- * one that cannot be told from the next; and something that the ES may take at once, since nobody else might.
+ * one that cannot be distinguished from the next; and something that the ES may take at once, since nobody else might.
  */
 extern const char abti_courtesy_several, abti_courtesy_mine;
 

@@ -17,9 +17,9 @@
  *   POSTED -> ACTING    rt.lock: by the ES that finds that all have halted or the time is up
  *   ACTING -> IDLE      rt.lock: by that ES, after halt_act
  *
- * The callback `done` is called after that: it may post another request, and so may any thread that hears of the end of
- * this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the next
- * request before that.
+ * The callback `done` is called after that: it may post another request, and so may any thread that learns of the end
+ * of this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the
+ * next request before that.
  *
  * seq_cst, everywhere here: abti_halt_post may be called by a signal handler in the middle of anything, so that it
  * takes no lock and does not wait. A count of the posters keeps alive what they look at, the streams in rt.by_index: a
@@ -32,7 +32,7 @@ enum { IDLE, CLAIMED, POSTED, ACTING };
 static struct {
     _Atomic(int) posters;
     _Atomic(unsigned) phase;
-    _Atomic(uint32_t) round;          /* futex word: it changes under rt.lock when a round is over. It is never 0 in
+    _Atomic(uint32_t) round;          /* futex word: it changes under rt.lock when a round ends. It is never 0 in
                                          a round */
     struct abti_halt_request request; /* the poster fills it in while CLAIMED; constant then until IDLE */
     uint64_t deadline_ns;             /* rt.lock: 0 until the first ES has halted for the request */
@@ -97,8 +97,8 @@ bool abti_halt_is_still(abti_es *es)
 }
 
 /*
- * Whether all ESs are still, with rt.lock held. An ES that was made or revived since the post has not been told, and is
- * told here.
+ * Whether all ESs are still, with rt.lock held. An ES that was made or revived since the post has not been asked, and
+ * is asked here.
  */
 static bool all_are_still(void)
 {
@@ -108,7 +108,7 @@ static bool all_are_still(void)
         if (abti_halt_is_still(es))
             continue;
         all = false;
-        /* relaxed: one that is told twice halts once */
+        /* relaxed: one that is asked twice halts once */
         if (!(abti_load_relaxed(&es->requests) & ABTI_ES_REQ_HALT))
             halt_tell(es);
     }
@@ -181,7 +181,7 @@ static bool enter_round(abti_es *es)
 void abti_halt_arrive(abti_es *es)
 {
     enum { LOOK_NS = 1000000 }; /* streams that come, end or are revived meanwhile are looked for */
-    /* seq_cst, before the look at the phase: a request posted after that look is told anew */
+    /* seq_cst, before the look at the phase: a request posted after that look is made anew */
     atomic_fetch_and(&es->requests, ~(uint32_t)ABTI_ES_REQ_HALT);
     abti_assert(es == abti_es_self);
     abti_spin_lock(&abti_rt.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an ES runs: its main scheduler, again and again, until it is told to end. */
+/* What an ES runs: its main scheduler, again and again, until it is asked to end. */
 #ifndef ABTI_STREAM_MAIN_H
 #define ABTI_STREAM_MAIN_H
 

@@ -44,7 +44,7 @@ static bool told_sleep(abti_es *es, abti_sched *sched, const struct abti_park_se
 }
 
 /*
- * Whether something is asked of the ES that the scheduler has not been told yet. seq_cst: pairs with the requests in
+ * Whether something is asked of the ES that the scheduler does not know yet. seq_cst: pairs with the requests in
  * abti_es_request, abti_es_notify and abti_sched_request.
  */
 static bool has_undelivered(abti_es *es, abti_sched *sched)

@@ -114,7 +114,7 @@ static void sleep_until_crowded(void)
 }
 
 /*
- * When all that lies in the depots is given back, the ESs are asked once for the free stacks that they have at hand:
+ * When all that is in the depots is given back, the ESs are asked once for the free stacks that they have at hand:
  * idle ones have no use for them. Two looks later these are given back, too.
  */
 static void *reclaim_main(void *arg)

@@ -184,7 +184,9 @@ ABTI_INLINE abti_unit *loop_next(abti_es *es, abti_sched *sched)
     return abti_sched_pick(sched, NULL);
 }
 
-/* Calls a tasklet on an ES that is not told, and counts it. False: as run_tasklet. The end is left to the caller. */
+/*
+ * Calls a tasklet on an ES that is not observed, and counts it. False: as run_tasklet. The end is left to the caller.
+ */
 ABTI_INLINE bool call_tasklet(abti_es *es, abti_unit *unit)
 {
     abti_assert(es == abti_es_self && abti_unit_is_tasklet(unit));
@@ -197,7 +199,7 @@ ABTI_INLINE bool call_tasklet(abti_es *es, abti_unit *unit)
 }
 
 /*
- * Runs a tasklet on an ES that is not told, and counts it. False when a look at events is due, as it is when the
+ * Runs a tasklet on an ES that is not observed, and counts it. False when a look at events is due, as it is when the
  * tasklet itself has made somebody listen.
  */
 ABTI_INLINE bool run_tasklet(abti_es *es, abti_unit *unit)
@@ -296,7 +298,7 @@ ABTI_INLINE abti_unit *run_child(abti_es *es, abti_sched *sched, abti_unit *unit
 
 /*
  * Runs a picked unit. A tasklet runs right here, on the stack of the scheduler's ULT `self`, and cannot switch; with it
- * run those that stand behind it in a private pool. A ULT runs as a child, and may pick its successors itself, until
+ * run those that are behind it in a private pool. A ULT runs as a child, and may pick its successors itself, until
  * that is a tasklet.
  */
 ABTI_INLINE void loop_run(abti_es *es, abti_sched *sched, abti_unit *self, abti_unit *unit)
@@ -304,7 +306,7 @@ ABTI_INLINE void loop_run(abti_es *es, abti_sched *sched, abti_unit *self, abti_
     abti_assert(es->cur == self && unit && !es->handoff);
     do {
         if (abti_switch_is_slow(es)) {
-            /* it runs as a child, of which a tool may be told */
+            /* it runs as a child, which may be reported to a tool */
         } else if (sched->fast) {
             unit = run_tasklets(es, sched->fast, unit);
         } else if (abti_unit_is_fresh_tasklet(unit) && sched->kind == ABT_SCHED_RANDWS) {

@@ -7,7 +7,7 @@
 #include "pool/member.h"
 #include "stream/sched_impl.h"
 
-/* The memory is far more than is used: a unit's line of rarely used things lies far behind it. */
+/* The memory is far more than is used: a unit's line of rarely used things is far behind it. */
 enum { PICKED_BYTES = ABTI_UNIT_COLD_OFFSET + sizeof(struct abti_unit_cold) };
 _Static_assert(sizeof(struct abti_picked) <= ABTI_UNIT_COLD_OFFSET, "before the line");
 

@@ -6,10 +6,10 @@
 #include "switch/switch.h"
 
 /*
- * Where the order is told, units of one stream are not ordered by the stream: what one has written, another may read
- * only after something that orders them; unless the user says that the program relies on its streams. A user-defined
- * scheduler is ordered with the units that it runs, and so are units of user-defined pools: their functions may well
- * share with the units what no lock guards, since one stream runs them all.
+ * Where the order is reported, units of one stream are not ordered by the stream: what one has written, another may
+ * read only after something that orders them; unless the user says that the program relies on its streams. A
+ * user-defined scheduler is ordered with the units that it runs, and so are units of user-defined pools: their
+ * functions may well share with the units what no lock guards, since one stream runs them all.
  */
 ABTI_NO_SANITIZE static bool orders_units(abti_unit *unit)
 {
@@ -57,7 +57,7 @@ ABTI_NO_SANITIZE static void annotate_leave_to_start(void **fake_save, struct ab
 }
 
 /*
- * A unit that ends has put its stack into the cache, where it lies uppermost, and leaves it. The stack is dead when the
+ * A unit that ends has put its stack into the cache, where it is uppermost, and leaves it. The stack is dead when the
  * next unit has arrived on another one. Nobody can have taken it out of the cache before that.
  */
 ABTI_NO_SANITIZE static void note_dead_stack(abti_es *es)

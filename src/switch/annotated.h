@@ -21,7 +21,9 @@ void abti_depart_to_start(struct abti_stack *to) ABTI_NO_SANITIZE;
 /* Marks the stack that was left for good as dead, on the ES where the caller has arrived. */
 void abti_bury_dead_stack(void) ABTI_NO_SANITIZE;
 
-/* A unit begins on the stack where the caller is, and ends: before it does so for others. Where the order is told. */
+/*
+ * A unit begins on the stack where the caller is, and ends: before it does so for others. Where the order is reported.
+ */
 void abti_annotate_begin(void) ABTI_NO_SANITIZE;
 void abti_annotate_end(abti_unit *unit) ABTI_NO_SANITIZE;
 

@@ -19,7 +19,7 @@
 #include "unit/overflow.h"
 #include "unit/tool_event.h"
 
-/* Marks `unit` as what runs on `es` from now on. The switch to it tells of that. */
+/* Marks `unit` as what runs on `es` from now on. The switch to it reports that. */
 ABTI_INLINE void abti_set_running(abti_es *es, abti_unit *unit)
 {
     abti_assert(es && unit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for any of several eventuals: a branch of the waiter stands in the queue of each. The caller that sets one of
+ * Waiting for any of several eventuals: a branch of the waiter is in the queue of each. The caller that sets one of
  * them claims the waiter and wakes it, as if it waited for that one alone; the waiter then takes the other branches
  * out. A setter touches the waiter and its branches under its eventual's lock only, and after its claim the waiter
  * alone, to wake it: when the waiter has been woken and has had each lock, nobody knows of its frame any more.

@@ -4,7 +4,7 @@
  * ended by another stream that serves the pool of the ULTs and looks at events: because it runs short units, or because
  * it is the lookout among those that sleep (pool/lookout.h). The ULTs are pushed to their pool, as always.
  *
- * Whether a stream has not looked for some time is told by its timers alone: the first of them is overdue. So a stream
+ * Whether a stream has not looked for some time is shown by its timers alone: the first of them is overdue. So a stream
  * that looks says nothing to the others, and the one that looks for them touches what it finds overdue, and racy reads
  * of the rest.
  */

@@ -7,7 +7,7 @@
  * A timer with a *look* is no deadline: its waiter waits as long as it takes, and the look tells from time to time
  * whether the waiter should wake and see for itself. Such a timer keeps no ES from ending.
  *
- * A timer lies in its waiter's frame. Its waiter, which may go on elsewhere, takes it out, so that nobody touches it
+ * A timer is in its waiter's frame. Its waiter, which may go on elsewhere, takes it out, so that nobody touches it
  * once the wait has returned. An ES that ends gives its timers to another one. doc/memory-model.md proves this.
  */
 #ifndef ABTI_SYNC_TIMER_H
@@ -45,11 +45,12 @@ void abti_timer_arm(abti_es *es, struct abti_timer *timer, struct abti_waiter *w
 void abti_timer_disarm(struct abti_timer *timer);
 
 /*
- * Ends waits whose time is over, a limited number of them. The native thread of `es`, which is not switching, calls it.
+ * Ends waits whose time has passed, a limited number of them. The native thread of `es`, which is not switching, calls
+ * it.
  */
 void abti_timers_fire(abti_es *es);
 
-/* Ends the waits whose time is over, at the cost of a load as long as there is no deadline. */
+/* Ends the waits whose time has passed, at the cost of a load as long as there is no deadline. */
 ABTI_INLINE void abti_timers_look(abti_es *es)
 {
     /* relaxed: if an ES is given a timer while it runs, it may see that at its next look */
@@ -58,7 +59,7 @@ ABTI_INLINE void abti_timers_look(abti_es *es)
 }
 
 /*
- * Takes those out whose wait is over, a limited number of them, and says how far the timers are then. Any thread may
+ * Takes those out whose wait has ended, a limited number of them, and says how far the timers are then. Any thread may
  * call this, and then has to wake what it has got, without a lock.
  */
 struct abti_heap_node *abti_timers_take_due(struct abti_timers *timers, uint64_t now_ns) ABTI_MUST_CHECK;
@@ -78,15 +79,15 @@ struct abti_timers *abti_timers_at(unsigned index);
 void abti_timers_forget(unsigned index);
 
 /*
- * Gives the timers of an ES that has been told to end to others that serve their pools and have not been told to end,
+ * Gives the timers of an ES that has been asked to end to others that serve their pools and have not been asked to end,
  * or to the primary ES if there is none. The ES does not run, or the caller is on its native thread. Unless `force`,
  * timers of its own pools stay if no other ES serves them, because some stream has to run what they wake: false. With
- * `force` the ES ends in any case, told or not.
+ * `force` the ES ends in any case, asked or not.
  */
 bool abti_timers_leave(abti_es *es, bool force);
 
 /*
- * Whether the scheduler of the calling ES, which has been told to finish and has nothing to do, must stay for its
+ * Whether the scheduler of the calling ES, which has been asked to finish and has nothing to do, must stay for its
  * timers.
  */
 bool abti_timers_keep(abti_sched *sched);

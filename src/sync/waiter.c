@@ -91,7 +91,7 @@ static bool has_nobody(abti_sched *sched)
 
 /*
  * Returns the unit to run when the ULT leaves; NULL: the one that is picked. `other` would be pushed to the very pool
- * that this one is served from. If no other unit stands in the scheduler's pools, so that it would run next, it need
+ * that this one is served from. If no other unit is in the scheduler's pools, so that it would run next, it need
  * not be pushed, nor counted: one of the pool's ULTs is blocked in place of the other. relaxed: queries may see the
  * state late.
  */
@@ -106,7 +106,7 @@ ABTI_INLINE abti_unit *take_other(abti_es *es, abti_pool *pool, const struct abt
     return unit;
 }
 
-/* The wait begins. `observed`: it has to be told or kept. */
+/* The wait begins. `observed`: it has to be reported, or state saved. */
 ABTI_INLINE void begin_wait(abti_es *es, struct abti_waiter *w, bool observed)
 {
     if (observed) {
@@ -151,7 +151,7 @@ static ABTI_NOINLINE void park_ult(struct abti_waiter *w, struct abti_spin *lock
         park_ult_body(es, w, lock, other, false);
 }
 
-/* A ULT parks, and is woken when this returns true. A native thread has let go of the lock, and is still to wait. */
+/* A ULT parks, and is woken when this returns true. A native thread has released the lock, and is still to wait. */
 ABTI_INLINE bool park_if_ult(struct abti_waiter *w, struct abti_spin *lock, struct abti_waiter *other)
 {
     abti_assert(abti_load_relaxed(&lock->word) == 1); /* it is held */

@@ -7,7 +7,7 @@
 #include "unit/unit.h"
 
 /*
- * One waiter of a synchronisation object: lies on the waiter's stack, queued by the object under the object's lock. It
+ * One waiter of a synchronisation object. It is on the waiter's stack, queued by the object under the object's lock. It
  * is woken once. A ULT that waits for one object, as long as it takes, leaves its stack with that lock held. All others
  * agree with their waker by `word`:
  *
@@ -41,7 +41,7 @@ struct abti_waiter {
 
 enum { ABTI_CLAIM_NONE = 0, ABTI_CLAIM_OPEN = 1, ABTI_CLAIM_TAKEN = 2, ABTI_CLAIM_OVER = 3, ABTI_CLAIM_BRANCH = 4 };
 
-/* A branch stands in the queue of one of several objects for the waiter that waits for any of them. */
+/* A branch is in the queue of one of several objects for the waiter that waits for any of them. */
 struct abti_branch {
     struct abti_waiter base;
     struct abti_waiter *trunk;
@@ -100,8 +100,8 @@ void abti_waiter_open(struct abti_waiter *w);
 void abti_branch_init(struct abti_branch *branch, struct abti_waiter *trunk);
 
 /*
- * Sleeps until one of the branches is claimed and the waiter woken, or until the deadline (0: it is over). False in the
- * second case. In both cases the caller removes the branches, each under its object's lock, and calls
+ * Sleeps until one of the branches is claimed and the waiter woken, or until the deadline (0: it has passed). False in
+ * the second case. In both cases the caller removes the branches, each under its object's lock, and calls
  * abti_waiter_finish.
  */
 bool abti_waiter_await(struct abti_waiter *w, uint64_t deadline_ns);

@@ -138,7 +138,7 @@ ABTI_INLINE abti_ctx abti_waitq_leave(struct abti_waitq *q, struct abti_waiter *
     return next;
 }
 
-/* Waits, for a caller that has seen that an object is done, for the thread that made it so to let go of it. */
+/* Waits, for a caller that has seen that an object is done, for the thread that made it so to release it. */
 ABTI_INLINE void abti_waitq_settle(struct abti_spin *lock)
 {
     /* acquire: pairs with abti_spin_unlock, so that the object may be freed */

@@ -67,7 +67,7 @@ static struct trace_ring *ring_of(unsigned index)
 static void put_record(struct trace_ring *ring, const struct abti_trace_record *record)
 {
     uint64_t head = abti_load_relaxed(&ring->head); /* relaxed: the producer's own */
-    /* acquire: pairs with the release in take_records_out. The writer has read what lay there */
+    /* acquire: pairs with the release in take_records_out. The writer has read what was there */
     if (ABTI_UNLIKELY(head - abti_load_acquire(&ring->tail) == RING)) {
         abti_store_relaxed(&ring->dropped, abti_load_relaxed(&ring->dropped) + 1);
         return;

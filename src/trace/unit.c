@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What units and streams were doing, told from the records of a trace. */
+/* What units and streams were doing, read from the records of a trace. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"

@@ -18,14 +18,14 @@ static const uint64_t no_library_yet, always = 1;
 /*
  * One comparison for both fields, of eight bytes that begin inside of the pointer.
  * Low bytes first: the third on. What is left out of the pointer is 0 in no address but those of the lowest 64 KiB,
- * which nothing lies in, and of the number what stands for 65,536 and more exceptions that are thrown inside of each
- * other's destructors. High bytes first: the lower half and all of the number. An exception lies at no multiple of 4
+ * which nothing is in, and of the number what stands for 65,536 and more exceptions that are thrown inside of each
+ * other's destructors. High bytes first: the lower half and all of the number. An exception is at no multiple of 4
  * GiB, since what allocates memory keeps a word of its own, or an exception, before it.
  */
 enum { LEFT_OUT = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2 : 4 };
 _Static_assert(offsetof(struct abti_cxx_globals, caught) == 0 && offsetof(struct abti_cxx_globals, uncaught) == 8 &&
                    sizeof(((struct abti_cxx_globals *)NULL)->uncaught) == 4 && sizeof(struct abti_cxx_globals) == 16,
-               "the number stands behind the pointer");
+               "the number is behind the pointer");
 
 static void find_globals(abti_es *es)
 {

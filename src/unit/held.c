@@ -23,7 +23,7 @@ static struct held **held_bucket(const void *owner)
     return &held_buckets[abti_hash((uintptr_t)owner) >> (64 - HELD_BITS)];
 }
 
-/* Where an entry of the owner's is linked, or where one would be. lock: NULL is any. held_lock is held */
+/* Where an entry of the owner is linked, or where one would be. lock: NULL is any. held_lock is held */
 static struct held **find_held(struct held **link, const void *owner, const void *lock)
 {
     while (*link && ((owner && (*link)->owner != owner) || (lock && (*link)->lock != lock)))

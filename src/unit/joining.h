@@ -39,7 +39,7 @@ bool abti_joining_find(const abti_unit *unit, struct abti_joining *joining);
  */
 unsigned abti_joining_round(struct abti_joining joining[ABTI_MAX_JOINING]);
 
-/* The wait of the unit, if it waits so, is told from now on. */
+/* The wait of the unit, if it waits so, is reported from now on. */
 void abti_joining_tell(const abti_unit *unit);
 
 /* In the child of a fork. */

@@ -15,7 +15,7 @@ enum { KEPT = 512, BUCKETS = 1 << 14 };
 struct ledger_entry {
     struct ledger_entry *next; /* of the same bucket */
     const void *handle;
-    void (*release)(void *); /* freed: lets go of it */
+    void (*release)(void *); /* freed: releases it */
     struct abti_ledger_note note;
     struct ledger_entry *next_stack; /* of stack_entries; while size is not 0 */
     uintptr_t stack;                 /* a unit's stack in the user's memory */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which objects the user has made, and which of them were freed not long ago: kept while misuse is looked for
- * (ABT_CHECK), so that a handle that is used after its object has gone is told by name, and so is one that is none.
+ * (ABT_CHECK), so that a handle that is used after its object has gone is reported by name, and so is one that is none.
  * Of each kind the ledger knows all objects, unless some were made while misuse was not looked for, such as before
- * ABT_init, or there was no memory to note them; that is noted of the kind. What lies in the program's own memory is
+ * ABT_init, or there was no memory to note them; that is noted of the kind. What is in the program's own memory is
  * entered when it is first met.
  *
  * A freed object is kept back until many others have been freed, so that its address is nobody else's meanwhile.
@@ -54,7 +54,7 @@ struct abti_party {
 struct abti_ledger_note {
     enum abti_handle_kind kind;
     bool freed;
-    bool foreign; /* it lies in the program's own memory: nobody has made it by a call */
+    bool foreign; /* it is in the program's own memory: nobody has made it by a call */
     bool tasklet; /* of a unit */
     bool popped;  /* of a unit: the user has popped it, and has not pushed or run it since, as far as is known */
     void (*func)(void *); /* of a unit: the function with which it was made */
@@ -73,7 +73,7 @@ void abti_ledger_begin(void (*at_end)(abti_unit *unit));
 /* A unit has ended, and is about to be freed or revived, or has been joined. While misuse is looked for. */
 void abti_ledger_note_end(abti_unit *unit);
 
-/* Forgets everything, and lets go of what was kept back. */
+/* Forgets everything, and releases what was kept back. */
 void abti_ledger_end(void);
 
 /* The calling unit or thread. */

@@ -136,7 +136,7 @@ static bool is_in_guard(const struct abti_stack *stack, uintptr_t addr)
 
 /*
  * The stack pointer is below the stack, and the fault is where a frame there would be: a large frame has jumped over
- * the guard, or there is none. Program code may run on a stack of its own, that of a coroutine, which may lie below;
+ * the guard, or there is none. Program code may run on a stack of its own, that of a coroutine, which may be below;
  * other faults there are not taken for an overflow.
  */
 static bool is_below(const struct abti_stack *stack, uintptr_t addr, uintptr_t sp)

@@ -70,7 +70,7 @@ void abti_ownstack_give(abti_es *es, struct abti_stack *stack)
         abti_stack_destroy(stack);
         return;
     }
-    /* Its unit has ended, and so nobody stands on it. */
+    /* Its unit has ended, and so nobody is on it. */
     if (abti_annotate_on)
         abti_stack_dead(stack);
     if (es) {

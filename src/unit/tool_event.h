@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of work units: one function tells each. rt/tool.h says when they are told, and holds the tool. */
+/* The events of work units: one function reports each. rt/tool.h says when, and holds the tool. */
 #ifndef ABTI_UNIT_TOOL_EVENT_H
 #define ABTI_UNIT_TOOL_EVENT_H
 
 #include "rt/tool.h"
 #include "unit/unit.h"
 
-/* The calling ES, unless it is not to be told; NULL: an external thread. */
+/* The calling ES, unless it is hidden from reports; NULL: an external thread. */
 ABTI_INLINE abti_es *abti_tool_es(void)
 {
     abti_es *es = abti_es_self;
@@ -57,7 +57,7 @@ ABTI_INLINE void abti_tool_event_free(abti_unit *unit)
                        &(struct ABT_tool_context_opaque){.caller = abti_tool_caller()});
 }
 
-/* An unnamed unit has ended. Its parent, or nobody that is told, frees it. */
+/* An unnamed unit has ended. Its parent, or nobody that listens, frees it. */
 ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
@@ -87,7 +87,7 @@ ABTI_INLINE void abti_tool_event_cancel(abti_es *es, abti_unit *unit)
 }
 
 /*
- * Tells of the cancellation of a unit that was popped. If it has never run, no ES is told with its end up to
+ * Reports the cancellation of a unit that was popped. If it has never run, no ES is reported with its end up to
  * abti_tool_after_cancel, nor with the resumption of its joiner.
  */
 ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)

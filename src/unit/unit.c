@@ -9,7 +9,7 @@
 #include "rt/rt.h"
 #include "wait/guest.h"
 
-/* Releases the hot lines and the cold ones of as many descriptors as lie in a page. */
+/* Releases the hot lines and the cold ones of as many descriptors as are in a page. */
 static void release_units(char *word)
 {
     enum { BYTES = ABTI_ARENA_WORD * sizeof(abti_unit) };

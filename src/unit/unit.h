@@ -2,7 +2,7 @@
 /*
  * Work units: ULTs and tasklets, and the ULTs in which schedulers run. doc/lifecycle.md draws the states.
  *
- * A descriptor is two cache lines that lie apart: the hot line, which is the handle, holds what create, dispatch and
+ * A descriptor is two cache lines that are apart: the hot line, which is the handle, holds what create, dispatch and
  * join touch; the cold line, at a fixed distance in the same block, is initialised when it is first needed. A created
  * unit that has not run costs its hot line.
  */
@@ -20,8 +20,8 @@
 struct abti_ktable;
 
 /*
- * What a unit is. This is written at creation. The last three stand beside the requests, which the quick paths test
- * together with them: some processors have an instruction for a mask only if its bits stand in one row.
+ * What a unit is. This is written at creation. The last three are beside the requests, which the quick paths test
+ * together with them: some processors have an instruction for a mask only if its bits are in one row.
  */
 enum {
     ABTI_UNIT_NAMED = 1 << 0,       /* the user frees it; the others free themselves when they end */
@@ -134,15 +134,15 @@ _Static_assert(ABT_THREAD_STATE_READY == 0, "so is its state");
 #define ABTI_RUNNING_ES 0xffffu
 
 /*
- * The state of a unit stands in the low bits of its byte. What watches (watch/mark.h) may leave a mark above it, which
+ * The state of a unit is in the low bits of its byte. What watches (watch/mark.h) may leave a mark above it, which
  * goes with the next store of a state: it says that the unit has not changed since. So a state that others may have
  * marked is never compared as a whole; BLOCKED has a bit of its own.
  */
 enum { ABTI_STATE_BITS = 2, ABTI_STATE_MASK = (1 << ABTI_STATE_BITS) - 1 };
 
 /*
- * Stands above the marks, beside BLOCKED, while the unit waits for its user to resume it. One that waits for anything
- * else may be woken by that alone, since it has told others what is on its stack.
+ * The bit is above the marks, beside BLOCKED, while the unit waits for its user to resume it. One that waits for
+ * anything else may be woken by that alone, since others point to what is on its stack.
  */
 enum { ABTI_STATE_SUSPENDED = 0x80, ABTI_STATE_BLOCKED_BY_USER = ABT_THREAD_STATE_BLOCKED | ABTI_STATE_SUSPENDED };
 _Static_assert(!(ABT_THREAD_STATE_BLOCKED & (ABT_THREAD_STATE_READY | ABT_THREAD_STATE_RUNNING)), "a bit of its own");
@@ -399,7 +399,7 @@ abti_es *abti_unit_last_es(abti_unit *unit);
 ABT_thread_state abti_unit_state(abti_unit *unit);
 
 /*
- * Returns the address past the highest byte that the unit may use of its stack. A unit that runs in place has what lies
+ * Returns the address past the highest byte that the unit may use of its stack. A unit that runs in place has what is
  * below its joiner's frames. NULL: the unit has no stack, has not started, or has ended on a stack that it had to give
  * back. The size is what it was promised.
  *

@@ -32,7 +32,7 @@ bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _A
 /* The word of a thread that sleeps with its crowd, beside the values of wait/sleeper.h. */
 enum { ABTI_IN_CROWD = 4 };
 
-/* The crowd of an object. It lies outside the object, which may be gone as soon as one thread knows that it is woken.
+/* The crowd of an object. It is outside the object, which may be gone as soon as one thread knows that it is woken.
  */
 struct abti_crowd *abti_crowd_of(const void *object);
 

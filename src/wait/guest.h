@@ -21,7 +21,7 @@ struct abti_known {
     _Atomic(_Atomic(uint32_t) *) word;
     _Atomic(uint32_t) value;
     _Atomic(const void *) owns_as; /* what mutexes keep that it owns; NULL: it owns none */
-    bool only_looks; /* the thread's own: its deadlines end no wait, but are times to look whether it is over */
+    bool only_looks;               /* the thread's own: its deadlines are times to look whether a wait has ended */
 };
 
 extern _Atomic(bool) abti_guests_are_wanted ABTI_HIDDEN;

@@ -121,8 +121,8 @@ static bool blocks_all_signals(int task)
 
 /*
  * The thread that TSan makes for itself: it lets no signal in, and sleeps in TSan's code by a system call that is made
- * there, where a thread of the program's is in the C library. One that does not sleep just now will soon. One of which
- * it is not known is taken for the program's, so that no deadlock is sure.
+ * there, where a thread of the program is in the C library. One that does not sleep just now will soon. One of which
+ * it is not known is taken for one of the program, so that no deadlock is sure.
  */
 static bool is_tsans(int task)
 {

@@ -69,13 +69,13 @@ struct abti_thrift_leave {
 /* Allows looks to a crowd that can run at once. `wakes` counts the wakes of the crowd. */
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
-/* Tells that the looks are over. `woken` says that they did not fail. */
+/* Tells that the looks have ended. `woken` says that they did not fail. */
 void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken);
 
 /* Allows yields to a crowd of `num` threads, which are too many for the CPUs. `cpus` may be 0, when it is not known. */
 struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t num, uint32_t cpus);
 
-/* Tells that the yields which were allowed, some at least, are over, and how long they took. */
+/* Tells that the yields which were allowed, some at least, have ended, and how long they took. */
 void abti_thrift_learn_yields(struct abti_thrift *thrift, struct abti_thrift_leave leave, uint32_t num, bool woken,
                               uint64_t took_ns);
 

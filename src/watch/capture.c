@@ -18,7 +18,7 @@
  *   ASKED -> STORING -> STANDING   by the handler of that signal, which stores the registers in between
  *   ASKED -> NOBODY                by the asker, which has waited long enough
  *   STANDING -> LET_GO             by the asker, which has read the registers
- *   STANDING, LET_GO -> NOBODY     by the handler, which has been let go, or has stood long enough: the asker may wait
+ *   STANDING, LET_GO -> NOBODY     by the handler, which is released, or has waited long enough: the asker may wait
  *                                  for a lock that the thread has
  *
  * A signal that comes late finds another number, or that nothing is asked, and does nothing. So that it does nothing
@@ -94,7 +94,7 @@ static int task_of(const abti_unit *unit)
 
 /*
  * A thread that sleeps in the system is not asked, since a signal would end its sleep: SA_RESTART is nothing to
- * nanosleep, poll and others. It stands still as it is, and the system tells where; as it does not tell the other
+ * nanosleep, poll and others. It is stopped as it is, and the system tells where; as it does not tell the other
  * registers, the callers of a function that finds its frame by one of those are missing.
  */
 static bool read_asleep(const abti_unit *unit, struct abti_calls *calls)
@@ -135,7 +135,7 @@ static enum abti_capture ask_thread(const abti_unit *unit)
     return answer;
 }
 
-/* The thread stands. False: it does not answer, and need not any more. */
+/* The thread is stopped. False: it does not answer, and need not any more. */
 static bool await_answer(void)
 {
     for (uint64_t deadline = abti_clock_mono_ns() + ANSWER_NS; abti_clock_mono_ns() < deadline;) {

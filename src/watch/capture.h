@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a stream's native thread stands that runs: a signal makes it stand still for a moment, unless it sleeps in the
- * system and stands still anyway.
+ * Where a stream's native thread is. A signal stops one that runs for a moment; one that sleeps in the system is
+ * stopped anyway.
  */
 #ifndef ABTI_WATCH_CAPTURE_H
 #define ABTI_WATCH_CAPTURE_H

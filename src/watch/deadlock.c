@@ -208,12 +208,12 @@ static bool look_at_unit(const struct abti_unit_note *note, void *arg)
     return true;
 }
 
-/* --- What is told --- */
+/* --- Reports --- */
 
 enum { MAX_LINES = 50 };
 
 struct deadlock_listing {
-    const struct abti_waits *waits; /* with the cycles, which stand before, if it is sure */
+    const struct abti_waits *waits; /* with the cycles, which are before, if it is sure */
     bool sure;
     unsigned lines, left_out;
 };
@@ -243,7 +243,7 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
     return true;
 }
 
-/* `sure`: nothing is left that could wake them. Otherwise it is but likely, and is told after a long time, once. */
+/* `sure`: nothing is left that could wake them. Otherwise it is but likely, and is reported after a long time, once. */
 static void tell_all(const struct deadlock_look *look, bool sure)
 {
     struct deadlock_listing listing = {.waits = &look->waits, .sure = sure};
@@ -273,8 +273,8 @@ static bool nobody_else_wakes(struct deadlock_look *look)
 
 /* What a look comes to. */
 enum verdict {
-    ALIVE,  /* or it is told already */
-    CYCLES, /* nothing but these is to be told */
+    ALIVE,  /* or it is reported already */
+    CYCLES, /* nothing but these is to be reported */
     LIKELY, /* that all of it is dead */
     DEAD,
 };
@@ -302,7 +302,7 @@ static enum verdict deadlock_judge(struct deadlock_look *look)
         told_likely = true;
         return LIKELY;
     }
-    /* If all of it may turn out to be dead, cycles are told together with that. */
+    /* If all of it may turn out to be dead, cycles are reported together with that. */
     return !sure && look->waits.num > 0 ? CYCLES : ALIVE;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The deadlock check, ABT_DEADLOCK_CHECK: tells on stderr, within a second, when units wait for each other in a cycle,
  * and when units are blocked and nothing is left in the program that could wake one of them, as far as the library
- * knows. Each state is told once.
+ * knows. Each state is reported once.
  *
  * Units might be woken by these: a unit that runs, or is queued in a pool that a scheduler looks at; one that waits
  * with a deadline; an idle hook or a poller of a stream; a native thread that has made units, woken or waited since
@@ -19,8 +19,8 @@
 /* A look, by the watch thread. When to look again; ABTI_CLOCK_NEVER: the check is off. */
 uint64_t abti_deadlock_look(uint64_t now_ns);
 
-/* So many more wakers that the library does not know: as long as there are any, only cycles are told. Any thread, at
- * any time. False: there would be fewer than none, and nothing has changed. */
+/* So many more wakers that the library does not know: as long as there are any, only cycles are reported. Any thread,
+ * at any time. False: there would be fewer than none, and nothing has changed. */
 bool abti_deadlock_expect(int more);
 
 #endif

@@ -10,7 +10,7 @@
 
 /*
  * At ABT_init, when the runtime is up; number 0: nothing is done. A handler that was there before is called, too, after
- * ours. When no native thread can be had that is told on stderr, and the signal does what it did.
+ * ours. When no native thread can be had that is reported on stderr, and the signal does what it did.
  */
 void abti_dumpsignal_begin(int number);
 

@@ -3,7 +3,7 @@
 
 /*
  * relaxed, everywhere: a mark orders nothing, and as marks are stored by read-modify-writes, they keep what a store of
- * BLOCKED has released. The memory of a descriptor stays mapped as long as the library is up. TSan is not told, as a
+ * BLOCKED has released. The memory of a descriptor stays mapped as long as the library is up. TSan does not look, as a
  * descriptor is made by plain stores.
  */
 

@@ -11,7 +11,7 @@ struct abti_outside {
     int handled; /* the first signal that somebody may send and the program has a handler for; 0: none */
 };
 
-/* By a helper of the library's. */
+/* By a helper of the library. */
 void abti_outside_look(struct abti_outside *outside);
 
 /* There is nobody, beside guests: none of these is left out, so that it is known whether they sleep. */

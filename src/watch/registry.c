@@ -14,8 +14,8 @@
 /* --- A descriptor, which may change at any time --- */
 
 /*
- * All words of it, each as it was at some moment. TSan is not told, as the stores are plain ones. The last word, in
- * which the state stands, is read first: of a unit that has blocked, and is still blocked, the other words are not
+ * All words of it, each as it was at some moment. TSan does not look, as the stores are plain ones. The last word, in
+ * which has the state, is read first: of a unit that has blocked, and is still blocked, the other words are not
  * older than that, on processors that load out of order, too.
  */
 static ABTI_NOINLINE ABTI_NO_SANITIZE void copy_unit(abti_unit *copy, abti_unit *unit)
@@ -189,7 +189,7 @@ static bool try_barrier(struct abti_unit_note *note, const struct ABT_barrier_op
     return true;
 }
 
-/* See abti_unit_wait_for. What is read there is told only if it leads back to the unit. */
+/* See abti_unit_wait_for. What is read there is reported only if it leads back to the unit. */
 static void note_wait(struct abti_unit_note *note, const void *what)
 {
     abti_unit *joined;

@@ -27,7 +27,7 @@ enum abti_unit_kind {
 /* What a blocked unit waits for, and of which kind note->object is. */
 enum abti_wait_kind {
     ABTI_WAIT_NOTHING,  /* it is not blocked */
-    ABTI_WAIT_SUSPEND,  /* to be resumed by name; no object. Also where it cannot be told */
+    ABTI_WAIT_SUSPEND,  /* to be resumed by name; no object. Also where it is not known */
     ABTI_WAIT_MUTEX,    /* ABT_mutex */
     ABTI_WAIT_COND,     /* ABT_cond */
     ABTI_WAIT_RWLOCK,   /* ABT_rwlock */
@@ -88,7 +88,7 @@ bool abti_registry_look(abti_unit *unit, struct abti_unit_note *note);
 
 /*
  * What runs on an ES is its own affair, and its stores of it are plain. A word that is only shown may be out of date,
- * which TSan need not be told.
+ * which TSan need not see.
  */
 abti_unit *abti_registry_peek(abti_unit *const *where) ABTI_NO_SANITIZE;
 

@@ -257,7 +257,7 @@ static void print_late(FILE *fp, bool (*is_late)(abti_es *es))
         fprintf(fp, "execution stream %d has not looked at its events in time, it is held up by\n", late.rank);
         if (abti_registry_look(late.unit, &note)) {
             abti_registry_print(fp, &note);
-            /* One that does not run any more may end at any time: its stream does not stand still. */
+            /* One that does not run any more may end at any time: its stream is not stopped. */
             if (note.state == ABT_THREAD_STATE_RUNNING)
                 dump_stack(fp, &note, true, false);
         }

@@ -11,7 +11,7 @@
 #include "unit/ledger.h"
 #include "watch/registry.h"
 
-/* How often it is looked, and after how many looks blocked units are told although others could still run. */
+/* How often it is looked, and after how many looks blocked units are reported although others could still run. */
 enum { LOOK_NS = 1000000000, PATIENCE = 5, MOST_LINES = 50, NAME = 128 };
 
 /* ABT_finalize's, which is called by one thread at a time. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work units that are blocked when the library ends: they are told, and so is why ABT_finalize waits. */
+/* Work units that are blocked when the library ends: they are reported, and so is why ABT_finalize waits. */
 #ifndef ABTI_WATCH_STRANDED_H
 #define ABTI_WATCH_STRANDED_H
 
@@ -11,7 +11,7 @@
  */
 void abti_stranded_watch(abti_es *es);
 
-/* It has finished. Units that are blocked for good are told now, unless they have been told before. */
+/* It has finished. Units that are blocked for good are reported now, unless they have been before. */
 void abti_stranded_end(abti_es *es);
 
 /* The poller of the primary stream that looks meanwhile. */

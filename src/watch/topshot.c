@@ -17,7 +17,7 @@
 #include "watch/name.h"
 #include "watch/registry.h"
 
-/* How many are told of. Of what there is more only the number is. */
+/* How many are reported. Of what there is more only the number is. */
 enum { TOPSHOT_STREAMS = 1024, TOPSHOT_POOLS = 1024, TOPSHOT_BLOCKED = 256 };
 
 /* What takes a time T is done anew after this many times T, so that it takes half a percent. */

@@ -31,7 +31,7 @@ void abti_waits_fini(struct abti_waits *waits)
 
 /* --- Printing --- */
 
-/* The units stand still as long as they are looked at, so that they may be given ids. False: there is no such unit. */
+/* The units are stopped as long as they are looked at, so that they may be given ids. False: there is no such unit. */
 static bool look_with_id(abti_unit *unit, struct abti_unit_note *note)
 {
     if (!abti_registry_look(unit, note))
@@ -151,7 +151,7 @@ static struct abti_wait *find_cycle(const struct abti_waits *waits, struct abti_
     return at && at->way == way ? at : NULL;
 }
 
-/* All of them are told then. True: some of them was not before. */
+/* All of them are reported then. True: some of them was not before. */
 static bool pass_cycle(const struct abti_waits *waits, struct abti_wait *first)
 {
     bool is_new = false;

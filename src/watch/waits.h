@@ -26,8 +26,9 @@ void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note,
 void abti_waits_fini(struct abti_waits *waits);
 
 /*
- * Prints each cycle, unless it was told before: "ULT 3 (f at program) waits for mutex 0x... held by ULT 5 (...), which
- * waits for ... held by ULT 3 (...)". Marks its units as told. `part`: of a list that has a head. Returns how many.
+ * Prints each cycle, unless it was reported before: "ULT 3 (f at program) waits for mutex 0x... held by ULT 5 (...),
+ * which waits for ... held by ULT 3 (...)". Marks its units as reported. `part`: of a list that has a head. Returns how
+ * many.
  */
 unsigned abti_waits_print_cycles(FILE *fp, const struct abti_waits *waits, bool part);
 

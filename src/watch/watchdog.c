@@ -25,7 +25,7 @@ static unsigned watchdog_to_ms(uint64_t ns)
 
 /* --- Units that run --- */
 
-/* What runs on an ES is its own affair, and its stores of it are plain: TSan is not told of the racy read. */
+/* What runs on an ES is its own affair, and its stores of it are plain: TSan does not see the racy read. */
 static ABTI_NOINLINE ABTI_NO_SANITIZE int32_t watchdog_read_budget(abti_es *es)
 {
     return *(volatile int32_t *)&es->budget;
@@ -37,7 +37,7 @@ struct hog {
     uint64_t ran_ns;
 };
 
-enum { MAX_HOGS = 8 }; /* reported in one look; the next one tells of others */
+enum { MAX_HOGS = 8 }; /* reported in one look; the next one reports others */
 
 /*
  * A unit has not left the ES, nor yielded, if it still has its mark (nobody has stored a state), no unit was counted
@@ -119,7 +119,7 @@ static void look_at_running(uint64_t now_ns)
         tell_hog(&hogs[i]);
 }
 
-/* --- Units that stand ready --- */
+/* --- Units that are ready --- */
 
 enum { MAX_WAITING = 3, MAX_POOLS = 8 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watchdog: tells on stderr of a unit that keeps its stream for longer than ABT_WATCHDOG milliseconds, while it
- * runs, and of one that stands ready so long and is not run. Each is told once until it has run or left its stream.
+ * runs, and of one that is ready so long and is not run. Each is reported once until it has run or left its stream.
  *
  * Nothing is counted for that: the watch thread looks at what changes anyway, and marks units (watch/mark.h).
  */

@@ -6,7 +6,7 @@
 #ifndef ABTI_WATCH_WATCHER_H
 #define ABTI_WATCH_WATCHER_H
 
-/* At the end of ABT_init. When the thread cannot be made that is told on stderr, and nothing is watched. */
+/* At the end of ABT_init. When the thread cannot be made that is reported on stderr, and nothing is watched. */
 void abti_watcher_start(void);
 
 /* When no unit runs any more but the primary ULT. On return the thread looks at nothing. */

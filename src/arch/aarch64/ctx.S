@@ -8,7 +8,7 @@
  *   96  d8 to d15: of v8 to v15 the lower halves are all that a call keeps
  *  160  FPCR, and 8 bytes unused
  *
- * Nothing lies below the stack pointer. It goes on by `ret`: any other jump to an address behind a call faults in a
+ * Nothing is below the stack pointer. It goes on by `ret`: any other jump to an address behind a call faults in a
  * program that is made with landing pads (BTI), and no jump is free of that check as on x86.
  *
  * With -mbranch-protection the address is signed in the frame (PAC), by the stack pointer that the context goes on with.
@@ -142,7 +142,7 @@ _\name:
 #endif
 .endm
 
-/* For unwinders: the registers but x30 stand in the frame at sp. */
+/* For unwinders: the registers but x30 are in the frame at sp. */
 .macro ARE_IN_FRAME
     .cfi_rel_offset x19, 0
     .cfi_rel_offset x20, 8
@@ -449,7 +449,7 @@ FUNCTION abti_ctx_wait
     ret
 END abti_ctx_wait
 
-/* Never runs: where unwinders are to think that a suspended context stands. */
+/* Never runs: where unwinders are to think that a suspended context is. */
 FUNCTION abti_ctx_suspended
     SIGN_CHANGES
     IS_FRAME
@@ -457,8 +457,8 @@ FUNCTION abti_ctx_suspended
 END abti_ctx_suspended
 
 /*
- * Where a context made by abti_ctx_make begins, at the label: its entry function is in x19. Unwinders take the label for
- * a return address and look at what stands before it.
+ * Where a context made by abti_ctx_make begins, at the label: its entry function is in x19. Unwinders take the label
+ * for a return address and look at what is before it.
  */
 FUNCTION abti_ctx_first
     nop

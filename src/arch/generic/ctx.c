@@ -4,7 +4,7 @@
  * ULT to have a signal mask of its own. A switch takes a system call for that, and abti_ctx_wait two.
  *
  * The frame of a suspended context is a variable of the function that was called to leave it. The frame of one that has
- * not begun stands at the top of its stack. `after` is called, on the new stack, by the function that the new context
+ * not begun is at the top of its stack. `after` is called, on the new stack, by the function that the new context
  * goes on in, which finds it in its own frame.
  */
 #include "arch/ctx.h"
@@ -145,7 +145,7 @@ ABTI_NO_SANITIZE ABTI_NORETURN static void ctx_begin(unsigned high, unsigned low
 }
 
 /*
- * The words that makecontext itself writes lie where those of the context lie that runs on this stack now, if there is
+ * The words that makecontext itself writes are where those of the context are that runs on this stack now, if there is
  * one: it has begun in the same way. Its size is not looked at beyond that.
  */
 ABTI_NO_SANITIZE abti_ctx abti_ctx_make(void *top, void (*entry)(void))
@@ -182,7 +182,7 @@ ABTI_NO_SANITIZE ABTI_NORETURN void abti_ctx_restart(void *top, void (*entry)(vo
 enum { CALLER_LEFT = 1, CALLER_RETURNED = 2 };
 
 /*
- * Says whether entry has returned: else the caller is resumed. The caller is saved here, and what is called lies below;
+ * Says whether entry has returned: else the caller is resumed. The caller is saved here, and what is called is below;
  * getcontext returns for the second time where the caller goes on. It does so in either case, which brings back what
  * entry has changed in the floating-point control words.
  */
@@ -234,7 +234,7 @@ ABTI_NO_SANITIZE static void call_now(void *call_)
 
 /*
  * call_now leaves before a context begins. `top` may be the frame of a suspended context, which is a variable here:
- * what else the function has that it is in, and the frame of leave_for, lie below it. They take some hundred bytes.
+ * what else the function has that it is in, and the frame of leave_for, are below it. They take some hundred bytes.
  */
 ABTI_NO_SANITIZE int abti_ctx_call_on(abti_ctx *save, void *arg, void (*entry)(void *arg), void *top)
 {

@@ -9,7 +9,7 @@
 #include "base/build.h"
 #include "base/compiler.h"
 
-/* In the frame of a suspended context, as ctx.S makes it: the address stands in the caller's header. */
+/* In the frame of a suspended context, as ctx.S makes it: the address is in the caller's header. */
 #if defined(_CALL_ELF) && _CALL_ELF == 2
 enum { ABTI_CTX_BELOW = 0, ABTI_CTX_RESUMES_AT = 528 + 16 };
 #else

@@ -208,7 +208,7 @@
 .endm
 
 #define LR 65
-#define CR 70 /* CR2; ELFv2 tells of each field, and CR2 stands for all in ELFv1 */
+#define CR 70 /* CR2; ELFv2 reports each field, and CR2 stands for all in ELFv1 */
 
 .macro TELL_CALLER
     .cfi_offset LR, LR_AT
@@ -327,14 +327,14 @@
 
 #endif
 
-/* Nobody uses what lies here, a signal's frame neither: a context that ends keeps its FPSCR there to compare. */
+/* Nobody uses what is here, a signal's frame neither: a context that ends keeps its FPSCR there to compare. */
 #define RED_ZONE -8(%r1)
 
     TEXT
 
 /*
  * void abti_ctx_suspended(void): resumes the context whose frame is at r1. Unwinders are to think that each suspended
- * context stands here.
+ * context is here.
  */
 CODE abti_ctx_suspended
     .cfi_def_cfa %r1, FRAME
@@ -369,7 +369,7 @@ END abti_ctx_suspended
 
 /*
  * Where a context made by abti_ctx_make begins, at the label. Unwinders take the label for a return address and look at
- * what stands before it.
+ * what is before it.
  */
 CODE abti_ctx_first
     .cfi_def_cfa %r1, HEADER

@@ -310,7 +310,7 @@ FUNCTION(abti_ctx_wait)
     jr t1
 END(abti_ctx_wait)
 
-/* Never runs: where unwinders are to think that a suspended context stands. */
+/* Never runs: where unwinders are to think that a suspended context is. */
 FUNCTION(abti_ctx_suspended)
     .cfi_def_cfa sp, FRAME
     ALL_IN_FRAME
@@ -318,8 +318,8 @@ FUNCTION(abti_ctx_suspended)
 END(abti_ctx_suspended)
 
 /*
- * Where a context made by abti_ctx_make begins, at the label: its entry function is in s1. Unwinders take the label for a
- * return address and look at what stands before it.
+ * Where a context made by abti_ctx_make begins, at the label: its entry function is in s1. Unwinders take the label for
+ * a return address and look at what is before it.
  */
 FUNCTION(abti_ctx_first)
     .cfi_undefined ra

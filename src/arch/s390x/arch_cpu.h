@@ -34,7 +34,7 @@ ABTI_INLINE uint64_t abti_cpu_ticks(void)
     return ticks;
 }
 
-/* Rounds to nearest, lets no exception through; what tells of exceptions stays. */
+/* Rounds to nearest, lets no exception through; what reports exceptions stays. */
 #define ABTI_CPU_HAS_FPU_RESET
 ABTI_INLINE void abti_cpu_fpu_reset(void)
 {

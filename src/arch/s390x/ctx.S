@@ -28,7 +28,7 @@
 #define END(name) .cfi_endproc; .size name, . - name
 #define TEXT .section .text.hot, "ax", @progbits /* see ABTI_HOT */
 
-/* The caller's registers lie in its save area: that begins this far below the CFA. */
+/* The caller's registers are in its save area: that begins this far below the CFA. */
 #define TELL_GPRS                                                                                                      \
     .cfi_offset %r6, R6_AT - AREA; .cfi_offset %r7, R7_AT - AREA; .cfi_offset %r8, 64 - AREA;                          \
     .cfi_offset %r9, 72 - AREA; .cfi_offset %r10, 80 - AREA; .cfi_offset %r11, 88 - AREA;                              \
@@ -68,7 +68,7 @@
 
 #if ABTI_BUILD_PRESERVE_FPU
 
-/* Masks of exceptions and rounding modes; the rest tells of exceptions. */
+/* Masks of exceptions and rounding modes; the rest reports exceptions. */
 #define CONTROL 0xff0000ff
 #define TELLING 0x00ffff00
 
@@ -83,7 +83,7 @@
     lfpc wanted;                                                                                                       \
 2:
 
-/* Puts those of a new thread in force, which are 0; what tells of exceptions stays. */
+/* Puts those of a new thread in force, which are 0; what reports exceptions stays. */
 #define RESET_FPC                                                                                                      \
     efpc %r0;                                                                                                          \
     nilf %r0, CONTROL;                                                                                                 \
@@ -106,7 +106,7 @@ TEXT
 
 /*
  * void abti_ctx_suspended(void): resumes the context whose frame is at r15. Unwinders are to think that each suspended
- * context stands here.
+ * context is here.
  */
 FUNCTION(abti_ctx_suspended)
     .cfi_def_cfa %r15, FRAME + AREA
@@ -136,7 +136,7 @@ END(abti_ctx_suspended)
 
 /*
  * Where a context made by abti_ctx_make begins, at the label. Unwinders take the label for a return address and look at
- * what stands before it.
+ * what is before it.
  */
 FUNCTION(abti_ctx_first)
     .cfi_undefined %r14

@@ -158,7 +158,7 @@ ABTI_INLINE bool abti_cpu_count_own(void *half)
 
 ABTI_INLINE void abti_cpu_store_byte(_Atomic(uint8_t) *byte, uint8_t value)
 {
-    abti_store_relaxed(byte, value); /* relaxed: the callers are told so, and say why it is enough */
+    abti_store_relaxed(byte, value); /* relaxed: the callers know that, and say why it is enough */
 }
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) abti_cpu_loose_word;

@@ -7,10 +7,10 @@
  *    0  r12  8 r13  16 r14  24 r15  32 rbx  40 rbp
  *   48  return address
  *
- * The control words stand below the stack pointer so that a switch need not move it for them. That is safe while the
+ * The control words are below the stack pointer so that a switch need not move it for them. That is safe while the
  * context runs on, in the red zone, and when it is left, as nobody else uses its stack; code that calls in between
- * moves the stack pointer first. On a Zen 3 or 4 STMXCSR lets nothing retire for 14 cycles, and then all that the switch
- * consists of retires, eight instructions a cycle: each counts.
+ * moves the stack pointer first. On a Zen 3 or 4 STMXCSR lets nothing retire for 14 cycles, and then all that the
+ * switch consists of retires, eight instructions a cycle: each counts.
  *
  * The resumed address is not preceded by a call in the return predictor's view, so `ret` would mispredict: we pop it and
  * jump. `notrack` keeps that jump legal under indirect branch tracking, whose landing pads return addresses lack.
@@ -31,10 +31,10 @@
 #endif
 
 /*
- * -fcf-protection: the functions are hidden and called directly, but -fno-plt leaves that to the linker, which may be told
- * to leave such calls indirect. So they are landing pads, and the object is marked as made for indirect branch tracking:
- * one without the mark takes it from all that it is linked with. There is no mark for shadow stacks, which a switch leaves
- * behind (arch/shadow.h).
+ * -fcf-protection: the functions are hidden and called directly, but -fno-plt leaves that to the linker, which may be
+ * asked to leave such calls indirect. So they are landing pads, and the object is marked as made for indirect branch
+ * tracking: one without the mark takes it from all that it is linked with. There is no mark for shadow stacks, which a
+ * switch leaves behind (arch/shadow.h).
  */
 #if defined(__CET__) && (__CET__ & 1)
 #define LANDING_PAD endbr64
@@ -151,10 +151,10 @@ TEXT
 
 /*
  * A branch that leads nowhere, on a parity of the address in rcx that is jumped to next. Some processors foresee
- * indirect jumps by the outcomes of the conditional branches before, not by where the last indirect ones went. ULTs that
- * switch at different places of the program, one after the other, differ in nothing else there: on Zen 3 each switch was
- * mispredicted, which cost more than all the rest. Two bytes of the address count: places that lie a round number of
- * bytes apart would else be told apart by two of its bits only.
+ * indirect jumps by the outcomes of the conditional branches before, not by where the last indirect ones went. ULTs
+ * that switch at different places of the program, one after the other, differ in nothing else there: on Zen 3 each
+ * switch was mispredicted, which cost more than all the rest. Two bytes of the address count: places that are a round
+ * number of bytes apart would else be distinguished by two of its bits only.
  */
 #define HINT_RCX                                                                                                       \
     cmpb %ch, %cl;                                                                                                     \
@@ -353,7 +353,7 @@ FUNCTION(abti_ctx_wait)
     notrack jmp *%rcx
 END(abti_ctx_wait)
 
-/* Never runs: where unwinders are to think that a suspended context stands. */
+/* Never runs: where unwinders are to think that a suspended context is. */
 FUNCTION(abti_ctx_suspended)
     .cfi_def_cfa %rsp, 56
     .cfi_offset %r12, -56; .cfi_offset %r13, -48; .cfi_offset %r14, -40
@@ -374,8 +374,8 @@ FUNCTION(abti_ctx_restart)
 END(abti_ctx_restart)
 
 /*
- * Where a context made by abti_ctx_make begins, at the label: its entry function is in rbx. Unwinders take the label for
- * a return address and look at what stands before it.
+ * Where a context made by abti_ctx_make begins, at the label: its entry function is in rbx. Unwinders take the label
+ * for a return address and look at what is before it.
  */
 FUNCTION(abti_ctx_first)
     nop
