@@ -59,7 +59,7 @@ static void hand_over(abti_es *es, struct abti_carrier *to)
     abti_unit *self = es->cur;
     struct abti_carrier *from = es->carried.crew->now;
     abti_assert(!es->handoff && !from->unit);
-    if (es->is_entered && from == &es->carried.crew->home)
+    if (es->is_entered && from == &es->carried.crew->own)
         abti_native_measure(&es->native); /* before another thread runs its main scheduler for the first time */
     from->unit = self;
     from->hooks = es->hooks;
@@ -194,8 +194,8 @@ void abti_blocking_serve(abti_es *es)
         next = c->next; /* the unit may soon return from another region */
         run_returned(es, c);
     }
-    if (crew->now != &crew->home && !crew->home.unit)
-        abti_carrier_switch(es, es->cur, &crew->home);
+    if (crew->now != &crew->own && !crew->own.unit)
+        abti_carrier_switch(es, es->cur, &crew->own);
 }
 
 bool abti_blocking_sleep(abti_es *es)
@@ -220,7 +220,7 @@ bool abti_blocking_is_inside(void)
 
 bool abti_blocking_is_used(abti_es *es)
 {
-    return es->carried.crew && (es->carried.crew->num_away > 0 || es->carried.crew->now != &es->carried.crew->home);
+    return es->carried.crew && (es->carried.crew->num_away > 0 || es->carried.crew->now != &es->carried.crew->own);
 }
 
 abti_unit *abti_blocking_forget(void)

@@ -5,7 +5,7 @@
  * native thread as an external thread does, and counts as blocked. When it has done, it asks for the stream and waits
  * on its native thread, until a scheduler of the stream looks at events and gives it the stream as it would to a child.
  *
- * A stream that is carried by another thread than its own goes home as soon as that is free. Thus
+ * A stream that is carried by another thread than its own goes back to it as soon as that is free. Thus
  *
  *   a stream is away from its own thread only while a unit of its keeps that for itself, or is coming back.
  *

@@ -39,7 +39,7 @@ void abti_carrier_follow(abti_es *es)
     struct abti_cpuset cpus;
     uint32_t bindings =
         atomic_load(&es->carried.bindings); /* seq_cst: pairs with the addition in abti_carriers_rebind */
-    if (ABTI_LIKELY(c->bindings == bindings) || c == &es->carried.crew->home)
+    if (ABTI_LIKELY(c->bindings == bindings) || c == &es->carried.crew->own)
         return;
     if (abti_affinity_get(es->thread, &cpus) != 0)
         return;
@@ -72,7 +72,7 @@ static void begin_to_carry(struct abti_carrier *c)
     abti_es *es = c->es;
     es->carried.crew->now = c;
     atomic_store(&es->carried.is_away,
-                 c != &es->carried.crew->home); /* seq_cst: pairs with the load in abti_carriers_rebind */
+                 c != &es->carried.crew->own); /* seq_cst: pairs with the load in abti_carriers_rebind */
     abti_known_set_self(&es->known);
     abti_es_self = es;
     abti_exceptions_move(es);
@@ -129,7 +129,7 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
     struct abti_crew *crew = es->carried.crew;
     struct carriers carriers = {crew->now, to};
     abti_assert(es == abti_es_self && !crew->now->unit);
-    if (crew->now != &crew->home) {
+    if (crew->now != &crew->own) {
         crew->now->next = crew->spares;
         crew->spares = crew->now;
     }
@@ -141,7 +141,7 @@ void abti_carrier_switch(abti_es *es, abti_unit *self, struct abti_carrier *to)
 /* --- The stream's own thread --- */
 
 /* Its own stack is in use by the stream, whoever carries that: it waits on another one. */
-static void home_main(void)
+static void own_main(void)
 {
     if (abti_annotate_on)
         abti_annotate_asan_finish(NULL, NULL, NULL);
@@ -155,7 +155,7 @@ static struct abti_crew *crew_of(abti_es *es)
     enum { STACK_SIZE = 64 * 1024 }; /* for handlers of signals */
     if (es->carried.crew)
         return es->carried.crew;
-    if (!abti_known_self) /* see home_main */
+    if (!abti_known_self) /* see own_main */
         return NULL;
     struct abti_crew *crew = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(sizeof(*crew), ABTI_CACHE_LINE));
     struct abti_stack *stack = crew ? abti_stack_map(STACK_SIZE) : NULL;
@@ -163,8 +163,8 @@ static struct abti_crew *crew_of(abti_es *es)
         free(crew);
         return NULL;
     }
-    *crew = (struct abti_crew){.home.es = es, .home.idle.stack = stack, .now = &crew->home};
-    crew->home.idle.ctx = abti_ctx_make(abti_stack_top(stack), home_main);
+    *crew = (struct abti_crew){.own.es = es, .own.idle.stack = stack, .now = &crew->own};
+    crew->own.idle.ctx = abti_ctx_make(abti_stack_top(stack), own_main);
     crew->return_tail = &crew->returning;
     abti_spin_init(&crew->lock, ABTI_RANK_LEAF);
     es->carried.crew = crew;
@@ -237,7 +237,7 @@ void abti_crew_fini(abti_es *es)
     struct abti_crew *crew = es->carried.crew;
     if (!crew)
         return;
-    abti_assert(crew->num_away == 0 && crew->now == &crew->home);
+    abti_assert(crew->num_away == 0 && crew->now == &crew->own);
     while (crew->spares) {
         struct abti_carrier *c = crew->spares;
         crew->spares = c->next;
@@ -245,7 +245,7 @@ void abti_crew_fini(abti_es *es)
         pthread_join(c->thread, NULL);
         free_spare(c);
     }
-    abti_stack_destroy(crew->home.idle.stack);
+    abti_stack_destroy(crew->own.idle.stack);
     free(crew);
     es->carried.crew = NULL;
 }

@@ -38,7 +38,7 @@ struct abti_carrier {
 
 /* The carriers of a stream, made when the stream is given away for the first time. */
 struct abti_crew {
-    struct abti_carrier home;          /* the stream's own native thread */
+    struct abti_carrier own;           /* the stream's own native thread */
     struct abti_carrier *now;          /* the stream's: which carries it */
     struct abti_carrier *spares;       /* the stream's: those that wait and have no unit */
     unsigned num_away;                 /* the stream's: carriers that have a unit for themselves */

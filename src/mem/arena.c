@@ -212,7 +212,7 @@ bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *r
     unsigned first, num = take_bits(&region->free[region->first_word], most, &first);
     region->num_free -= num;
     *run = (struct abti_run){slot_address(region, region->first_word * WORD + first), num, region->slot,
-                             region->chunk.source};
+                             region->chunk.origin};
     return true;
 }
 

@@ -51,7 +51,7 @@ struct abti_run {
     char *slot;
     unsigned num;
     size_t size; /* bytes from one to the next */
-    enum abti_chunk_source source;
+    enum abti_chunk_origin origin;
 };
 
 void abti_arena_init(struct abti_arena *arena, const struct abti_arena_spec *spec);

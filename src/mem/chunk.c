@@ -10,22 +10,22 @@
 static enum abti_lp_alloc chunk_policy;
 static size_t chunk_huge_page; /* 0: there are none */
 
-static enum abti_lp_alloc without_huge_pages(enum abti_lp_alloc wish)
+static enum abti_lp_alloc without_huge_pages(enum abti_lp_alloc choice)
 {
-    return wish == ABTI_LP_MMAP_HP_RP ? ABTI_LP_MMAP_RP : wish == ABTI_LP_MMAP_HP_THP ? ABTI_LP_THP : wish;
+    return choice == ABTI_LP_MMAP_HP_RP ? ABTI_LP_MMAP_RP : choice == ABTI_LP_MMAP_HP_THP ? ABTI_LP_THP : choice;
 }
 
-void abti_chunk_init(enum abti_lp_alloc wish, size_t huge_page_size)
+void abti_chunk_init(enum abti_lp_alloc choice, size_t huge_page_size)
 {
-    chunk_policy = wish;
+    chunk_policy = choice;
     chunk_huge_page = 0;
-    if (wish != ABTI_LP_MMAP_HP_RP && wish != ABTI_LP_MMAP_HP_THP)
+    if (choice != ABTI_LP_MMAP_HP_RP && choice != ABTI_LP_MMAP_HP_THP)
         return;
     void *trial = abti_vm_map_huge(huge_page_size, huge_page_size);
     if (trial)
         chunk_huge_page = huge_page_size;
     else
-        chunk_policy = without_huge_pages(wish);
+        chunk_policy = without_huge_pages(choice);
     abti_vm_unmap(trial, huge_page_size);
 }
 
@@ -67,7 +67,7 @@ static bool map_thp(struct abti_chunk *chunk, size_t size)
     size = abti_round_up(size, THP_SIZE);
     *chunk = (struct abti_chunk){abti_vm_map_aligned(size, THP_SIZE), size, ABTI_CHUNK_THP};
     if (chunk->base && !abti_vm_advise_huge(chunk->base, size, true))
-        chunk->source = ABTI_CHUNK_NORMAL;
+        chunk->origin = ABTI_CHUNK_NORMAL;
     return chunk->base != NULL;
 }
 
@@ -94,7 +94,7 @@ bool abti_chunk_map(struct abti_chunk *chunk, size_t size, bool huge)
 
 void abti_chunk_unmap(const struct abti_chunk *chunk)
 {
-    if (chunk->source == ABTI_CHUNK_MALLOC) {
+    if (chunk->origin == ABTI_CHUNK_MALLOC) {
         abti_vm_unguard(chunk->base, chunk->size); /* the next owner of the memory would meet the guards */
         free(chunk->base);
     } else {

@@ -20,18 +20,18 @@ enum abti_lp_alloc {
 };
 
 /* What a chunk is made of. */
-enum abti_chunk_source { ABTI_CHUNK_MALLOC, ABTI_CHUNK_NORMAL, ABTI_CHUNK_HUGE, ABTI_CHUNK_THP, ABTI_CHUNK_SOURCES };
+enum abti_chunk_origin { ABTI_CHUNK_MALLOC, ABTI_CHUNK_NORMAL, ABTI_CHUNK_HUGE, ABTI_CHUNK_THP, ABTI_CHUNK_ORIGINS };
 
 struct abti_chunk {
     void *base; /* it is at a page boundary, and is zeroed unless it is from malloc */
     size_t size;
-    enum abti_chunk_source source;
+    enum abti_chunk_origin origin;
 };
 
 /* Tries whether there are huge pages, if they are asked for. It is called before the first chunk is made. */
-void abti_chunk_init(enum abti_lp_alloc wish, size_t huge_page_size);
+void abti_chunk_init(enum abti_lp_alloc choice, size_t huge_page_size);
 
-/* Returns the kind that is left of the wish. */
+/* Returns the kind that is left of the choice. */
 enum abti_lp_alloc abti_chunk_policy(void);
 
 /* Returns how large a chunk is that is asked for with so many bytes: huge pages are whole ones. */

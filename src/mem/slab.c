@@ -121,7 +121,7 @@ static bool take_run(struct abti_slab *slab, struct abti_cache *cache)
     if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
         return false;
     cache->run = run.num;
-    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.source};
+    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.origin};
     slab->made += run.num;
     return true;
 }
@@ -470,11 +470,11 @@ void abti_cache_spill(struct abti_cache *cache)
 
 /* --- Giving back --- */
 
-void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES])
+void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_ORIGINS])
 {
     abti_spin_lock(&slab->lock);
     for (size_t i = 0; i < slab->slots.num_regions; i++)
-        counts[slab->slots.regions[i]->chunk.source]++;
+        counts[slab->slots.regions[i]->chunk.origin]++;
     abti_spin_unlock(&slab->lock);
 }
 

@@ -46,7 +46,7 @@ struct abti_new_slot {
     char *at;
     size_t size;  /* of the slot: what the arena's spec says, or lean */
     size_t index; /* it is the index-th that is handed out */
-    enum abti_chunk_source source;
+    enum abti_chunk_origin origin;
 };
 
 /* What a kind of object differs in from others. It is constant after abti_slab_init. */
@@ -119,7 +119,7 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec);
 void abti_slab_fini(struct abti_slab *slab);
 
 /* Adds to the counts of chunks by what they are made of. */
-void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_SOURCES]);
+void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_ORIGINS]);
 
 /*
  * These are for the thread that gives memory back. A look marks the objects that have not been needed since the last

@@ -50,10 +50,10 @@ static char *guard_place(const struct abti_stack *stack)
 }
 
 /* Guards a stack by so many bytes of pages, behind which its usable part then begins. */
-static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_source source)
+static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_origin origin)
 {
     enum abti_guard guard;
-    bool pages = source == ABTI_CHUNK_MALLOC || source == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
+    bool pages = origin == ABTI_CHUNK_MALLOC || origin == ABTI_CHUNK_NORMAL; /* a huge one cannot be had in part */
     char *at = guard_place(stack);
     if (!abti_guard_install(at, room, pages, &guard))
         return false;
@@ -127,7 +127,7 @@ static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, const
     struct abti_stack *stack = stack_place(slot->at, slot->at + slot->size, STACK_HEADER + colour, spec->payload, kind);
     bool later = kind == ABTI_STACK_CLASS && abti_guard_needs_page();
     size_t room = slot->size == spec->arena.slot ? spec->guard : abti_guard_least_room();
-    return later || stack_guard(stack, room, slot->source) ? stack_known(stack) : NULL;
+    return later || stack_guard(stack, room, slot->origin) ? stack_known(stack) : NULL;
 }
 
 static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new_slot *slot)

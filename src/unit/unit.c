@@ -22,7 +22,7 @@ static bool map_units(struct abti_chunk *chunk, size_t size, bool huge)
 {
     if (!abti_chunk_map(chunk, size, huge))
         return false;
-    for (size_t at = 0; chunk->source == ABTI_CHUNK_MALLOC && at < chunk->size; at += ABTI_UNIT_BLOCK)
+    for (size_t at = 0; chunk->origin == ABTI_CHUNK_MALLOC && at < chunk->size; at += ABTI_UNIT_BLOCK)
         memset((char *)chunk->base + at, 0, ABTI_UNIT_COLD_OFFSET);
     return true;
 }

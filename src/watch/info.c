@@ -94,11 +94,11 @@ static void print_chunks(FILE *fp, const char *what, struct abti_slab *slab)
         [ABTI_CHUNK_HUGE] = "huge pages",
         [ABTI_CHUNK_THP] = "transparent huge pages",
     };
-    size_t counts[ABTI_CHUNK_SOURCES] = {0};
+    size_t counts[ABTI_CHUNK_ORIGINS] = {0};
     const char *between = " ";
     abti_slab_count_chunks(slab, counts);
     fprintf(fp, "  chunks of %s:", what);
-    for (int i = 0; i < ABTI_CHUNK_SOURCES; i++) {
+    for (int i = 0; i < ABTI_CHUNK_ORIGINS; i++) {
         if (counts[i] == 0)
             continue;
         fprintf(fp, "%s%zu of %s", between, counts[i], sources[i]);
