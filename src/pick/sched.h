@@ -19,7 +19,7 @@ struct abti_sched_ops {
     void (*run)(abti_sched *sched);
     /*
      * Returns the next unit to run, or NULL when there is none. `self`, if not NULL, is a unit that yields: it counts
-     * as standing at the tail of its pool, and is returned when its turn comes. This may be called on the stack of any
+     * as queued at the tail of its pool, and is returned when its turn comes. This may be called on the stack of any
      * ULT that the scheduler runs. It is NULL for user-defined schedulers with a loop of their own.
      */
     abti_unit *(*pick)(abti_sched *sched, abti_unit *self);
@@ -41,7 +41,7 @@ struct ABT_sched_opaque {
                          tool must be informed of every switch, else NULL. Only its own ES uses it */
     abti_pool *front; /* that pool if it is of another built-in kind, else NULL. Constant */
     const struct abti_sched_ops *ops;
-    bool direct;               /* its ULTs may call pick() themselves: predefined, no user-defined pool. Constant */
+    bool direct;               /* ULTs may call pick(): it picks, or has no user-defined pool. Constant */
     bool automatic;            /* the runtime frees it */
     bool has_private;          /* some pool is a private FIFO. Constant */
     bool has_ring;             /* thieves may have taken units of its pools in bulk: some pool is RANDWS. Constant */
