@@ -161,9 +161,9 @@ bool abti_misuse_of_private(abti_pool *pool, const char *function)
     char caller[TEXT], problem[2 * TEXT];
     int rank = abti_pool_is_private(pool) ? abti_pool_foreign_rank(abti_es_self, pool) : -1;
     /* relaxed: it orders nothing */
-    if (rank < 0 || abti_load_relaxed(&pool->is_told_of))
+    if (rank < 0 || abti_load_relaxed(&pool->is_reported))
         return false;
-    abti_store_relaxed(&pool->is_told_of, true);
+    abti_store_relaxed(&pool->is_reported, true);
     struct abti_party self = abti_party_self();
     spell_party(caller, &self);
     snprintf(problem, sizeof(problem), "is private to execution stream %d, and is used by %s elsewhere", rank, caller);

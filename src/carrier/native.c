@@ -19,9 +19,9 @@
 enum { GROWTH_GAP = 1 << 20, USUAL = 8 << 20 };
 
 #ifdef __GLIBC__
-enum { TOLD_GROWTH = true };
+enum { KNOWN_GROWTH = true };
 #else
-enum { TOLD_GROWTH = false };
+enum { KNOWN_GROWTH = false };
 #endif
 
 struct bounds {
@@ -63,7 +63,7 @@ static bool ask_for_room(struct bounds *bounds)
         return false;
     if (getpid() != gettid())
         return true;
-    if (!TOLD_GROWTH)
+    if (!KNOWN_GROWTH)
         add_growth(bounds);
     if ((size_t)(bounds->end - bounds->low) > USUAL + GROWTH_GAP)
         bounds->low = bounds->end - USUAL;

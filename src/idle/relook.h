@@ -14,7 +14,7 @@ enum {
     /* The shortest sleep between two looks. A thousand looks a second take 2 % of a core, measured. */
     ABTI_RELOOK_NS = 1000000,
     /* The longest one: 0.25 % of a core, measured. */
-    ABTI_RELOOK_SELDOM_NS = 8 * ABTI_RELOOK_NS,
+    ABTI_RELOOK_RARELY_NS = 8 * ABTI_RELOOK_NS,
     /* An ES that goes to sleep within so long after a look has found nothing: one that has run something looks at its
      * pools for 20 us first. Chosen, since it is below that. */
     ABTI_RELOOK_SOON_NS = 10000,

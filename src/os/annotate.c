@@ -73,12 +73,12 @@ static void leave_out_library(void)
 /* What valgrind's tools of races need besides the order; whether one of them runs. */
 static bool init_races(void)
 {
-    static bool is_told;
+    static bool is_reported;
     if (!abti_valgrind_watches_races())
         return false;
-    if (!is_told)
+    if (!is_reported)
         leave_out_library();
-    is_told = true;
+    is_reported = true;
     return true;
 }
 

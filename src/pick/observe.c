@@ -21,23 +21,23 @@ void abti_observe_look(abti_es *es)
     /* acquire: pairs with abti_es_notify, so that the mode is looked at after the request is taken back */
     abti_fetch_and_acq_rel(&es->requests, ~(uint32_t)ABTI_ES_REQ_TELL);
     abti_spin_lock(&abti_rt.lock);
-    bool told = abti_rt.observed;
-    abti_store_relaxed(&es->observed, told); /* relaxed: others look under the lock */
+    bool observed = abti_rt.observed;
+    abti_store_relaxed(&es->observed, observed); /* relaxed: others look under the lock */
     abti_spin_unlock(&abti_rt.lock);
-    abti_cache_close(&es->units, told);
+    abti_cache_close(&es->units, observed);
     abti_es_set_dsched(es, es->dsched);
     abti_switch_choose(es);
-    if (told)
+    if (observed)
         abti_budget_exhaust(es); /* so that a loop over tasklets ends, too, if the caller is one of them */
 }
 
 /* rt.lock held. */
-static void set_mode(bool told)
+static void set_mode(bool observed)
 {
     abti_assert(abti_spin_is_mine(&abti_rt.lock));
-    abti_rt.observed = told;
+    abti_rt.observed = observed;
     /* relaxed: see abti_observe_is_on */
-    abti_store_relaxed(&abti_observe_on, told || abti_annotate_on || abti_rt.config.watch_waits);
+    abti_store_relaxed(&abti_observe_on, observed || abti_annotate_on || abti_rt.config.watch_waits);
     /* relaxed: rt.lock is held */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
         abti_pool_set_quick(pool, abti_load_relaxed(&abti_rt.inherited_slots));
@@ -55,19 +55,19 @@ static bool all_have_looked(void)
     return all;
 }
 
-static void change_mode(bool told, uint64_t patience_ns)
+static void change_mode(bool observed, uint64_t patience_ns)
 {
     abti_spin_lock(&abti_rt.lock);
-    bool changes = abti_rt.observed != told;
+    bool changes = abti_rt.observed != observed;
     if (changes)
-        set_mode(told);
+        set_mode(observed);
     for (abti_es *es = abti_rt.xstreams; es && changes; es = es->next)
         abti_es_notify(es, ABTI_ES_REQ_TELL);
     abti_spin_unlock(&abti_rt.lock);
     if (abti_es_self)
         abti_observe_look(abti_es_self);
     uint64_t until = abti_clock_mono_ns() + patience_ns;
-    for (unsigned step = 0; changes && told && !all_have_looked() && abti_clock_mono_ns() < until; step++)
+    for (unsigned step = 0; changes && observed && !all_have_looked() && abti_clock_mono_ns() < until; step++)
         abti_backoff(step);
 }
 

@@ -7,9 +7,9 @@
 static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 {
     abti_assert(abti_sched_picks(sched));
-    if (sched->picked->has_told)
+    if (sched->picked->has_reported)
         return;
-    sched->picked->has_told = true;
+    sched->picked->has_reported = true;
     fprintf(stderr, "libabt: the pick function of scheduler %d has returned the unit %p, which is not ready\n",
             sched->id, (void *)unit);
 }

@@ -23,7 +23,7 @@ struct ABTX_sched_def_opaque {
 struct abti_picked {
     abti_unit unit;
     struct ABTX_sched_def_opaque def;
-    bool has_told;
+    bool has_reported;
 };
 
 /* Calls one of the functions while `self` is the running unit. It leaves the ES as it is: a tasklet cannot switch. */

@@ -122,7 +122,7 @@ struct ABT_pool_opaque {
     void *impl;                        /* belongs to the implementation */
     _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
                                           there was no need yet. Constant from then on */
-    _Atomic(bool) is_told_of;          /* others than the host have used it, which has been reported. Anybody */
+    _Atomic(bool) is_reported;         /* others than the host have used it, which has been reported. Anybody */
     size_t num_coming;                 /* lock: how many of the sleepers were woken and are still to take a unit */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
     const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */

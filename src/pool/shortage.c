@@ -22,7 +22,7 @@ static struct {
     uint64_t period_ms;    /* when the period began */
     uint64_t since_ms;     /* nothing has changed since then */
     size_t most, before;   /* units in its pools, in this period and in the last one */
-    bool told;             /* this stall has been reported */
+    bool reported;         /* this stall has been reported */
 } stall = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 void abti_shortage_forget(void)
@@ -68,7 +68,7 @@ static bool look_locked(const abti_es *es, size_t units, uint64_t now_ms)
         stall.es = es;
         stall.period_ms = stall.since_ms = now_ms;
         stall.most = stall.before = units;
-        stall.told = false;
+        stall.reported = false;
     }
     stall.seen_ms = now_ms;
     if (units > stall.most)
@@ -77,14 +77,14 @@ static bool look_locked(const abti_es *es, size_t units, uint64_t now_ms)
         return false;
     if (stall.most != stall.before) {
         stall.since_ms = now_ms;
-        stall.told = false;
+        stall.reported = false;
     }
     stall.before = stall.most;
     stall.most = units;
     stall.period_ms = now_ms;
-    if (stall.told || now_ms < stall.since_ms + PATIENCE_MS)
+    if (stall.reported || now_ms < stall.since_ms + PATIENCE_MS)
         return false;
-    stall.told = true;
+    stall.reported = true;
     return true;
 }
 

@@ -37,8 +37,8 @@ static void look_at(const char *prefix, const char *name)
 
 void abti_misspelt_tell(void)
 {
-    static bool has_told; /* under the lock of ABT_init */
-    if (!has_told)
+    static bool has_reported; /* under the lock of ABT_init */
+    if (!has_reported)
         abti_env_visit(look_at);
-    has_told = true;
+    has_reported = true;
 }

@@ -41,7 +41,7 @@ struct abti_watchdog_seen {
     abti_unit *unit;   /* that has run since it looked for the first time, by its mark; NULL: none */
     uint64_t since_ns; /* when that was */
     int32_t budget;    /* at that time, as now */
-    bool told;
+    bool reported;
 };
 
 /*
@@ -86,7 +86,7 @@ struct abti_es_carried {
 struct abti_es_tool {
     int depth;                     /* of `cur`: how many schedulers run one another down to it */
     abti_unit *before;             /* has ended, and was `cur` before the one that is `cur` now */
-    bool untold;                   /* the events of the moment are reported as if there were no ES */
+    bool hidden;                   /* the events of the moment are reported as if there were no ES */
     struct abti_stack *dead_stack; /* the stack that has just been left for good, by a switch to another */
 };
 

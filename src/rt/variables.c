@@ -288,10 +288,10 @@ bool abti_variable_find_word(const struct abti_variable *variable, const char *t
 
 bool abti_variable_tell_once(const struct abti_variable *variable)
 {
-    static bool is_told[ABTI_ARRAY_LEN(abti_variables)];
-    bool *told = &is_told[variable - abti_variables];
-    bool first = !*told;
-    *told = true;
+    static bool is_reported[ABTI_ARRAY_LEN(abti_variables)];
+    bool *reported = &is_reported[variable - abti_variables];
+    bool first = !*reported;
+    *reported = true;
     return first;
 }
 

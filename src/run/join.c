@@ -95,16 +95,16 @@ static ABTI_COLD int join_poll(abti_unit *unit, ABT_thread *handle)
 static ABTI_COLD int join_ult_observed(abti_es *es, abti_unit *self, abti_unit *unit, ABT_thread *handle)
 {
     abti_assert(es == abti_es_self && es->cur == self);
-    bool told = abti_es_is_observed(es);
+    bool observed = abti_es_is_observed(es);
     abti_wait_for(self, handle ? (const void *)handle : unit);
     if (!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0))
         return join_poll(unit, handle);
-    if (told)
+    if (observed)
         abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, unit);
     abti_pool_count_entered(es, self->pool);
-    (void)abti_leave_to(es, self, told ? NULL : abti_pick_next(es, NULL), abti_after_suspend, self);
+    (void)abti_leave_to(es, self, observed ? NULL : abti_pick_next(es, NULL), abti_after_suspend, self);
     abti_annotate_acquire(unit); /* its address: the unit may be gone */
-    if (told && !handle)
+    if (observed && !handle)
         abti_tool_event_join(unit);
     return ABT_SUCCESS;
 }

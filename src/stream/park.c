@@ -35,7 +35,7 @@ static bool sleep_and_look(abti_es *es, abti_sched *sched, const struct abti_par
     return woken;
 }
 
-static bool told_sleep(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
+static bool park_observed(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     abti_tool_event_own(ABTI_EVENT_PARK, es, es->cur);
     bool woken = sleep_and_look(es, sched, set, deadline_ns);
@@ -49,9 +49,9 @@ static bool told_sleep(abti_es *es, abti_sched *sched, const struct abti_park_se
  */
 static bool has_undelivered(abti_es *es, abti_sched *sched)
 {
-    unsigned asked = atomic_load(&es->requests), told = atomic_load(&sched->requests);
-    return (asked & ABTI_ES_REQ_JOIN && !(told & ABTI_SCHED_REQ_FINISH)) ||
-           (asked & ABTI_ES_REQ_CANCEL && !(told & ABTI_SCHED_REQ_EXIT)) ||
+    unsigned asked = atomic_load(&es->requests), known = atomic_load(&sched->requests);
+    return (asked & ABTI_ES_REQ_JOIN && !(known & ABTI_SCHED_REQ_FINISH)) ||
+           (asked & ABTI_ES_REQ_CANCEL && !(known & ABTI_SCHED_REQ_EXIT)) ||
            asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN);
 }
 
@@ -74,7 +74,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     }
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
-        woken = told_sleep(es, sched, set, deadline_ns);
+        woken = park_observed(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
     for (int i = 0; i < entered; i++)

@@ -27,7 +27,7 @@ enum {
      * times of all that have waited for long are rounded to the same ones, so that an ES wakes once for all of its
      * waiters. Chosen: later than most critical sections end, and some eight times a second. */
     ABTI_MUTEX_LOOK_FIRST_NS = 1 << 20,
-    ABTI_MUTEX_LOOK_SELDOM_NS = 1 << 27,
+    ABTI_MUTEX_LOOK_RARELY_NS = 1 << 27,
 };
 
 /* --- A native thread looks before it queues --- */
@@ -64,7 +64,7 @@ static const struct abti_mutex_relook abti_mutex_relook_new = {.step_ns = ABTI_M
 ABTI_INLINE uint64_t abti_mutex_relook_next(struct abti_mutex_relook *relook, uint64_t now_ns)
 {
     uint64_t step = relook->step_ns;
-    if (step < ABTI_MUTEX_LOOK_SELDOM_NS)
+    if (step < ABTI_MUTEX_LOOK_RARELY_NS)
         relook->step_ns = 2 * step;
     return (now_ns + 2 * step - 1) & ~(step - 1);
 }

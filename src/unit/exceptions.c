@@ -37,8 +37,8 @@ static void find_globals(abti_es *es)
 
 void abti_switch_choose(abti_es *es)
 {
-    bool told = abti_load_relaxed(&es->observed); /* relaxed: its own thread stores it */
-    es->slow = told || es->hooks || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
+    bool observed = abti_load_relaxed(&es->observed); /* relaxed: its own thread stores it */
+    es->slow = observed || es->hooks || abti_annotate_on || abti_rt.config.watch_waits ? &always : es->in_hand;
 }
 
 static void look_for_runtime(abti_es *es, bool later)

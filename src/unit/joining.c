@@ -31,7 +31,7 @@ void abti_joining_note(abti_unit *unit, abti_unit *joined, bool keeps_stream)
     if (at && at->joined != joined) { /* it was cancelled, and another unit has its descriptor */
         at->joined = joined;
         at->rounds = 0;
-        at->told = false;
+        at->reported = false;
     }
     if (!at && (at = joining_find(NULL))) {
         *at = (struct abti_joining){.unit = unit, .joined = joined, .keeps_stream = keeps_stream};
@@ -95,7 +95,7 @@ void abti_joining_tell(const abti_unit *unit)
     abti_spin_lock(&joining_lock);
     struct abti_joining *at = joining_find(unit);
     if (at)
-        at->told = true;
+        at->reported = true;
     abti_spin_unlock(&joining_lock);
 }
 

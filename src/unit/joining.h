@@ -19,7 +19,7 @@ struct abti_joining {
     uint32_t looks;    /* how often it has looked */
     uint32_t seen;     /* the watcher's: how often it had at the last look */
     uint8_t rounds;    /* the watcher's: for how many looks it has waited on */
-    bool told;         /* the watcher's: of this wait */
+    bool reported;     /* the watcher's: of this wait */
 };
 
 enum { ABTI_MAX_JOINING = 32 }; /* others are not kept, and seem to run */

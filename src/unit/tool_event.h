@@ -10,7 +10,7 @@
 ABTI_INLINE abti_es *abti_tool_es(void)
 {
     abti_es *es = abti_es_self;
-    return es && !es->tool.untold ? es : NULL;
+    return es && !es->tool.hidden ? es : NULL;
 }
 
 /* The calling unit, in the same way. */
@@ -62,7 +62,7 @@ ABTI_INLINE void abti_tool_event_free_unnamed(abti_es *es, abti_unit *unit)
 {
     if (abti_tool_wants(ABT_TOOL_EVENT_THREAD_FREE))
         abti_tool_tell(ABT_TOOL_EVENT_THREAD_FREE, unit, abti_tool_es(),
-                       &(struct ABT_tool_context_opaque){.caller = es->tool.untold ? NULL : es->parent});
+                       &(struct ABT_tool_context_opaque){.caller = es->tool.hidden ? NULL : es->parent});
 }
 
 /* `before` ran before it on this ES; NULL: no unit did. */
@@ -94,14 +94,14 @@ ABTI_INLINE void abti_tool_event_cancel_popped(abti_es *es, abti_unit *unit)
 {
     if (!ABTI_BUILD_TOOL)
         return;
-    es->tool.untold = !abti_unit_has_started(unit);
-    abti_tool_event_cancel(es->tool.untold ? NULL : es, unit);
+    es->tool.hidden = !abti_unit_has_started(unit);
+    abti_tool_event_cancel(es->tool.hidden ? NULL : es, unit);
 }
 
 ABTI_INLINE void abti_tool_after_cancel(abti_es *es)
 {
     if (ABTI_BUILD_TOOL)
-        es->tool.untold = false;
+        es->tool.hidden = false;
 }
 
 /* One of ABTI_EVENT_*. */

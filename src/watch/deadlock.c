@@ -36,13 +36,13 @@ bool abti_deadlock_expect(int more)
 }
 
 struct deadlock_look {
-    unsigned blocked; /* units */
-    bool changed;     /* one of them has just blocked */
-    bool steady;      /* none of them has blocked lately */
-    bool all_told;    /* of */
-    bool may_go_on;   /* there is a unit that runs, or will */
-    bool stacked;     /* there are schedulers in pools, or units that look again and again: these keep streams awake */
-    bool yields;      /* there are units that look again and again */
+    unsigned blocked;  /* units */
+    bool changed;      /* one of them has just blocked */
+    bool steady;       /* none of them has blocked lately */
+    bool all_reported; /* of */
+    bool may_go_on;    /* there is a unit that runs, or will */
+    bool stacked;      /* there are schedulers in pools, or units that look again and again: these keep streams awake */
+    bool yields;       /* there are units that look again and again */
     struct abti_waits waits;
     struct abti_joining joining[ABTI_MAX_JOINING];
     unsigned num_joining;
@@ -166,13 +166,13 @@ static void look_at_blocked(struct deadlock_look *look, const struct abti_unit_n
         look->changed = true;
         return;
     }
-    look->all_told &= mark == ABTI_MARK_TOLD;
+    look->all_reported &= mark == ABTI_MARK_REPORTED;
     if (mark < STEADY_LOOKS) {
         look->steady = false;
         (void)abti_mark_change(unit, ABT_THREAD_STATE_BLOCKED, mark, mark + 1);
     }
     if (mark >= CYCLE_LOOKS && note->owner && !note->has_deadline)
-        abti_waits_add(&look->waits, note, mark == ABTI_MARK_TOLD);
+        abti_waits_add(&look->waits, note, mark == ABTI_MARK_REPORTED);
 }
 
 /* One that has not left its stream, where nothing marks it. */
@@ -184,9 +184,9 @@ static void look_at_joining(struct deadlock_look *look, const struct abti_unit_n
     look->may_go_on |= ends_as_it_likes(joining->joined);
     look->changed |= joining->rounds <= 1;
     look->steady &= joining->rounds > STEADY_LOOKS;
-    look->all_told &= joining->told;
+    look->all_reported &= joining->reported;
     if (joining->rounds > CYCLE_LOOKS)
-        abti_waits_add(&look->waits, note, joining->told);
+        abti_waits_add(&look->waits, note, joining->reported);
 }
 
 static bool look_at_unit(const struct abti_unit_note *note, void *arg)
@@ -228,7 +228,7 @@ static bool tell_unit(const struct abti_unit_note *note, void *arg)
         return true;
     if (blocked && listing->sure) {
         (void)abti_mark_change(note->unit, ABT_THREAD_STATE_BLOCKED,
-                               abti_mark_get(note->unit, ABT_THREAD_STATE_BLOCKED), ABTI_MARK_TOLD);
+                               abti_mark_get(note->unit, ABT_THREAD_STATE_BLOCKED), ABTI_MARK_REPORTED);
         abti_joining_tell(note->unit);
     }
     if (listing->sure && abti_waits_in_cycle(listing->waits, note->unit))
@@ -288,18 +288,18 @@ static unsigned quiet, certain;
 
 static enum verdict deadlock_judge(struct deadlock_look *look)
 {
-    static bool told_likely; /* of these units */
+    static bool reported_likely; /* of these units */
     /* relaxed: a thread says so before it begins to wait */
     bool may_be_dead = abti_rt.config.deadlock_check != ABTI_DEADLOCK_CYCLES && look->blocked > 0 && !look->may_go_on &&
                        !look->changed && abti_load_relaxed(&expected_wakers) == 0 && nobody_else_wakes(look);
     bool sure = may_be_dead && abti_outside_is_known(&look->outside);
     quiet = may_be_dead ? quiet + 1 : 0;
     certain = sure ? certain + 1 : 0;
-    told_likely = told_likely && may_be_dead;
-    if (certain > 1 && look->steady && !look->all_told && quiet > STEADY_LOOKS)
+    reported_likely = reported_likely && may_be_dead;
+    if (certain > 1 && look->steady && !look->all_reported && quiet > STEADY_LOOKS)
         return DEAD;
-    if (may_be_dead && !sure && !told_likely && quiet > PATIENT_LOOKS) {
-        told_likely = true;
+    if (may_be_dead && !sure && !reported_likely && quiet > PATIENT_LOOKS) {
+        reported_likely = true;
         return LIKELY;
     }
     /* If all of it may turn out to be dead, cycles are reported together with that. */
@@ -325,7 +325,7 @@ uint64_t abti_deadlock_look(uint64_t now_ns)
     enum abti_deadlock_check check = abti_rt.config.deadlock_check;
     if (check == ABTI_DEADLOCK_OFF)
         return ABTI_CLOCK_NEVER;
-    struct deadlock_look look = {.steady = true, .all_told = true};
+    struct deadlock_look look = {.steady = true, .all_reported = true};
     look.num_joining = abti_joining_round(look.joining);
     for (unsigned i = 0; i < look.num_joining; i++)
         look.yields |= !look.joining[i].keeps_stream;

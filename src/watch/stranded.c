@@ -19,7 +19,7 @@ static struct {
     uint64_t due_ns;
     unsigned looks;
     bool looks_on; /* false: there was no memory for that */
-    bool told;
+    bool reported;
 } stranded;
 
 struct census {
@@ -100,7 +100,7 @@ static void tell_stranded(struct census *census, const char *what)
     abti_registry_walk(print_stranded, census);
     if (census->lines < census->blocked)
         fprintf(stderr, "libabt:   and %u more\n", census->blocked - census->lines);
-    stranded.told = true;
+    stranded.reported = true;
     if (abti_rt.config.check == ABTI_CHECK_ABORT)
         abort();
 }
@@ -110,7 +110,7 @@ int abti_stranded_look(void *arg)
     struct census census = {0};
     (void)arg;
     uint64_t now = abti_clock_mono_ns();
-    if (stranded.told || now < stranded.due_ns)
+    if (stranded.reported || now < stranded.due_ns)
         return 0;
     stranded.due_ns = now + LOOK_NS;
     stranded.looks++;
@@ -124,7 +124,7 @@ void abti_stranded_watch(abti_es *es)
 {
     stranded.due_ns = abti_clock_mono_ns() + LOOK_NS;
     stranded.looks = 0;
-    stranded.told = false;
+    stranded.reported = false;
     stranded.looks_on = abti_idle_add_poller(es, abti_stranded_look, &stranded, LOOK_NS) == ABT_SUCCESS;
 }
 
@@ -143,7 +143,7 @@ void abti_stranded_end(abti_es *es)
     struct census census = {0};
     if (stranded.looks_on && abti_idle_remove_poller(es, abti_stranded_look, &stranded) != ABT_SUCCESS)
         return; /* cannot be */
-    if (stranded.told || !any_is_blocked())
+    if (stranded.reported || !any_is_blocked())
         return;
     abti_registry_walk(count_unit, &census);
     if (census.blocked > 0)

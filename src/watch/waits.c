@@ -10,7 +10,7 @@
 
 /* --- The list --- */
 
-void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool told)
+void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool reported)
 {
     if (waits->num == waits->room) {
         size_t room = waits->room ? waits->room * 2 : 64;
@@ -20,7 +20,7 @@ void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note,
         waits->all = all;
         waits->room = room;
     }
-    waits->all[waits->num++] = (struct abti_wait){.unit = note->unit, .owner = note->owner, .told = told};
+    waits->all[waits->num++] = (struct abti_wait){.unit = note->unit, .owner = note->owner, .reported = reported};
 }
 
 void abti_waits_fini(struct abti_waits *waits)
@@ -158,9 +158,9 @@ static bool pass_cycle(const struct abti_waits *waits, struct abti_wait *first)
     struct abti_wait *at = first;
     do {
         at->in_cycle = true;
-        is_new |= !at->told;
+        is_new |= !at->reported;
         (void)abti_mark_change(at->unit, ABT_THREAD_STATE_BLOCKED, abti_mark_get(at->unit, ABT_THREAD_STATE_BLOCKED),
-                               ABTI_MARK_TOLD);
+                               ABTI_MARK_REPORTED);
         abti_joining_tell(at->unit);
         at = find_wait(waits, at->owner);
     } while (at && at != first);

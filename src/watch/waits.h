@@ -10,7 +10,7 @@
 struct abti_wait {
     abti_unit *unit, *owner;
     size_t way; /* of those that look for cycles, the one that has come by here; 0: none */
-    bool told;
+    bool reported;
     bool in_cycle; /* after abti_waits_print_cycles */
 };
 
@@ -21,7 +21,7 @@ struct abti_waits {
 };
 
 /* Without memory some are left out. */
-void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool told);
+void abti_waits_add(struct abti_waits *waits, const struct abti_unit_note *note, bool reported);
 
 void abti_waits_fini(struct abti_waits *waits);
 

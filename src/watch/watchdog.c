@@ -77,7 +77,7 @@ static bool is_hogged(abti_es *es, uint64_t now_ns)
         begin_to_watch(es, unit, now_ns);
         return false;
     }
-    return !es->seen.told && now_ns - es->seen.since_ns >= allowed_ns();
+    return !es->seen.reported && now_ns - es->seen.since_ns >= allowed_ns();
 }
 
 static int find_hogs(struct hog hogs[MAX_HOGS], uint64_t now_ns)
@@ -87,7 +87,7 @@ static int find_hogs(struct hog hogs[MAX_HOGS], uint64_t now_ns)
     for (abti_es *es = abti_rt.xstreams; es && num < MAX_HOGS; es = es->next) {
         if (!is_hogged(es, now_ns))
             continue;
-        es->seen.told = true;
+        es->seen.reported = true;
         hogs[num++] = (struct hog){es->seen.unit, es->rank, now_ns - es->seen.since_ns};
     }
     abti_spin_unlock(&abti_rt.lock);
@@ -157,7 +157,7 @@ static struct waiting *pool_of(struct ready_look *look, const struct abti_unit_n
 static void note_waiting(struct ready_look *look, const struct abti_unit_note *note, int mark)
 {
     struct waiting *waiting = pool_of(look, note);
-    if (!waiting || !abti_mark_change(note->unit, ABT_THREAD_STATE_READY, mark, ABTI_MARK_TOLD))
+    if (!waiting || !abti_mark_change(note->unit, ABT_THREAD_STATE_READY, mark, ABTI_MARK_REPORTED))
         return;
     if (waiting->num < MAX_WAITING) {
         waiting->notes[waiting->num] = *note;
@@ -174,7 +174,7 @@ static bool look_at_ready(const struct abti_unit_note *note, void *arg)
     int mark = abti_mark_get(note->unit, ABT_THREAD_STATE_READY);
     if (mark == ABTI_MARK_NONE)
         (void)abti_mark_change(note->unit, ABT_THREAD_STATE_READY, ABTI_MARK_NONE, look->round);
-    else if (mark > 0 && mark != ABTI_MARK_TOLD && look->now_ns - round_ns[mark] >= allowed_ns())
+    else if (mark > 0 && mark != ABTI_MARK_REPORTED && look->now_ns - round_ns[mark] >= allowed_ns())
         note_waiting(look, note, mark);
     return true;
 }

@@ -17,7 +17,7 @@ int main(void)
     uint64_t now = 1000000000, next = sleep_until_look(&relook, now, false), expected = ABTI_RELOOK_NS;
     bool doubles = next == now + expected;
 
-    while (expected < ABTI_RELOOK_SELDOM_NS) {
+    while (expected < ABTI_RELOOK_RARELY_NS) {
         now = next;
         next = sleep_until_look(&relook, now, false);
         expected *= 2;
@@ -27,7 +27,7 @@ int main(void)
     for (int i = 0; i < 3; i++) {
         now = next;
         next = sleep_until_look(&relook, now, false);
-        is_int(next - now, ABTI_RELOOK_SELDOM_NS, "up to 8 ms");
+        is_int(next - now, ABTI_RELOOK_RARELY_NS, "up to 8 ms");
     }
     now = next;
     next = sleep_until_look(&relook, now, true);

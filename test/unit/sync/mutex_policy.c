@@ -21,7 +21,7 @@ static void test_relook(void)
     uint64_t now = 1000000007, step = ABTI_MUTEX_LOOK_FIRST_NS;
     bool in_time = true, on_steps = true;
 
-    for (; step < ABTI_MUTEX_LOOK_SELDOM_NS; step *= 2) {
+    for (; step < ABTI_MUTEX_LOOK_RARELY_NS; step *= 2) {
         uint64_t next = abti_mutex_relook_next(&relook, now);
         in_time &= next >= now + step && next < now + 2 * step;
         on_steps &= next % step == 0;
@@ -30,10 +30,10 @@ static void test_relook(void)
     }
     ok(in_time, "a look comes after a step, or up to one more, and the step doubles");
     ok(on_steps, "looks come at multiples of their step");
-    is_int(relook.step_ns, ABTI_MUTEX_LOOK_SELDOM_NS, "up to the longest one");
+    is_int(relook.step_ns, ABTI_MUTEX_LOOK_RARELY_NS, "up to the longest one");
     uint64_t next = abti_mutex_relook_next(&relook, now);
     ok(next == abti_mutex_relook_next(&other, now + 12345), "two that have waited for long look together");
-    is_int(relook.step_ns, ABTI_MUTEX_LOOK_SELDOM_NS, "which stays");
+    is_int(relook.step_ns, ABTI_MUTEX_LOOK_RARELY_NS, "which stays");
 }
 
 static void test_turn(void)
