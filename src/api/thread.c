@@ -64,7 +64,7 @@ static ABTI_NOINLINE ABTI_HOT int thread_create_shared(ABT_pool pool, void (*fun
     return thread_create_slow(pool, func, arg, attr, newthread);
 }
 
-/* The quick way with attributes, if they ask for no more than flags. */
+/* The quick path with attributes, if they ask for no more than flags. */
 static ABTI_NOINLINE int thread_create_quick_with_attr(ABT_pool pool, void (*func)(void *), void *arg,
                                                        ABT_thread_attr attr, ABT_thread *newthread)
 {

@@ -10,7 +10,7 @@
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
 
-/* While misuse is looked for, a new unit is known to the ledger, and freed by the general way: it has a cold line. */
+/* While misuse is looked for, a new unit is known to the ledger, and freed by the general path: it has a cold line. */
 static void note_made(abti_unit *unit)
 {
     if (ABTI_LIKELY(!abti_ledger_on))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How work units are created: the general way, for every pool, caller and attribute. create/quick.h has the quick ways,
- * and doc/architecture.md (Ways) says which is taken when. The callers have checked the arguments.
+ * How work units are created: the general path, for every pool, caller and attribute. create/quick.h has the quick
+ * paths, and doc/architecture.md (Ways) says which is taken when. The callers have checked the arguments.
  */
 #ifndef ABTI_CREATE_CREATE_H
 #define ABTI_CREATE_CREATE_H
@@ -28,7 +28,7 @@ int abti_create_stacked(abti_pool *pool, abti_sched *sched) ABTI_MUST_CHECK;
 
 /*
  * Creates plain ULTs with names, for an ES, as long as that is quick: in pools of their own, and with functions and
- * arguments of their own; `args` may be NULL. Returns how many; 0: the first one needs the general way.
+ * arguments of their own; `args` may be NULL. Returns how many; 0: the first one needs the general path.
  */
 size_t abti_create_many_quick(ABT_pool *pools, void (**funcs)(void *), void **args, size_t num, ABT_thread *handles);
 

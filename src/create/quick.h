@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The quick ways to create a work unit, and to revive one: an ES makes one without attributes, which is reported to
- * nobody. They are inline, for callers that keep everything in registers; create/create.h has the general way.
+ * The quick paths to create a work unit, and to revive one: an ES makes one without attributes, which is reported to
+ * nobody. They are inline, for callers that keep everything in registers; create/create.h has the general path.
  */
 #ifndef ABTI_CREATE_QUICK_H
 #define ABTI_CREATE_QUICK_H

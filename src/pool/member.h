@@ -141,7 +141,7 @@ ABTI_INLINE abti_unit *abti_unit_new(abti_es *es, abti_pool *pool, void (*func)(
         }
     }
     if (ABTI_UNLIKELY(abti_annotate_order)) {
-        abti_unit_cold_get(unit); /* it is freed by the general way, which is reported */
+        abti_unit_cold_get(unit); /* it is freed by the general path, which is reported */
         abti_annotate_tell_release(unit);
     }
     return unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The quick way to join a lone tasklet: its joiner runs it without the scheduler, as nothing else is ready. */
+/* The quick path to join a lone tasklet: its joiner runs it without the scheduler, as nothing else is ready. */
 #ifndef ABTI_RUN_LONE_H
 #define ABTI_RUN_LONE_H
 

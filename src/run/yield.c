@@ -76,7 +76,7 @@ static void unlock_pool(void *pool)
     abti_pool_unlock(abti_es_self, pool);
 }
 
-/* Asks the scheduler, when the quick ways are closed. relaxed: queries may see the state late. */
+/* Asks the scheduler, when the quick paths are closed. relaxed: queries may see the state late. */
 static ABTI_NOINLINE int yield_by_pick(abti_es *es, abti_unit *self, ABT_pool_context context)
 {
     abti_unit *next = abti_sched_pick(es->dsched, self);
@@ -340,7 +340,7 @@ ABTI_INLINE int yield_to_body(abti_es *es, abti_unit *self, abti_unit *next, ABT
     return abti_leave(es, self, next, NULL, NULL);
 }
 
-/* Apart, so that the quick way keeps nothing for a call. */
+/* Apart, so that the quick path keeps nothing for a call. */
 static ABTI_COLD int yield_to_late(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     return yield_to_body(abti_direct_give_way(es), self, next, context);
