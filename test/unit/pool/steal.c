@@ -228,7 +228,7 @@ static void test_bulk(void)
     ok(abti_steal_left(&thief) == all[2], "the next one is run next");
     ok(!abti_steal_left(&thief), "and then none is left");
 
-    thief.thief.more = ABTI_THIEF_BULK;
+    thief.thief = (struct abti_thief){.more = ABTI_THIEF_BULK}; /* whatever time the last units took */
     ok(abti_steal(&thief, pool) == all[3], "it steals again");
     is_int(abti_ring_size(&pool->ring), 2, "more, but no more than half");
     while (abti_ring_size(&pool->ring) > 0)
@@ -237,7 +237,7 @@ static void test_bulk(void)
        "others find what is left when the ring is empty");
     for (int i = 0; i < UNITS; i++)
         push(units[i]);
-    thief.thief.more = BULK;
+    thief.thief = (struct abti_thief){.more = BULK};
     (void)abti_steal(&thief, pool);
     uint64_t start = abti_clock_mono_ns();
     while (!abti_loot_is_empty(pool) && abti_clock_mono_ns() < start + 10000000000)
