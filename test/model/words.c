@@ -10,7 +10,7 @@
 #include "run/cancel.c"
 #include "run/end.c"
 #include "run/publish.c"
-#include "run/sched.c"
+#include "pick/sched.c"
 #include "sync/waiter.c"
 #include "sync/wordq.c"
 #include "wait/crowd.c"
