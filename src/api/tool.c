@@ -34,7 +34,10 @@ int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_que
         break;
     case ABT_TOOL_QUERY_KIND_CALLER_HANDLE: *(void **)val = context->caller; break;
     case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE: *(ABT_sync_event_type *)val = context->reason; break;
-    case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE: *(const void **)val = context->object; break;
+    case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE:
+        /* OTHER names no object by the contract: the address of a word that somebody waits for is for traces. */
+        *(const void **)val = context->reason == ABT_SYNC_EVENT_TYPE_OTHER ? NULL : context->object;
+        break;
     default: return abti_error(ABT_ERR_OTHER);
     }
     return ABT_SUCCESS;
