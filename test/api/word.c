@@ -130,10 +130,11 @@ static void test_looks(enum caller who, ABT_bool block_native)
     start(&a, who, await, &w);
     wait_for(atomic_load(&looks) > 0);
     int before;
-    do { /* until it sleeps */
+    int naps = 0;
+    do { /* until it sleeps: never where waits are active, nor where the system refuses to let it sleep on a word */
         before = atomic_load(&looks);
         nap_ms(20);
-    } while (atomic_load(&looks) != before);
+    } while (atomic_load(&looks) != before && ++naps < 50);
     /* A wake without a change may be missed. */
     wait_for((ABTX_word_wake(&w.word, 1), atomic_load(&looks) != before));
     pass("%s looks again after a wake", caller_names[who]);
