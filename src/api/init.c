@@ -118,7 +118,9 @@ static int primary_init(void)
     int code = abti_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true, &pool);
     if (code != ABT_SUCCESS)
         return code;
-    abti_rt.next_pool_id++; /* id 1 is spoken for: clients count from there */
+    abti_spin_lock(&abti_rt.lock);                /* threads may be entering streams */
+    (void)abti_rt_next_id(&abti_rt.next_pool_id); /* id 1 is spoken for: clients count from there */
+    abti_spin_unlock(&abti_rt.lock);
     abti_sched *sched;
     code = abti_sched_create_basic(ABT_SCHED_DEFAULT, 1, &pool, NULL, &sched);
     if (code != ABT_SUCCESS) {
