@@ -182,6 +182,7 @@ static void park_external(ABT_mutex mutex, struct abti_waitq *queue, struct abti
 /* Whether the waiter need not look, see "Nobody waits for ever" in sync/mutex.h. */
 static bool need_not_look(ABT_mutex mutex, const struct abti_waitq *queue, const struct abti_waiter *w)
 {
+    abti_assert(queue != &mutex->near || w->unit);
     return queue == &mutex->natives || (queue == &mutex->near && abti_pool_is_fifo(w->unit->pool));
 }
 
