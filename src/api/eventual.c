@@ -78,7 +78,7 @@ int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct tim
 }
 
 /* Whether one of the handles is not null. */
-static bool has_handle(int num, ABT_eventual *eventuals)
+static bool has_eventual(int num, ABT_eventual *eventuals)
 {
     int i = 0;
     while (i < num && EVENTUAL_IS_NULL(eventuals[i]))
@@ -96,7 +96,7 @@ static bool is_one_stale(int num, ABT_eventual *eventuals, const char *function)
 
 static int eventual_wait_any(int num, ABT_eventual *eventuals, int *index, uint64_t deadline_ns, const char *function)
 {
-    if (ABTI_REFUSE(!has_handle(num, eventuals)))
+    if (ABTI_REFUSE(!has_eventual(num, eventuals)))
         return ABT_ERR_INV_ARG;
     if (ABTI_MISUSED(is_one_stale(num, eventuals, function)))
         return ABT_ERR_INV_EVENTUAL;

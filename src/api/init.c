@@ -59,7 +59,7 @@
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(int) init_count; /* relaxed, everywhere: written with the lock held */
 static int num_entered;         /* threads that have entered a stream by ABTX_xstream_enter, or are about to */
-static bool is_ending;          /* the last ABT_finalize is at work */
+static bool is_finalizing;      /* the last ABT_finalize is at work */
 
 /* So that the table is in every program that is linked with the archive. */
 static const struct abti_debug_layout *const layout_for_debuggers __attribute__((used)) = &ABTI_debug_layout;
@@ -251,7 +251,7 @@ int ABT_init(int argc, char **argv)
 int abti_init_enter(void)
 {
     pthread_mutex_lock(&init_lock);
-    while (is_ending) { /* the thread is no stream, and nobody waits for it: it waits until that is over */
+    while (is_finalizing) { /* the thread is no stream, and nobody waits for it: it waits until that is over */
         pthread_mutex_unlock(&init_lock);
         sched_yield();
         pthread_mutex_lock(&init_lock);
@@ -395,7 +395,7 @@ static void finalize_last(abti_es *es, bool others)
         runtime_fini(es);
     pthread_mutex_lock(&init_lock);
     abti_store_relaxed(&init_count, abti_load_relaxed(&init_count) - 1);
-    is_ending = false;
+    is_finalizing = false;
     pthread_mutex_unlock(&init_lock);
 }
 
@@ -412,7 +412,7 @@ int ABT_finalize(void)
     bool last = code == ABT_SUCCESS && count == 1;
     bool others = num_entered > 0;
     if (last)
-        is_ending = !others;
+        is_finalizing = !others;
     else if (code == ABT_SUCCESS)
         abti_store_relaxed(&init_count, count - 1);
     pthread_mutex_unlock(&init_lock);
@@ -475,13 +475,13 @@ static void reset_in_child(void)
         abti_crew_forget(es);
         abti_own_enter(&es->own);
         num_entered = !es->is_primary || es->had_entered;
-        is_ending = false;
+        is_finalizing = false;
         return;
     }
     abti_unit *in_region = abti_blocking_forget(), *forker = es ? es->cur : in_region;
     ABTX_switch_link *hooks = es ? es->hooks : NULL;
     bool entered = forker && forker->flags & ABTI_UNIT_ENTERED, had_entered = es && es->had_entered;
-    is_ending = false;
+    is_finalizing = false;
     forget_parent();
     if (memory_and_primary_init(true) != ABT_SUCCESS) {
         fprintf(stderr, "libabt: no memory to begin anew in the child of a fork: it is as before ABT_init there\n");

@@ -97,7 +97,7 @@ static void note_empty(abti_pool *pool, unsigned i)
 }
 
 /* Takes a unit out of a box that is locked. NULL: it is empty. */
-static abti_unit *take_locked(abti_pool *pool, struct abti_loot *box, unsigned i)
+static abti_unit *take_from_locked_box(abti_pool *pool, struct abti_loot *box, unsigned i)
 {
     uint32_t num = abti_load_relaxed(&box->num); /* relaxed, as below: the lock is held */
     if (num == 0)
@@ -110,13 +110,13 @@ static abti_unit *take_locked(abti_pool *pool, struct abti_loot *box, unsigned i
     return unit;
 }
 
-static abti_unit *take_from(abti_pool *pool, struct abti_loot *boxes, unsigned i)
+static abti_unit *take_from_box(abti_pool *pool, struct abti_loot *boxes, unsigned i)
 {
     struct abti_loot *box = &boxes[i];
     /* relaxed: a racy read comes first */
     if (abti_load_relaxed(&box->num) == 0 || !abti_spin_trylock(&box->lock))
         return NULL;
-    abti_unit *unit = take_locked(pool, box, i);
+    abti_unit *unit = take_from_locked_box(pool, box, i);
     abti_spin_unlock(&box->lock);
     return unit;
 }
@@ -124,7 +124,7 @@ static abti_unit *take_from(abti_pool *pool, struct abti_loot *boxes, unsigned i
 abti_unit *abti_loot_take(abti_pool *pool, unsigned index)
 {
     struct abti_loot *boxes = boxes_of(pool);
-    return boxes ? take_from(pool, boxes, box_of(index)) : NULL;
+    return boxes ? take_from_box(pool, boxes, box_of(index)) : NULL;
 }
 
 abti_unit *abti_loot_take_any_slow(abti_pool *pool, unsigned index)
@@ -134,7 +134,7 @@ abti_unit *abti_loot_take_any_slow(abti_pool *pool, unsigned index)
     abti_unit *unit = NULL;
     for (unsigned k = 0; boxes && k < ABTI_LOOT_BOXES && !unit; k++) {
         unsigned i = box_of(index + k);
-        unit = filled & bit_of(i) ? take_from(pool, boxes, i) : NULL;
+        unit = filled & bit_of(i) ? take_from_box(pool, boxes, i) : NULL;
     }
     return unit;
 }
@@ -149,7 +149,7 @@ size_t abti_loot_size_slow(abti_pool *pool)
 }
 
 /* Takes the unit out of a box that is locked. */
-static bool remove_locked(abti_pool *pool, struct abti_loot *box, unsigned i, abti_unit *unit)
+static bool remove_from_locked_box(abti_pool *pool, struct abti_loot *box, unsigned i, abti_unit *unit)
 {
     uint32_t num = abti_load_relaxed(&box->num), at = box->first; /* relaxed, as below: the lock is held */
     while (at < box->first + num && box->units[at] != unit)
@@ -158,7 +158,7 @@ static bool remove_locked(abti_pool *pool, struct abti_loot *box, unsigned i, ab
         return false;
     for (; at > box->first; at--)
         box->units[at] = box->units[at - 1];
-    return take_locked(pool, box, i) != NULL;
+    return take_from_locked_box(pool, box, i) != NULL;
 }
 
 bool abti_loot_remove(abti_pool *pool, abti_unit *unit)
@@ -167,7 +167,7 @@ bool abti_loot_remove(abti_pool *pool, abti_unit *unit)
     bool found = false;
     for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES && !found; i++) {
         abti_spin_lock(&boxes[i].lock);
-        found = remove_locked(pool, &boxes[i], i, unit);
+        found = remove_from_locked_box(pool, &boxes[i], i, unit);
         abti_spin_unlock(&boxes[i].lock);
     }
     return found;
@@ -208,7 +208,7 @@ static bool stands_still(struct abti_loot *box, uint64_t now_ns)
 static void take_back_locked(abti_pool *pool, struct abti_loot *box, unsigned i)
 {
     abti_assert(abti_pool_is_locked(pool));
-    for (abti_unit *unit; (unit = take_locked(pool, box, i)) != NULL;)
+    for (abti_unit *unit; (unit = take_from_locked_box(pool, box, i)) != NULL;)
         pool->ops->push_locked(pool, unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
 }
 

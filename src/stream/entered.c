@@ -37,7 +37,7 @@ static struct kept {
     struct abti_stack *stacks[MOST_KEPT];
 } kept = {.lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
-static bool take_kept(abti_es **es, struct abti_stack **stack)
+static bool take_kept_record(abti_es **es, struct abti_stack **stack)
 {
     abti_spin_lock(&kept.lock);
     bool taken = kept.num > 0;
@@ -50,7 +50,7 @@ static bool take_kept(abti_es **es, struct abti_stack **stack)
     return taken;
 }
 
-static bool keep(abti_es *es, struct abti_stack *stack)
+static bool keep_record(abti_es *es, struct abti_stack *stack)
 {
     abti_spin_lock(&kept.lock);
     bool has_room = kept.num < MOST_KEPT;
@@ -67,7 +67,7 @@ void abti_es_free_kept(void)
 {
     abti_es *es;
     struct abti_stack *stack;
-    while (take_kept(&es, &stack)) {
+    while (take_kept_record(&es, &stack)) {
         abti_stack_destroy(stack);
         abti_es_drop(es);
     }
@@ -121,7 +121,7 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
     abti_assert(!abti_es_self && rank <= 0);
     abti_es *es = NULL;
     struct abti_stack *stack = NULL;
-    (void)take_kept(&es, &stack);
+    (void)take_kept_record(&es, &stack);
     int code = abti_es_alloc(sched, rank, es, &es);
     if (code != ABT_SUCCESS) {
         if (stack)
@@ -184,7 +184,7 @@ void abti_es_leave(abti_es *es)
     if (!es->is_primary && !abti_ledger_on && !abti_annotate_on) {
         abti_es_leave_list(es);
         abti_es_reset(es);
-        if (!keep(es, stack)) {
+        if (!keep_record(es, stack)) {
             abti_stack_destroy(stack);
             abti_es_drop(es);
         }

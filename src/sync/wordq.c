@@ -30,7 +30,7 @@ static struct wordq_bucket {
 
 enum { BUCKET_SHIFT = 64 - 8, NATIVES_BITS = 32 };
 
-static struct wordq_bucket *bucket_of(const _Atomic(uint32_t) *word)
+static struct wordq_bucket *wordq_bucket_of(const _Atomic(uint32_t) *word)
 {
     return &buckets[abti_hash((uintptr_t)word >> 2) >> BUCKET_SHIFT];
 }
@@ -89,8 +89,8 @@ static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, 
 }
 
 /* Takes up to so many ULTs that wait for the word out of the bucket. They are linked by `next`. The lock is held. */
-static struct abti_waiter *take_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
-                                       uint32_t *taken)
+static struct abti_waiter *take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
+                                               uint32_t *taken)
 {
     struct abti_waiter *first = NULL, **last = &first;
     struct abti_waiter *w = bucket->waiters.head;
@@ -114,7 +114,7 @@ static uint32_t wake_ults(struct wordq_bucket *bucket, const _Atomic(uint32_t) *
 {
     uint32_t taken;
     abti_spin_lock(&bucket->lock);
-    struct abti_waiter *first = take_locked(bucket, word, num, &taken);
+    struct abti_waiter *first = take_waiters_locked(bucket, word, num, &taken);
     abti_spin_unlock(&bucket->lock);
     if (first)
         abti_waiter_wake_list(first);
@@ -127,7 +127,7 @@ void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num
                      const struct abti_meanwhile *meanwhile)
 {
     abti_assert(word && (uintptr_t)word % sizeof(*word) == 0);
-    struct wordq_bucket *bucket = bucket_of(word);
+    struct wordq_bucket *bucket = wordq_bucket_of(word);
     abti_es *es = abti_es_self;
     bool suspends = !block_native && es && es->parent && !abti_unit_is_tasklet(es->cur);
     if (!suspends && !abti_word_is_changed(word, value))
@@ -144,7 +144,7 @@ void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num
 void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num)
 {
     abti_assert(word);
-    struct wordq_bucket *bucket = bucket_of(word);
+    struct wordq_bucket *bucket = wordq_bucket_of(word);
     /* seq_cst: pairs with the fences in sleep_on_word and suspend_on_word. relaxed: the fence orders the looks */
     abti_fence_seq_cst();
     if (abti_load_relaxed(&bucket->ults) > 0)

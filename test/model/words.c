@@ -60,7 +60,7 @@ static void reset(int ults)
     model_reset();
     abti_wordq_forget();
     atomic_init(&word, 0);
-    atomic_init(&bucket_of(&word)->thrift.level, ABTI_THRIFT_MOST + 1000);
+    atomic_init(&wordq_bucket_of(&word)->thrift.level, ABTI_THRIFT_MOST + 1000);
     plain = 0;
     for (int i = 0; i < ults; i++)
         model_push(model_unit(i, ult_waits, NULL, 0));
