@@ -60,6 +60,11 @@ ABTI_INLINE bool abti_cpu_has_one_of(const void *half, uint32_t bits)
     return (abti_load_relaxed((const _Atomic(uint32_t) *)half) & bits) != 0;
 }
 
+ABTI_INLINE bool abti_cpu_has_one_of_1(const void *byte, uint8_t bits)
+{
+    return (abti_load_relaxed((const _Atomic(uint8_t) *)byte) & bits) != 0;
+}
+
 ABTI_INLINE bool abti_cpu_count_down(void *half)
 {
     _Atomic(int32_t) *p = (_Atomic(int32_t) *)half;
