@@ -64,7 +64,7 @@ static void test_alone(void)
     abti_store_relaxed(&pool->lock.owner, NULL);
     is_int(pool->ops->size(pool), UNITS, "all units are still there");
 
-    struct abti_wish other = {NULL};
+    struct abti_wish other = {.unit = NULL};
     abti_store_relaxed(&pool->wish, (uintptr_t)&other);
     abti_unit *unit = units[0];
     ok(!abti_pool_ask(pool, &unit, NULL, 0) && !unit, "who finds another wish there goes without");
@@ -156,7 +156,7 @@ static void test_rests(void)
     abti_store_relaxed(&pool->server, NULL);
 
     /* Another thief asks. */
-    struct abti_wish wish = {NULL};
+    struct abti_wish wish = {.unit = NULL};
     abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
     abti_store_relaxed(&pool->lock.owner, &other);
     ok(!abti_steal(&thief, pool), "a thief leaves a pool alone where another one asks");
@@ -281,7 +281,7 @@ static void test_gifts(void)
     ok(abti_clock_mono_ns() - start < 1000000000, "as is soon known");
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "nobody is busy with the pool");
     is_int(pool->ops->size(pool), UNITS - 1, "the unit is still the giver's");
-    struct abti_wish wish = {NULL};
+    struct abti_wish wish = {.unit = NULL};
     abti_store_relaxed(&pool->wish, (uintptr_t)&wish);
     abti_store_relaxed(&pool->lock.owner, (struct abti_bias_user *)&gift);
     ok(!abti_pool_give(abti_es_self, pool, unit, ABT_POOL_CONTEXT_OP_THREAD_RESUME), "somebody asks");
