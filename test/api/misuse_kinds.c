@@ -88,9 +88,12 @@ static void waits_barrier(void *arg)
     must(ABT_barrier_wait(barrier));
 }
 
+static atomic_bool comes_to_xbarrier;
+
 static void *waits_xbarrier(void *arg)
 {
     (void)arg;
+    atomic_store(&comes_to_xbarrier, true);
     must(ABT_xstream_barrier_wait(xbarrier));
     return NULL;
 }
@@ -177,9 +180,11 @@ static int free_xbarrier(void)
 
     must(pthread_create(&thread, NULL, waits_xbarrier, NULL));
     /* It takes the thread some time to come; the barrier is another one when it is freed too early. */
+    while (!atomic_load(&comes_to_xbarrier))
+        must(usleep(1000));
     for (;;) {
         ABT_xstream_barrier copy = xbarrier;
-        must(usleep(1000));
+        must(usleep(50000));
         code = ABT_xstream_barrier_free(&copy);
         if (code != ABT_SUCCESS)
             return code;
