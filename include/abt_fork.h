@@ -180,7 +180,7 @@ static inline void abtx_invoke(int num, void (*const *funcs)(void *), void *cons
 #define ABTX_CAT2_(a, b) a##b
 #define ABTX_11TH_(a, b, c, d, e, f, g, h, i, j, k, ...) k
 
-/* name_1 or name_2 if there are so many arguments, and else name_MORE. */
+/* name_1 or name_2 if there is that number of arguments, and else name_MORE. */
 #define ABTX_1_OR_MORE_(name, ...)                                                                                     \
     ABTX_CAT_(name, ABTX_11TH_(__VA_ARGS__, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, 1, 0))
 #define ABTX_2_OR_MORE_(name, ...)                                                                                     \

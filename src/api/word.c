@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ABTX_word_*: waits for words of the user's. */
+/* ABTX_word_*: waits for a user's words. */
 #include <abt.h>
 #include <stdbool.h>
 #include <stdint.h>

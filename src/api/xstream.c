@@ -33,7 +33,7 @@ static int claim_main_sched(ABT_sched sched, abti_sched **out, const char *funct
 }
 
 /*
- * Undoes claim_main_sched, when the rest failed: a scheduler made there is destroyed, and one of the user's is unused
+ * Undoes claim_main_sched, when the rest failed: a scheduler made there is destroyed, and the user's own is unused
  * again.
  */
 static void unclaim_main_sched(ABT_sched given, abti_sched *sched)

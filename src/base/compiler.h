@@ -93,7 +93,7 @@
 
 /*
  * In a function that calls a unit's function, on a machine whose calls are described for unwinders by directives of the
- * assembler: an exception comes no further than this function, whose frame is another unit's or nobody's. The program
+ * assembler: an exception comes no further than this function, whose frame is another unit's or no unit's. The program
  * gets the name of the unit whose function has been left, and ends (abti_exception_leaves). Costs nothing while there
  * is none.
  */

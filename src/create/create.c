@@ -151,8 +151,8 @@ int abti_create_stacked(abti_pool *pool, abti_sched *sched)
 /* --- Many --- */
 
 /*
- * Returns how many units from the first on go to the same pool, up to so many that others are not kept from the pool
- * for long.
+ * Returns how many units from the first on go to the same pool, up to a number by which others are not kept from the
+ * pool for long.
  */
 static size_t count_equal(ABT_pool *pools, size_t num)
 {

@@ -130,7 +130,10 @@ ABTI_INLINE bool abti_idle_has_spin(abti_es *es)
     return abti_load_relaxed(&es->idle->spin_ns) >= 0;
 }
 
-/* Whether the ES, which has found nothing, looks on by that. `first`: it has found something the last time. */
+/*
+ * Whether the ES, which has found nothing, looks again because of that setting. `first`: it has found something the
+ * last time.
+ */
 bool abti_idle_spins_on(abti_es *es, bool first);
 
 /* Returns until when the ES may sleep on account of the callees: `deadline_ns`, or before. */

@@ -3,8 +3,8 @@
  * The delays of base/delay.h. They need not be the same in the next run, since the system has its say in what comes
  * first, but the choices of each thread are, by ABT_DELAYS_SEED and how many threads came before it.
  *
- * ABT_DELAYS_RATE: a delay is due at one in so many places, 0 is never. Some operations of the code, chosen by the
- * seed, have more: a race that needs two rare delays at certain places is then found by some seeds soon.
+ * ABT_DELAYS_RATE: a delay is due at one in that number of places, 0 is never. Some operations of the code, chosen by
+ * the seed, have more: a race that needs two rare delays at certain places is then found by some seeds soon.
  */
 #include "base/delay.h"
 

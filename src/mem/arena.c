@@ -35,7 +35,7 @@ static bool make_room(struct abti_arena *arena)
     return true;
 }
 
-/* Maps so many blocks for the region, which is big enough for that many. False when there is no memory. */
+/* Maps a number of blocks for the region, which is big enough for that many. False when there is no memory. */
 static bool region_map(const struct abti_arena_spec *spec, struct abti_region *region, size_t blocks, bool lean)
 {
     *region = (struct abti_region){.slot = spec->slot, .block = spec->block, .span = spec->span};
@@ -45,8 +45,8 @@ static bool region_map(const struct abti_arena_spec *spec, struct abti_region *r
 }
 
 /*
- * Maps as many blocks as can be had, `most` at most. Where so many cannot be mapped fewer are tried, down to a single
- * one, so that objects are made as long as there is room for one.
+ * Maps as many blocks as can be had, `most` at most. Where that number cannot be mapped fewer are tried, down to a
+ * single one, so that objects are made as long as there is room for one.
  */
 static bool region_map_some(const struct abti_arena_spec *spec, struct abti_region *region, size_t most, bool lean)
 {

@@ -9,17 +9,17 @@
 #include <stdint.h>
 #include "mem/chunk.h"
 
-enum { ABTI_ARENA_WORD = 64 }; /* so many slots are given back together */
+enum { ABTI_ARENA_WORD = 64 }; /* that number of slots is given back together */
 
 /* What an arena consists of. It is constant after abti_arena_init. */
 struct abti_arena_spec {
     size_t slot;  /* bytes from one slot to the next */
-    size_t block; /* a chunk consists of blocks of so many bytes */
+    size_t block; /* a chunk consists of blocks of this number of bytes */
     size_t span;  /* bytes of a block that hold slots, from its start: ABTI_ARENA_WORD slots each, or just one */
     size_t chunk; /* bytes asked for at a time: at least a block */
     /*
      * Bytes of a slot without what costs address space alone, where each slot is a block; 0: there is no such thing.
-     * Where that space is short, or is locked so that it is memory at once, slots have so many.
+     * Where that space is short, or is locked so that it is memory at once, slots have that number.
      */
     size_t lean;
     bool huge;  /* huge pages will do */

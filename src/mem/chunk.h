@@ -34,7 +34,7 @@ void abti_chunk_init(enum abti_lp_alloc choice, size_t huge_page_size);
 /* Returns the kind that is left of the choice. */
 enum abti_lp_alloc abti_chunk_policy(void);
 
-/* Returns how large a chunk is that is asked for with so many bytes: huge pages are whole ones. */
+/* Returns how large a chunk is that is asked for with `size` bytes: huge pages are whole ones. */
 size_t abti_chunk_size(size_t size, bool huge);
 
 /*

@@ -3,7 +3,7 @@
 #ifndef ABTI_OS_ENV_H
 #define ABTI_OS_ENV_H
 
-/* Longer names than fit are nobody's: with the zero at the end. */
+/* Longer names than fit are not ours: with the zero at the end. */
 enum { ABTI_ENV_NAME_ROOM = 41 };
 
 /*

@@ -60,7 +60,7 @@ static size_t unlock_and_wake_some(abti_es *es, abti_pool *pool, size_t num)
     return n < WAKES ? 0 : num - n;
 }
 
-/* Wakes one sleeper for each unit, if so many sleep. One that goes to sleep later sees that the pool is not empty. */
+/* Wakes one sleeper for each unit, if as many sleep. One that goes to sleep later sees that the pool is not empty. */
 void abti_pool_push_at_once(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context)
 {
     abti_es *es = abti_es_self;

@@ -31,7 +31,7 @@ struct abti_pool_ops {
     void (*push_many)(abti_pool *pool, abti_unit *const *units, size_t num, ABT_pool_context context);
     size_t (*pop_many)(abti_pool *pool, abti_unit **units, size_t len, ABT_pool_context context);
     /*
-     * Wait for a unit: for so many seconds, or until a time on the scale of ABT_get_wtime. They block the native
+     * Wait for a unit: for a number of seconds, or until a time on the scale of ABT_get_wtime. They block the native
      * thread. In built-in pools both are NULL, see stream/park.h.
      */
     abti_unit *(*pop_wait)(abti_pool *pool, double secs, ABT_pool_context context);

@@ -6,7 +6,7 @@
 #include "os/env.h"
 #include "rt/variables.h"
 
-/* A name is taken for ours up to so many mistakes: one in four characters, and three at most. */
+/* A name is taken for ours up to a number of mistakes: one in four characters, and three at most. */
 static unsigned most_mistakes(const char *name)
 {
     size_t most = strlen(name) / 4;

@@ -172,7 +172,7 @@ const struct abti_variable abti_variables[] = {
      .words = deadlock_words,
      .help = "deadlocks are reported on stderr; abort: and end the program; cycles: only those"},
     {"WATCHDOG", ABTI_VARIABLE_INT, FIELD(watchdog_ms), LIMITS(0, 0, MAX_WATCHDOG),
-     .help = "a unit that runs for so many milliseconds, or is ready so long, is reported on stderr; 0: none"},
+     .help = "a unit that runs for that number of milliseconds, or is ready so long, is reported on stderr; 0: none"},
     {"USE_LOG", ABTI_VARIABLE_BOOL, FIELD(use_log), .limits.dflt = ABTI_BUILD_LOG_ON,
      .help = "lines on stderr for events, in builds with a log"},
     {"USE_DEBUG", ABTI_VARIABLE_BOOL, FIELD(use_debug), .limits.dflt = ABTI_BUILD_LOG_ON,
@@ -180,7 +180,7 @@ const struct abti_variable abti_variables[] = {
     {"PRINT_RAW_STACK", ABTI_VARIABLE_BOOL, FIELD(print_raw_stack), .limits.dflt = !ABTI_BUILD_UNWIND_ONLY,
      .help = "functions that print a stack print its memory too"},
     {"STACK_USAGE", ABTI_VARIABLE_INT, FIELD(stack_usage), LIMITS(0, 0, MAX_U32),
-     .help = "how much stack is used is measured in one in so many ULTs; 0: in none"},
+     .help = "how much stack is used is measured in one of that number of ULTs; 0: in none"},
 
     /* Streams and schedulers. */
     {"SET_AFFINITY", ABTI_VARIABLE_CPUS, FIELD(cpu_list),
@@ -189,7 +189,7 @@ const struct abti_variable abti_variables[] = {
     {"MAX_NUM_XSTREAMS", ABTI_VARIABLE_INT, FIELD(max_num_xstreams), LIMITS(1, 1, MAX_INT), .derive = derive_streams,
      .help = "how many execution streams are expected"},
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),
-     .help = "predefined schedulers look at events once in so many work units"},
+     .help = "predefined schedulers look at events once in that number of work units"},
     {"SCHED_SLEEP_NSEC", ABTI_VARIABLE_INT, FIELD(sched_sleep_nsec), LIMITS(100, 0, MAX_U64),
      .help = "nanoseconds that idle schedulers sleep, in builds with that sleep"},
 

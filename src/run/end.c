@@ -250,7 +250,7 @@ void abti_run_row(void *row_)
 }
 
 /*
- * Goes on with `next`, or with the parent, from a default stack that is nobody's now. A unit that has not started runs
+ * Goes on with `next`, or with the parent, from a default stack that is free now. A unit that has not started runs
  * on that stack: then this returns. `quick`: nobody watches, and there is room for the stack.
  */
 ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quick)

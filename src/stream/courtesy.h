@@ -17,7 +17,7 @@
 enum {
     /* Looks in a row that see the same unit before the ES takes it. With four, an eventual's ping-pong in a pool of two
      * streams took 1/2.3 of the time, a mutex of 8 with a yield inside 1/2.5, measured; four were too few, since an ES
-     * often found a unit there so many times by chance; sixteen gave the same as eight. */
+     * often found a unit there that number of times by chance; sixteen gave the same as eight. */
     ABTI_COURTESY_LOOKS = 8,
     /* Pauses between two looks when others have been faster. Without, an eventual's ping-pong took 2.4 times as long,
      * the mutex 1.9 times, measured; with 8 and 256 the same within the noise. */

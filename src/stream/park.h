@@ -25,8 +25,8 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
 abti_unit *abti_park_pop(abti_pool *pool, uint64_t deadline_ns, ABT_pool_context context);
 
 /*
- * The waiting pop of any pool that has one (abti_pool_can), for so many seconds. A built-in pool has none of its own:
- * there the native thread sleeps here, and is woken for the timers of its ES, too.
+ * The waiting pop of any pool that has one (abti_pool_can), for a number of seconds. A built-in pool has none of its
+ * own: there the native thread sleeps here, and is woken for the timers of its ES, too.
  */
 abti_unit *abti_wait_for_unit(abti_pool *pool, double secs, ABT_pool_context context);
 

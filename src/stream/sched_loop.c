@@ -27,8 +27,8 @@
 enum { IDLE_LOOKS = 400, IDLE_LOOKS_POLLING = 20 };
 
 /*
- * The longest pause of a thief that finds nothing: 2 us. And so many looks more it makes for each pool, since to fall
- * asleep and to wake up it takes the locks of all.
+ * The longest pause of a thief that finds nothing: 2 us. And that number of further looks it makes for each pool, since
+ * to fall asleep and to wake up it takes the locks of all.
  */
 enum { MAX_GAP = 64, LOOKS_A_POOL = 50 };
 
@@ -86,7 +86,7 @@ static bool thief_sees_any(abti_sched *sched)
 }
 
 /*
- * How many pauses a stream makes before its next look, of which it has made so many. A thief's grow, up to one for each
+ * How many pauses a stream makes before its next look, after those it has made. A thief's grow, up to one for each
  * pool, so that many thieves that find nothing together look no more often than a few, and never make it
  * more than an eighth later.
  */

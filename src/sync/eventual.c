@@ -8,7 +8,7 @@
 
 ABT_eventual abti_eventual_create(int size)
 {
-    /* The value is behind the eventual, so many bytes that it is aligned for every type. */
+    /* The value is behind the eventual, at a distance by which it is aligned for every type. */
     char *memory = calloc(1, sizeof(ABT_eventual_memory) + (size_t)size);
     if (!memory)
         return NULL;

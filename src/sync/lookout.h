@@ -25,7 +25,10 @@ enum {
     ABTI_LOOKOUT_LEAST_NS = 4000000,
     /* A timer that is so late is overdue. Its own stream, if it sleeps, is woken some 50 us late. */
     ABTI_LOOKOUT_GRACE_NS = 1000000,
-    /* After so many looks before which nobody has armed a timer, the next one is when the first timer is overdue. */
+    /*
+     * After that number of looks before which nobody has armed a timer, the next one is when the first timer is
+     * overdue.
+     */
     ABTI_LOOKOUT_QUIET = 2,
 };
 

@@ -88,7 +88,7 @@ static void suspend_on_word(struct wordq_bucket *bucket, struct abti_waiter *w, 
     abti_waiter_park(w, &bucket->lock, NULL);
 }
 
-/* Takes up to so many ULTs that wait for the word out of the bucket. They are linked by `next`. The lock is held. */
+/* Takes up to `num` ULTs that wait for the word out of the bucket. They are linked by `next`. The lock is held. */
 static struct abti_waiter *take_waiters_locked(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t num,
                                                uint32_t *taken)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits for words of the user's: ULTs are suspended, and native threads, which here are also the streams of ULTs that
+ * Waits for a user's words: ULTs are suspended, and native threads, which here are also the streams of ULTs that
  * ask for it, look, give way and sleep on the word itself.
  *
  * The waiters of a word are in a bucket, by a hash of its address, so that a word has no memory of the library, and
@@ -23,7 +23,7 @@
 void abti_wordq_wait(const _Atomic(uint32_t) *word, uint32_t value, uint32_t num, bool block_native,
                      const struct abti_meanwhile *meanwhile);
 
-/* Wakes so many of the waiters, or all if there are fewer. The word may have gone. */
+/* Wakes that number of the waiters, or all if there are fewer. The word may have gone. */
 void abti_wordq_wake(const _Atomic(uint32_t) *word, uint32_t num);
 
 /* In the child of a fork: nobody waits. */

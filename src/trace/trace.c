@@ -137,7 +137,7 @@ static int by_ticks(const void *a_, const void *b_)
     return (first > second) - (first < second);
 }
 
-/* Room for so many more. */
+/* Room for that number of entries more. */
 static bool trace_has_room(uint64_t more)
 {
     if (trace.num + more <= trace.room)

@@ -88,7 +88,7 @@ void abti_ledger_note_foreign(const void *handle, enum abti_handle_kind kind);
 /* Sets note->popped of a unit that is known. */
 void abti_ledger_note_popped(const void *unit, bool popped);
 
-/* A unit that is known has this memory of the user's for its stack, until it goes. */
+/* A unit that is known has this memory, which is the user's, for its stack, until it goes. */
 void abti_ledger_note_stack(const void *unit, const void *address, size_t size);
 
 /* The unit that has a part of this memory for its stack, and has not ended as far as is known. NULL: none has. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much stack the ULTs of each function use at most, by samples: one in so many of those that start is watched. The
+ * How much stack the ULTs of each function use at most, by samples: one in a number of those that start is watched. The
  * stack below it is filled with a pattern, and its end shows how far down that has changed. While a ULT is watched no
  * unit runs in place on its stack, so that only its own use is measured.
  *
@@ -44,7 +44,7 @@ void abti_stackuse_forget(void);
 /* Returns what is known of a function; zeroes if nothing is. */
 struct abti_stack_use abti_stackuse_of(void (*func)(void *));
 
-/* Gives the index-th function of which something is known. False: there are not so many. */
+/* Gives the index-th function of which something is known. False: there are fewer. */
 bool abti_stackuse_at(unsigned index, struct abti_stack_use *use);
 
 /*

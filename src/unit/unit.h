@@ -142,7 +142,7 @@ enum { ABTI_STATE_BITS = 2, ABTI_STATE_MASK = (1 << ABTI_STATE_BITS) - 1 };
 
 /*
  * The bit is above the marks, beside BLOCKED, while the unit waits for its user to resume it. One that waits for
- * anything else may be woken by that alone, since others point to what is on its stack.
+ * anything else may be woken by nothing else, since others point to what is on its stack.
  */
 enum { ABTI_STATE_SUSPENDED = 0x80, ABTI_STATE_BLOCKED_BY_USER = ABT_THREAD_STATE_BLOCKED | ABTI_STATE_SUSPENDED };
 _Static_assert(!(ABT_THREAD_STATE_BLOCKED & (ABT_THREAD_STATE_READY | ABT_THREAD_STATE_RUNNING)), "a bit of its own");

@@ -12,7 +12,7 @@
  */
 extern _Atomic(uint32_t) abti_num_cpus ABTI_HIDDEN;
 
-/* Whether so many threads, which wait for each other, can run at the same time. */
+/* Whether that number of threads, which wait for each other, can run at the same time. */
 ABTI_INLINE bool abti_runs_at_once(uint32_t num)
 {
     return num <= abti_load_relaxed(&abti_num_cpus); /* relaxed: see above */

@@ -54,7 +54,7 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
                              const struct abti_meanwhile *meanwhile)
 {
-    enum { LOOKS_EACH = 16 }; /* so many looks at the word for each at what may be done meanwhile. Chosen */
+    enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile. Chosen */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
     bool changed = false;
     for (uint32_t i = 0; i < leave.times && !(changed = abti_word_is_changed(word, value)); i++) {

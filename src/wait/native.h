@@ -18,7 +18,7 @@
 /* Whether the wake has come. acquire: pairs with the exchange to WOKEN in wake_waiter (sync/waiter.c). */
 bool abti_native_is_woken(_Atomic(uint32_t) *word);
 
-/* Whether the wake comes within so many looks. */
+/* Whether the wake comes within that number of looks. */
 bool abti_native_is_woken_soon(_Atomic(uint32_t) *word, uint32_t looks);
 
 /*

@@ -22,9 +22,9 @@ enum {
      */
     ABTI_THRIFT_LOOKS = 1024,
     /*
-     * Once in so many wakes a crowd that finds nothing looks as long as at first, in case its threads were kept from
-     * running, or one was late. Without this two threads took 12 us in place of 0.18, as above. Barriers of 4 and of 8
-     * native threads on two CPUs took the same time, within 10 %, with 16, 128 and 1024, measured.
+     * Once in that number of wakes a crowd that finds nothing looks as long as at first, in case its threads were kept
+     * from running, or one was late. Without this two threads took 12 us in place of 0.18, as above. Barriers of 4 and
+     * of 8 native threads on two CPUs took the same time, within 10 %, with 16, 128 and 1024, measured.
      */
     ABTI_THRIFT_AGAIN = 128,
     /* The most that a crowd learns to save, in powers of two: from 1024 looks down to 4. Two threads on a busy machine
@@ -40,13 +40,13 @@ enum {
      * took 1.07 times as long, and 500 threads 2.4 times; the two numbers were chosen. */
     ABTI_THRIFT_YIELD_NS = 400000,
     ABTI_THRIFT_YIELD_EACH_NS = 10000,
-    /* After more than that, the waits of so many meetings begin with sleep, twice as many each time. Beside one or two
+    /* After more than that, the waits of some meetings begin with sleep, twice as many each time. Beside one or two
      * threads that compute, 4 to 256 threads then meet 0.9 to 1.3 times as often as if they never gave way, measured.
      * With 256 each time, 4 threads beside one that computes took 1.6 times as long on one CPU; with 1024, 64 threads
      * that sometimes lost a CPU 2.3 times. The two numbers were chosen. */
     ABTI_THRIFT_LEAST_MEETINGS = 16,
     ABTI_THRIFT_MOST_MEETINGS = 4096,
-    /* More threads than that count as so many, so that no product overflows. */
+    /* More threads than that count as that number, so that no product overflows. */
     ABTI_THRIFT_MOST_THREADS = 65536,
 };
 

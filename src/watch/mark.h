@@ -2,7 +2,7 @@
 /*
  * Marks on units, by which the watch thread knows what has changed since its last look. A mark is above the state
  * of the unit, in the same byte, and is gone with the next store of a state, so that units which run cost nothing more:
- * one that still has it has been in that state all the time. (A unit that yields and goes on at once, for want of
+ * one that still has it has been in that state all the time. (A unit that yields and goes on at once, since there is no
  * others, keeps it.) Main schedulers are never marked.
  */
 #ifndef ABTI_WATCH_MARK_H

@@ -4,7 +4,7 @@
  * wait for. The streams run on meanwhile, and what is said of them is no consistent snapshot.
  *
  * It may cost the program no more than a small part of its time, however often it is asked for. A part that takes long
- * is taken anew only when so many times that time has passed, and is the old one until then: the walk over all units,
+ * is taken anew only when a multiple of that time has passed, and is the old one until then: the walk over all units,
  * and the rates. For these all streams report their events, which is slow (pick/observe.h), for a few milliseconds.
  */
 #ifndef ABTI_WATCH_TOPSHOT_H

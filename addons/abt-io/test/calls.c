@@ -125,7 +125,7 @@ static void started(void *arg)
     is_int(unlink(other), 0, "mkostemp_nb makes a file");
 }
 
-/* Operations that are informed of by the count, and by nobody's wait. */
+/* Operations that are informed of by the count, and that no caller waits for. */
 static void counted(void *arg)
 {
     int fds[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One function of GLT called so many times: micro FUNCTION NUMBER. The difference of two numbers, counted by callgrind,
+ * One function of GLT called NUMBER times: micro FUNCTION NUMBER. The difference of two numbers, counted by callgrind,
  * gives the instructions of a call. Compiled natively (NATIVE), header-only (FASTGLT) and with the shared library.
  */
 #ifdef NATIVE

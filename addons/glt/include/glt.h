@@ -89,7 +89,7 @@ GLT_API int glt_can_manage_scheduler(void);
 
 /* ---- ULTs and tasklets ------------------------------------------------------------------------------------------- */
 
-/* Room for so many handles; the caller frees it by free(). */
+/* Room for that number of handles; the caller frees it by free(). */
 GLT_API GLT_ult *glt_ult_malloc(int number);
 GLT_API GLT_tasklet *glt_tasklet_malloc(int number);
 

@@ -238,7 +238,7 @@ static void wait_for_go(void *arg)
     glt_mutex_unlock(shared.mutex);
 }
 
-/* Waits until so many are in wait_for_go. */
+/* Waits until that number of units are in wait_for_go. */
 static void await_here(int here)
 {
     for (bool there = false; !there; glt_yield()) {

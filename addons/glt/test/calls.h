@@ -7,7 +7,7 @@
 
 glt_team_t *second_team(void);
 
-/* Creates and joins so many ULTs; returns how many have run. */
+/* Creates and joins that number of ULTs; returns how many have run. */
 int second_units(int number);
 
 #endif

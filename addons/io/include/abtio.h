@@ -121,7 +121,7 @@ typedef int64_t abtio_deadline;
 /* No deadline. */
 #define ABTIO_FOREVER INT64_MAX
 
-/* The deadline so many nanoseconds from now. Any thread. */
+/* The deadline a number of nanoseconds from now. Any thread. */
 abtio_deadline abtio_after(int64_t nanoseconds) ABTIO_PUBLIC;
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
@@ -300,7 +300,7 @@ int abtio_acceptor_free(abtio_acceptor **acceptor) ABTIO_PUBLIC;
 typedef struct abtio_buffers abtio_buffers;
 
 /*
- * Makes buffers of so many bytes. They begin at addresses that are multiples of 64. Errors: -ENOTCONN, -ENOMEM, -EINVAL
+ * Makes buffers of `size` bytes. They begin at addresses that are multiples of 64. Errors: -ENOTCONN, -ENOMEM, -EINVAL
  * (size is 0 or more than 1 GiB; num is 0 or more than 32768), -ENOSPC (there are 1024 of these).
  */
 int abtio_buffers_create(size_t size, unsigned num, abtio_buffers **buffers) ABTIO_PUBLIC;
@@ -359,7 +359,7 @@ int abtio_receiver_free(abtio_receiver **receiver) ABTIO_PUBLIC;
 
 /* ---- The rest -------------------------------------------------------------------------------------------------- */
 
-/* Waits for so many nanoseconds: 0. A negative number is 0. */
+/* Waits for that number of nanoseconds: 0. A negative number is 0. */
 int abtio_sleep(int64_t nanoseconds, abtio_deadline deadline) ABTIO_PUBLIC;
 
 /*

@@ -9,7 +9,7 @@
 
 enum {
     EVERY_NS = 4000000, /* from one look to the next */
-    QUIET_LOOKS = 4,    /* it sleeps after so many in a row that have found that none is needed */
+    QUIET_LOOKS = 4,    /* it sleeps after that number in a row that have found that none is needed */
 };
 
 atomic_bool abtioi_attendant_sleeps;

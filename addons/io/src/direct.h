@@ -13,7 +13,7 @@
 
 struct direct {
     unsigned in_a_row; /* after which their callers went on without a switch */
-    unsigned doubt[2]; /* so many of that kind are not tried any more */
+    unsigned doubt[2]; /* that number of that kind are not tried any more */
 };
 
 /* What waits for a peer rarely succeeds at once, and the rest mostly does. */

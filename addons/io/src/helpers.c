@@ -338,7 +338,7 @@ static void *helper_main(void *unused)
  */
 enum {
     LOOK_NS = 10000000, /* how often it looks: what ends within that time is progress */
-    GROWTH = 8,         /* one more for so many at a time */
+    GROWTH = 8,         /* one helper more for each GROWTH that there are */
     LOOKS_TO_TELL = 200 /* without progress, before it is reported: 2 seconds */
 };
 

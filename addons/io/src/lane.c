@@ -140,7 +140,7 @@ static __attribute__((noinline)) bool make_room_slow(struct lane *lane, unsigned
     return !is_refused(lane);
 }
 
-/* Room for so many submissions that belong together. False: the kernel takes none any more. */
+/* Room for `num` submissions that belong together. False: the kernel takes none any more. */
 static inline bool make_room(struct lane *lane, unsigned num)
 {
     return (!is_refused(lane) && ring_room(&lane->ring) >= num) || make_room_slow(lane, num);

@@ -19,7 +19,7 @@ struct lane_counts {
     uint64_t enters, in_flight;
 };
 
-/* Makes rings of so many entries from now on, if the kernel lets us: 0, or -errno and the reason in words. */
+/* Makes rings of `entries` entries from now on, if the kernel lets us: 0, or -errno and the reason in words. */
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size);
 
 /* Cancels all operations of all lanes, and ends these. */

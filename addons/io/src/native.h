@@ -22,7 +22,10 @@ void abtioi_native_wait(int (*look)(void *arg), void *arg);
  * or an error. */
 int abtioi_native_make_thread(void *(*main)(void *));
 
-/* Sleeps until the descriptor is readable, or so many nanoseconds; negative: for ever. Of any thread; may end early. */
+/*
+ * Sleeps until the descriptor is readable, or a number of nanoseconds have passed; negative: for ever. Of any thread;
+ * may end early.
+ */
 void abtioi_native_wait_fd(int fd, int64_t nanoseconds);
 
 #endif

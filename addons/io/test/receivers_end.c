@@ -231,7 +231,7 @@ static void limits(void)
     abtio_sleep(MS, ABTIO_FOREVER); /* rings release what was freed before */
     while (made < MOST && abtio_buffers_create(64, 2, &all[made]) == 0)
         made++;
-    is_int(made, MOST, "%s: so many can be made", backend_name);
+    is_int(made, MOST, "%s: as many can be made", backend_name);
     is_int(abtio_buffers_create(64, 2, &more), -ENOSPC, "and no more");
     for (int i = 0; i < made; i++) {
         struct end end;

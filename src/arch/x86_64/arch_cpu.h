@@ -54,7 +54,7 @@ ABTI_INLINE void abti_cpu_relax(void)
     __builtin_ia32_pause();
 }
 
-/* The instruction does nothing where there is no such stack, be it for want of one or on an older processor. */
+/* The instruction does nothing where there is no such stack, because none is in use or the processor is older. */
 ABTI_INLINE bool abti_cpu_shadow_stack(void)
 {
     uint64_t top = 0;

@@ -9,7 +9,7 @@
 
 /* ---- The kernel's tables --------------------------------------------------------------------------------------- */
 
-/* Makes a table of so many places with nothing in them. How many there are then: all or none. */
+/* Makes a table of `num` empty places. Returns how many there are: all or none. */
 static unsigned make_places(const struct ring *ring, unsigned call, unsigned num)
 {
     struct io_uring_rsrc_register places = {.nr = num, .flags = IORING_RSRC_REGISTER_SPARSE};

@@ -243,7 +243,7 @@ static void publish_tail(struct ring *ring)
                           memory_order_relaxed);
 }
 
-/* The kernel has taken so many, or says why not. */
+/* The kernel has taken a number of them, or says why not. */
 static int note_taken(struct ring *ring, long taken)
 {
     if (taken < 0)

@@ -58,8 +58,8 @@ int abtioi_ring_try(unsigned entries, int *single_issuer, char *reason, size_t s
 void abtioi_ring_abandon(struct ring *ring);
 
 /*
- * Hands over all submissions, waits for so many completions, but only until a time from now (negative: for ever), and
- * lets the kernel do what it has put off for this thread: 0, also if it has not done all of that for the moment, or
+ * Hands over all submissions, waits for a number of completions, but only until a time from now (negative: for ever),
+ * and lets the kernel do what it has put off for this thread: 0, also if it has not done all of that for the moment, or
  * -errno: the ring may not be entered any more.
  */
 int abtioi_ring_enter(struct ring *ring, unsigned completions, int64_t nanoseconds);

@@ -24,7 +24,7 @@ static unsigned poll_events(unsigned events)
     return swapped ? events << 16 | events >> 16 : events;
 }
 
-/* Moves at most so many bytes, as the system calls do. */
+/* Moves at most `size` bytes, as the system calls do. */
 static size_t submit_clamp(size_t size)
 {
     enum { MOST = 0x7ffff000 };

@@ -112,7 +112,7 @@ static void note(const struct connection *connection, int64_t time)
         samples[num_samples++] = (float)(time - connection->sent_at) / 1000;
 }
 
-/* Takes and sends until the time, or until so many echoes are complete; returns how many there were. */
+/* Takes and sends until the time, or until that number of echoes is complete; returns how many there were. */
 static long exchange(int64_t until, long most, int goes_on)
 {
     long done = 0;
