@@ -63,7 +63,7 @@ class Case:
         self.label = label  # of a step
         self.numbers = []  # of the rounds that the figures are of
         self.ns, self.raw, self.lowest, self.average, self.highest = [], [], [], [], []
-        self.error = None
+        self.error, self.hangs = None, False
 
     @property
     def name(self):
@@ -85,6 +85,7 @@ class Case:
                                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         except subprocess.TimeoutExpired:
             self.error = f"skipped: did not end within {limit:g} s"
+            self.hangs = True
             return None
         try:
             if done.returncode == 0:
@@ -93,6 +94,10 @@ class Case:
         except ValueError:
             self.error = f"no figures, but {done.stdout[:80]!r}"
         return None
+
+    def siblings(self):
+        """The works of one figure that a program does in one way: when one of them hangs, the others are likely to."""
+        return self.program.name, catalogue.WORKS[self.work][2], self.series
 
     def place(self):
         return f"{self.work}, {self.name}, {self.streams} stream{'s' if self.streams > 1 else ''}"
@@ -209,23 +214,29 @@ class Yardstick:
 
 def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
     """Round after round, each with all cases, until each has been measured so many times while its CPUs were quiet, but
-    at most three times as many; long works in every third. When the time has come, only what has no figure yet is
+    at most three times as many; long works in every third. After a hang its siblings are left out. When the time has come, only what has no figure yet is
     measured, and of that not the long works. Returns the figures of the raw switch."""
     yardstick = Yardstick(raw_program, quick)
     long_rounds = (rounds + 2) // 3
     total = sum(long_rounds if c.is_long() else rounds for c in cases)
     progress = Progress(total)
+    hung = {}  # siblings: the one that hangs
     for r in range(3 * rounds):
         for case in cases:
             late = time.monotonic() > end
             enough = r >= rounds and (case.is_long() or case.num_quiet(yardstick.most()) >= rounds)
             if case.error or enough or (case.is_long() and r % 3) or (late and (case.ns or case.is_long())):
                 continue
+            if case.siblings() in hung:
+                case.error = f"left out: {hung[case.siblings()]} did not end"
+                continue
             progress.step(f"round {r + 1}: {case.work}, {case.name}, {case.streams}")
             yardstick.measure(case, r, ms, limit)
             if case.error:
                 progress.end()
                 print(f"{case.place()}: {case.error}", file=sys.stderr)
+            if case.hangs:
+                hung[case.siblings()] = case.work
     progress.end()
     for case in cases:
         case.keep_quiet(yardstick.most(), 1 if case.is_long() else rounds // 3)

@@ -195,18 +195,35 @@ def build_crates(directory, env, offline):
         run(command, cwd=directory, env=env)
 
 
+RUST = OUT / "rust"  # a copy of the sources: cargo writes a lock file beside them
+RUST_PROGRAM = RUST / "target" / "release" / "peers"
+
+
+def rust_is_built():
+    source = PEERS / "rust"
+    return newer(RUST_PROGRAM, [*source.glob("src/*.rs"), *source.glob("*.*"), *DENSE, *SUITE.glob("dense*.h")])
+
+
 def rust(_path, offline=True):
     if not shutil.which("cargo"):
         raise Missing("there is no cargo")
-    source, copy = PEERS / "rust", OUT / "rust"  # a copy: cargo writes a lock file beside the sources
-    program = copy / "target" / "release" / "peers"
-    if not newer(program, [*source.glob("src/*.rs"), *source.glob("*.*"), *DENSE, *SUITE.glob("dense*.h")]):
-        shutil.copytree(source, copy, dirs_exist_ok=True)
-        objects = [copy / (file.stem + ".o") for file in DENSE]
+    if not rust_is_built():
+        shutil.copytree(PEERS / "rust", RUST, dirs_exist_ok=True)
+        objects = [RUST / (file.stem + ".o") for file in DENSE]
         for file, target in zip(DENSE, objects):
             run(["cc", *FLAGS, "-fPIC", "-c", file, "-o", target])
-        build_crates(copy, dict(os.environ, DENSE_OBJECTS=" ".join(map(str, objects))), offline)
-    return [Program("rayon", [program, "rayon"]), Program("tokio", [program, "tokio"])]
+        build_crates(RUST, dict(os.environ, DENSE_OBJECTS=" ".join(map(str, objects))), offline)
+    return [Program("rayon", [RUST_PROGRAM, "rayon"]), Program("tokio", [RUST_PROGRAM, "tokio"])]
+
+
+def rust_lacks():
+    """Whether cargo has the crates here: it asks nobody."""
+    if rust_is_built():
+        return None
+    shutil.copytree(PEERS / "rust", RUST, dirs_exist_ok=True)
+    question = ["cargo", "metadata", "--offline", "--quiet", "--format-version=1"]
+    done = subprocess.run(question, cwd=RUST, capture_output=True, text=True, check=False)
+    return "its crates are not here: maint/bench --install fetches them" if done.returncode else None
 
 
 def ults(name, header, library, path):
@@ -233,8 +250,8 @@ def massivethreads(path):
 class Peer:
     """How a program, or several from one source, is built, and what it takes to build it."""
 
-    def __init__(self, builder, compiler="cc", header=None, flags=()):
-        self.builder, self.compiler, self.header, self.flags = builder, compiler, header, flags
+    def __init__(self, builder, compiler="cc", header=None, flags=(), look=None):
+        self.builder, self.compiler, self.header, self.flags, self.look = builder, compiler, header, flags, look
 
     def lacks(self, path):
         """At once, without a build: what is missing, or nothing."""
@@ -242,6 +259,8 @@ class Peer:
             return f"there is no {self.compiler}"
         if self.builder is argobots:
             return None if path else "say where its library is: --argobots PATH"
+        if self.look:
+            return self.look()
         if not self.header:
             return None
         include = [f"-I{Path(path) / 'include'}"] if path else []
@@ -261,7 +280,7 @@ PEER_PROGRAMS = {
     "oneTBB": Peer(tbb, "g++", "tbb/version.h", ["-xc++"]),
     "Boost.Fiber": Peer(fiber, "g++", "boost/fiber/fiber.hpp", ["-xc++"]),
     "Go": Peer(go, "go"),
-    "rayon and tokio": Peer(rust, "cargo"),
+    "rayon and tokio": Peer(rust, "cargo", look=rust_lacks),
     "Qthreads": Peer(qthreads, "cc", "qthread/qthread.h", ["-xc"]),
     "MassiveThreads": Peer(massivethreads, "cc", "myth/myth.h", ["-xc"]),
 }

@@ -21,7 +21,10 @@ static _Atomic aligned_t *word(const aligned_t *address)
 
 int qthread_initialize(void)
 {
-    mock_start("QT_HWPAR");
+    const char *workers = getenv("QTHREAD_NUM_WORKERS_PER_SHEPHERD");
+    if (getenv("QT_HWPAR") || !workers || atoi(workers) != 1)
+        abort();
+    mock_start("QTHREAD_NUM_SHEPHERDS");
     return 0;
 }
 

@@ -17,7 +17,11 @@ static inline void ult_init(int streams)
 {
     char text[16];
     snprintf(text, sizeof(text), "%d", streams);
-    setenv("QT_HWPAR", text, 1);
+    /* A shepherd a stream, with one worker: a number of workers alone puts all of them into one shepherd. */
+    unsetenv("QTHREAD_HWPAR");
+    unsetenv("QT_HWPAR");
+    setenv("QTHREAD_NUM_SHEPHERDS", text, 1);
+    setenv("QTHREAD_NUM_WORKERS_PER_SHEPHERD", "1", 1);
     if (qthread_initialize() != 0)
         exit(1);
 }
