@@ -1,0 +1,50 @@
+# libabtomp: OpenMP for unchanged programs, in place of libgomp.so.1. It uses the public headers only.
+
+# Beside the library is a directory with the names by which programs ask for it, to be set as LD_LIBRARY_PATH.
+abtompdir = $(libdir)/abtomp
+
+if HAVE_ABTOMP
+lib_LTLIBRARIES += libabtomp.la
+
+libabtomp_la_SOURCES = \
+	addons/openmp/src/api.c \
+	addons/openmp/src/barrier.c \
+	addons/openmp/src/export.h \
+	addons/openmp/src/gomp.h \
+	addons/openmp/src/icv.c \
+	addons/openmp/src/icv.h \
+	addons/openmp/src/mutex.c \
+	addons/openmp/src/omp.h \
+	addons/openmp/src/parallel.c \
+	addons/openmp/src/self.c \
+	addons/openmp/src/share.c \
+	addons/openmp/src/team.c
+libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS)
+libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
+libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed -Wl,-z,nodelete $(LDFLAGS_DEFS) \
+	-Wl,--version-script=$(srcdir)/addons/openmp/src/abtomp.map '-Wl,-rpath,$$ORIGIN:$$ORIGIN/..' $(link_with_libabt)
+libabtomp_la_DEPENDENCIES = libabt.la addons/openmp/src/abtomp.map
+
+# The same beside the library that has been built, for the tests.
+all-local: .libs/abtomp/libgomp.so.1
+.libs/abtomp/libgomp.so.1: libabtomp.la
+	$(AM_V_GEN)$(MKDIR_P) .libs/abtomp && ln -sf ../libabtomp.so.1 $@ && touch $@
+
+install-abtomp: install-libLTLIBRARIES
+	$(MKDIR_P) "$(DESTDIR)$(abtompdir)"
+	ln -sf ../libabtomp.so.1 "$(DESTDIR)$(abtompdir)/libgomp.so.1"
+
+# The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
+openmp_tests = \
+	addons/openmp/test/regions
+
+openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
+	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
+openmp_test_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+$(openmp_tests): .libs/abtomp/libgomp.so.1
+addons_openmp_test_regions_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_regions_LINK = $(openmp_test_link)
+addons_openmp_test_regions_LDADD =
+else
+install-abtomp:
+endif

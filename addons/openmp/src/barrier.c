@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How members wait for each other. */
+#include "omp.h"
+
+#include <abt.h>
+#include "gomp.h"
+
+/* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
+enum { ACTIVE_LOOKS = 200000 };
+
+#if defined(__x86_64__) || defined(__i386__)
+#define RELAX() __builtin_ia32_pause()
+#else
+#define RELAX() atomic_signal_fence(memory_order_seq_cst)
+#endif
+
+/* acquire: pairs with the release by which a word is changed, as in abtomp_barrier and abtomp_team_release */
+static inline bool is_changed(const _Atomic(uint32_t) *word, uint32_t value)
+{
+    return atomic_load_explicit(word, memory_order_acquire) != value;
+}
+
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
+{
+    abtomp_assert(num >= 0);
+    if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
+        for (int i = 0; i < ACTIVE_LOOKS; i++) {
+            if (is_changed(word, value))
+                return;
+            RELAX();
+        }
+    }
+    while (!is_changed(word, value))
+        (void)ABTX_word_wait((const volatile void *)word, value, (uint32_t)num, ABT_TRUE, NULL, NULL);
+}
+
+void abtomp_wake(const _Atomic(uint32_t) *word)
+{
+    (void)ABTX_word_wake((const volatile void *)word, UINT32_MAX);
+}
+
+void abtomp_barrier(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    int num = team->num;
+    if (num == 1)
+        return;
+    /* relaxed: it changes only when this member has arrived, too */
+    uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
+    /* acq_rel: pairs with itself: the last one sees what each member has done before, in abtomp_barrier; */
+    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
+        abtomp_wait(&team->barriers, passed, num);
+        return;
+    }
+    /* relaxed: the next store publishes it */
+    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    /* release: pairs with the acquire in is_changed: and so do all others */
+    atomic_store_explicit(&team->barriers, passed + 1, memory_order_release);
+    abtomp_wake(&team->barriers);
+}
+
+void GOMP_barrier(void)
+{
+    abtomp_barrier(abtomp_self());
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of libabtomp: teams, their members, and what all files share. (The header of the same name that programs
+ * include is the compiler's.)
+ *
+ *   self.c      the native threads that use OpenMP, the start of the library, fork
+ *   team.c      the threads of a team: made, docked between regions, released, gathered
+ *   parallel.c  regions: how many members, who runs what
+ *   barrier.c   waits, barriers, single and what else members do together
+ *   share.c     work-sharing constructs; loop.c and sections.c are their faces
+ *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
+ *   task.c      tasks, which run at once, and their reductions
+ *   target.c    device constructs, which run on the host; teams on the host
+ *   icv.c       control variables: everything that is read from the environment
+ *   api.c       the functions of the standard, omp_*, for C and Fortran
+ *   lock.c      omp_*_lock and omp_*_nest_lock
+ *
+ * gomp.h has the prototypes of what compilers call; abtomp.map its versions.
+ *
+ * A team has one native thread for each member. Member 0 is the thread that met the region. Each other member is a ULT
+ * on a stream of its own, which its thread has entered, and stays with the team: between regions it is docked, at the
+ * word `go`. A region of a team needs two meetings of its members, one at `go` and one at `back`, and each member waits
+ * once: the others at `go`, member 0 at `back`.
+ */
+#ifndef ABTOMP_OMP_H
+#define ABTOMP_OMP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "export.h"
+#include "icv.h"
+
+#define ABTOMP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define ABTOMP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ABTOMP_LINE __attribute__((aligned(64)))
+
+#ifndef ABTOMP_BUILD_ASSERT
+#define ABTOMP_BUILD_ASSERT 0
+#endif
+
+/* Asserts what the caller has to see to, in builds for tests. The condition is compiled in every build. */
+#define abtomp_assert(condition)                                                                                       \
+    (ABTOMP_BUILD_ASSERT && ABTOMP_UNLIKELY(!(condition)) ? abtomp_fail("assertion failed: " #condition) : (void)0)
+
+/* Writes one line to stderr, then ends the program: for what OpenMP has no error code for. */
+__attribute__((noreturn, cold)) void abtomp_fail(const char *why);
+
+enum {
+    ABTOMP_NUM_SHARES = 8,     /* work-sharing constructs without barriers that a member may be ahead of another one */
+    ABTOMP_MOST_MEMBERS = 4095 /* of a team: ABTOMP_GO_BITS */
+};
+
+/* -- Members and teams -- */
+
+/* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
+struct abtomp_member {
+    struct abtomp_team *team;   /* constant */
+    int num;                    /* constant */
+    bool is_final;              /* the task that runs is final, or is included in one */
+    struct abtomp_icvs icvs;    /* of the task that runs */
+    uint32_t num_shares;        /* work-sharing constructs that it has met in this region */
+    uint32_t num_singles;       /* single constructs, likewise */
+    struct abtomp_share *share; /* the construct that it is in, or the last one */
+    uint64_t first, end;        /* the iterations that it has of that: their numbers */
+    bool has_turn;              /* of an ordered loop: it has had its turn for them */
+    struct abtomp_group *group; /* the innermost task group */
+    struct abtomp_team *inner;  /* the team of its last region that had several members */
+    struct abtomp_team *single; /* the team of its last region that had itself alone */
+    uint32_t seen;              /* the value of `go` that it has seen last */
+    pthread_t thread;           /* of each member but 0 */
+} ABTOMP_LINE;
+
+struct abtomp_team {
+    int num;                      /* members of this region. Between regions member 0 writes this and what follows */
+    int level;                    /* regions around; 0: there is none, the team is that of an initial task */
+    int active_level;             /* those of several members */
+    struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
+    void (*fn)(void *data);
+    void *data;
+    int capacity;                     /* members there are */
+    struct abtomp_member **members;   /* by their numbers */
+    struct abtomp_share **shares;     /* ABTOMP_NUM_SHARES of them */
+    void *copied;                     /* what single hands out by copyprivate */
+    _Atomic(bool) has_shared;         /* some share was used in this region */
+    _Atomic(uint32_t) singles;        /* single constructs that somebody has taken */
+    ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
+    ABTOMP_LINE _Atomic(uint32_t) back;    /* members that are still in the region, without member 0 */
+    ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
+    _Atomic(uint32_t) barriers;            /* that have been passed */
+};
+
+/* -- self.c -- */
+
+/* The member that the calling native thread runs; NULL: it has not used OpenMP, and its answers are those of level 0.
+ */
+extern _Thread_local struct abtomp_member *abtomp_current;
+
+/* Makes the calling thread a root: its initial task. */
+struct abtomp_member *abtomp_root(void);
+
+/* The member that calls; a thread without one becomes a root. */
+static inline struct abtomp_member *abtomp_self(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    return ABTOMP_LIKELY(me != NULL) ? me : abtomp_root();
+}
+
+/* Reads the environment, once. What needs abtomp_env but no member calls this first. */
+void abtomp_start(void);
+
+/* How many threads the next region has, if the program does not say. omp_get_max_threads gives this. */
+int abtomp_num_threads(const struct abtomp_member *me);
+
+/* -- For omp_*: what a region is like -- */
+
+/* The member of the given level, 0 to that of `me`, that `me` descends from; NULL: there is no such level. */
+static inline const struct abtomp_member *abtomp_ancestor(const struct abtomp_member *me, int level)
+{
+    if (level < 0 || level > me->team->level)
+        return NULL;
+    while (me->team->level > level)
+        me = me->team->parent;
+    return me;
+}
+
+/* -- team.c -- */
+
+/*
+ * A team for a region of `me` of that many members, two at least, which may become fewer if the system gives no
+ * more; NULL: not even two. Its threads are docked.
+ */
+struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num);
+
+/* A team of `me` alone. NULL: out of memory. */
+struct abtomp_team *abtomp_team_alone(struct abtomp_member *me);
+
+/* Makes a team of one member, with room for one. NULL: out of memory. */
+struct abtomp_team *abtomp_team_new(struct abtomp_member *parent);
+
+/* Lets the members run team->fn. */
+void abtomp_team_release(struct abtomp_team *team);
+
+/* Waits until they have. */
+void abtomp_team_gather(struct abtomp_team *team);
+
+/* Begins the implicit task of a member. */
+void abtomp_member_begin(struct abtomp_member *me);
+
+/* Ends the threads of the member's teams, and frees the teams. */
+void abtomp_teams_end(struct abtomp_member *me);
+
+/* -- barrier.c -- */
+
+/* Waits until the word is no longer `value`. `num` members meet there: it depends on that how. */
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num);
+
+/* Wakes those that wait for the word, which has been changed. */
+void abtomp_wake(const _Atomic(uint32_t) *word);
+
+void abtomp_barrier(struct abtomp_member *me);
+
+/* -- share.c -- */
+
+/* The shares of a team of so many members, all unused. NULL: out of memory. */
+struct abtomp_share **abtomp_shares_new(int num);
+void abtomp_shares_free(struct abtomp_share **shares);
+
+/* Makes them unused again: no member is in one. */
+void abtomp_shares_reset(struct abtomp_team *team);
+
+/* -- mutex.c -- */
+
+/* A mutex of 4 bytes. 0: it is free, 1: it is held, 2: it is held and may be waited for. */
+void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex);
+void abtomp_mutex_wake(_Atomic(uint32_t) *mutex);
+
+static inline bool abtomp_mutex_trylock(_Atomic(uint32_t) *mutex)
+{
+    uint32_t is_free = 0;
+    /* acquire: pairs with the release in abtomp_mutex_unlock. relaxed: nothing is had */
+    return atomic_compare_exchange_strong_explicit(mutex, &is_free, 1, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline void abtomp_mutex_lock(_Atomic(uint32_t) *mutex)
+{
+    if (ABTOMP_UNLIKELY(!abtomp_mutex_trylock(mutex)))
+        abtomp_mutex_lock_slow(mutex);
+}
+
+static inline void abtomp_mutex_unlock(_Atomic(uint32_t) *mutex)
+{
+    /* release: pairs with the acquire in abtomp_mutex_trylock and in abtomp_mutex_lock_slow */
+    if (ABTOMP_UNLIKELY(atomic_exchange_explicit(mutex, 0, memory_order_release) == 2))
+        abtomp_mutex_wake(mutex);
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The native threads that use OpenMP without being a member of a team: roots. */
+#include "omp.h"
+
+#include <abt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+_Thread_local struct abtomp_member *abtomp_current;
+
+static _Atomic(int) num_roots; /* that are alive */
+static pthread_key_t root_key; /* of each root its member, so that its end is seen */
+static bool has_key;           /* the key could be made; if not, a root's threads stay when it has ended */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void abtomp_fail(const char *why)
+{
+    fprintf(stderr, "libabtomp: %s\n", why);
+    abort();
+}
+
+/* A root's thread ends. */
+static void root_end(void *arg)
+{
+    struct abtomp_member *me = arg;
+    abtomp_teams_end(me);
+    free(me->team->members);
+    abtomp_shares_free(me->team->shares);
+    free(me->team);
+    free(me);
+    abtomp_current = NULL;
+    atomic_fetch_sub_explicit(&num_roots, 1,
+                              memory_order_relaxed); /* relaxed: only a number of threads depends on it */
+}
+
+/*
+ * In the child of a fork there is one thread, which is a root or becomes one: its teams have no threads any more. What
+ * they were stays behind.
+ */
+static void in_child(void)
+{
+    struct abtomp_member *me = abtomp_current;
+    atomic_store_explicit(&num_roots, me != NULL, memory_order_relaxed); /* relaxed: there is one thread */
+    if (me)
+        me->inner = NULL;
+}
+
+static void start(void)
+{
+    abtomp_icv_start();
+    has_key = pthread_key_create(&root_key, root_end) == 0;
+    (void)pthread_atfork(NULL, NULL, in_child);
+}
+
+void abtomp_start(void)
+{
+    (void)pthread_once(&once, start);
+}
+
+struct abtomp_member *abtomp_root(void)
+{
+    abtomp_start();
+    struct abtomp_team *team = abtomp_team_new(NULL);
+    if (!team)
+        abtomp_fail("out of memory");
+    struct abtomp_member *me = team->members[0];
+    me->icvs = abtomp_env.icvs;
+    abtomp_current = me;
+    if (has_key)
+        (void)pthread_setspecific(root_key, me);
+    atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in root_end */
+    return me;
+}
+
+/* Roots share the processors, unless the user has said a number. */
+int abtomp_num_threads(const struct abtomp_member *me)
+{
+    int num = me->icvs.num_threads;
+    if (me->icvs.is_said || !abtomp_env.shares || me->team->level > 0)
+        return num;
+    int roots = atomic_load_explicit(&num_roots, memory_order_relaxed); /* relaxed: as in root_end */
+    int share = roots > 1 ? abtomp_env.num_procs / roots : num;
+    return share < 1 ? 1 : share < num ? share : num;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of teams: made, docked, released and gathered. */
+#include "omp.h"
+
+#include <abt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What `go` has: a count of regions above, and how many members the region has. No member: the threads end. */
+enum { GO_BITS = 12, GO_NUM = (1 << GO_BITS) - 1 };
+
+/* -- Memory -- */
+
+static struct abtomp_member *member_new(struct abtomp_team *team, int num)
+{
+    struct abtomp_member *member = aligned_alloc(_Alignof(struct abtomp_member), sizeof(*member));
+    if (!member)
+        return NULL;
+    memset(member, 0, sizeof(*member));
+    member->team = team;
+    member->num = num;
+    return member;
+}
+
+struct abtomp_team *abtomp_team_new(struct abtomp_member *parent)
+{
+    struct abtomp_team *team = aligned_alloc(_Alignof(struct abtomp_team), sizeof(*team));
+    if (!team)
+        return NULL;
+    memset(team, 0, sizeof(*team));
+    team->parent = parent;
+    team->num = team->capacity = 1;
+    team->level = parent ? parent->team->level + 1 : 0;
+    team->members = malloc(sizeof(team->members[0]));
+    team->shares = abtomp_shares_new(1);
+    struct abtomp_member *first = member_new(team, 0);
+    if (!team->members || !team->shares || !first) {
+        free(team->members);
+        abtomp_shares_free(team->shares);
+        free(first);
+        free(team);
+        return NULL;
+    }
+    team->members[0] = first;
+    return team;
+}
+
+static void team_free(struct abtomp_team *team)
+{
+    for (int i = 0; i < team->capacity; i++)
+        free(team->members[i]);
+    free(team->members);
+    abtomp_shares_free(team->shares);
+    free(team);
+}
+
+/* -- The threads -- */
+
+/* The bits of `go` for the next region. */
+static uint32_t next_go(const struct abtomp_team *team, int num)
+{
+    /* relaxed: only member 0 writes it, which calls */
+    uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed);
+    return ((go >> GO_BITS) + 1) << GO_BITS | (uint32_t)num;
+}
+
+static void leave_region(struct abtomp_team *team)
+{
+    /* release: pairs with the acquire in abtomp_team_gather */
+    if (atomic_fetch_sub_explicit(&team->back, 1, memory_order_release) == 1)
+        abtomp_wake(&team->back);
+}
+
+/* Runs the regions of the team. A member that is not in one may see later ones only: nobody waits for it. */
+static void serve_regions(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    for (;;) {
+        abtomp_wait(&team->go, me->seen, (int)(me->seen & GO_NUM));
+        /* acquire: pairs with the release in abtomp_team_release */
+        uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
+        me->seen = go;
+        if ((go & GO_NUM) == 0)
+            return;
+        if (me->num >= (int)(go & GO_NUM))
+            continue;
+        abtomp_member_begin(me);
+        team->fn(team->data);
+        leave_region(team);
+    }
+}
+
+/* A thread of a team enters a stream, so that functions of libabt may be called in regions. Without memory it does not.
+ */
+static void *member_main(void *arg)
+{
+    struct abtomp_member *me = arg;
+    ABT_xstream xstream = ABT_XSTREAM_NULL;
+    abtomp_current = me;
+    if (ABTX_xstream_enter(ABT_SCHED_NULL, &xstream) == ABT_SUCCESS && me->num >= abtomp_env.num_procs)
+        (void)ABTX_xstream_set_spin(xstream, 0);
+    serve_regions(me);
+    abtomp_teams_end(me);
+    if (xstream != ABT_XSTREAM_NULL)
+        (void)ABTX_xstream_leave(&xstream);
+    return NULL;
+}
+
+static bool member_start(struct abtomp_member *member)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    if (abtomp_env.stack_size > 0)
+        (void)pthread_attr_setstacksize(&attr, abtomp_env.stack_size);
+    /* relaxed: only the caller writes it */
+    member->seen = atomic_load_explicit(&member->team->go, memory_order_relaxed);
+    int error = pthread_create(&member->thread, &attr, member_main, member);
+    pthread_attr_destroy(&attr);
+    return error == 0;
+}
+
+/* Makes room for that many members: what depends on their number. */
+static bool make_room(struct abtomp_team *team, int num)
+{
+    struct abtomp_share **shares = abtomp_shares_new(num);
+    if (!shares)
+        return false;
+    abtomp_shares_free(team->shares);
+    team->shares = shares;
+    struct abtomp_member **members = realloc(team->members, (size_t)num * sizeof(team->members[0]));
+    if (!members)
+        return false;
+    team->members = members;
+    return true;
+}
+
+/* Adds members until there are that many, or the system gives no more. */
+static void grow(struct abtomp_team *team, int num)
+{
+    if (!make_room(team, num))
+        return;
+    while (team->capacity < num) {
+        struct abtomp_member *member = member_new(team, team->capacity);
+        if (!member)
+            return;
+        if (!member_start(member)) {
+            free(member);
+            return;
+        }
+        team->members[team->capacity++] = member;
+    }
+}
+
+struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
+{
+    abtomp_assert(num > 1 && num <= ABTOMP_MOST_MEMBERS);
+    struct abtomp_team *team = me->inner;
+    if (ABTOMP_UNLIKELY(!team)) {
+        team = abtomp_team_new(me);
+        if (!team)
+            return NULL;
+        me->inner = team;
+    }
+    if (ABTOMP_UNLIKELY(team->capacity < num))
+        grow(team, num);
+    team->num = num < team->capacity ? num : team->capacity;
+    return team->num > 1 ? team : NULL;
+}
+
+struct abtomp_team *abtomp_team_alone(struct abtomp_member *me)
+{
+    if (ABTOMP_UNLIKELY(!me->single))
+        me->single = abtomp_team_new(me);
+    return me->single;
+}
+
+void abtomp_member_begin(struct abtomp_member *me)
+{
+    const struct abtomp_member *parent = me->team->parent;
+    int level = me->team->level;
+    me->icvs = parent->icvs;
+    me->icvs.num_threads = abtomp_num_threads(parent);
+    if (level <= (int)(sizeof(abtomp_env.nested_threads) / sizeof(int)) && abtomp_env.nested_threads[level - 1] > 0)
+        me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
+    me->is_final = false;
+    me->num_shares = me->num_singles = 0;
+    me->share = NULL;
+    me->group = NULL;
+}
+
+void abtomp_team_release(struct abtomp_team *team)
+{
+    abtomp_assert(team->num > 1);
+    /* relaxed, all: `go` publishes them */
+    atomic_store_explicit(&team->singles, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->back, (uint32_t)team->num - 1, memory_order_relaxed);
+    if (atomic_load_explicit(&team->has_shared, memory_order_relaxed))
+        abtomp_shares_reset(team);
+    /* release: pairs with the acquire in serve_regions */
+    atomic_store_explicit(&team->go, next_go(team, team->num), memory_order_release);
+    abtomp_wake(&team->go);
+}
+
+void abtomp_team_gather(struct abtomp_team *team)
+{
+    uint32_t back;
+    /* acquire: pairs with the release in leave_region. Only the last member wakes: a wait for an older number ends, too
+     */
+    while ((back = atomic_load_explicit(&team->back, memory_order_acquire)) != 0)
+        abtomp_wait(&team->back, back, team->num);
+}
+
+static void team_end(struct abtomp_team *team)
+{
+    if (!team)
+        return;
+    /* release: pairs with the acquire in serve_regions */
+    atomic_store_explicit(&team->go, next_go(team, 0), memory_order_release);
+    abtomp_wake(&team->go);
+    for (int i = 1; i < team->capacity; i++)
+        (void)pthread_join(team->members[i]->thread, NULL);
+    abtomp_teams_end(team->members[0]);
+    team_free(team);
+}
+
+void abtomp_teams_end(struct abtomp_member *me)
+{
+    team_end(me->inner);
+    team_end(me->single);
+    me->inner = me->single = NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parallel regions: each member runs once, with its own number, in teams of any size. */
+#include <omp.h>
+
+#include "tap.h"
+#include "watchdog.h"
+
+enum { MOST = 16, REGIONS = 200 };
+
+/* Whether a region of that many members has each of them once. */
+static bool has_all(int num)
+{
+    int runs[MOST] = {0}, said = 0;
+#pragma omp parallel num_threads(num)
+    {
+        __atomic_fetch_add(&runs[omp_get_thread_num()], 1, __ATOMIC_RELAXED);
+        if (omp_get_num_threads() == num)
+            __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+    }
+    bool all = said == num;
+    for (int i = 0; i < MOST; i++)
+        all = all && runs[i] == (i < num);
+    return all;
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    ok(has_all(2), "a region of two members has both");
+    int wrong = 0;
+    for (int i = 0; i < REGIONS; i++)
+        wrong += !has_all(1 + i * 7 % MOST);
+    is_int(wrong, 0, "regions of changing size have all members");
+    wrong = 0;
+    for (int i = 0; i < REGIONS; i++) {
+        int ahead = 0;
+#pragma omp parallel num_threads(4) reduction(+ : wrong)
+        {
+            __atomic_fetch_add(&ahead, 1, __ATOMIC_RELAXED);
+#pragma omp barrier
+            wrong += __atomic_load_n(&ahead, __ATOMIC_RELAXED) != 4;
+        }
+    }
+    is_int(wrong, 0, "no member passes a barrier before all have come");
+    int sum = 0;
+#pragma omp parallel num_threads(4)
+    for (int i = 0; i < 1000; i++) {
+#pragma omp critical
+        sum++;
+    }
+    is_int(sum, 4000, "critical excludes");
+    return done_testing();
+}
