@@ -16,7 +16,7 @@ noinst_PROGRAMS = $(example_programs)
 example_ldflags = $(AM_LDFLAGS) -no-install
 team = examples/team.c examples/team.h
 
-examples_uts_SOURCES = examples/uts.c $(team)
+examples_uts_SOURCES = examples/uts.c examples/uts_tree.c examples/uts_tree.h $(team)
 examples_uts_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
 examples_uts_LDFLAGS = $(example_ldflags)
 examples_uts_LDADD = $(LDADD) $(openssl_LIBS) -lm
