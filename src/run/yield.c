@@ -281,15 +281,51 @@ static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *
     return abti_leave(es, self, next, after_push, &push);
 }
 
+struct wait_arg {
+    abti_unit *unit;
+    abti_pool *pool;
+};
+
+static void after_wait_in(void *arg)
+{
+    struct wait_arg wait = *(struct wait_arg *)arg; /* as in after_push */
+    abti_pool_push(wait.pool, wait.unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+}
+
+/* It is queued in any pool, and `next` runs, or the parent if that is NULL. relaxed: queries may see the state late. */
+static void wait_in(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
+{
+    struct wait_arg wait = {self, pool};
+    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
+    (void)abti_leave_to(es, self, next, after_wait_in, &wait);
+}
+
+/*
+ * Where a ULT is queued that gives way: in its pool, or, if no scheduler uses that, in one of its parent's scheduler,
+ * of which it does not become a member. It is the last one in the order of choice, since what is in the others runs
+ * before. NULL: it cannot be queued. The user's functions are not given a unit of a pool that they do not know.
+ * relaxed: a racy read will do.
+ */
+static abti_pool *pool_to_wait_in(abti_es *es, abti_unit *self)
+{
+    if (abti_load_relaxed(&self->pool->num_scheds) > 0)
+        return self->pool;
+    abti_sched *sched = abti_sched_in(es->parent);
+    if (!sched || !abti_sched_is_predefined(sched))
+        return NULL;
+    abti_pool *last = sched->order[sched->num_pools - 1];
+    return abti_pool_is_user(last) ? NULL : last;
+}
+
 /*
  * A RANDWS scheduler steals from the tail of a pool that is not its own, where a ULT that yields goes: after a look at
- * events it would always get the caller back. So a ULT of such a pool yields to what the scheduler would steal there
- * while the ULT is not in the pool itself.
+ * events it would always get the caller back. So a ULT that has been queued in such a pool yields to what the scheduler
+ * would steal there while the ULT is not in the pool itself.
  */
-static void yield_to_stolen(abti_es *es, abti_unit *self)
+static void yield_to_stolen(abti_es *es, abti_unit *self, abti_pool *pool)
 {
     abti_sched *sched = abti_sched_in(es->parent);
-    abti_pool *pool = self->pool;
     if (!sched || sched->kind != ABT_SCHED_RANDWS || !abti_pool_answers(pool) || !abti_sched_uses(sched, pool) ||
         pool == sched->pools[0])
         return;
@@ -299,15 +335,14 @@ static void yield_to_stolen(abti_es *es, abti_unit *self)
     abti_assert(next != self);
     abti_tool_event_own(ABTI_EVENT_STEAL, es, next);
     abti_budget_count_left(es);
-    (void)yield_to_slow(es, self, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    wait_in(es, self, pool, next);
 }
 
 /*
- * It yields, unless no scheduler would take it out of its pool. It is not cancelled meanwhile: the unit that it has in
- * hand would be lost. The number of switches between two looks varies at random: of ULTs that switch in a ring it would
- * else be the same one that yields each time, perhaps to nobody, since its pool is the first in the scheduler's order
- * of choice. relaxed: only the streams that run the ULT look at `held`, and a racy read of the number of schedulers
- * will do.
+ * It yields, unless it would not come back. It is not cancelled meanwhile: the unit that it has in hand would be lost.
+ * The number of switches between two looks varies at random: of ULTs that switch in a ring it would else be the same
+ * one that yields each time, perhaps to nobody, since its pool is the first in the scheduler's order of choice.
+ * relaxed: only the streams that run the ULT look at `held`.
  */
 abti_es *abti_direct_give_way(abti_es *es)
 {
@@ -315,10 +350,14 @@ abti_es *abti_direct_give_way(abti_es *es)
     abti_assert(es == abti_es_self && es->parent && !abti_unit_is_tasklet(self));
     if (abti_direct_goes_on(es))
         return es;
-    if (abti_load_relaxed(&self->pool->num_scheds) > 0) {
+    abti_pool *pool = pool_to_wait_in(es, self);
+    if (pool) {
         abti_store_relaxed(&self->held, 1);
-        abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-        yield_to_stolen(abti_es_self, self);
+        if (pool == self->pool)
+            abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+        else
+            wait_in(es, self, pool, NULL);
+        yield_to_stolen(abti_es_self, self, pool);
         abti_store_relaxed(&self->held, 0);
     }
     es = abti_es_self;

@@ -2,7 +2,7 @@
 /*
  * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in each of their pools,
  * and one that sleeps. These switches count as others do, so that events are looked at and those in the pools get a
- * turn. The two ULTs are in one pool, or in two of one scheduler, or one of them is in a pool that no scheduler uses.
+ * turn. The two ULTs are in one pool, or in two of one scheduler, or one or both are in pools that no scheduler uses.
  * Only switches count while some other could run: what a switch takes, and how late a sleeper falls asleep, depends on
  * the machine.
  */
@@ -11,8 +11,9 @@
 /* Switches after which the others are taken to starve. In a good run some 500 are made while one of them could run. */
 enum { ENOUGH = 100000 };
 
-static ABT_pool pools[2]; /* of the pair */
-static int num_pools;     /* of the scheduler */
+static ABT_pool pools[2]; /* of the scheduler */
+static int num_pools;
+static ABT_pool homes[2]; /* of the pair */
 static ABT_thread pair[2], sleeping;
 static atomic_int others; /* that have yet to run */
 static atomic_int ready;  /* of these, those that do not sleep */
@@ -207,9 +208,11 @@ static void play_pair(const char *name, const char *how, void (*func)(void *))
 {
     begin_play();
     for (int i = 0; i < 2; i++)
-        must(ABT_thread_create(pools[i], func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
+        must(ABT_thread_create(homes[i], func, &pair[i], ABT_THREAD_ATTR_NULL, &pair[i]));
     add_others(other);
-    must(ABT_thread_yield_to(pair[1])); /* in two pools the scheduler would perhaps always choose the first one */
+    /* In two pools the scheduler would perhaps always choose the first one, and in pools apart it chooses none. */
+    must(ABT_thread_yield_to(pair[1]));
+    must(ABT_thread_yield_to(pair[0]));
     must(ABT_thread_join_many(2, pair));
     judge(name, how);
     must(ABT_thread_free_many(num_rest, rest));
@@ -291,6 +294,8 @@ static void make_pools(const struct kind *kind, int num)
     num_pools = num;
     if (num == 1)
         pools[1] = pools[0];
+    homes[0] = pools[0];
+    homes[1] = pools[1];
 }
 
 static void waits_long(void *arg)
@@ -327,18 +332,47 @@ static void play_kind(ABT_xstream self, const struct kind *kind, int num)
     (kind->deadline ? play_beside_deadline : play)(name, kind->sched == ABT_SCHED_RANDWS);
 }
 
-/* The second one's pool is nobody's. */
-static void play_apart(ABT_xstream self)
+/* The first one that sees the end goes on in the other, which nobody else would run. */
+static void yields_to_and_exits(void *arg)
 {
-    ABT_pool apart;
+    ABT_thread_state state;
 
-    make_pools(&kinds[0], 1);
-    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_BASIC, 1, pools));
-    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart));
-    pools[1] = apart;
-    play_pair("a pool apart", "thread_yield_to", yields_to);
-    play_pair("a pool apart", "self_resume_suspend_to", resumes_and_suspends);
-    must(ABT_pool_free(&apart));
+    while (goes_on())
+        must(ABT_thread_yield_to(partner(arg)));
+    must(ABT_thread_get_state(partner(arg), &state));
+    if (state == ABT_THREAD_STATE_READY) {
+        take_out(partner(arg));
+        must(ABT_self_exit_to(partner(arg)));
+    }
+}
+
+static void resumes_and_exits(void *arg)
+{
+    if (arg == &pair[1])
+        must(ABT_self_suspend());
+    while (goes_on())
+        must(ABT_self_resume_suspend_to(partner(arg)));
+    if (is_blocked(partner(arg)))
+        must(ABT_self_resume_exit_to(partner(arg)));
+}
+
+/* `num` of the pair, the second one first, are in pools that are nobody's. */
+static void play_apart(ABT_xstream self, const struct kind *kind, int num_of_sched, int num)
+{
+    char name[64];
+    ABT_pool apart[2];
+
+    make_pools(kind, num_of_sched);
+    must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
+    for (int i = 0; i < num; i++) {
+        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart[i]));
+        homes[1 - i] = apart[i];
+    }
+    snprintf(name, sizeof(name), "%s, %d, and %d apart", kind->name, num_of_sched, num);
+    play_pair(name, "thread_yield_to", yields_to_and_exits);
+    play_pair(name, "self_resume_suspend_to", resumes_and_exits);
+    for (int i = 0; i < num; i++)
+        must(ABT_pool_free(&apart[i]));
 }
 
 int main(void)
@@ -354,7 +388,10 @@ int main(void)
         play_kind(self, &kinds[i], 1);
         play_kind(self, &kinds[i], 2);
     }
-    play_apart(self);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (int num = 1; num <= 4 && kinds[i].sched != ABT_SCHED_DEFAULT && !kinds[i].deadline; num++)
+            play_apart(self, &kinds[i], 1 + num / 3, 1 + num % 2);
+    }
     must(ABT_eventual_free(&over));
     must(ABT_eventual_free(&never));
     must(ABT_finalize());
