@@ -101,7 +101,6 @@ struct ABT_pool_opaque {
     struct abti_bias lock;           /* guards queue, ring and parked, see abti_pool_lock */
     struct abti_ring ring;           /* of built-in RANDWS, guarded by lock. The queue has the units for which there
                                         is no room */
-    _Atomic(uint64_t) filled;        /* of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h */
 
     struct abti_blocked blocked;
     _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
@@ -110,9 +109,12 @@ struct ABT_pool_opaque {
                                       read it without the lock */
     struct abti_queue inbox;       /* lock. In a private FIFO with a host: units that others have pushed, until the host
                                       collects them. The head is read without the lock */
-    ABT_pool_access access;        /* constant from here on, unless said otherwise */
-    ABT_pool_kind kind;            /* what its creator asked for, for those that print it; -1: user-defined */
-    bool automatic;                /* freed with the last scheduler that uses it */
+    /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h. It is far from the size of the
+     * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
+    _Atomic(uint64_t) filled;
+    ABT_pool_access access;          /* constant from here on, unless said otherwise */
+    ABT_pool_kind kind;              /* what its creator asked for, for those that print it; -1: user-defined */
+    bool automatic;                  /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
