@@ -9,15 +9,23 @@ lib_LTLIBRARIES += libabtomp.la
 libabtomp_la_SOURCES = \
 	addons/openmp/src/api.c \
 	addons/openmp/src/barrier.c \
+	addons/openmp/src/cancel.c \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp.h \
+	addons/openmp/src/group.c \
 	addons/openmp/src/icv.c \
 	addons/openmp/src/icv.h \
+	addons/openmp/src/loop.c \
 	addons/openmp/src/mutex.c \
 	addons/openmp/src/omp.h \
+	addons/openmp/src/ordered.c \
 	addons/openmp/src/parallel.c \
+	addons/openmp/src/sections.c \
 	addons/openmp/src/self.c \
 	addons/openmp/src/share.c \
+	addons/openmp/src/share.h \
+	addons/openmp/src/target.c \
+	addons/openmp/src/task.c \
 	addons/openmp/src/team.c
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS)
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
@@ -36,15 +44,23 @@ install-abtomp: install-libLTLIBRARIES
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \
-	addons/openmp/test/regions
+	addons/openmp/test/loops \
+	addons/openmp/test/regions \
+	addons/openmp/test/tasks
 
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
 	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
 openmp_test_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 $(openmp_tests): .libs/abtomp/libgomp.so.1
+addons_openmp_test_loops_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_loops_LINK = $(openmp_test_link)
+addons_openmp_test_loops_LDADD =
 addons_openmp_test_regions_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_regions_LINK = $(openmp_test_link)
 addons_openmp_test_regions_LDADD =
+addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_tasks_LINK = $(openmp_test_link)
+addons_openmp_test_tasks_LDADD =
 else
 install-abtomp:
 endif

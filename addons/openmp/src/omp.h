@@ -9,7 +9,9 @@
  *   barrier.c   waits, barriers, single and what else members do together
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
  *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
- *   task.c      tasks, which run at once, and their reductions
+ *   ordered.c   ordered, and doacross loops
+ *   task.c      tasks, which run at once; group.c: task groups and reductions of tasks
+ *   cancel.c    cancellation, which there is none of
  *   target.c    device constructs, which run on the host; teams on the host
  *   icv.c       control variables: everything that is read from the environment
  *   api.c       the functions of the standard, omp_*, for C and Fortran
@@ -55,22 +57,29 @@ enum {
 
 /* -- Members and teams -- */
 
+/* The teams of a teams construct: the number of the own one, and how many there are; 0: there is no such construct. */
+struct abtomp_league {
+    int own, num;
+};
+
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
-    struct abtomp_team *team;   /* constant */
-    int num;                    /* constant */
-    bool is_final;              /* the task that runs is final, or is included in one */
-    struct abtomp_icvs icvs;    /* of the task that runs */
-    uint32_t num_shares;        /* work-sharing constructs that it has met in this region */
-    uint32_t num_singles;       /* single constructs, likewise */
-    struct abtomp_share *share; /* the construct that it is in, or the last one */
-    uint64_t first, end;        /* the iterations that it has of that: their numbers */
-    bool has_turn;              /* of an ordered loop: it has had its turn for them */
-    struct abtomp_group *group; /* the innermost task group */
-    struct abtomp_team *inner;  /* the team of its last region that had several members */
-    struct abtomp_team *single; /* the team of its last region that had itself alone */
-    uint32_t seen;              /* the value of `go` that it has seen last */
-    pthread_t thread;           /* of each member but 0 */
+    struct abtomp_team *team;    /* constant */
+    int num;                     /* constant */
+    bool is_final;               /* the task that runs is final, or is included in one */
+    struct abtomp_icvs icvs;     /* of the task that runs */
+    uint32_t num_shares;         /* work-sharing constructs that it has met in this region */
+    uint32_t num_singles;        /* single constructs, likewise */
+    struct abtomp_share *share;  /* the construct that it is in, or the last one */
+    uint64_t first, end;         /* the iterations that it has of that: their numbers */
+    uint64_t round;              /* of a static loop: chunks that it has had */
+    bool has_turn;               /* of an ordered loop: it has had its turn for them */
+    struct abtomp_league league; /* around */
+    struct abtomp_group *group;  /* the innermost task group */
+    struct abtomp_team *inner;   /* the team of its last region that had several members */
+    struct abtomp_team *single;  /* the team of its last region that had itself alone */
+    uint32_t seen;               /* the value of `go` that it has seen last */
+    pthread_t thread;            /* of each member but 0 */
 } ABTOMP_LINE;
 
 struct abtomp_team {
@@ -83,6 +92,8 @@ struct abtomp_team {
     int capacity;                     /* members there are */
     struct abtomp_member **members;   /* by their numbers */
     struct abtomp_share **shares;     /* ABTOMP_NUM_SHARES of them */
+    uintptr_t *reductions;            /* of tasks, of the region; NULL: there are none */
+    struct abtomp_combined *combined; /* what runs if the region is a loop, too */
     void *copied;                     /* what single hands out by copyprivate */
     _Atomic(bool) has_shared;         /* some share was used in this region */
     _Atomic(uint32_t) singles;        /* single constructs that somebody has taken */
@@ -140,6 +151,8 @@ struct abtomp_team *abtomp_team_alone(struct abtomp_member *me);
 /* Makes a team of one member, with room for one. NULL: out of memory. */
 struct abtomp_team *abtomp_team_new(struct abtomp_member *parent);
 
+void abtomp_team_free(struct abtomp_team *team);
+
 /* Lets the members run team->fn. */
 void abtomp_team_release(struct abtomp_team *team);
 
@@ -170,6 +183,14 @@ void abtomp_shares_free(struct abtomp_share **shares);
 
 /* Makes them unused again: no member is in one. */
 void abtomp_shares_reset(struct abtomp_team *team);
+
+/* -- group.c -- */
+
+/* Begins a task group; `reductions` may be NULL. */
+void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions);
+
+/* The member has no task group any more. */
+void abtomp_group_end(struct abtomp_member *me);
 
 /* -- mutex.c -- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions. */
-#include "omp.h"
+#include "share.h"
+
+#include <stdlib.h>
 
 #include "gomp.h"
 
@@ -36,18 +38,28 @@ static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
     return team;
 }
 
-static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num)
+/* `reductions` are those of tasks, NULL if there are none. */
+static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num,
+                           uintptr_t *reductions)
 {
     struct abtomp_team *team = team_for(me, num);
     struct abtomp_member *first = team->members[0];
     team->fn = fn;
     team->data = data;
+    team->reductions = reductions;
+    if (ABTOMP_UNLIKELY(reductions != NULL))
+        abtomp_reductions_make(reductions, team->num);
     if (team->num > 1)
         abtomp_team_release(team);
     else if (atomic_load_explicit(&team->has_shared, memory_order_relaxed)) /* relaxed: this thread alone uses it */
         abtomp_shares_reset(team);
     abtomp_member_begin(first);
     abtomp_current = first;
+}
+
+static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num)
+{
+    begin_reducing(me, fn, data, num, NULL);
 }
 
 /* The region of which the caller is member 0 ends. */
@@ -67,7 +79,54 @@ void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
     end_region(abtomp_current);
 }
 
-/* As compilers before gcc 4.9 have it: the program itself calls what member 0 runs. */
+/* Reductions of tasks: the first word of the data points to their description. */
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
+{
+    (void)flags;
+    begin_reducing(abtomp_self(), fn, data, num, *(uintptr_t **)data);
+    unsigned members = (unsigned)abtomp_current->team->num;
+    fn(data);
+    end_region(abtomp_current);
+    return members;
+}
+
+/* -- Regions that are a loop -- */
+
+/* What a region runs that is a loop, too. */
+struct abtomp_combined {
+    void (*fn)(void *);
+    void *data;
+    struct abtomp_loop loop;
+};
+
+static void run_combined(void *arg)
+{
+    const struct abtomp_combined *region = arg;
+    abtomp_loop_enter(abtomp_current, &region->loop, NULL, NULL);
+    region->fn(region->data);
+}
+
+void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
+{
+    struct abtomp_combined region = {fn, data, *loop};
+    begin_region(abtomp_self(), run_combined, &region, num);
+    run_combined(&region);
+    end_region(abtomp_current);
+}
+
+/* -- As compilers before gcc 4.9 have it: the program itself calls what member 0 runs -- */
+
+void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
+{
+    struct abtomp_combined *region = malloc(sizeof(*region));
+    if (!region)
+        abtomp_fail("out of memory");
+    *region = (struct abtomp_combined){fn, data, *loop};
+    begin_region(abtomp_self(), run_combined, region, num);
+    abtomp_current->team->combined = region;
+    abtomp_loop_enter(abtomp_current, loop, NULL, NULL);
+}
+
 void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
 {
     begin_region(abtomp_self(), fn, data, num);
@@ -75,5 +134,8 @@ void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
 
 void GOMP_parallel_end(void)
 {
+    struct abtomp_team *team = abtomp_current->team;
     end_region(abtomp_current);
+    free(team->combined);
+    team->combined = NULL;
 }

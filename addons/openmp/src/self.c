@@ -24,10 +24,7 @@ static void root_end(void *arg)
 {
     struct abtomp_member *me = arg;
     abtomp_teams_end(me);
-    free(me->team->members);
-    abtomp_shares_free(me->team->shares);
-    free(me->team);
-    free(me);
+    abtomp_team_free(me->team);
     abtomp_current = NULL;
     atomic_fetch_sub_explicit(&num_roots, 1,
                               memory_order_relaxed); /* relaxed: only a number of threads depends on it */

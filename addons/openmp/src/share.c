@@ -1,26 +1,289 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work-sharing constructs: what the members of a team do between them. */
-#include "omp.h"
+/* Work-sharing constructs: what the members of a team divide among them. */
+#include "share.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct abtomp_share {
-    int num;
-};
+enum { STAGES = 3, SETTING = 1, READY = 2 };
+
+/* -- The shares of a team -- */
 
 struct abtomp_share **abtomp_shares_new(int num)
 {
-    (void)num;
-    return calloc(ABTOMP_NUM_SHARES, sizeof(struct abtomp_share *));
+    struct abtomp_share **shares = calloc(ABTOMP_NUM_SHARES, sizeof(shares[0]));
+    size_t size = sizeof(*shares[0]) + (size_t)num * sizeof(shares[0]->ranges[0]);
+    for (int i = 0; shares && i < ABTOMP_NUM_SHARES; i++) {
+        shares[i] = aligned_alloc(_Alignof(struct abtomp_share), size);
+        if (!shares[i]) {
+            abtomp_shares_free(shares);
+            return NULL;
+        }
+        memset(shares[i], 0, size);
+    }
+    return shares;
 }
 
 void abtomp_shares_free(struct abtomp_share **shares)
 {
+    for (int i = 0; shares && i < ABTOMP_NUM_SHARES; i++)
+        free(shares[i]);
     free(shares);
 }
 
 void abtomp_shares_reset(struct abtomp_team *team)
 {
-    /* relaxed: no member is in a region */
+    /* relaxed, all: no member is in a region */
+    for (int i = 0; i < ABTOMP_NUM_SHARES; i++)
+        atomic_store_explicit(&team->shares[i]->stage, 0, memory_order_relaxed);
     atomic_store_explicit(&team->has_shared, false, memory_order_relaxed);
+}
+
+/* -- Coming and going -- */
+
+bool abtomp_share_enter(struct abtomp_member *me)
+{
+    uint32_t met = me->num_shares++, begin = met / ABTOMP_NUM_SHARES * STAGES;
+    struct abtomp_share *share = me->team->shares[met % ABTOMP_NUM_SHARES];
+    me->share = share;
+    for (;;) {
+        /* acquire: pairs with the releases in abtomp_share_open and abtomp_share_leave */
+        uint32_t stage = atomic_load_explicit(&share->stage, memory_order_acquire);
+        if (stage == begin + READY)
+            return false;
+        /* acquire: pairs with the release in abtomp_share_leave. relaxed: the loop looks again */
+        if (stage == begin && atomic_compare_exchange_strong_explicit(&share->stage, &stage, begin + SETTING,
+                                                                      memory_order_acquire, memory_order_relaxed))
+            return true;
+        if (stage != begin + READY)
+            abtomp_wait(&share->stage, stage, me->team->num);
+    }
+}
+
+static void set_stage(struct abtomp_member *me, uint32_t stage)
+{
+    /* release: pairs with the acquire in abtomp_share_enter */
+    atomic_store_explicit(&me->share->stage, stage, memory_order_release);
+    if (me->team->num > 1)
+        abtomp_wake(&me->share->stage);
+}
+
+void abtomp_share_open(struct abtomp_member *me)
+{
+    struct abtomp_share *share = me->share;
+    /* relaxed, all: the stage publishes them, and this member alone has it */
+    uint32_t stage = atomic_load_explicit(&share->stage, memory_order_relaxed);
+    abtomp_assert(stage % STAGES == SETTING);
+    atomic_store_explicit(&share->inside, (uint32_t)me->team->num, memory_order_relaxed);
+    atomic_store_explicit(&me->team->has_shared, true, memory_order_relaxed);
+    set_stage(me, stage + READY - SETTING);
+}
+
+void abtomp_share_leave(struct abtomp_member *me)
+{
+    struct abtomp_share *share = me->share;
+    if (!share)
+        return;
+    /* acq_rel: pairs with itself, in abtomp_share_leave: the last one frees what all have used */
+    if (atomic_fetch_sub_explicit(&share->inside, 1, memory_order_acq_rel) == 1) {
+        free(share->memory);
+        abtomp_doacross_free(share->doacross);
+        share->memory = NULL;
+        share->doacross = NULL;
+        /* relaxed: nobody else changes it now */
+        set_stage(me, atomic_load_explicit(&share->stage, memory_order_relaxed) + STAGES - READY);
+    }
+    me->share = NULL;
+}
+
+/* -- Loops -- */
+
+/* Puts what the program asks for in place of "runtime" and "auto". */
+static void resolve(struct abtomp_loop *loop, const struct abtomp_icvs *icvs)
+{
+    if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_RUNTIME) {
+        loop->kind = icvs->run_sched | (loop->kind & ABTOMP_MONOTONIC);
+        loop->chunk = icvs->run_chunk > 0 ? (uint64_t)icvs->run_chunk : 0;
+    }
+    if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_AUTO) {
+        loop->kind = ABTOMP_STATIC;
+        loop->chunk = 0;
+    }
+    if (loop->kind == ABTOMP_DYNAMIC && !loop->is_ordered && loop->num_sinks == 0)
+        loop->kind = ABTOMP_RANGES;
+    loop->kind &= ~ABTOMP_MONOTONIC;
+    if (loop->chunk == 0 && loop->kind != ABTOMP_STATIC)
+        loop->chunk = 1;
+}
+
+/* Each member has an equal part of the chunks. Their numbers have 32 bits. */
+static void set_ranges(struct abtomp_share *share, int num)
+{
+    if (share->num_chunks > UINT32_MAX) {
+        share->loop.kind = ABTOMP_DYNAMIC;
+        return;
+    }
+    uint64_t each = share->num_chunks / (uint64_t)num, more = share->num_chunks % (uint64_t)num, first = 0;
+    for (int i = 0; i < num; i++) {
+        uint64_t end = first + each + ((uint64_t)i < more);
+        /* relaxed: the stage publishes it */
+        atomic_store_explicit(&share->ranges[i].left, first | end << 32, memory_order_relaxed);
+        first = end;
+    }
+}
+
+static void set_loop(struct abtomp_member *me, const struct abtomp_loop *loop)
+{
+    struct abtomp_share *share = me->share;
+    share->loop = *loop;
+    resolve(&share->loop, &me->icvs);
+    /* relaxed, all: the stage publishes them */
+    atomic_store_explicit(&share->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&share->turn, 0, memory_order_relaxed);
+    if (share->loop.chunk > 0)
+        share->num_chunks = loop->num / share->loop.chunk + (loop->num % share->loop.chunk > 0);
+    if (share->loop.kind == ABTOMP_RANGES)
+        set_ranges(share, me->team->num);
+    if (loop->num_sinks > 0)
+        share->doacross = abtomp_doacross_new(loop);
+}
+
+/* Memory for all members, of the size that *memory has, all zeros. */
+static void set_memory(struct abtomp_share *share, void **memory)
+{
+    share->memory = calloc(1, (uintptr_t)*memory);
+    if (!share->memory)
+        abtomp_fail("out of memory");
+}
+
+void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop, uintptr_t *reductions, void **memory)
+{
+    me->first = me->end = 0;
+    me->round = 0;
+    me->has_turn = true; /* of no iterations */
+    if (abtomp_share_enter(me)) {
+        set_loop(me, loop);
+        me->share->reductions = reductions;
+        if (reductions)
+            abtomp_reductions_begin(me, reductions);
+        if (memory)
+            set_memory(me->share, memory);
+        abtomp_share_open(me);
+    } else if (reductions) {
+        abtomp_reductions_join(me, reductions, me->share->reductions);
+    }
+    if (memory)
+        *memory = me->share->memory;
+}
+
+/* -- Taking iterations -- */
+
+/* As compilers divide static loops that they need no function for. */
+static bool take_static(struct abtomp_member *me, const struct abtomp_loop *loop)
+{
+    uint64_t num = (uint64_t)me->team->num, own = (uint64_t)me->num;
+    if (loop->chunk == 0) {
+        uint64_t each = loop->num / num, more = loop->num % num;
+        if (me->round++ > 0)
+            return false;
+        me->first = each * own + (own < more ? own : more);
+        me->end = me->first + each + (own < more);
+        return me->first < me->end;
+    }
+    uint64_t chunk = num * me->round++ + own, chunks = loop->num / loop->chunk + (loop->num % loop->chunk > 0);
+    if (chunk >= chunks)
+        return false;
+    me->first = chunk * loop->chunk;
+    me->end = loop->num - me->first < loop->chunk ? loop->num : me->first + loop->chunk;
+    return true;
+}
+
+/* The member has the chunk of that number. */
+static inline void take_chunk(struct abtomp_member *me, const struct abtomp_loop *loop, uint64_t chunk)
+{
+    me->first = chunk * loop->chunk;
+    me->end = loop->num - me->first < loop->chunk ? loop->num : me->first + loop->chunk;
+}
+
+static bool take_dynamic(struct abtomp_member *me, struct abtomp_share *share)
+{
+    /* relaxed, both: only the division of the loop depends on it */
+    if (atomic_load_explicit(&share->next, memory_order_relaxed) >= share->num_chunks)
+        return false;
+    uint64_t chunk = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
+    if (chunk >= share->num_chunks)
+        return false;
+    take_chunk(me, &share->loop, chunk);
+    return true;
+}
+
+static bool take_guided(struct abtomp_member *me, struct abtomp_share *share)
+{
+    const struct abtomp_loop *loop = &share->loop;
+    /* relaxed, all: only the division of the loop depends on it */
+    uint64_t num = (uint64_t)me->team->num, next = atomic_load_explicit(&share->next, memory_order_relaxed), end;
+    do {
+        uint64_t left = loop->num - next, part = left / num + (left % num > 0);
+        if (left == 0)
+            return false;
+        if (part < loop->chunk)
+            part = loop->chunk;
+        end = part < left ? next + part : loop->num;
+    } while (
+        !atomic_compare_exchange_weak_explicit(&share->next, &next, end, memory_order_relaxed, memory_order_relaxed));
+    me->first = next;
+    me->end = end;
+    return true;
+}
+
+/* Takes half of what another member has left. */
+static bool steal_range(struct abtomp_member *me, struct abtomp_share *share)
+{
+    int num = me->team->num;
+    for (int i = 1; i < num; i++) {
+        int other = me->num + i < num ? me->num + i : me->num + i - num;
+        /* relaxed, all: only the division of the loop depends on it, and a value that has come back is as good */
+        uint64_t left = atomic_load_explicit(&share->ranges[other].left, memory_order_relaxed);
+        for (;;) {
+            uint64_t first = (uint32_t)left, end = left >> 32;
+            if (first >= end)
+                break;
+            uint64_t half = end - (end - first + 1) / 2;
+            if (!atomic_compare_exchange_weak_explicit(&share->ranges[other].left, &left, first | half << 32,
+                                                       memory_order_relaxed, memory_order_relaxed))
+                continue;
+            atomic_store_explicit(&share->ranges[me->num].left, half | end << 32, memory_order_relaxed);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_range(struct abtomp_member *me, struct abtomp_share *share)
+{
+    _Atomic(uint64_t) *own = &share->ranges[me->num].left;
+    do {
+        /* relaxed, all: as in steal_range */
+        uint64_t left = atomic_load_explicit(own, memory_order_relaxed);
+        while ((uint32_t)left < left >> 32) {
+            if (atomic_compare_exchange_weak_explicit(own, &left, left + 1, memory_order_relaxed,
+                                                      memory_order_relaxed)) {
+                take_chunk(me, &share->loop, (uint32_t)left);
+                return true;
+            }
+        }
+    } while (steal_range(me, share));
+    return false;
+}
+
+bool abtomp_loop_take(struct abtomp_member *me)
+{
+    struct abtomp_share *share = me->share;
+    abtomp_assert(share);
+    switch (share->loop.kind) {
+    case ABTOMP_RANGES: return take_range(me, share);
+    case ABTOMP_STATIC: return take_static(me, &share->loop);
+    case ABTOMP_GUIDED: return take_guided(me, share);
+    default: return take_dynamic(me, share);
+    }
 }

@@ -45,10 +45,12 @@ struct abtomp_team *abtomp_team_new(struct abtomp_member *parent)
     return team;
 }
 
-static void team_free(struct abtomp_team *team)
+void abtomp_team_free(struct abtomp_team *team)
 {
-    for (int i = 0; i < team->capacity; i++)
+    for (int i = 0; i < team->capacity; i++) {
+        abtomp_group_end(team->members[i]);
         free(team->members[i]);
+    }
     free(team->members);
     abtomp_shares_free(team->shares);
     free(team);
@@ -186,7 +188,11 @@ void abtomp_member_begin(struct abtomp_member *me)
     me->is_final = false;
     me->num_shares = me->num_singles = 0;
     me->share = NULL;
-    me->group = NULL;
+    me->league = parent->league;
+    if (ABTOMP_UNLIKELY(me->group != NULL))
+        abtomp_group_end(me);
+    if (ABTOMP_UNLIKELY(me->team->reductions != NULL))
+        abtomp_group_begin(me, me->team->reductions);
 }
 
 void abtomp_team_release(struct abtomp_team *team)
@@ -221,7 +227,7 @@ static void team_end(struct abtomp_team *team)
     for (int i = 1; i < team->capacity; i++)
         (void)pthread_join(team->members[i]->thread, NULL);
     abtomp_teams_end(team->members[0]);
-    team_free(team);
+    abtomp_team_free(team);
 }
 
 void abtomp_teams_end(struct abtomp_member *me)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Task groups and reductions of tasks. The program describes reductions by words: number of variables [0], size of one
+ * member's copies [1], alignment [2], allocator [3], the next description [4], two words of the runtime [5] and [6],
+ * and from [7] on three words for each variable, of which the first is its address and the second the place of its
+ * copy. The runtime replaces [2] by where the copies are.
+ */
+#include "share.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "gomp.h"
+
+enum { COUNT = 0, SIZE = 1, ALIGNMENT = 2, COPIES = 2, NEXT = 4, END = 6, VARIABLES = 7, WORDS_EACH = 3 };
+
+struct abtomp_group {
+    struct abtomp_group *outer;
+    uintptr_t *reductions; /* NULL: it has none */
+};
+
+void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
+{
+    struct abtomp_group *group = malloc(sizeof(*group));
+    if (!group)
+        abtomp_fail("out of memory");
+    *group = (struct abtomp_group){me->group, reductions};
+    me->group = group;
+}
+
+static void pop_group(struct abtomp_member *me)
+{
+    struct abtomp_group *group = me->group;
+    if (!group)
+        return;
+    me->group = group->outer;
+    free(group);
+}
+
+/* Makes the copies of all members, which are zeros. */
+void abtomp_reductions_make(uintptr_t *reductions, int num)
+{
+    for (uintptr_t *each = reductions; each; each = (uintptr_t *)each[NEXT]) {
+        uintptr_t size = each[SIZE] * (uintptr_t)num, align = each[ALIGNMENT];
+        void *copies = NULL;
+        if (posix_memalign(&copies, align < sizeof(void *) ? sizeof(void *) : align, size > 0 ? size : 1) != 0)
+            abtomp_fail("out of memory");
+        memset(copies, 0, size);
+        each[COPIES] = (uintptr_t)copies;
+        each[END] = (uintptr_t)copies + size;
+    }
+}
+
+static void free_copies(const uintptr_t *reductions)
+{
+    for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT])
+        free((void *)each[COPIES]);
+}
+
+void abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions)
+{
+    abtomp_reductions_make(reductions, me->team->num);
+    abtomp_group_begin(me, reductions);
+}
+
+void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const uintptr_t *first)
+{
+    for (uintptr_t *each = reductions; each && first; each = (uintptr_t *)each[NEXT]) {
+        each[COPIES] = first[COPIES];
+        each[END] = first[END];
+        first = (const uintptr_t *)first[NEXT];
+    }
+    abtomp_group_begin(me, reductions);
+}
+
+void abtomp_group_end(struct abtomp_member *me)
+{
+    while (me->group)
+        pop_group(me);
+}
+
+/* -- Of task groups -- */
+
+void GOMP_taskgroup_start(void)
+{
+    abtomp_group_begin(abtomp_self(), NULL);
+}
+
+/* Tasks run at once: all have ended. */
+void GOMP_taskgroup_end(void)
+{
+    pop_group(abtomp_self());
+}
+
+void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
+{
+    struct abtomp_member *me = abtomp_self();
+    abtomp_reductions_make(reductions, me->team->num);
+    if (me->group)
+        me->group->reductions = reductions;
+}
+
+void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions)
+{
+    free_copies(reductions);
+}
+
+/* -- Of work-sharing constructs: one member has put the copies together, and calls this like all others then -- */
+
+void GOMP_workshare_task_reduction_unregister(bool is_cancelled)
+{
+    struct abtomp_member *me = abtomp_self();
+    const uintptr_t *reductions = me->group ? me->group->reductions : NULL;
+    if (!is_cancelled)
+        abtomp_barrier(me);
+    if (me->num == 0)
+        free_copies(reductions);
+    pop_group(me);
+}
+
+/* -- The copies -- */
+
+/*
+ * Finds the variable that is, or has a copy, at that address. True: its original, and the place of the caller's copy.
+ */
+static bool find_copy(uintptr_t *reductions, const struct abtomp_member *me, uintptr_t at, uintptr_t *copy,
+                      uintptr_t *original)
+{
+    for (const uintptr_t *each = reductions; each; each = (const uintptr_t *)each[NEXT]) {
+        const uintptr_t *variable = &each[VARIABLES];
+        bool is_copy = at >= each[COPIES] && at < each[END];
+        uintptr_t place = is_copy ? (at - each[COPIES]) % each[SIZE] : 0;
+        for (uintptr_t i = 0; i < each[COUNT]; i++, variable += WORDS_EACH) {
+            if (is_copy ? variable[1] != place : variable[0] != at)
+                continue;
+            *copy = each[COPIES] + (uintptr_t)me->num * each[SIZE] + variable[1];
+            *original = variable[0];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Replaces addresses by those of the caller's copies; the first `num_originals` originals are stored behind them. */
+void GOMP_task_reduction_remap(size_t num, size_t num_originals, void **addresses)
+{
+    struct abtomp_member *me = abtomp_self();
+    for (size_t i = 0; i < num; i++) {
+        uintptr_t copy = 0, original = 0;
+        bool is_found = false;
+        for (struct abtomp_group *group = me->group; group && !is_found; group = group->outer)
+            is_found = find_copy(group->reductions, me, (uintptr_t)addresses[i], &copy, &original);
+        if (!is_found)
+            abtomp_fail("a task has in_reduction of a variable that no task group reduces");
+        addresses[i] = (void *)copy;
+        if (i < num_originals)
+            addresses[num + i] = (void *)original;
+    }
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work-sharing constructs. A loop of any type is one over numbers of iterations, 0 to num - 1; sections are a loop over
+ * their numbers. Each construct that the members of a team meet has a share, of which the team has a few: one that was
+ * left by all members serves again.
+ */
+#ifndef ABTOMP_SHARE_H
+#define ABTOMP_SHARE_H
+
+#include "omp.h"
+
+/* Kinds of loops beside those of icv.h. */
+enum {
+    ABTOMP_RUNTIME = 0, /* as run-sched-var says */
+    ABTOMP_RANGES = 16  /* dynamic, not monotonic: each member begins with its part, and takes of others after it */
+};
+
+/* A loop: all of it is constant while it runs. Arithmetic is modulo 2^64, so that one form serves for signed ones. */
+struct abtomp_loop {
+    uint64_t start, end, step; /* of the program's variable */
+    uint64_t num;              /* of iterations */
+    uint64_t chunk;            /* iterations at a time; 0, of static: one part for each member */
+    unsigned kind;             /* maybe with ABTOMP_MONOTONIC */
+    bool is_ordered;
+    unsigned num_sinks;      /* dimensions of a doacross loop; 0: it is none */
+    const void *sink_counts; /* iterations of each dimension, 8 bytes each */
+};
+
+/* Chunks that a member has to itself, by their numbers: the first, and above 32 bits the end. */
+struct abtomp_range {
+    ABTOMP_LINE _Atomic(uint64_t) left;
+};
+
+struct abtomp_doacross;
+
+struct abtomp_share {
+    _Atomic(uint32_t) stage;  /* 3 * n: free for its use n. One more: somebody sets it up. Two more: it is ready */
+    _Atomic(uint32_t) inside; /* members that have not left it */
+    /* Constant while it is ready. */
+    struct abtomp_loop loop;
+    uint64_t num_chunks;                /* of a dynamic loop */
+    void *memory;                       /* asked for by the program, for all members */
+    uintptr_t *reductions;              /* those of the member that has set it up */
+    struct abtomp_doacross *doacross;   /* of a doacross loop */
+    ABTOMP_LINE _Atomic(uint64_t) next; /* the first iteration that nobody has, or chunk if the loop is dynamic */
+    ABTOMP_LINE _Atomic(uint64_t) turn; /* of an ordered loop: the first iteration of the chunk whose turn it is */
+    _Atomic(uint32_t) turns;            /* changes with `turn` */
+    struct abtomp_range ranges[];       /* of each member */
+};
+
+/*
+ * The member's next construct. True: the caller is the first there, and calls abtomp_share_open when it has set up
+ * me->share.
+ */
+bool abtomp_share_enter(struct abtomp_member *me);
+void abtomp_share_open(struct abtomp_member *me);
+
+/* The member leaves me->share. */
+void abtomp_share_leave(struct abtomp_member *me);
+
+/* Enters a loop, or sections. `reductions` and `memory` may be NULL. */
+void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop, uintptr_t *reductions, void **memory);
+
+/* Takes iterations: me->first to me->end - 1. False: there are no more. */
+bool abtomp_loop_take(struct abtomp_member *me);
+
+/* Runs fn by a team of which each member has entered the loop. */
+void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop);
+void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop);
+
+/* -- ordered.c -- */
+
+/* The member has ended its chunk: when it has had its turn, the next chunk has it. */
+void abtomp_ordered_pass(struct abtomp_member *me);
+
+struct abtomp_doacross *abtomp_doacross_new(const struct abtomp_loop *loop);
+void abtomp_doacross_free(struct abtomp_doacross *doacross);
+
+/* -- group.c -- */
+
+/* Makes the copies of so many members. */
+void abtomp_reductions_make(uintptr_t *reductions, int num);
+
+/* Begins reductions of tasks in a construct: by the first member, and by the others. */
+void abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions);
+void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const uintptr_t *first);
+
+#endif

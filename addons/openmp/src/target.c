@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Device constructs, for which the host is the only device, and teams on the host, which run one after another. */
+#include "omp.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "gomp.h"
+
+/* In the low byte of a kind: the data are copied. The byte above is the binary logarithm of their alignment. */
+enum { KIND_MASK = 0xff, KIND_FIRSTPRIVATE = 12, ALIGN_SHIFT = 8 };
+
+/* -- Initial tasks of their own -- */
+
+/* Runs fn as an initial task would: at level 0. */
+static void run_initial(void (*fn)(void *), void *data)
+{
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_team *team = abtomp_team_new(NULL);
+    if (!team)
+        abtomp_fail("out of memory");
+    struct abtomp_member *initial = team->members[0];
+    initial->icvs = me->icvs;
+    abtomp_current = initial;
+    fn(data);
+    abtomp_current = me;
+    abtomp_teams_end(initial);
+    abtomp_team_free(team);
+}
+
+/* -- Target -- */
+
+/* Where the data of a variable are placed in the block of copies, which ends at `size`. */
+static size_t place_of(size_t *size, size_t bytes, unsigned short kind)
+{
+    size_t align = (size_t)1 << (kind >> ALIGN_SHIFT), place = (*size + align - 1) & ~(align - 1);
+    *size = place + bytes;
+    return place;
+}
+
+/* Copies what is firstprivate, and lets the addresses be those of the copies. NULL: there is nothing to copy. */
+static void *copy_firstprivate(size_t num, void **addresses, const size_t *sizes, const unsigned short *kinds)
+{
+    enum { MOST_ALIGN = 64 };
+    size_t size = 0;
+    for (size_t i = 0; i < num; i++)
+        if ((kinds[i] & KIND_MASK) == KIND_FIRSTPRIVATE)
+            (void)place_of(&size, sizes[i], kinds[i]);
+    char *block = size > 0 ? aligned_alloc(MOST_ALIGN, (size + MOST_ALIGN - 1) / MOST_ALIGN * MOST_ALIGN) : NULL;
+    if (size > 0 && !block)
+        abtomp_fail("out of memory");
+    size = 0;
+    for (size_t i = 0; i < num; i++)
+        if ((kinds[i] & KIND_MASK) == KIND_FIRSTPRIVATE) {
+            size_t place = place_of(&size, sizes[i], kinds[i]);
+            addresses[i] = memcpy(block + place, addresses[i], sizes[i]);
+        }
+    return block;
+}
+
+void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
+                     unsigned flags, void **depend, void **args)
+{
+    (void)device;
+    (void)flags;
+    (void)depend;
+    (void)args;
+    void *block = copy_firstprivate(num, addresses, sizes, kinds);
+    run_initial(fn, addresses);
+    free(block);
+}
+
+void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num, void **addresses, size_t *sizes,
+                 unsigned char *kinds)
+{
+    (void)device;
+    (void)unused;
+    (void)num;
+    (void)sizes;
+    (void)kinds;
+    run_initial(fn, addresses);
+}
+
+/* -- Data: the host has them all -- */
+
+void GOMP_target_data(int device, const void *unused, size_t num, void **addresses, size_t *sizes, unsigned char *kinds)
+{
+    (void)device;
+    (void)unused;
+    (void)num;
+    (void)addresses;
+    (void)sizes;
+    (void)kinds;
+}
+
+void GOMP_target_data_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds)
+{
+    (void)device;
+    (void)num;
+    (void)addresses;
+    (void)sizes;
+    (void)kinds;
+}
+
+void GOMP_target_end_data(void)
+{
+}
+
+void GOMP_target_update(int device, const void *unused, size_t num, void **addresses, size_t *sizes,
+                        unsigned char *kinds)
+{
+    GOMP_target_data(device, unused, num, addresses, sizes, kinds);
+}
+
+void GOMP_target_update_ext(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
+                            unsigned flags, void **depend)
+{
+    (void)flags;
+    (void)depend;
+    GOMP_target_data_ext(device, num, addresses, sizes, kinds);
+}
+
+void GOMP_target_enter_exit_data(int device, size_t num, void **addresses, size_t *sizes, unsigned short *kinds,
+                                 unsigned flags, void **depend)
+{
+    (void)flags;
+    (void)depend;
+    GOMP_target_data_ext(device, num, addresses, sizes, kinds);
+}
+
+/* Programs that have code for devices register it; there are no devices. */
+ABTOMP_API void GOMP_offload_register(const void *host, int type, const void *data);
+ABTOMP_API void GOMP_offload_unregister(const void *host, int type, const void *data);
+ABTOMP_API void GOMP_offload_register_ver(unsigned version, const void *host, int type, const void *data);
+ABTOMP_API void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, const void *data);
+
+void GOMP_offload_register(const void *host, int type, const void *data)
+{
+    (void)host;
+    (void)type;
+    (void)data;
+}
+
+void GOMP_offload_unregister(const void *host, int type, const void *data)
+{
+    GOMP_offload_register(host, type, data);
+}
+
+void GOMP_offload_register_ver(unsigned version, const void *host, int type, const void *data)
+{
+    (void)version;
+    GOMP_offload_register(host, type, data);
+}
+
+void GOMP_offload_unregister_ver(unsigned version, const void *host, int type, const void *data)
+{
+    (void)version;
+    GOMP_offload_register(host, type, data);
+}
+
+/* -- Teams -- */
+
+void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned thread_limit, unsigned flags)
+{
+    (void)flags;
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_icvs saved = me->icvs;
+    struct abtomp_league outer = me->league;
+    if (thread_limit > 0)
+        me->icvs.thread_limit = (int)thread_limit;
+    me->league.num = num > 0 ? (int)num : 1;
+    for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
+        fn(data);
+    me->league = outer;
+    me->icvs = saved;
+}
+
+/* In a target: the program calls the region itself, once for each team, as long as this says so. */
+bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool is_first)
+{
+    struct abtomp_member *me = abtomp_self();
+    (void)least;
+    if (thread_limit > 0)
+        me->icvs.thread_limit = (int)thread_limit;
+    if (is_first) {
+        me->league = (struct abtomp_league){0, most > 0 ? (int)most : 1};
+        return true;
+    }
+    return ++me->league.own < me->league.num;
+}
+
+void GOMP_teams(unsigned num, unsigned thread_limit)
+{
+    (void)num;
+    (void)GOMP_teams4(1, 1, thread_limit, true);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops of every schedule and type, sections, single and ordered: each iteration runs once, in its order if it has one.
+ */
+#include <limits.h>
+#include <omp.h>
+
+#include "tap.h"
+#include "watchdog.h"
+
+enum { NUM = 1000, MEMBERS = 4 };
+
+static int runs[NUM];
+
+static void hit(long i)
+{
+    __atomic_fetch_add(&runs[i], 1, __ATOMIC_RELAXED);
+}
+
+/* How many of the iterations did not run once. */
+static int count_wrong(int num)
+{
+    int wrong = 0;
+    for (int i = 0; i < NUM; i++) {
+        wrong += runs[i] != (i < num);
+        runs[i] = 0;
+    }
+    return wrong;
+}
+
+static const int sizes[] = {0, 1, 3, 4, 17, 100, NUM};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+#define PRAGMA(text) _Pragma(#text)
+
+/* A function that runs loops upwards, downwards, and of unsigned long long, in teams of one and of several. */
+#define LOOPS(name, ...)                                                                                               \
+    static void name(void)                                                                                             \
+    {                                                                                                                  \
+        int wrong = 0;                                                                                                 \
+        for (int k = 0; k < 2 * SIZES; k++) {                                                                          \
+            int num = sizes[k / 2];                                                                                    \
+            unsigned long long high = 0xffffffffffff0000ULL;                                                           \
+            PRAGMA(omp parallel num_threads(k % 2 ? MEMBERS : 1))                                                      \
+            {                                                                                                          \
+                PRAGMA(omp for __VA_ARGS__)                                                                            \
+                for (long i = 0; i < num; i++)                                                                         \
+                    hit(i);                                                                                            \
+            }                                                                                                          \
+            wrong += count_wrong(num);                                                                                 \
+            PRAGMA(omp parallel for num_threads(k % 2 ? MEMBERS : 1) __VA_ARGS__)                                      \
+            for (int i = 3 * num; i > 0; i -= 3)                                                                       \
+                hit(i / 3 - 1);                                                                                        \
+            wrong += count_wrong(num);                                                                                 \
+            PRAGMA(omp parallel for num_threads(k % 2 ? MEMBERS : 1) __VA_ARGS__)                                      \
+            for (unsigned long long i = high; i < high + 7 * (unsigned)num; i += 7)                                    \
+                hit((long)((i - high) / 7));                                                                           \
+            wrong += count_wrong(num);                                                                                 \
+            PRAGMA(omp parallel for num_threads(k % 2 ? MEMBERS : 1) __VA_ARGS__)                                      \
+            for (unsigned long long i = high + 5 * (unsigned)num; i > high; i -= 5)                                    \
+                hit((long)((i - high) / 5) - 1);                                                                       \
+            wrong += count_wrong(num);                                                                                 \
+        }                                                                                                              \
+        is_int(wrong, 0, "%s: each iteration runs once", #name);                                                       \
+    }
+
+LOOPS(static_blocks, schedule(static))
+LOOPS(static_chunks, schedule(static, 3))
+LOOPS(dynamic, schedule(dynamic))
+LOOPS(dynamic_chunks, schedule(dynamic, 7))
+LOOPS(dynamic_monotonic, schedule(monotonic : dynamic))
+LOOPS(guided, schedule(guided))
+LOOPS(guided_chunks, schedule(monotonic : guided, 5))
+LOOPS(automatic, schedule(auto))
+LOOPS(runtime, schedule(runtime))
+LOOPS(runtime_monotonic, schedule(monotonic : runtime))
+LOOPS(runtime_nonmonotonic, schedule(nonmonotonic : runtime))
+
+static void extremes(void)
+{
+    int wrong = 0;
+#pragma omp parallel for num_threads(MEMBERS) schedule(dynamic)
+    for (long i = LONG_MAX - 56; i < LONG_MAX - 7; i += 7)
+        hit((i - (LONG_MAX - 56)) / 7);
+    wrong += count_wrong(7);
+#pragma omp parallel for num_threads(MEMBERS) schedule(guided)
+    for (long i = LONG_MIN; i < LONG_MAX - LONG_MAX / 8; i += LONG_MAX / 8)
+        hit(i / (LONG_MAX / 8) + 8);
+    memset(runs, 0, sizeof(runs));
+    is_int(wrong, 0, "loops at the limits of their type end");
+}
+
+/* Members may be many constructs ahead of others. */
+static void many_without_barrier(void)
+{
+#pragma omp parallel num_threads(MEMBERS)
+    for (int k = 0; k < NUM; k++) {
+#pragma omp for schedule(dynamic) nowait
+        for (int i = 0; i < 3; i++)
+            hit(k);
+    }
+    int wrong = 0;
+    for (int k = 0; k < NUM; k++)
+        wrong += runs[k] != 3;
+    memset(runs, 0, sizeof(runs));
+    is_int(wrong, 0, "each of many loops without barriers runs all of its iterations");
+}
+
+#define ORDERED(name, ...)                                                                                             \
+    static void name(void)                                                                                             \
+    {                                                                                                                  \
+        static int order[NUM];                                                                                         \
+        int at = 0, wrong = 0;                                                                                         \
+        PRAGMA(omp parallel for num_threads(MEMBERS) ordered __VA_ARGS__)                                              \
+        for (int i = 0; i < NUM; i++) {                                                                                \
+            if (i % 5 == 4)                                                                                            \
+                continue; /* the turn is passed without */                                                             \
+            PRAGMA(omp ordered)                                                                                        \
+            order[at++] = i;                                                                                           \
+        }                                                                                                              \
+        for (int i = 0; i < at; i++)                                                                                   \
+            wrong += order[i] != i + i / 4;                                                                            \
+        is_int(at, NUM / 5 * 4, "%s: all ordered parts run", #name);                                                   \
+        is_int(wrong, 0, "%s: they run in order", #name);                                                              \
+    }
+
+ORDERED(ordered_static, schedule(static))
+ORDERED(ordered_static_chunks, schedule(static, 3))
+ORDERED(ordered_dynamic, schedule(dynamic))
+ORDERED(ordered_dynamic_chunks, schedule(dynamic, 4))
+ORDERED(ordered_guided, schedule(guided))
+ORDERED(ordered_runtime, schedule(runtime))
+
+static void doacross(void)
+{
+    enum { SIDE = 40 };
+    static long cells[SIDE + 1][SIDE + 1];
+    int wrong = 0;
+    for (int i = 0; i <= SIDE; i++)
+        cells[i][0] = cells[0][i] = 1;
+#pragma omp parallel for num_threads(MEMBERS) schedule(static, 1) ordered(2)
+    for (int i = 1; i <= SIDE; i++)
+        for (int j = 1; j <= SIDE; j++) {
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+            cells[i][j] = (cells[i - 1][j] + cells[i][j - 1]) % 1000007;
+#pragma omp ordered depend(source)
+        }
+    for (int i = 1; i <= SIDE; i++)
+        for (int j = 1; j <= SIDE; j++)
+            wrong += cells[i][j] != (cells[i - 1][j] + cells[i][j - 1]) % 1000007;
+    is_int(wrong, 0, "iterations wait for those that they depend on");
+}
+
+static void sections(void)
+{
+#pragma omp parallel num_threads(MEMBERS)
+    {
+#pragma omp sections
+        {
+#pragma omp section
+            hit(0);
+#pragma omp section
+            hit(1);
+#pragma omp section
+            hit(2);
+        }
+    }
+    is_int(count_wrong(3), 0, "each section runs once");
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+        hit(0);
+#pragma omp section
+        hit(1);
+    }
+    is_int(count_wrong(2), 0, "each section of a region of sections runs once");
+}
+
+static void single(void)
+{
+    int wrong = 0, times = 0;
+#pragma omp parallel num_threads(MEMBERS) reduction(+ : wrong)
+    for (int k = 0; k < NUM; k++) {
+        int value = -1;
+#pragma omp single copyprivate(value)
+        {
+            times++;
+            value = k;
+        }
+        wrong += value != k;
+    }
+    is_int(times, NUM, "single runs once");
+    is_int(wrong, 0, "copyprivate hands its value to all members");
+}
+
+/* A prefix sum, and the last value that some iteration has set. */
+static void scans(void)
+{
+    static int sums[NUM];
+    int sum = 0, last = -1, wrong = 0;
+#pragma omp parallel for num_threads(MEMBERS) reduction(inscan, + : sum)
+    for (int i = 0; i < NUM; i++) {
+        sum += i;
+#pragma omp scan inclusive(sum)
+        sums[i] = sum;
+    }
+    for (int i = 0; i < NUM; i++)
+        wrong += sums[i] != i * (i + 1) / 2;
+    is_int(wrong, 0, "scan gives all prefix sums");
+#pragma omp parallel for num_threads(MEMBERS) schedule(dynamic) lastprivate(conditional : last)
+    for (int i = 0; i < NUM; i++)
+        if (i % 100 == 7)
+            last = i;
+    is_int(last, 907, "lastprivate(conditional) gives the value of the last iteration that set it");
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    static_blocks();
+    static_chunks();
+    dynamic();
+    dynamic_chunks();
+    dynamic_monotonic();
+    guided();
+    guided_chunks();
+    automatic();
+    runtime();
+    runtime_monotonic();
+    runtime_nonmonotonic();
+    extremes();
+    many_without_barrier();
+    ordered_static();
+    ordered_static_chunks();
+    ordered_dynamic();
+    ordered_dynamic_chunks();
+    ordered_guided();
+    ordered_runtime();
+    doacross();
+    sections();
+    single();
+    scans();
+    return done_testing();
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tasks, loops of tasks and their reductions; device constructs on the host. */
+#include <omp.h>
+
+#include "tap.h"
+#include "watchdog.h"
+
+enum { MEMBERS = 4, NUM = 100, SUM = NUM * (NUM - 1) / 2 };
+
+static int fib(int n)
+{
+    int a, b;
+    if (n < 2)
+        return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+#pragma omp task shared(b) final(n < 5)
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+
+static void tasks(void)
+{
+    int value = 0, chain = 0, wrong = 0, finals = 0;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+    {
+        value = fib(15);
+        for (int i = 0; i < NUM; i++) {
+#pragma omp task depend(inout : chain) firstprivate(i) shared(chain, wrong)
+            wrong += chain++ != i;
+        }
+#pragma omp task final(1) shared(finals)
+        finals = omp_get_num_threads();
+#pragma omp taskwait
+    }
+    is_int(value, 610, "tasks compute a Fibonacci number");
+    is_int(wrong, 0, "dependent tasks run in order");
+    is_int(finals, MEMBERS, "a final task runs");
+}
+
+static void loops(void)
+{
+    int sum = 0, grains = 0, reduced = 0;
+    long long far = 0;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+    {
+#pragma omp taskloop num_tasks(7)
+        for (int i = 0; i < NUM; i++)
+            __atomic_fetch_add(&sum, i, __ATOMIC_RELAXED);
+#pragma omp taskloop grainsize(9)
+        for (int i = NUM - 1; i >= 0; i--)
+            __atomic_fetch_add(&grains, i, __ATOMIC_RELAXED);
+#pragma omp taskloop
+        for (unsigned long long i = 1ULL << 63; i < (1ULL << 63) + NUM; i++)
+            __atomic_fetch_add(&far, (long long)(i - (1ULL << 63)), __ATOMIC_RELAXED);
+#pragma omp taskloop reduction(+ : reduced)
+        for (int i = 0; i < NUM; i++)
+            reduced += i;
+    }
+    is_int(sum, SUM, "a loop of seven tasks runs each iteration");
+    is_int(grains, SUM, "one with grains does");
+    is_int(far, SUM, "one of unsigned long long does");
+    is_int(reduced, SUM, "one with a reduction does");
+}
+
+static void reductions(void)
+{
+    int group = 0, region = 0, loop = 0, scope = 0, both = 1;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+    {
+#pragma omp taskgroup task_reduction(+ : group) task_reduction(* : both)
+        for (int i = 0; i < NUM; i++) {
+#pragma omp task in_reduction(+ : group)
+            group += i;
+            if (i < 5) {
+#pragma omp task in_reduction(* : both)
+                both *= 2;
+            }
+        }
+    }
+    is_int(group, SUM, "a task group reduces");
+    is_int(both, 32, "it reduces a second variable");
+#pragma omp parallel num_threads(MEMBERS) reduction(task, + : region)
+    {
+#pragma omp task in_reduction(+ : region)
+        region += 5;
+    }
+    is_int(region, 5 * MEMBERS, "a region reduces with its tasks");
+#pragma omp parallel num_threads(MEMBERS)
+    for (int k = 0; k < 20; k++) {
+#pragma omp for reduction(task, + : loop)
+        for (int i = 0; i < NUM; i++) {
+#pragma omp task in_reduction(+ : loop)
+            loop += i;
+        }
+#pragma omp scope reduction(task, + : scope)
+        {
+#pragma omp task in_reduction(+ : scope)
+            scope += 3;
+        }
+    }
+    is_int(loop, 20 * SUM, "loops reduce with their tasks");
+    is_int(scope, 20 * 3 * MEMBERS, "scopes reduce with their tasks");
+}
+
+struct wide {
+    long values[9];
+};
+
+static void device(void)
+{
+    struct wide wide = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    long sum = 0, threads = 0;
+    short small = 3;
+    int last = 0;
+#pragma omp target firstprivate(wide, small) map(tofrom : sum, threads)
+    {
+        wide.values[0] += small;
+        small = 9;
+        for (int i = 0; i < 9; i++)
+            sum += wide.values[i];
+        threads = omp_get_num_threads();
+    }
+    is_int(sum, 48, "a target region runs");
+    is_int(wide.values[0] + small, 4, "its private variables are copies");
+    is_int(threads, 1, "it is an initial task");
+#pragma omp teams num_teams(3) reduction(+ : last)
+    last++;
+    ok(last >= 1, "teams run on the host");
+}
+
+int main(void)
+{
+    watchdog_begin(0);
+    tasks();
+    loops();
+    reductions();
+    device();
+    return done_testing();
+}
