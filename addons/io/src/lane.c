@@ -50,6 +50,7 @@ struct lane {
     unsigned num_reaps;         /* after which operations may be gone */
     int64_t ask_again;          /* when ends are asked for once more that the kernel has missed, or 0 */
     bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
+    bool has_handles;           /* operations have been begun in it that others may cancel */
     bool asleep, woken;         /* see above */
     abtio_op *fresh;            /* see above */
     bool helped;                /* the attendant is in it */
@@ -531,10 +532,11 @@ static bool has_shared_pool(ABT_xstream xstream)
     return false;
 }
 
-/* By its stream. */
+/* By its stream. In a private pool nobody goes on before the stream is free, but who cancels is elsewhere. */
 static bool is_to_be_attended(struct lane *lane)
 {
-    return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 && has_shared_pool(lane->xstream);
+    return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 &&
+           (lane->has_handles || has_shared_pool(lane->xstream));
 }
 
 /* Another ring takes the place of its ring, in which there is nothing. It stays as it is if that cannot be had. */
@@ -564,6 +566,19 @@ static void lane_reconsider(struct lane *lane)
     ABT_xstream_get_num(&streams);
     if (streams != lane->streams && !is_refused(lane))
         change_ring(lane);
+}
+
+/* The first operation with a handle is about to be begun. It is considered now, or when there is nothing in it. */
+static __attribute__((noinline)) void note_handles(struct lane *lane)
+{
+    abtioi_assert(lane == self);
+    lane->has_handles = true;
+    if (lane->attended)
+        return;
+    lane->streams = 0;
+    /* relaxed: the stream writes it */
+    if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
+        lane_reconsider(lane);
 }
 
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
@@ -836,6 +851,9 @@ void abtioi_lane_start(abtio_op *op)
 {
     struct lane *lane = op->lane;
 
+    abtioi_assert(op->shared);
+    if (__builtin_expect(!lane->has_handles, 0))
+        note_handles(lane);
     abtioi_lane_lock(lane);
     abtioi_lane_start_locked(op);
     abtioi_lane_unlock(lane);

@@ -43,8 +43,10 @@ struct lane *abtioi_lane_self(void);
 void abtioi_lane_lock(struct lane *lane);
 void abtioi_lane_unlock(struct lane *lane);
 
-/* Starts an operation on its lane, which is the caller's. */
+/* Starts an operation with a handle on its lane, which is the caller's. */
 void abtioi_lane_start(abtio_op *op);
+
+/* Starts any operation, with the lock held. */
 void abtioi_lane_start_locked(abtio_op *op);
 
 /*

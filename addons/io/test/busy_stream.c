@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two streams serve a pool. A ULT waits for input on one of them, and then a unit computes there until the ULT has gone
- * on: what it waits for comes meanwhile, and the other stream goes on with it.
+ * on: what it waits for comes meanwhile, and the other stream goes on with it. Or each serves a pool of its own, and
+ * what the ULT waits for is cancelled by others.
  */
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -25,6 +26,9 @@ static struct {
     atomic_int rank, turns; /* where the ULT waits, -1 before; what it has got */
     atomic_bool computing, done, gave_up;
 } now_;
+
+/* The pool is of the stream alone, so that the ULT cannot go on before the unit has computed until the event. */
+static bool is_private;
 
 static struct kind {
     const char *name;
@@ -268,6 +272,8 @@ static void *make_event(void *unused)
     while (!atomic_load(&now_.computing) && !atomic_load(&now_.done))
         nap_ms(1);
     now_.kind->event();
+    if (is_private)
+        atomic_store(&now_.done, true);
     return unused;
 }
 
@@ -354,7 +360,7 @@ static void test_shared(void)
     }
 }
 
-/* ---- A stream that comes later --------------------------------------------------------------------------------- */
+/* ---- Private pools ---------------------------------------------------------------------------------------------- */
 
 static void read_zero(void *unused)
 {
@@ -362,9 +368,38 @@ static void read_zero(void *unused)
     char byte;
 
     (void)unused;
-    is_int(abtio_read(fd, &byte, 1, ABTIO_FOREVER), 1, "%s: a read by the only stream", backend_name);
+    is_int(abtio_read(fd, &byte, 1, ABTIO_FOREVER), 1, "%s: a read by the stream", backend_name);
     close(fd);
 }
+
+/* One of the two streams has a ring when its first operation that can be cancelled begins. */
+static void test_private(void)
+{
+    ABT_pool pools[2];
+    ABT_xstream streams[2];
+    ABT_thread ult;
+
+    for (int i = 0; i < 2; i++) {
+        must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pools[i]));
+        must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pools[i], ABT_SCHED_CONFIG_NULL, &streams[i]));
+    }
+    must(ABT_thread_create(pools[1], read_zero, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    must(ABT_thread_free(&ult));
+    is_private = true;
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; j < sizeof(kinds) / sizeof(kinds[0]); j++) {
+            if (kinds[j].by_cancel)
+                try_kind(&kinds[j], pools[i]);
+        }
+    }
+    is_private = false;
+    for (int i = 0; i < 2; i++) {
+        must(ABT_xstream_join(streams[i]));
+        must(ABT_xstream_free(&streams[i]));
+    }
+}
+
+/* ---- A stream that comes later --------------------------------------------------------------------------------- */
 
 /* The primary stream has a ring when it is still alone. */
 static void test_later(void)
@@ -392,6 +427,7 @@ int main(void)
 {
     watchdog_begin(0);
     with_each_backend(test_shared);
+    with_each_backend(test_private);
     with_each_backend(test_later);
     return done_testing();
 }
