@@ -71,7 +71,7 @@ enum { ABTX_LANE_BYTES = 16384 };
 struct abtx_lane {
     struct abtx_task *volatile full; /* is where the position points to behind the last slot of the lane before */
     uintptr_t limit;                 /* atomic: tasks in slots below it are not known to be the owner's alone */
-    const volatile int *idle;        /* not 0: streams wait for tasks */
+    const volatile int *idle;        /* not 0: a stream has asked for tasks */
 };
 
 #define ABTX_LIKELY_(condition) (__builtin_expect(!!(condition), 1) != 0)

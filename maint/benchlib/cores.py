@@ -45,9 +45,9 @@ WORKS = {
     "give": (1, "empty units by one creator, taken by all"),
     "give-2us": (1, "units of 2 us by one creator, taken by all"),
     "fib": (1, "fib by ULTs, taken by all"),
-    "fork-fib": (20, "fib by abt_fork.h"),
-    "fork-tree": (8, "an uneven tree by abt_fork.h"),
-    "fork-for": (300000, "a loop by abt_fork.h"),
+    "fork-fib": (27, "fib by abt_fork.h"),
+    "fork-tree": (11, "an uneven tree by abt_fork.h"),
+    "fork-for": (1000000, "a loop by abt_fork.h"),
 }
 LOCK = threading.Lock()
 

@@ -15,11 +15,10 @@ int ABTX_source_create(ABTX_source_fn ask, void *arg, ABTX_source *newsource)
         return abti_error(ABT_ERR_UNINITIALIZED);
     if (ABTI_REFUSE(!ask || !newsource))
         return abti_error(ABT_ERR_INV_ARG);
-    ABTX_source source = calloc(1, sizeof(*source));
+    ABTX_source source = aligned_alloc(ABTI_CACHE_LINE, sizeof(*source));
     if (!source)
         return abti_error(ABT_ERR_MEM);
-    source->ask = ask;
-    source->arg = arg;
+    *source = (struct ABTX_source_opaque){.ask = ask, .arg = arg};
     abti_spin_init(&source->lock, ABTI_RANK_LEAF);
     abti_ledger_made(source, ABTI_HANDLE_SOURCE);
     *newsource = source;

@@ -30,7 +30,7 @@ static void leave_stream(void *arg)
 {
     struct abtx_region *region = arg;
     if (abti_lane_publish_all(region->lane))
-        abti_team_wake();
+        abti_team_offer(region->lane);
 }
 
 /* A tasklet has no hooks; those that it sees, in a callback of a scheduler, are of the ULT that is about to leave. */
@@ -43,7 +43,7 @@ struct abti_lane *abti_fork_lane(abti_es *es)
 }
 
 /*
- * A lane that waits for its next owner at a stream. It stays in use: streams that wait have asked it, too, and its next
+ * A lane that waits for its next owner at a stream. It stays listed: streams that wait have asked it, too, and its next
  * owner finds that at the first fork. It is as abti_lane_begin makes it, except for what a thief has asked.
  */
 static struct abti_lane *take_kept(abti_es *es)
@@ -52,13 +52,13 @@ static struct abti_lane *take_kept(abti_es *es)
     es->lane.kept = NULL;
     abti_assert(!lane->is_closed && lane->split == 0);
     abti_annotate_acquire(lane);
+    abti_team_relist(lane);
     return lane;
 }
 
 static void put_kept(void *lane)
 {
-    abti_store_relaxed(&((struct abti_lane *)lane)->in_use,
-                       false); /* relaxed: who has seen it true asks without success */
+    abti_team_unlist(lane);
     abti_team_put_lane(lane);
 }
 
@@ -80,16 +80,8 @@ static ABTI_COLD struct abti_lane *get_lane(bool is_closed)
     if (!lane)
         return NULL;
     abti_lane_begin(lane, is_closed);
-    if (is_closed)
-        return lane;
-    /*
-     * Somebody who waits, and has asked all lanes that were in use, may not have seen this one. seq_cst: pairs with the
-     * fence in become_idle (stream/source.c): he sees it in use, or is seen here. relaxed: the fence orders it
-     */
-    abti_store_relaxed(&lane->in_use, true);
-    abti_fence_seq_cst();
-    if (abti_team_waits())
-        abti_lane_ask(lane);
+    if (!is_closed)
+        abti_team_list(lane);
     return lane;
 }
 
@@ -146,7 +138,7 @@ void ABTX_fork_leave(struct abtx_region *region)
 static void fork_publish(struct abti_lane *lane, uint32_t top)
 {
     if (abti_lane_publish(lane, top))
-        abti_team_wake();
+        abti_team_offer(lane);
 }
 
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)

@@ -30,7 +30,7 @@ void abti_lane_ask(struct abti_lane *lane)
     /* relaxed: who has set it sets the limit, too; and as said at set_limit */
     if (abti_load_relaxed(&lane->request))
         return;
-    abti_store_relaxed(&lane->request, true);
+    abti_store_relaxed(&lane->request, 1);
     /* seq_cst: pairs with the fence in set_limit */
     abti_fence_seq_cst();
     abti_store_relaxed(&lane->limit, above_all(lane));
@@ -41,7 +41,7 @@ void abti_lane_begin(struct abti_lane *lane, bool is_closed)
     lane->split = 0;
     lane->is_closed = is_closed;
     abti_store_relaxed(&lane->public_part, 0); /* relaxed, as below: there is nothing to be found behind it */
-    abti_store_relaxed(&lane->request, false);
+    abti_store_relaxed(&lane->request, 0);
     set_limit(lane, 0);
 }
 
@@ -57,7 +57,7 @@ static void move_split_up(struct abti_lane *lane, uint32_t split)
     while (!abti_cas_release(&lane->public_part, &part, abti_lane_pack(abti_lane_tail(part), split)))
         ;
     lane->split = split;
-    abti_store_relaxed(&lane->request, false); /* relaxed: one that comes meanwhile is served by this, too */
+    abti_store_relaxed(&lane->request, 0); /* relaxed: one that comes meanwhile is served by this, too */
     set_limit(lane, split);
 }
 
@@ -66,7 +66,7 @@ bool abti_lane_publish(struct abti_lane *lane, uint32_t top)
     uint32_t split = lane->split;
     if (top <= split || lane->is_closed) {
         if (lane->is_closed)
-            abti_store_relaxed(&lane->request, false); /* relaxed: as in move_split_up */
+            abti_store_relaxed(&lane->request, 0); /* relaxed: as in move_split_up */
         /* relaxed: one that comes meanwhile sets the limit anew. A request stays until there is something to give. */
         if (!abti_load_relaxed(&lane->request))
             set_limit(lane, split);
@@ -131,11 +131,11 @@ void abti_lane_forget(struct abti_lane *lane, uint32_t index)
 struct abtx_task *abti_lane_steal(struct abti_lane *lane)
 {
     uint64_t part = abti_load_relaxed(&lane->public_part); /* relaxed: only the swap decides */
-    uint32_t tail = abti_lane_tail(part), split = abti_lane_split(part);
-    if (tail >= split)
-        return NULL;
-    /* acquire: pairs with the release in move_split_up */
-    if (!abti_cas_acquire(&lane->public_part, &part, abti_lane_pack(tail + 1, split)))
-        return NULL;
-    return lane->slots[tail];
+    while (abti_lane_tail(part) < abti_lane_split(part)) {
+        uint32_t tail = abti_lane_tail(part), split = abti_lane_split(part);
+        /* acquire: pairs with the release in move_split_up */
+        if (abti_cas_acquire(&lane->public_part, &part, abti_lane_pack(tail + 1, split)))
+            return lane->slots[tail];
+    }
+    return NULL;
 }

@@ -28,16 +28,17 @@
 struct abti_lane {
     struct abtx_task *volatile full;
     _Atomic(uintptr_t) limit;
-    const volatile int *idle; /* constant */
+    const volatile int *idle; /* constant: the request */
 
     /* The thieves'. */
     _Atomic(uint64_t) public_part ABTI_ALIGNED(ABTI_CACHE_LINE); /* tail in the lower half, split in the upper one */
-    _Atomic(bool) request;                                       /* a thief has found nothing here */
-    _Atomic(bool) in_use;                                        /* a ULT owns it, and may be asked for tasks */
+    _Atomic(int) request;                                        /* a thief has found nothing, here or elsewhere */
+    _Atomic(uint64_t) spared_ns; /* until then it is asked only by a thief that is about to sleep */
 
     /* The owner's. */
     uint32_t split ABTI_ALIGNED(ABTI_CACHE_LINE); /* as in public_part */
     bool is_closed;         /* the owner cannot wait: a request that a thief has left here late is refused */
+    uint32_t number;        /* constant: see fork/team.c */
     struct abti_lane *next; /* team.lock: among the free ones */
     struct abtx_task *volatile slots[];
 };
@@ -101,7 +102,7 @@ uint32_t abti_lane_top(struct abti_lane *lane);
 
 /* --- A thief's --- */
 
-/* Takes the oldest public task. NULL: there is none, or others were faster. */
+/* Takes the oldest public task. NULL: there is none. */
 struct abtx_task *abti_lane_steal(struct abti_lane *lane);
 
 ABTI_INLINE bool abti_lane_has_public(struct abti_lane *lane)

@@ -3,6 +3,7 @@
 
 #include "lock/spin.h"
 #include "os/annotate.h"
+#include "os/clock.h"
 #include "os/vm.h"
 #include "stream/source.h"
 
@@ -19,23 +20,44 @@ struct chunk {
 
 static ABT_bool take_task(void *arg, ABTX_work *work);
 
+/*
+ * Two sets of lanes, by their numbers, so that nobody looks at all of them:
+ *
+ *   offers    those with public tasks. A lane may be listed here for a while after its last one
+ *   unasked   those that ULTs own and that nobody has asked since they published last. A stream that finds no task
+ *             takes some out, and asks them; each asked one comes back when it publishes
+ *
+ * So the lanes of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left alone.
+ * One that has just published is spared for a while, unless somebody is about to sleep: what an owner gives away costs
+ * it some hundred nanoseconds, and so no more than a tenth of its time.
+ *
+ * No task is left behind. An owner publishes, then looks at offers, where it puts its lane, and then at whether a
+ * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
+ * look. One who takes a lane out looks for public tasks once more, behind a fence, and puts it back if there are any:
+ * it, or the owner whose fence came first, sees what the other has done. Nor is a request: a lane is put into unasked
+ * when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken by
+ * another stream's request.
+ */
+enum { PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_LANES = CHUNK_LANES * MAX_CHUNKS, WORD_LANES = 64 };
+
+struct lane_set {
+    _Atomic(uint64_t) words[(MAX_LANES + WORD_LANES - 1) / WORD_LANES];
+} ABTI_ALIGNED(ABTI_CACHE_LINE);
+
 static struct {
     struct ABTX_source_opaque source;
     struct abti_spin lock;
-    struct abti_lane *free;                     /* lock */
-    _Atomic(struct chunk *) chunks[MAX_CHUNKS]; /* lock; set once */
-    _Atomic(uint32_t) num_chunks;               /* lock. Thieves read it */
-    _Atomic(uint32_t) turn;                     /* where the next thief begins to look */
-} team = {.source = {.ask = take_task, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)}, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
+    struct abti_lane *free;                                                   /* lock */
+    _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
+    _Atomic(uint32_t) num_chunks;                                             /* lock. Thieves read it */
+    struct lane_set offers, unasked;
+} team = {.source = {.ask = take_task, .patience_ns = PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
+          .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
-bool abti_team_waits(void)
+/* Whether streams wait for tasks: a hint. */
+static bool team_waits(void)
 {
     return abti_load_relaxed(&team.source.idle) > 0; /* relaxed: it is a hint, or the caller has a fence before it */
-}
-
-void abti_team_wake(void)
-{
-    abti_source_wake_one(&team.source);
 }
 
 /* --- Lanes --- */
@@ -43,6 +65,39 @@ void abti_team_wake(void)
 static struct abti_lane *lane_at(struct chunk *chunk, uint32_t i)
 {
     return (struct abti_lane *)(void *)chunk->lanes[i];
+}
+
+/* relaxed: who knows the number has got it from somebody who has the lane */
+static struct abti_lane *lane_of_number(uint32_t number)
+{
+    return lane_at(abti_load_relaxed(&team.chunks[number / CHUNK_LANES]), number % CHUNK_LANES);
+}
+
+/* --- Sets of lanes --- */
+
+static _Atomic(uint64_t) *word_of(struct lane_set *set, const struct abti_lane *lane)
+{
+    return &set->words[lane->number / WORD_LANES];
+}
+
+static uint64_t bit_of(const struct abti_lane *lane)
+{
+    return UINT64_C(1) << lane->number % WORD_LANES;
+}
+
+/* Most often it is there already, and no line is written. relaxed: the caller has a fence before, if that matters */
+static void set_add(struct lane_set *set, const struct abti_lane *lane)
+{
+    if (!(abti_load_relaxed(word_of(set, lane)) & bit_of(lane)))
+        /* release: pairs with the acquires in steal_of and ask_of. acquire: of no use */
+        (void)abti_fetch_or_acq_rel(word_of(set, lane), bit_of(lane));
+}
+
+static void set_remove(struct lane_set *set, const struct abti_lane *lane)
+{
+    if (abti_load_relaxed(word_of(set, lane)) & bit_of(lane)) /* relaxed: the caller has put it there, or sees it */
+        /* acquire, release: of no use */
+        (void)abti_fetch_and_acq_rel(word_of(set, lane), ~bit_of(lane));
 }
 
 /* It is zero: no task is in the slots. */
@@ -53,7 +108,8 @@ static struct chunk *make_chunk(void)
         return NULL;
     for (uint32_t i = 0; i <= CHUNK_LANES; i++) {
         struct abti_lane *lane = lane_at(chunk, i);
-        *lane = (struct abti_lane){.idle = (const volatile int *)&team.source.idle};
+        /* An atomic int is nothing else, on all machines that there are */
+        *lane = (struct abti_lane){.idle = (const volatile int *)&lane->request};
         abti_lane_begin(lane, true);
     }
     return chunk;
@@ -65,11 +121,12 @@ static void add_chunk(struct chunk *chunk)
     uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed: the lock is held */
     for (uint32_t i = CHUNK_LANES; i-- > 0;) {
         struct abti_lane *lane = lane_at(chunk, i);
+        lane->number = num * CHUNK_LANES + i;
         lane->next = team.free;
         team.free = lane;
     }
     abti_store_relaxed(&team.chunks[num], chunk); /* relaxed: the store of the number publishes it */
-    /* release: pairs with the acquire in take_task */
+    /* release: pairs with the acquire in num_words */
     abti_store_release(&team.num_chunks, num + 1);
 }
 
@@ -114,6 +171,7 @@ void abti_team_fini(void)
             abti_vm_unmap(abti_load_relaxed(&team.chunks[i]), sizeof(struct chunk));
         abti_store_relaxed(&team.num_chunks, 0);
         team.free = NULL;
+        team.offers = team.unasked = (struct lane_set){{0}};
     }
     abti_spin_unlock(&team.lock);
 }
@@ -124,10 +182,11 @@ void abti_team_forget(struct abti_lane *mine)
     team.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
     team.free = NULL;
     for (uint32_t i = 0; i < num * CHUNK_LANES; i++) {
-        struct abti_lane *lane = lane_at(abti_load_relaxed(&team.chunks[i / CHUNK_LANES]), i % CHUNK_LANES);
+        struct abti_lane *lane = lane_of_number(i);
         if (lane == mine)
             continue;
-        abti_store_relaxed(&lane->in_use, false);
+        set_remove(&team.unasked, lane);
+        set_remove(&team.offers, lane);
         abti_store_relaxed(&lane->public_part, 0);
     }
 }
@@ -145,46 +204,153 @@ void abti_team_remove_all(void)
     abti_source_detach_all(&team.source);
 }
 
+/* --- What owners do --- */
+
+void abti_team_offer(struct abti_lane *lane)
+{
+    /* relaxed: a thief that misses it asks once more than it should */
+    abti_store_relaxed(&lane->spared_ns, abti_clock_mono_ns() + SPARED_NS);
+    /* seq_cst: pairs with the fence in withdraw_offer */
+    abti_fence_seq_cst();
+    set_add(&team.offers, lane);
+    set_add(&team.unasked, lane);
+    abti_source_wake_one(&team.source);
+}
+
+void abti_team_relist(struct abti_lane *lane)
+{
+    if (!abti_load_relaxed(&lane->request) || team_waits()) /* relaxed: one that is missed is found by the first fork */
+        return;
+    abti_lane_begin(lane, false);
+    abti_store_relaxed(&lane->spared_ns, abti_clock_mono_ns() + SPARED_NS);
+    abti_team_list(lane);
+}
+
+void abti_team_list(struct abti_lane *lane)
+{
+    set_add(&team.unasked, lane);
+    /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the lane, or is seen here */
+    abti_fence_seq_cst();
+    if (team_waits())
+        abti_lane_ask(lane);
+}
+
+void abti_team_unlist(struct abti_lane *lane)
+{
+    set_remove(&team.unasked, lane);
+    set_remove(&team.offers, lane);
+}
+
 /* --- Thieves --- */
 
-/* Takes a task from the lane. Others that wait are served from the same lane, if it has more. */
+/* There is no public task. False: there is one again. */
+static bool withdraw_offer(struct abti_lane *lane)
+{
+    set_remove(&team.offers, lane);
+    /* seq_cst: pairs with the fence in abti_team_offer */
+    abti_fence_seq_cst();
+    if (!abti_lane_has_public(lane))
+        return true;
+    set_add(&team.offers, lane);
+    return false;
+}
+
+/* Takes a task from a lane that offers some. Others that wait are served from the same lane, if it has more. */
 static struct abtx_task *steal_from(struct abti_lane *lane)
 {
-    struct abtx_task *task = abti_lane_has_public(lane) ? abti_lane_steal(lane) : NULL;
-    if (task && abti_team_waits()) {
-        if (abti_lane_has_public(lane))
-            abti_team_wake();
-        else
-            abti_lane_ask(lane);
+    struct abtx_task *task;
+    while (!(task = abti_lane_steal(lane))) {
+        if (withdraw_offer(lane))
+            return NULL;
     }
+    bool has_more = abti_lane_has_public(lane) || !withdraw_offer(lane);
+    if (has_more)
+        abti_source_wake_one(&team.source);
+    else if (team_waits())
+        abti_lane_ask(lane);
     return task;
 }
 
-/* Asks the lanes that are in use. relaxed: one that comes into use meanwhile looks whether somebody waits */
-static void ask_lanes(uint32_t num)
+/* How many words of the sets are in use. */
+static uint32_t num_words(void)
 {
-    for (uint32_t i = 0; i < num; i++) {
-        struct abti_lane *lane = lane_at(abti_load_relaxed(&team.chunks[i / CHUNK_LANES]), i % CHUNK_LANES);
-        if (abti_load_relaxed(&lane->in_use))
-            abti_lane_ask(lane);
-    }
+    /* acquire: pairs with the release in add_chunk */
+    return (abti_load_acquire(&team.num_chunks) * CHUNK_LANES + WORD_LANES - 1) / WORD_LANES;
 }
 
+/*
+ * Chooses so many of the lanes in this part of a word that are not asked, and looks at no more. False: all of them are
+ * to be spared for now.
+ */
+static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
+{
+    /* relaxed, here and below: the caller has a fence before, or comes again */
+    uint64_t found = abti_load_relaxed(&team.unasked.words[word]) & mask, chosen = 0, now_ns;
+    if (found == 0 || *enough == UINT32_MAX)
+        return found;
+    for (now_ns = abti_clock_mono_ns(); *enough > 0 && found; --*enough, found &= found - 1) {
+        if (now_ns >=
+            abti_load_relaxed(&lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(found))->spared_ns))
+            chosen |= found & -found;
+        else
+            abti_source_ask_again(abti_es_self);
+    }
+    return chosen;
+}
+
+/* Asks so many of the lanes in this part of a word. Returns how many more are to be asked. */
+static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
+{
+    uint64_t chosen = choose(word, mask, &enough);
+    if (chosen == 0)
+        return enough;
+    /* acquire: pairs with the release in set_add. release: of no use */
+    chosen &= abti_fetch_and_acq_rel(&team.unasked.words[word], ~chosen);
+    for (; chosen; chosen &= chosen - 1)
+        abti_lane_ask(lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(chosen)));
+    return enough;
+}
+
+/* Takes a task from the first lane in this part of a word that has one. */
+static struct abtx_task *steal_of(uint32_t word, uint64_t mask)
+{
+    /* acquire: pairs with the release in set_add */
+    uint64_t lanes = abti_load_acquire(&team.offers.words[word]) & mask;
+    struct abtx_task *task = NULL;
+    for (; lanes && !task; lanes &= lanes - 1)
+        task = steal_from(lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(lanes)));
+    return task;
+}
+
+/* The i-th part of a walk over all words that begins behind the lane `mine`, or anywhere if that is NULL. */
+static uint32_t part_of_walk(const struct abti_lane *mine, uint32_t num, uint32_t i, uint64_t *mask)
+{
+    uint64_t behind = mine ? -bit_of(mine) : ~UINT64_C(0);
+    *mask = i == 0 ? behind : i == num ? ~behind : ~UINT64_C(0);
+    return ((mine ? mine->number / WORD_LANES : 0) + i) % num;
+}
+
+/*
+ * Looks at the lanes that offer, beginning behind its own, so that thieves spread. If there is none it asks: a few, and
+ * others the next time, but all before it goes to sleep, since what ULTs have to give is not known.
+ */
 static ABT_bool take_task(void *arg, ABTX_work *work)
 {
+    enum { FEW = 2 };
+    const struct abti_lane *mine = abti_es_self->lane.kept;
+    uint32_t num = num_words(), enough = abti_source_resigns(abti_es_self) ? UINT32_MAX : FEW;
+    struct abtx_task *task = NULL;
+    uint64_t mask;
     (void)arg;
-    /* acquire: pairs with the release in add_chunk. relaxed: the turn is only to be another one */
-    uint32_t num = abti_load_acquire(&team.num_chunks) * CHUNK_LANES;
-    uint32_t turn = num > 0 ? abti_fetch_add_relaxed(&team.turn, 1) % num : 0;
-    for (uint32_t i = 0; i < num; i++) {
-        uint32_t k = turn + i < num ? turn + i : turn + i - num;
-        struct abtx_task *task = steal_from(lane_at(abti_load_relaxed(&team.chunks[k / CHUNK_LANES]), k % CHUNK_LANES));
-        if (task) {
-            work->func = abti_fork_run_stolen;
-            work->arg = task;
-            return ABT_TRUE;
-        }
+    for (uint32_t i = 0; i <= num && num > 0 && !task; i++) {
+        uint32_t word = part_of_walk(mine, num, i, &mask);
+        task = steal_of(word, mask);
     }
-    ask_lanes(num);
-    return ABT_FALSE;
+    for (uint32_t i = 0; i <= num && num > 0 && !task && enough > 0; i++) {
+        uint32_t word = part_of_walk(mine, num, i, &mask);
+        enough = ask_of(word, mask, enough);
+    }
+    work->func = abti_fork_run_stolen;
+    work->arg = task;
+    return task ? ABT_TRUE : ABT_FALSE;
 }

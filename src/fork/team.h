@@ -12,15 +12,19 @@
 int abti_team_add(abti_es *es) ABTI_MUST_CHECK;
 void abti_team_remove_all(void);
 
-/* Whether streams wait for tasks: a hint. */
-bool abti_team_waits(void);
-
-/* There are public tasks: one of the streams that wait looks for them. */
-void abti_team_wake(void);
+/* The lane has public tasks, and answers to requests again: streams that wait look for them, beginning with one. */
+void abti_team_offer(struct abti_lane *lane);
 
 /* Takes a free lane, or a new one. NULL: there is no memory, or there are too many. */
 struct abti_lane *abti_team_get_lane(void);
 void abti_team_put_lane(struct abti_lane *lane);
+
+/* Streams may ask the lane for tasks from now on, or no more. */
+void abti_team_list(struct abti_lane *lane);
+void abti_team_unlist(struct abti_lane *lane);
+
+/* The lane, which is listed and has no tasks, has a new owner. It does not owe what its last one was asked for. */
+void abti_team_relist(struct abti_lane *lane);
 
 /* Frees the lanes, unless a thread outside of the library still has one: they are kept for the next time then. */
 void abti_team_fini(void);

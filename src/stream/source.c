@@ -79,6 +79,71 @@ static bool ask_sources(abti_es *es, struct asked *asked)
 }
 
 /*
+ * An attachment becomes SOURCE_IDLE, and is that no more. relaxed, in both: the source's lock is held; who reads the
+ * number or the state without it has a fence before, or takes it for a hint.
+ */
+static void enter_idlers(struct abti_attachment *a)
+{
+    ABTX_source source = a->source;
+    abti_assert(abti_spin_is_mine(&source->lock));
+    a->prev_idler = NULL;
+    a->next_idler = source->idlers;
+    if (source->idlers)
+        source->idlers->prev_idler = a;
+    source->idlers = a;
+    abti_store_relaxed(&a->state, SOURCE_IDLE);
+    abti_store_relaxed(&source->idle, abti_load_relaxed(&source->idle) + 1);
+}
+
+static void leave_idlers(struct abti_attachment *a)
+{
+    ABTX_source source = a->source;
+    abti_assert(abti_spin_is_mine(&source->lock));
+    if (a->next_idler)
+        a->next_idler->prev_idler = a->prev_idler;
+    if (a->prev_idler)
+        a->prev_idler->next_idler = a->next_idler;
+    else
+        source->idlers = a->next_idler;
+    /* relaxed, both: the lock is held; who reads it without has a fence before, or takes it for a hint */
+    abti_store_relaxed(&source->idle, abti_load_relaxed(&source->idle) - 1);
+}
+
+/* The ES gives the attachment another state than SOURCE_IDLE. */
+static void leave_idle(struct abti_attachment *a, uint32_t state)
+{
+    abti_assert(a->es == abti_es_self && state != SOURCE_IDLE);
+    /* acquire: pairs with the store in abti_source_wake_one, which may come until the lock is held */
+    if (abti_load_acquire(&a->state) == SOURCE_IDLE) {
+        abti_spin_lock(&a->source->lock);
+        if (abti_load_relaxed(&a->state) == SOURCE_IDLE) /* relaxed: the lock is held */
+            leave_idlers(a);
+        abti_spin_unlock(&a->source->lock);
+    }
+    abti_store_relaxed(&a->state, state); /* relaxed: the ES alone leaves the other two states */
+}
+
+/* One that was woken has asked. It makes one of the wakes that were left. */
+static void arrive_woken(struct abti_attachment *a)
+{
+    ABTX_source source = a->source;
+    if (!a->comes)
+        return;
+    a->comes = false;
+    abti_fetch_add_relaxed(&source->coming, -1); /* relaxed, as below: the fence orders it */
+    /* seq_cst: pairs with the fence in leave_wake */
+    abti_fence_seq_cst();
+    if (abti_load_relaxed(&source->owed) == 0)
+        return;
+    /* acquire, release: of no use */
+    uint32_t owed = abti_exchange_acq_rel(&source->owed, 0);
+    if (owed > 1 && abti_load_relaxed(&source->idle) > 0) /* relaxed, both: the one that is woken looks again */
+        abti_fetch_add_relaxed(&source->owed, owed - 1);
+    if (owed > 0)
+        abti_source_wake_one(source);
+}
+
+/*
  * All attachments become SOURCE_IDLE. True if one was not, so that the sources are to be asked once more. relaxed: the
  * lock of the list is held.
  */
@@ -90,9 +155,10 @@ static bool become_idle(abti_es *es)
         /* relaxed: this ES alone leaves the other two states */
         if (abti_load_relaxed(&a->state) == SOURCE_IDLE)
             continue;
-        /* relaxed: counted first, so that the word never falls below 0. The fence below orders both. */
-        abti_fetch_add_relaxed(&a->source->idle, 1);
-        abti_store_relaxed(&a->state, SOURCE_IDLE);
+        arrive_woken(a);
+        abti_spin_lock(&a->source->lock);
+        enter_idlers(a);
+        abti_spin_unlock(&a->source->lock);
         asks = true;
     }
     es->idle->in_vain = true;
@@ -107,7 +173,7 @@ static bool is_idle(abti_es *es)
 {
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
-        /* acquire: pairs with the compare-and-swap in wake_attached (stream/source.c), whose work is to be seen */
+        /* acquire: pairs with the store in abti_source_wake_one, whose work is to be seen */
         if (abti_load_acquire(&a->state) != SOURCE_IDLE)
             return false;
     }
@@ -129,15 +195,8 @@ static void set_busy_locked(abti_es *es)
     abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     es->idle->in_vain = false;
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
-        uint32_t state = SOURCE_IDLE;
-        /*
-         * acquire: pairs with the compare-and-swap in wake_attached (stream/source.c), with which it competes. release:
-         * of no use. It fails when the state is SOURCE_BUSY, or SOURCE_WOKEN by now.
-         */
-        if (abti_cas_acq_rel(&a->state, &state, SOURCE_BUSY))
-            abti_fetch_add_relaxed(&a->source->idle, -1); /* relaxed: it is a hint */
-        else
-            abti_store_relaxed(&a->state, SOURCE_BUSY); /* relaxed: the ES alone leaves these states */
+        leave_idle(a, SOURCE_BUSY);
+        arrive_woken(a);
     }
 }
 
@@ -156,7 +215,7 @@ bool abti_source_is_woken_slow(abti_es *es)
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a && !woken; a = a->next_of_es)
-        /* seq_cst: pairs with the swap in abti_source_wake_one, and comes after the announcement of the sleep */
+        /* seq_cst: pairs with the store in abti_source_wake_one, and comes after the announcement of the sleep */
         woken = abti_load_seq_cst(&a->state) == SOURCE_WOKEN;
     abti_spin_unlock(&es->idle->sources_lock);
     return woken;
@@ -170,12 +229,8 @@ static void stay_woken(abti_es *es)
 {
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
-        /* acquire and release: as in set_busy_locked */
-        uint32_t idle = SOURCE_IDLE;
-        if (abti_cas_acq_rel(&a->state, &idle, SOURCE_WOKEN))
-            abti_fetch_add_relaxed(&a->source->idle, -1);
-        else
-            abti_store_relaxed(&a->state, SOURCE_WOKEN);
+        leave_idle(a, SOURCE_WOKEN);
+        arrive_woken(a); /* others may have memory */
     }
     es->idle->in_vain = true;
 }
@@ -191,42 +246,82 @@ static bool has_unit(abti_sched *sched)
     return false;
 }
 
+bool abti_source_resigns(abti_es *es)
+{
+    abti_assert(es == abti_es_self && es->idle->asks);
+    return es->idle->resigns;
+}
+
+void abti_source_ask_again(abti_es *es)
+{
+    abti_assert(es == abti_es_self && es->idle->asks);
+    es->idle->asks_again = true;
+}
+
+/* The longest patience of its sources. relaxed: the lock of the list is held. */
+static uint64_t patience_of(abti_es *es)
+{
+    uint64_t patience_ns = 0;
+    abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
+    for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es)
+        patience_ns = a->source->patience_ns > patience_ns ? a->source->patience_ns : patience_ns;
+    return patience_ns;
+}
+
 static bool source_look(abti_es *es, struct asked *asked)
 {
     abti_assert(es == abti_es_self);
     abti_spin_lock(&es->idle->sources_lock);
+    es->idle->asks_again = false;
     bool found = ask_sources(es, asked);
     abti_spin_unlock(&es->idle->sources_lock);
     return found;
 }
 
 /*
- * Rests before the ES becomes idle, if what it got lately was not worth what it costs to hand it over: some hundred
- * nanoseconds of whoever makes work for an idle stream. Until it is idle nobody makes work for it, and it only finds
- * what has been made anyway; so it may rest for as long as it likes, and no wake is lost (stream/source.h). Units in
- * its pools end the rest. The lock is held at its begin and end, not meanwhile. A loop over 1000 elements
- * takes 0.75 to 0.79 of its time without rests, on two streams, measured. The ES looks now and then, since fib of 24
- * takes 5 % longer if it does not: each such tree begins with something to take. True: it has found work.
+ * Rests before the ES becomes idle, if a source has asked others for work, which will be there at once, or if what the
+ * ES got lately was not worth what it costs to hand it over: some hundred nanoseconds of whoever makes work for an idle
+ * stream. Until it is idle nobody makes work for it, and it only finds what has been made anyway; so it may rest for as
+ * long as it likes, and no wake is lost (stream/source.h). Units in its pools end the rest. The lock is held at its
+ * begin and end, not meanwhile. A loop over 1000 elements takes 0.75 to 0.79 of its time without rests, on two streams,
+ * measured. The ES looks now and then, since fib of 24 takes 5 % longer if it does not: each such tree begins with
+ * something to take. True: it has found work.
  */
 static bool source_rest(abti_es *es, abti_sched *sched, struct asked *asked)
 {
-    enum { LOOK_NS = 1000 };
+    enum { FIRST_LOOK_NS = 250, LOOK_NS = 1000 };
     abti_assert(abti_spin_is_mine(&es->idle->sources_lock));
     struct abti_thief *thief = &es->idle->thief;
-    if (!abti_thief_needs_time(thief) || es->sleepy || !abti_runs_at_once(2))
+    uint64_t patience_ns = patience_of(es);
+    if ((!abti_thief_needs_time(thief) && patience_ns == 0) || es->sleepy || !abti_runs_at_once(2))
         return false;
-    uint64_t now_ns = abti_clock_mono_ns(), look_ns = now_ns + LOOK_NS;
+    uint64_t now_ns = abti_clock_mono_ns(), end_ns = now_ns + patience_ns,
+             gap_ns = patience_ns ? FIRST_LOOK_NS : LOOK_NS;
+    uint64_t look_ns = now_ns + gap_ns;
     bool found = false;
     abti_spin_unlock(&es->idle->sources_lock);
-    while (!found && !abti_thief_may_steal(thief, now_ns) && !has_unit(sched)) {
+    while (!found && (now_ns < end_ns || es->idle->asks_again || !abti_thief_may_steal(thief, now_ns)) &&
+           !has_unit(sched)) {
         if (now_ns >= look_ns) {
             found = source_look(es, asked);
-            look_ns = now_ns + LOOK_NS;
+            gap_ns = gap_ns < LOOK_NS ? gap_ns * 2 : gap_ns;
+            look_ns = now_ns + gap_ns;
         }
         abti_cpu_relax();
         now_ns = abti_clock_mono_ns();
     }
     abti_spin_lock(&es->idle->sources_lock);
+    return found;
+}
+
+/* The ES becomes idle, and asks once more. */
+static bool ask_idle(abti_es *es, struct asked *asked)
+{
+    if (!become_idle(es))
+        return false;
+    es->idle->resigns = true;
+    bool found = ask_sources(es, asked);
+    es->idle->resigns = false;
     return found;
 }
 
@@ -250,7 +345,7 @@ static bool find_work(abti_es *es, abti_sched *sched, struct asked *asked)
             abti_thief_learn_booty(&es->idle->thief, start_ns);
             abti_thief_learn_return(&es->idle->thief, start_ns);
         }
-        found = source_rest(es, sched, asked) || (become_idle(es) && ask_sources(es, asked));
+        found = source_rest(es, sched, asked) || ask_idle(es, asked);
     }
     if (found) {
         abti_thief_learn_booty(&es->idle->thief, abti_clock_mono_ns());
@@ -290,33 +385,40 @@ abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched)
 
 /* --- What others do --- */
 
-/* Wakes the ES if it is idle. */
-static bool wake_attached(struct abti_attachment *a)
+/* Leaves the wake to one who comes. False: too few do. */
+static bool leave_wake(ABTX_source source)
 {
-    uint32_t idle = SOURCE_IDLE;
-    abti_assert(abti_spin_is_mine(&a->source->lock));
-    /*
-     * seq_cst: pairs with the load in abti_source_is_woken_slow. The look at the sleeper, in abti_es_wake, comes after
-     * it, as that one comes after the announcement of the sleep.
-     */
-    if (!atomic_compare_exchange_strong(&a->state, &idle, SOURCE_WOKEN))
+    enum { ENOUGH = 8 };
+    if (abti_load_relaxed(&source->coming) < ENOUGH) /* relaxed, as the next: a hint, and then the fence orders it */
         return false;
-    abti_fetch_add_relaxed(&a->source->idle, -1); /* relaxed: it is a hint */
-    abti_es_wake(a->es);
-    return true;
+    abti_fetch_add_relaxed(&source->owed, 1);
+    /* seq_cst: pairs with the fence in arrive_woken */
+    abti_fence_seq_cst();
+    return abti_load_relaxed(&source->coming) > 0; /* relaxed: the fence orders it */
 }
 
 void abti_source_wake_one(ABTX_source source)
 {
     /* seq_cst: pairs with the fence in become_idle */
     abti_fence_seq_cst();
-    if (abti_load_relaxed(&source->idle) == 0) /* relaxed: the fence orders it */
+    if (abti_load_relaxed(&source->idle) == 0 || leave_wake(source)) /* relaxed: the fence orders it */
         return;
+    abti_wakeup wakeup = NULL;
     abti_spin_lock(&source->lock);
-    struct abti_attachment *a = source->attachments;
-    while (a && !wake_attached(a))
-        a = a->next_of_source;
+    struct abti_attachment *a = source->idlers;
+    if (a) {
+        leave_idlers(a);
+        a->comes = true;
+        abti_fetch_add_relaxed(&source->coming, 1); /* relaxed: it is a hint that no more than it says is too few */
+        /*
+         * seq_cst: pairs with the load in abti_source_is_woken_slow. The look at the sleeper comes after it, as that
+         * one comes after the announcement of the sleep.
+         */
+        abti_store_seq_cst(&a->state, SOURCE_WOKEN);
+        wakeup = abti_sleeper_claim(&a->es->sleeper);
+    }
     abti_spin_unlock(&source->lock);
+    abti_wakeup_send(wakeup);
 }
 
 /* --- Attaching --- */
@@ -333,7 +435,7 @@ static struct abti_attachment *find_attachment(abti_es *es, ABTX_source source)
 
 int abti_source_attach(ABTX_source source, abti_es *es)
 {
-    struct abti_attachment *a = malloc(sizeof(*a));
+    struct abti_attachment *a = aligned_alloc(ABTI_CACHE_LINE, sizeof(*a));
     if (!a)
         return ABT_ERR_MEM;
     *a = (struct abti_attachment){.source = source, .es = es};
@@ -349,6 +451,8 @@ int abti_source_attach(ABTX_source source, abti_es *es)
     if (is_new) {
         abti_spin_lock(&source->lock);
         a->next_of_source = source->attachments;
+        if (source->attachments)
+            source->attachments->prev_of_source = a;
         source->attachments = a;
         abti_spin_unlock(&source->lock);
     }
@@ -395,16 +499,20 @@ static void detach_one(struct abti_attachment *a)
     abti_assert(abti_spin_is_mine(&attaching));
     unlink_from_es(a);
     abti_spin_lock(&a->source->lock);
-    struct abti_attachment **link = &a->source->attachments;
-    while (*link != a) {
-        abti_assert(*link);
-        link = &(*link)->next_of_source;
-    }
-    *link = a->next_of_source;
-    /* relaxed: neither the ES nor a waker has it any more */
-    if (abti_load_relaxed(&a->state) == SOURCE_IDLE)
-        abti_fetch_add_relaxed(&a->source->idle, -1);
+    if (a->next_of_source)
+        a->next_of_source->prev_of_source = a->prev_of_source;
+    if (a->prev_of_source)
+        a->prev_of_source->next_of_source = a->next_of_source;
+    else
+        a->source->attachments = a->next_of_source;
+    if (abti_load_relaxed(&a->state) == SOURCE_IDLE) /* relaxed: the lock is held */
+        leave_idlers(a);
+    bool came = a->comes;
+    if (came)
+        abti_fetch_add_relaxed(&a->source->coming, -1); /* relaxed: the fence in abti_source_wake_one orders it */
     abti_spin_unlock(&a->source->lock);
+    if (came)
+        abti_source_wake_one(a->source); /* in its place */
     free(a);
 }
 
@@ -435,8 +543,10 @@ void abti_sources_forget(void)
     for (abti_es *es = abti_rt.xstreams; es; es = es->next) {
         for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
             a->source->lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-            a->source->attachments = NULL;
+            a->source->attachments = a->source->idlers = NULL;
             abti_store_relaxed(&a->source->idle, 0);
+            abti_store_relaxed(&a->source->coming, 0);
+            abti_store_relaxed(&a->source->owed, 0);
         }
     }
 }

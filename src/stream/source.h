@@ -7,9 +7,17 @@
  *
  *   SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for SOURCE_IDLE.
  *   SOURCE_IDLE   S has got nothing after it had come to this state. It asks no more until it has run something or is
- *                 woken. It is counted in the source's idle word. S goes to SOURCE_BUSY, and a waker to SOURCE_WOKEN,
- *                 by compare-and-swap.
+ *                 woken. It is in the source's list of those, and is counted in its idle word. S goes to
+ *                 SOURCE_BUSY, and a waker to SOURCE_WOKEN.
  *   SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
+ *
+ * A few at a time are on their way from SOURCE_WOKEN to their sources. A wake beyond that is left to one of them: a
+ * waker counts, adds to what is owed, and counts again; one who comes takes itself out of the number, and then makes
+ * one of the wakes that are owed, if there is any, so that the one it wakes makes the next. What is left when no stream
+ * is idle is owed to nobody, since each asks when it becomes idle.
+ *
+ * SOURCE_IDLE is entered and left under the source's lock. A waker takes the stream that has come last: it is the most
+ * likely not to sleep yet, and none of the others is looked at.
  *
  * No wake is lost. A thread makes work and then calls wake_one, which looks at the idle word; a stream comes to
  * SOURCE_IDLE, which counts it there, and then asks. Both have a seq_cst fence in between, so that the stream finds the
@@ -30,21 +38,28 @@
 #include "rt/self.h"
 
 struct ABTX_source_opaque {
-    ABTX_source_fn ask; /* constant, as is arg */
+    ABTX_source_fn ask; /* constant, as are the next two */
     void *arg;
-    _Atomic(size_t) stacksize;           /* of the ULTs that it makes; 0: the default */
-    _Atomic(bool) pins;                  /* they are not migratable */
-    _Atomic(int) idle;                   /* how many attachments are SOURCE_IDLE. The user reads it */
-    struct abti_spin lock;               /* of the list */
-    struct abti_attachment *attachments; /* lock */
+    uint32_t patience_ns; /* how long a stream looks on, before it becomes idle, for what it has asked others for */
+    _Atomic(size_t) stacksize; /* of the ULTs that it makes; 0: the default */
+    _Atomic(bool) pins;        /* they are not migratable */
+
+    _Atomic(int) idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are SOURCE_IDLE. The user reads it */
+    _Atomic(int) coming;                             /* how many have been woken, and have not asked yet */
+    _Atomic(uint32_t) owed;                          /* so many wakes were left to those */
+    struct abti_spin lock;                           /* of the lists */
+    struct abti_attachment *attachments;             /* lock */
+    struct abti_attachment *idlers; /* lock: those that are SOURCE_IDLE, the last that has become so first */
 };
 
 struct abti_attachment {
+    _Atomic(uint32_t) state ABTI_ALIGNED(ABTI_CACHE_LINE);
+    bool comes;         /* source->coming counts it. The waker's, and from SOURCE_WOKEN on the ES's */
     ABTX_source source; /* constant, as is es */
     abti_es *es;
-    struct abti_attachment *next_of_es;     /* es->idle->sources_lock */
-    struct abti_attachment *next_of_source; /* source->lock */
-    _Atomic(uint32_t) state;
+    struct abti_attachment *next_of_es;                      /* es->idle->sources_lock */
+    struct abti_attachment *next_of_source, *prev_of_source; /* source->lock */
+    struct abti_attachment *next_idler, *prev_idler;         /* source->lock */
 };
 
 /* Returns an ABT code. */
@@ -61,6 +76,13 @@ void abti_sources_fini(abti_es *es);
 void abti_sources_forget(void);
 
 /* --- For the ES, which has nothing else to run --- */
+
+/*
+ * For the ES in a source's function. Whether it asks for the last time before it sleeps; and that it is to ask again
+ * soon, and not to become idle before.
+ */
+bool abti_source_resigns(abti_es *es);
+void abti_source_ask_again(abti_es *es);
 
 abti_unit *abti_source_ask_slow(abti_es *es, abti_sched *sched);
 bool abti_source_is_to_ask_slow(abti_es *es);

@@ -14,7 +14,7 @@
 enum { MAX_STREAMS = 256, GRAIN = 1000 };
 
 static ABT_xstream streams[MAX_STREAMS];
-static volatile long sink;
+static _Atomic(unsigned long) sink;
 
 ABTX_TASK(long, fib, (int, n))
 {
@@ -40,10 +40,10 @@ ABTX_TASK(long, tree, (unsigned, seed), (int, depth))
 
 static void iterate(ptrdiff_t from, ptrdiff_t to, void *arg)
 {
-    long sum = 0;
+    unsigned long sum = 0;
     (void)arg;
     for (ptrdiff_t i = from; i < to; i++)
-        sum = (sum ^ i) * 3;
+        sum = (sum ^ (unsigned long)i) * 3;
     if (sum == 1)
         sink = sum;
 }
