@@ -8,12 +8,6 @@
 /* Looks by OMP_WAIT_POLICY=active: some milliseconds. */
 enum { ACTIVE_LOOKS = 200000 };
 
-#if defined(__x86_64__) || defined(__i386__)
-#define RELAX() __builtin_ia32_pause()
-#else
-#define RELAX() atomic_signal_fence(memory_order_seq_cst)
-#endif
-
 /* acquire: pairs with the release by which a word is changed, as in abtomp_barrier and abtomp_team_release */
 static inline bool is_changed(const _Atomic(uint32_t) *word, uint32_t value)
 {
@@ -27,7 +21,7 @@ void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
         for (int i = 0; i < ACTIVE_LOOKS; i++) {
             if (is_changed(word, value))
                 return;
-            RELAX();
+            ABTOMP_RELAX();
         }
     }
     while (!is_changed(word, value))

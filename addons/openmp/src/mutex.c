@@ -7,8 +7,30 @@
 
 static _Atomic(uint32_t) unnamed, fallback;
 
+/* Pauses of all looks together, and between two looks at most: longer ones let the holder have it several times. */
+enum { PAUSES = 500, MOST_PAUSES = 128 };
+
+/* Looks for a while, less and less often. True: it is had. */
+static bool lock_by_looks(_Atomic(uint32_t) *mutex)
+{
+    for (int all = 0, pauses = 4; all < PAUSES; all += pauses) {
+        for (int i = 0; i < pauses; i++)
+            ABTOMP_RELAX();
+        /* relaxed: trylock acquires it */
+        if (atomic_load_explicit(mutex, memory_order_relaxed) == 0 && abtomp_mutex_trylock(mutex))
+            return true;
+        if (pauses < MOST_PAUSES)
+            pauses *= 2;
+    }
+    return false;
+}
+
 void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
 {
+    const struct abtomp_member *me = abtomp_current;
+    bool fits = !me || me->team->num <= abtomp_env.num_procs;
+    if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
+        return;
     /* acquire: pairs with the release in abtomp_mutex_unlock */
     while (atomic_exchange_explicit(mutex, 2, memory_order_acquire) != 0)
         (void)ABTX_word_wait((const volatile void *)mutex, 2, 0, ABT_TRUE, NULL, NULL);

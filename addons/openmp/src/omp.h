@@ -39,6 +39,13 @@
 #define ABTOMP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ABTOMP_LINE __attribute__((aligned(64)))
 
+/* Between two looks at a word. */
+#if defined(__x86_64__) || defined(__i386__)
+#define ABTOMP_RELAX() __builtin_ia32_pause()
+#else
+#define ABTOMP_RELAX() atomic_signal_fence(memory_order_seq_cst)
+#endif
+
 #ifndef ABTOMP_BUILD_ASSERT
 #define ABTOMP_BUILD_ASSERT 0
 #endif
@@ -98,7 +105,7 @@ struct abtomp_team {
     _Atomic(bool) has_shared;         /* some share was used in this region */
     _Atomic(uint32_t) singles;        /* single constructs that somebody has taken */
     ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
-    ABTOMP_LINE _Atomic(uint32_t) back;    /* members that are still in the region, without member 0 */
+    ABTOMP_LINE _Atomic(uint32_t) back;    /* changes when the members are back */
     ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
     _Atomic(uint32_t) barriers;            /* that have been passed */
 };

@@ -28,7 +28,8 @@ static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
     int members = count_members(me, num);
     struct abtomp_team *team = members > 1 ? abtomp_team_get(me, members) : NULL;
     if (team) {
-        team->active_level = me->team->active_level + 1;
+        if (ABTOMP_UNLIKELY(team->active_level != me->team->active_level + 1))
+            team->active_level = me->team->active_level + 1;
         return team;
     }
     team = abtomp_team_alone(me);
@@ -44,9 +45,11 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
 {
     struct abtomp_team *team = team_for(me, num);
     struct abtomp_member *first = team->members[0];
-    team->fn = fn;
-    team->data = data;
-    team->reductions = reductions;
+    if (team->fn != fn || team->data != data || team->reductions != reductions) {
+        team->fn = fn;
+        team->data = data;
+        team->reductions = reductions;
+    }
     if (ABTOMP_UNLIKELY(reductions != NULL))
         abtomp_reductions_make(reductions, team->num);
     if (team->num > 1)

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `go` has: a count of regions above, and how many members the region has. No member: the threads end. */
+/*
+ * What `go` has: a count of regions above, and how many members the region has. No member: the threads end. `back` has
+ * the count of the region whose members are all back above, and how many are of the next one. So member 0 writes one
+ * word when a region begins, and one only that others read.
+ */
 enum { GO_BITS = 12, GO_NUM = (1 << GO_BITS) - 1 };
 
 /* -- Memory -- */
@@ -66,11 +70,19 @@ static uint32_t next_go(const struct abtomp_team *team, int num)
     return ((go >> GO_BITS) + 1) << GO_BITS | (uint32_t)num;
 }
 
-static void leave_region(struct abtomp_team *team)
+/* `num` members have the region. */
+static void leave_region(struct abtomp_team *team, uint32_t num)
 {
-    /* release: pairs with the acquire in abtomp_team_gather */
-    if (atomic_fetch_sub_explicit(&team->back, 1, memory_order_release) == 1)
-        abtomp_wake(&team->back);
+    uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed); /* relaxed: it was seen before */
+    if (num > 2) {
+        /* acq_rel: pairs with itself, in leave_region: the last one sees what all have done, */
+        uint32_t back = atomic_fetch_add_explicit(&team->back, 1, memory_order_acq_rel) & GO_NUM;
+        if (back + 1 < num - 1)
+            return;
+    }
+    /* release: pairs with the acquire in abtomp_team_gather: and member 0, too */
+    atomic_store_explicit(&team->back, go & ~(uint32_t)GO_NUM, memory_order_release);
+    abtomp_wake(&team->back);
 }
 
 /* Runs the regions of the team. A member that is not in one may see later ones only: nobody waits for it. */
@@ -88,7 +100,7 @@ static void serve_regions(struct abtomp_member *me)
             continue;
         abtomp_member_begin(me);
         team->fn(team->data);
-        leave_region(team);
+        leave_region(team, go & GO_NUM);
     }
 }
 
@@ -166,7 +178,9 @@ struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
     }
     if (ABTOMP_UNLIKELY(team->capacity < num))
         grow(team, num);
-    team->num = num < team->capacity ? num : team->capacity;
+    num = num < team->capacity ? num : team->capacity;
+    if (ABTOMP_UNLIKELY(team->num != num)) /* written only if it changes: others have read it */
+        team->num = num;
     return team->num > 1 ? team : NULL;
 }
 
@@ -198,9 +212,9 @@ void abtomp_member_begin(struct abtomp_member *me)
 void abtomp_team_release(struct abtomp_team *team)
 {
     abtomp_assert(team->num > 1);
-    /* relaxed, all: `go` publishes them */
-    atomic_store_explicit(&team->singles, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->back, (uint32_t)team->num - 1, memory_order_relaxed);
+    /* relaxed, all: `go` publishes them. What has its value already is not written: others have read it */
+    if (atomic_load_explicit(&team->singles, memory_order_relaxed) != 0)
+        atomic_store_explicit(&team->singles, 0, memory_order_relaxed);
     if (atomic_load_explicit(&team->has_shared, memory_order_relaxed))
         abtomp_shares_reset(team);
     /* release: pairs with the acquire in serve_regions */
@@ -210,10 +224,10 @@ void abtomp_team_release(struct abtomp_team *team)
 
 void abtomp_team_gather(struct abtomp_team *team)
 {
-    uint32_t back;
-    /* acquire: pairs with the release in leave_region. Only the last member wakes: a wait for an older number ends, too
+    uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed), back; /* relaxed: the caller has written it */
+    /* acquire: pairs with the release in leave_region. Only the last member wakes: a wait for an older value ends, too
      */
-    while ((back = atomic_load_explicit(&team->back, memory_order_acquire)) != 0)
+    while (((back = atomic_load_explicit(&team->back, memory_order_acquire)) ^ go) >> GO_BITS != 0)
         abtomp_wait(&team->back, back, team->num);
 }
 
