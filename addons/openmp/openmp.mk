@@ -46,6 +46,7 @@ install-abtomp: install-libLTLIBRARIES
 openmp_tests = \
 	addons/openmp/test/loops \
 	addons/openmp/test/regions \
+	addons/openmp/test/roots \
 	addons/openmp/test/tasks
 
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
@@ -61,6 +62,9 @@ addons_openmp_test_regions_LDADD =
 addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_tasks_LINK = $(openmp_test_link)
 addons_openmp_test_tasks_LDADD =
+addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_roots_LINK = $(openmp_test_link)
+addons_openmp_test_roots_LDADD =
 else
 install-abtomp:
 endif
