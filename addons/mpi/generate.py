@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the wrappers of libabtmpi for one MPI: real.h, a table of the functions of that MPI, and wrappers.c. What a
+function gets is in functions.tsv, its parameters are those of mpi.h.
+
+    generate.py functions.tsv OUTPUT-DIRECTORY < mpi.h-after-the-preprocessor
+"""
+import pathlib
+import re
+import sys
+
+# Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
+USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init_thread Initialized Improbe Iprobe Irecv
+    Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testall Testany Testsome
+    Win_test""".split()
+
+PROTOTYPE = re.compile(r"\bint\s+PMPI_(\w+)\s*\(([^().]*)\)")
+NAME = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)$")
+
+RESULT = {"Testsome": "outcount"}  # what says that nothing was found, where that is not "flag"
+
+
+def named(param, number):
+    """A prototype may leave out a name."""
+    only_type = param.endswith("*") or re.fullmatch(r"(const )?\w+", param)
+    return f"{param} arg{number}_" if only_type else param
+
+
+class Function:
+    def __init__(self, name, text):
+        self.name = name
+        text = " ".join(text.split())
+        self.params = [] if text == "void" else [named(param.strip(), i) for i, param in enumerate(text.split(","))]
+        self.suffix = "_c" if name.endswith("_c") else ""
+        self.count = "MPI_Count" if self.suffix else "int"
+
+    @property
+    def args(self):
+        return [NAME.search(param)[1] for param in self.params]
+
+    def real(self, args=None, name=None):
+        return f"abtmpi_real.{name or self.name}({', '.join(self.args if args is None else args)})"
+
+    def with_request(self, request):
+        """The arguments of the nonblocking form: that has a request in place of the status, or behind all."""
+        has_status = self.params and self.params[-1].startswith("MPI_Status")
+        return (self.args[:-1] if has_status else self.args) + [request]
+
+    def status(self):
+        return self.args[-1] if self.params and self.params[-1].startswith("MPI_Status") else "MPI_STATUS_IGNORE"
+
+    def define(self, body):
+        params = ", ".join(self.params) or "void"
+        return (f"int PMPI_{self.name}({params})\n{{\n{body}}}\n"
+                f"int MPI_{self.name}({params}) __attribute__((alias(\"PMPI_{self.name}\")));\n")
+
+
+def straight(function):
+    return f"    if (!abtmpi_enter())\n        return {function.real()};\n"
+
+
+def twin(f, by):
+    return (f"    MPI_Request request_;\n{straight(f)}"
+            f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
+            f"    return abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n")
+
+
+def pair(f, receive, send):
+    return (f"    MPI_Request requests_[2];\n    int code_ = {f.real(receive + ['&requests_[0]'], 'Irecv' + f.suffix)};\n"
+            f"    if (code_ != MPI_SUCCESS)\n        return abtmpi_leave(code_);\n"
+            f"    code_ = {f.real(send + ['&requests_[1]'], 'Isend' + f.suffix)};\n"
+            f"    code_ = abtmpi_finish_pair(\"MPI_{f.name}\", code_, requests_, {f.status()});\n")
+
+
+def parts(f, by):
+    a = f.args
+    if f.name.startswith("Sendrecv_replace"):
+        # The type of what has been packed matches any type at the receiver.
+        return (f"    void *copy_;\n    {f.count} size_, used_ = 0;\n{straight(f)}"
+                f"    int pack_ = {f.real([a[1], a[2], a[7], '&size_'], 'Pack_size' + f.suffix)};\n"
+                f"    if (pack_ != MPI_SUCCESS)\n        return abtmpi_leave(pack_);\n"
+                f"    copy_ = malloc(size_ > 0 ? (size_t)size_ : 1);\n"
+                f"    if (!copy_)\n        return abtmpi_leave(MPI_ERR_NO_MEM);\n"
+                f"    pack_ = {f.real([a[0], a[1], a[2], 'copy_', 'size_', '&used_', a[7]], 'Pack' + f.suffix)};\n"
+                f"    if (pack_ == MPI_SUCCESS)\n        pack_ = replace_{f.name}({', '.join(a)}, copy_, used_);\n"
+                f"    else\n        abtmpi_leave(pack_);\n"
+                f"    free(copy_);\n    return pack_;\n")
+    return straight(f) + pair(f, a[5:11], a[0:5] + [a[10]]) + "    return code_;\n"
+
+
+def before(f, what):
+    """What a wrapper calls and nobody else."""
+    if what != "parts" or not f.name.startswith("Sendrecv_replace"):
+        return ""
+    a = f.args
+    body = pair(f, a[0:3] + a[5:8], ["copy_", "used_", "MPI_PACKED", a[3], a[4], a[7]]) + "    return code_;\n"
+    return f"static int replace_{f.name}({', '.join(f.params)}, void *copy_, {f.count} used_)\n{{\n{body}}}\n\n"
+
+
+def region(f, by):
+    return (f"    bool away_ = abtmpi_region_begin();\n    int code_ = {f.real()};\n"
+            f"    if (away_)\n        abtmpi_region_end();\n    return code_;\n")
+
+
+def wait(f, by):
+    return f"{straight(f)}    return abtmpi_finish_{f.name.lower()}({', '.join(f.args)});\n"
+
+
+def own(f, by):
+    return f"    return abtmpi_call_{f.name.lower()}({', '.join(f.args)});\n"
+
+
+def turn(f, by):
+    found = RESULT.get(f.name, "flag")
+    return f"{straight(f)}    int code_ = {f.real()};\n    return abtmpi_leave_turn(code_, *{found});\n"
+
+
+def handler(f, by):
+    return f"    abtmpi_handler_set({', '.join(f.args)});\n    return {f.real()};\n"
+
+
+KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": region, "own": own, "turn": turn, "handler": handler}
+
+
+def treatments(table):
+    """(function, what, by) of each row, without the prefix of MPI."""
+    for line in open(table):
+        if not line.startswith("#"):
+            name, _, what, *by = line.rstrip("\n").split("\t")
+            if name.startswith("MPI_") and what != "through":
+                yield name[4:], what, by[0][4:] if by else ""
+
+
+def main(table, out):
+    header = sys.stdin.read()
+    found = {}
+    for match in PROTOTYPE.finditer(header):
+        found.setdefault(match[1], Function(match[1], match[2]))
+    real, code = {name for name in USED if name in found}, []
+    for name, what, by in treatments(table):
+        if name not in found:
+            continue
+        if what == "twin" and by not in found:
+            what = "region"
+        real |= {name} | ({by} if what == "twin" else set())
+        code.append(before(found[name], what) + found[name].define(KINDS[what](found[name], by)))
+    if "Testsome" not in real:
+        sys.exit("generate.py: this is no mpi.h")
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "real.h").write_text(
+        "/* Made by generate.py: the functions of the MPI library below. */\n#ifndef ABTMPI_REAL_H\n#define ABTMPI_REAL_H\n\n"
+        f"#include <mpi.h>\n\n#define ABTMPI_IS_OPEN_MPI {int('ompi_mpi_comm_world' in header)}\n\n"
+        "struct abtmpi_real {\n" + "".join(f"    __typeof__(PMPI_{name}) *{name};\n" for name in sorted(real)) +
+        "};\n\nextern struct abtmpi_real abtmpi_real;\n\n#endif\n")
+    (out / "wrappers.c").write_text(
+        "/* Made by generate.py from functions.tsv and mpi.h. */\n#include <stdlib.h>\n\n#include <real.h>\n"
+        "#include \"call.h\"\n#include \"finish.h\"\n\n" + "\n".join(code) +
+        "\nstruct abtmpi_real abtmpi_real;\n\n__attribute__((constructor)) static void resolve(void)\n{\n" +
+        "".join(f"    abtmpi_real.{name} = (__typeof__(PMPI_{name}) *)abtmpi_next(\"PMPI_{name}\");\n"
+                for name in sorted(real)) + "}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

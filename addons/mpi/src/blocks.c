@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include <real.h> /* made by generate.py */
+
+#include "blocks.h"
+#include "debug.h"
+
+enum {
+    BLOCK_NUM = 16,  /* requests of a block: with 64, a look that misses costs 4 times as much */
+    BLOCK_EVERY = 4, /* after so many misses in the oldest block, all are asked for */
+};
+
+typedef struct abtmpi_block {
+    struct abtmpi_block *next, *prev;
+    int num;                         /* places in use, with those of requests that have been dropped */
+    int dropped;                     /* how many of these there are: null requests without a part */
+    MPI_Request requests[BLOCK_NUM]; /* of the parts, side by side for the MPI library */
+    abtmpi_part *parts[BLOCK_NUM];
+    abtmpi_wait *waits[BLOCK_NUM];
+} block;
+
+/* Blocks without requests, of all queues. */
+static block *block_free;
+
+bool abtmpi_blocks_add(abtmpi_blocks *blocks, abtmpi_part *part, abtmpi_wait *wait)
+{
+    block *last = blocks->last;
+
+    if (!last || last->num == BLOCK_NUM) {
+        block *new = block_free ? block_free : malloc(sizeof(*new));
+        if (!new)
+            return false;
+        if (new == block_free)
+            block_free = new->next;
+        *new = (block){.prev = last};
+        *(last ? &last->next : &blocks->first) = new;
+        blocks->last = last = new;
+    }
+    abtmpi_assert(!part->block && !part->is_done);
+    part->block = last;
+    part->at = last->num++;
+    last->requests[part->at] = *part->request;
+    last->parts[part->at] = part;
+    last->waits[part->at] = wait;
+    return true;
+}
+
+void abtmpi_blocks_drop(abtmpi_part *part)
+{
+    block *from = part->block;
+
+    abtmpi_assert(from && from->parts[part->at] == part);
+    from->requests[part->at] = MPI_REQUEST_NULL;
+    from->parts[part->at] = NULL;
+    from->dropped++;
+    part->block = NULL;
+}
+
+/* Moves what is left in `from` to the free places of `to`, which may be the same block. */
+static void block_move(block *to, block *from, int num)
+{
+    for (int i = 0; i < from->num; i++) {
+        abtmpi_part *part = from->parts[i];
+        if (!part)
+            continue;
+        to->requests[num] = from->requests[i];
+        to->parts[num] = part;
+        to->waits[num] = from->waits[i];
+        part->block = to;
+        part->at = num++;
+    }
+    to->num = num;
+    to->dropped = 0;
+}
+
+static void block_destroy(abtmpi_blocks *blocks, block *old)
+{
+    *(old->prev ? &old->prev->next : &blocks->first) = old->next;
+    *(old->next ? &old->next->prev : &blocks->last) = old->prev;
+    old->next = block_free;
+    block_free = old;
+}
+
+/* Closes the gaps, so that blocks stay full. Returns the block after this one. */
+static block *block_tidy(abtmpi_blocks *blocks, block *b)
+{
+    block *next = b->next;
+
+    if (b->dropped > 0)
+        block_move(b, b, 0);
+    if (b->num == 0) {
+        block_destroy(blocks, b);
+    } else if (next && b->num + next->num - next->dropped <= BLOCK_NUM) {
+        block_move(b, next, b->num);
+        block_destroy(blocks, next);
+        next = b->next;
+    }
+    return next;
+}
+
+/* The request at a place is done. */
+static void block_mark(block *b, int at, int code)
+{
+    abtmpi_part *part = b->parts[at];
+
+    part->code = code;
+    part->is_done = true;
+    *part->request = b->requests[at]; /* null, or inactive */
+}
+
+/* Reports it, unless the end of another part has ended the wait. */
+static void block_report(block *b, int at, void (*done)(abtmpi_wait *, abtmpi_part *))
+{
+    abtmpi_part *part = b->parts[at];
+    abtmpi_wait *wait = b->waits[at];
+
+    if (!part)
+        return;
+    abtmpi_assert(part->is_done);
+    abtmpi_blocks_drop(part);
+    done(wait, part);
+}
+
+/* One by one: watched requests, a lone one, and those of a block that the MPI library does not answer for as a whole.
+ */
+static bool block_look_singly(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
+{
+    bool found = false;
+
+    for (int i = 0; i < b->num; i++) {
+        int flag = 0, code;
+        abtmpi_part *part = b->parts[i];
+        if (!part)
+            continue;
+        if (is_watched)
+            code = abtmpi_real.Request_get_status(b->requests[i], &flag, MPI_STATUS_IGNORE);
+        else
+            code = abtmpi_real.Test(&b->requests[i], &flag, &part->status);
+        if (flag || code != MPI_SUCCESS) {
+            block_mark(b, i, code);
+            block_report(b, i, done);
+            found = true;
+        }
+    }
+    return found;
+}
+
+static bool block_is_in_status(int code)
+{
+    int class;
+
+    return code == MPI_ERR_IN_STATUS || (PMPI_Error_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_IN_STATUS);
+}
+
+static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
+{
+    int num = 0, indices[BLOCK_NUM];
+    MPI_Status statuses[BLOCK_NUM];
+
+    if (is_watched || b->num == 1)
+        return block_look_singly(b, is_watched, done);
+    int code = abtmpi_real.Testsome(b->num, b->requests, &num, indices, statuses);
+    bool has_codes = code != MPI_SUCCESS && block_is_in_status(code);
+    if (code != MPI_SUCCESS && !has_codes)
+        return block_look_singly(b, is_watched, done);
+    if (num == MPI_UNDEFINED)
+        return false;
+    /* First of all: a part that is reported may end its wait, which drops the others of it. */
+    for (int i = 0; i < num; i++) {
+        b->parts[indices[i]]->status = statuses[i];
+        block_mark(b, indices[i], has_codes ? statuses[i].MPI_ERROR : MPI_SUCCESS);
+    }
+    for (int i = 0; i < num; i++)
+        block_report(b, indices[i], done);
+    return num > 0;
+}
+
+bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part))
+{
+    if (!blocks->first)
+        return false;
+    bool found = block_look(blocks->first, blocks->is_watched, done);
+    block *next = block_tidy(blocks, blocks->first);
+    if (found) {
+        blocks->elsewhere = false;
+        return true;
+    }
+    if (!blocks->elsewhere && ++blocks->misses % BLOCK_EVERY != 0)
+        return false;
+    while (next && !found) {
+        found = block_look(next, blocks->is_watched, done);
+        next = block_tidy(blocks, next);
+    }
+    blocks->elsewhere = found;
+    return found;
+}

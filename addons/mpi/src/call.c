@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <abt.h>
+#include <real.h> /* made by generate.py */
+
+#include "call.h"
+#include "debug.h"
+#include "owner.h"
+
+enum {
+    CALL_MISSES = 64, /* so many answers "no" in a row, and a ULT lets others run */
+    CALL_PAUSE_NS = 100000,
+};
+
+/* Whether ULTs are suspended. The driver is there when it is CALL_ON. */
+enum { CALL_NEW, CALL_ON, CALL_OFF };
+static atomic_int call_state;
+static pthread_mutex_t call_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool call_handler_is_own;
+static atomic_int call_regions;
+
+/*
+ * Of a native thread. A ULT is named and not only a flag kept: callbacks of the program that the MPI library calls may
+ * suspend their ULT, and other ULTs of the thread must be suspended as ever meanwhile.
+ */
+static _Thread_local struct {
+    ABT_thread inside; /* the ULT that is in the MPI library, or a null handle */
+    bool looking;      /* the driver is */
+    ABT_thread missed; /* the ULT that got the last answer "no", and how often in a row */
+    int misses;
+} call_self __attribute__((tls_model("initial-exec")));
+
+void *abtmpi_next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* Whether the library below is of the kind that this one has been made for, and may be called by several threads. */
+static bool call_is_usable(void)
+{
+    static char text[1 << 13]; /* larger than any MPI_MAX_LIBRARY_VERSION_STRING; call_lock is held */
+    int length, level;
+
+    if (abtmpi_real.Get_library_version(text, &length) != MPI_SUCCESS)
+        return false;
+    if ((strncmp(text, "Open MPI", 8) == 0) != ABTMPI_IS_OPEN_MPI) {
+        fprintf(stderr, "libabtmpi: made for another MPI: its calls block streams\n");
+        return false;
+    }
+    if (abtmpi_real.Query_thread(&level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE) {
+        fprintf(stderr, "libabtmpi: there is no MPI_THREAD_MULTIPLE: calls of MPI block streams\n");
+        return false;
+    }
+    return true;
+}
+
+/* At the first call of a ULT. */
+static bool call_begin(void)
+{
+    pthread_mutex_lock(&call_lock);
+    /* relaxed: the lock orders it. */
+    if (atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_NEW) {
+        call_self.looking = true;
+        bool on = call_is_usable() && abtmpi_owner_begin();
+        call_self.looking = false;
+        /* release: pairs with the acquire in abtmpi_enter. */
+        atomic_store_explicit(&call_state, on ? CALL_ON : CALL_OFF, memory_order_release);
+    }
+    bool on = atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_ON; /* relaxed: the same. */
+    pthread_mutex_unlock(&call_lock);
+    return on;
+}
+
+bool abtmpi_enter(void)
+{
+    ABT_unit_type type;
+    ABT_thread self;
+
+    if (call_self.looking || ABT_self_get_type(&type) != ABT_SUCCESS || type != ABT_UNIT_TYPE_THREAD)
+        return false;
+    /* acquire: pairs with the release in call_begin. */
+    int state = atomic_load_explicit(&call_state, memory_order_acquire);
+    if (state != CALL_ON && (state == CALL_OFF || !call_begin()))
+        return false;
+    ABT_self_get_thread(&self);
+    if (call_self.inside == self)
+        return false;
+    /* A handler of the program is called by the MPI library, and its calls are the program's. */
+    call_self.inside = abtmpi_handler_is_own() ? ABT_THREAD_NULL : self;
+    return true;
+}
+
+int abtmpi_leave(int code)
+{
+    call_self.inside = ABT_THREAD_NULL;
+    return code;
+}
+
+int abtmpi_leave_turn(int code, int found)
+{
+    ABT_thread self;
+
+    abtmpi_leave(code);
+    if (code != MPI_SUCCESS || found) {
+        call_self.misses = 0;
+        return code;
+    }
+    ABT_self_get_thread(&self);
+    if (call_self.missed != self) {
+        call_self.missed = self;
+        call_self.misses = 0;
+    }
+    if (++call_self.misses == CALL_MISSES) {
+        call_self.misses = 0;
+        ABT_thread_yield();
+    }
+    return code;
+}
+
+bool abtmpi_region_begin(void)
+{
+    if (!abtmpi_enter())
+        return false;
+    abtmpi_leave(MPI_SUCCESS);
+    /* relaxed: a number that is only looked at. */
+    atomic_fetch_add_explicit(&call_regions, 1, memory_order_relaxed);
+    ABTX_blocking_begin();
+    return true;
+}
+
+void abtmpi_region_end(void)
+{
+    ABTX_blocking_end();
+    /* relaxed: the same. */
+    int before = atomic_fetch_sub_explicit(&call_regions, 1, memory_order_relaxed);
+    abtmpi_assert(before > 0);
+    (void)before;
+}
+
+int abtmpi_region_count(void)
+{
+    return atomic_load_explicit(&call_regions, memory_order_relaxed); /* relaxed: the same. */
+}
+
+void abtmpi_look_begin(void)
+{
+    abtmpi_assert(!call_self.looking);
+    call_self.looking = true;
+}
+
+void abtmpi_look_end(void)
+{
+    abtmpi_assert(call_self.looking);
+    call_self.looking = false;
+}
+
+void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler)
+{
+    bool is_own = handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN;
+
+    /* Errors that several requests share may be given to the handler of MPI_COMM_WORLD, in place of their own. */
+    if (is_own || (comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF)) {
+        /* relaxed: the caller's own later calls see it; calls at the same time may come before. */
+        atomic_store_explicit(&call_handler_is_own, true, memory_order_relaxed);
+    }
+}
+
+bool abtmpi_handler_is_own(void)
+{
+    return atomic_load_explicit(&call_handler_is_own, memory_order_relaxed); /* relaxed: as above. */
+}
+
+int abtmpi_call_init(int *argc, char ***argv)
+{
+    int provided;
+
+    return abtmpi_call_init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+}
+
+int abtmpi_call_init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)required;
+    bool looking = call_self.looking;
+    call_self.looking = true;
+    int code = abtmpi_real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+    call_self.looking = looking;
+    return code;
+}
+
+int abtmpi_call_finalize(void)
+{
+    /* acquire: pairs with the release in call_begin. */
+    if (atomic_load_explicit(&call_state, memory_order_acquire) == CALL_ON) {
+        /* relaxed: calls while MPI_Finalize runs are the program's error. */
+        atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
+        while (abtmpi_region_count() > 0)
+            ABTX_self_sleep(CALL_PAUSE_NS);
+        abtmpi_owner_end();
+    }
+    bool looking = call_self.looking;
+    call_self.looking = true;
+    int code = abtmpi_real.Finalize();
+    call_self.looking = looking;
+    return code;
+}
+
+/* ABTMPI_MAIN_ULT=1: main is a ULT in a program that does not know of them. */
+__attribute__((constructor)) static void call_make_main_ult(void)
+{
+    const char *value = getenv("ABTMPI_MAIN_ULT");
+
+    if (value && !strcmp(value, "1") && ABT_init(0, NULL) != ABT_SUCCESS)
+        fprintf(stderr, "libabtmpi: ABTMPI_MAIN_ULT: ABT_init fails\n");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each wrapper begins and ends with: whether a call suspends its caller, and what the MPI library calls itself. */
+#ifndef ABTMPI_CALL_H
+#define ABTMPI_CALL_H
+
+#include <stdbool.h>
+
+#include <mpi.h>
+
+/*
+ * Begins a call. True: the caller is a ULT, which is suspended if it has to wait. Then calls of MPI functions by this
+ * native thread are those of the MPI library itself until abtmpi_leave, and go straight on. False: the caller is an
+ * external thread, a tasklet, the MPI library, or MPI gives no MPI_THREAD_MULTIPLE; the call goes straight on.
+ */
+bool abtmpi_enter(void);
+
+/* The opposite, on the same native thread. Returns the code. */
+int abtmpi_leave(int code);
+
+/* The same for a function that only asks. A ULT that has got the answer "no" often lets others run. */
+int abtmpi_leave_turn(int code, int found);
+
+/*
+ * Around what runs on a native thread of its own. False: it goes straight on, and abtmpi_region_end is not called.
+ * Until then the caller is an external thread. abtmpi_region_count: how many ULTs are in one.
+ */
+bool abtmpi_region_begin(void);
+void abtmpi_region_end(void);
+int abtmpi_region_count(void);
+
+/* Around calls of the MPI library that the driver makes, on whatever stack. */
+void abtmpi_look_begin(void);
+void abtmpi_look_end(void);
+
+/* The program sets an error handler, which from now on may be one that has to run on the stack of the ULT that waits.
+ */
+void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);
+
+/* Whether it may: then nobody but the ULT itself completes its requests. */
+bool abtmpi_handler_is_own(void);
+
+/* The functions of these names. */
+int abtmpi_call_init(int *argc, char ***argv);
+int abtmpi_call_init_thread(int *argc, char ***argv, int required, int *provided);
+int abtmpi_call_finalize(void);
+
+/* The function of this name in the library that comes next in the order of the loader; NULL: there is none. */
+void *abtmpi_next(const char *name);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include <abt.h>
+#include <real.h> /* made by generate.py */
+
+#include "call.h"
+#include "debug.h"
+#include "finish.h"
+#include "owner.h"
+
+enum { FINISH_PARTS = 4 }; /* so many requests have room in the frame */
+
+/* The arguments of a question. Each question has those that the function of MPI has. */
+typedef struct {
+    const char *call;
+    int (*ask)(void *arg, int *found);
+    int num;
+    MPI_Request *requests;
+    int *result, *indices;
+    MPI_Status *status;
+    int source, tag;
+    MPI_Comm comm;
+    MPI_Message *message;
+    MPI_Win win;
+} question;
+
+static int ask_one(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Test(q->requests, found, q->status);
+}
+
+static int ask_all(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Testall(q->num, q->requests, found, q->status);
+}
+
+static int ask_any(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Testany(q->num, q->requests, q->result, found, q->status);
+}
+
+static int ask_some(void *arg, int *found)
+{
+    question *q = arg;
+    int code = abtmpi_real.Testsome(q->num, q->requests, q->result, q->indices, q->status);
+    *found = *q->result != 0; /* MPI_UNDEFINED: there is nothing to wait for */
+    return code;
+}
+
+static int ask_probe(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Iprobe(q->source, q->tag, q->comm, found, q->status);
+}
+
+static int ask_mprobe(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Improbe(q->source, q->tag, q->comm, found, q->message, q->status);
+}
+
+static int ask_win(void *arg, int *found)
+{
+    question *q = arg;
+    return abtmpi_real.Win_test(q->win, found);
+}
+
+/* Room for the parts of num requests; NULL: out of memory. */
+static abtmpi_part *parts_create(abtmpi_part *frame, int num)
+{
+    return num <= FINISH_PARTS ? frame : malloc((size_t)num * sizeof(*frame));
+}
+
+static void parts_destroy(abtmpi_part *frame, abtmpi_part *parts)
+{
+    if (parts != frame)
+        free(parts);
+}
+
+/* Asks in the call, and then has the owner ask until the answer is yes. */
+static int question_wait(question *q)
+{
+    int found = 0;
+    int code = abtmpi_leave(q->ask(q, &found));
+
+    if (found || code != MPI_SUCCESS)
+        return code;
+    abtmpi_wait wait = {.call = q->call, .ask = q->ask, .arg = q};
+    abtmpi_owner_wait(&wait);
+    return wait.code;
+}
+
+/*
+ * Waits until the question, which is about requests, may be answered by yes, after the owner has seen that one of them
+ * is done, or that all are. The code of what has gone wrong.
+ */
+static int question_watch(question *q, bool all, int *found)
+{
+    abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, q->num);
+    int num = 0, flag, code = MPI_SUCCESS;
+
+    for (int i = 0; parts && i < q->num && code == MPI_SUCCESS; i++) {
+        if (q->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        flag = 0;
+        code = abtmpi_real.Request_get_status(q->requests[i], &flag, MPI_STATUS_IGNORE);
+        if (!flag)
+            parts[num++] = (abtmpi_part){.request = &q->requests[i]};
+    }
+    /* Those that are no parts are inactive, or done since the question was asked. */
+    if (code == MPI_SUCCESS)
+        code = q->ask(q, found);
+    if (code == MPI_SUCCESS && !*found) {
+        abtmpi_wait wait = {.call = q->call, .parts = parts, .num = num, .left = all ? num : 1, .is_watched = true};
+        if (num > 0)
+            abtmpi_owner_wait(&wait);
+        else
+            ABT_thread_yield();
+        code = wait.code;
+    }
+    parts_destroy(frame, parts);
+    return code;
+}
+
+/* Where handlers of the program run, which may wait: on the stack of the ULT. */
+static int question_wait_watching(question *q, bool all)
+{
+    int found = 0;
+    int code = abtmpi_leave(q->ask(q, &found));
+
+    while (code == MPI_SUCCESS && !found) {
+        code = question_watch(q, all, &found);
+        if (code == MPI_SUCCESS && !found)
+            code = q->ask(q, &found);
+    }
+    return code;
+}
+
+/* The field of errors belongs to the caller unless there are several. */
+static void status_copy(MPI_Status *to, const MPI_Status *from)
+{
+    if (to != MPI_STATUS_IGNORE) {
+        int error = to->MPI_ERROR;
+        *to = *from;
+        to->MPI_ERROR = error;
+    }
+}
+
+static int request_wait(const char *call, MPI_Request *request, MPI_Status *status)
+{
+    int found = 0;
+
+    if (abtmpi_handler_is_own()) {
+        question q = {.call = call, .ask = ask_one, .num = 1, .requests = request, .status = status};
+        return question_wait_watching(&q, true);
+    }
+    int code = abtmpi_leave(abtmpi_real.Test(request, &found, status));
+    if (found || code != MPI_SUCCESS)
+        return code;
+    abtmpi_part part = {.request = request};
+    abtmpi_wait wait = {.call = call, .parts = &part, .num = 1, .left = 1};
+    abtmpi_owner_wait(&wait);
+    if (wait.code != MPI_SUCCESS)
+        return wait.code;
+    status_copy(status, &part.status);
+    return part.code;
+}
+
+int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Status *status)
+{
+    return code == MPI_SUCCESS ? request_wait(call, request, status) : abtmpi_leave(code);
+}
+
+int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Status *status)
+{
+    if (code == MPI_SUCCESS) {
+        code = request_wait(call, &requests[1], MPI_STATUS_IGNORE);
+        abtmpi_enter();
+    } else {
+        abtmpi_real.Cancel(&requests[0]);
+    }
+    int received = request_wait(call, &requests[0], status);
+    return code != MPI_SUCCESS ? code : received;
+}
+
+int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status)
+{
+    return request_wait("MPI_Wait", request, status);
+}
+
+/*
+ * What MPI_Waitall gives. With an error, each status has a code: of those that were not waited for any more,
+ * MPI_ERR_PENDING.
+ */
+static int waitall_end(int num, const MPI_Request requests[], MPI_Status statuses[], const abtmpi_part *parts,
+                       int num_parts)
+{
+    bool failed = false;
+
+    for (int i = 0; i < num_parts; i++)
+        failed = failed || parts[i].code != MPI_SUCCESS;
+    if (statuses == MPI_STATUSES_IGNORE)
+        return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+    for (int i = 0; i < num && failed; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    for (int i = 0; i < num_parts; i++) {
+        MPI_Status *status = &statuses[parts[i].request - requests];
+        if (parts[i].is_done)
+            status_copy(status, &parts[i].status);
+        if (failed)
+            status->MPI_ERROR = parts[i].is_done ? parts[i].code : MPI_ERR_PENDING;
+    }
+    return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+/* The requests that are not done become parts, and after one that has failed all. Returns how many. */
+static int waitall_begin(int num, MPI_Request requests[], MPI_Status statuses[], abtmpi_part *parts, bool *failed)
+{
+    int num_parts = 0;
+
+    for (int i = 0; i < num; i++) {
+        abtmpi_part *part = &parts[num_parts];
+        int found = 0;
+        *part = (abtmpi_part){.request = &requests[i]};
+        if (!*failed)
+            part->code = abtmpi_real.Test(&requests[i], &found, &part->status);
+        if (part->code != MPI_SUCCESS)
+            *failed = part->is_done = true;
+        else if (found && statuses != MPI_STATUSES_IGNORE)
+            status_copy(&statuses[i], &part->status);
+        if (!found || part->is_done)
+            num_parts++;
+    }
+    return num_parts;
+}
+
+int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[])
+{
+    int found = 0;
+    bool failed = false;
+    abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, num);
+
+    if (!parts || abtmpi_handler_is_own()) {
+        parts_destroy(frame, parts);
+        question q = {.call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses};
+        return parts ? question_wait_watching(&q, true) : question_wait(&q);
+    }
+    int code = abtmpi_real.Testall(num, requests, &found, statuses);
+    if (!found && code == MPI_SUCCESS) {
+        int num_parts = waitall_begin(num, requests, statuses, parts, &failed);
+        abtmpi_leave(code);
+        abtmpi_wait wait = {.call = "MPI_Waitall", .parts = parts, .num = num_parts, .left = num_parts};
+        if (num_parts > 0 && !failed)
+            abtmpi_owner_wait(&wait);
+        code = wait.code != MPI_SUCCESS ? wait.code : waitall_end(num, requests, statuses, parts, num_parts);
+    } else {
+        abtmpi_leave(code);
+    }
+    parts_destroy(frame, parts);
+    return code;
+}
+
+int abtmpi_finish_waitany(int num, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    question q = {"MPI_Waitany", ask_any, .num = num, .requests = requests, .result = index, .status = status};
+    return abtmpi_handler_is_own() ? question_wait_watching(&q, false) : question_wait(&q);
+}
+
+int abtmpi_finish_waitsome(int num, MPI_Request requests[], int *found, int indices[], MPI_Status statuses[])
+{
+    question q = {.call = "MPI_Waitsome",
+                  .ask = ask_some,
+                  .num = num,
+                  .requests = requests,
+                  .result = found,
+                  .indices = indices,
+                  .status = statuses};
+    return abtmpi_handler_is_own() ? question_wait_watching(&q, false) : question_wait(&q);
+}
+
+int abtmpi_finish_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    question q = {"MPI_Probe", ask_probe, .source = source, .tag = tag, .comm = comm, .status = status};
+    return question_wait(&q);
+}
+
+int abtmpi_finish_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    question q = {"MPI_Mprobe", ask_mprobe,         .source = source, .tag = tag,
+                  .comm = comm, .message = message, .status = status};
+    return question_wait(&q);
+}
+
+int abtmpi_finish_win_wait(MPI_Win win)
+{
+    question q = {"MPI_Win_wait", ask_win, .win = win};
+    return question_wait(&q);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "blocks.h"
+#include "call.h"
+#include "debug.h"
+#include "owner.h"
+
+enum {
+    OWNER_LOOKS = 64, /* a ULT that is alone on its stream looks so often before it leaves it: some microseconds */
+    OWNER_ASKED = 4,  /* so many of the oldest questions are asked at each look, and all at each OWNER_EVERY-th */
+    OWNER_EVERY = 4,
+    OWNER_PAUSE_NS = 1000,   /* the first pause of an idle stream; each is an eighth longer than the one before, */
+    OWNER_LONGEST_US = 1000, /* up to this unless ABTMPI_IDLE_US says otherwise */
+};
+
+typedef struct {
+    abtmpi_wait *first, *last;
+} owner_list;
+
+/* The owner's own. */
+static ABTX_driver owner_driver;
+static abtmpi_blocks owner_completed, owner_watched = {.is_watched = true};
+static owner_list owner_waits, owner_questions;
+static int owner_unfinished; /* waits with parts that there was no memory for */
+static unsigned owner_looks;
+static int64_t owner_longest;
+
+/* Shared. */
+static _Atomic(abtmpi_wait *) owner_coming; /* newcomers, the youngest first */
+static atomic_int owner_in_flight;          /* waits that have not ended */
+static _Atomic(int64_t) owner_pause;        /* the last word to ABTX_driver_set_max_sleep */
+
+static void list_add(owner_list *list, abtmpi_wait *wait)
+{
+    wait->next = NULL;
+    wait->prev = list->last;
+    *(list->last ? &list->last->next : &list->first) = wait;
+    list->last = wait;
+}
+
+static void list_remove(owner_list *list, abtmpi_wait *wait)
+{
+    *(wait->prev ? &wait->prev->next : &list->first) = wait->next;
+    *(wait->next ? &wait->next->prev : &list->last) = wait->prev;
+}
+
+/* The ULT goes on. Its memory may be gone when this returns. */
+static void wait_end(abtmpi_wait *wait)
+{
+    for (int i = 0; i < wait->num; i++) {
+        if (wait->parts[i].block)
+            abtmpi_blocks_drop(&wait->parts[i]);
+    }
+    if (wait->added < wait->num)
+        owner_unfinished--;
+    list_remove(wait->ask ? &owner_questions : &owner_waits, wait);
+    /* relaxed: who reads 0 too late looks once more. */
+    int before = atomic_fetch_sub_explicit(&owner_in_flight, 1, memory_order_relaxed);
+    abtmpi_assert(before > 0);
+    (void)before;
+    /* release: pairs with the acquire in owner_look_alone. */
+    atomic_store_explicit(&wait->is_done, true, memory_order_release);
+    ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&wait->done), NULL, 0);
+}
+
+static void part_done(abtmpi_wait *wait, abtmpi_part *part)
+{
+    abtmpi_assert(wait->left > 0);
+    if (--wait->left == 0 || part->code != MPI_SUCCESS)
+        wait_end(wait);
+}
+
+/* Puts the parts of a wait into blocks. Those that there is no memory for are tried again at the next look. */
+static void wait_add(abtmpi_wait *wait)
+{
+    abtmpi_blocks *blocks = wait->is_watched ? &owner_watched : &owner_completed;
+
+    while (wait->added < wait->num) {
+        if (!abtmpi_blocks_add(blocks, &wait->parts[wait->added], wait))
+            return;
+        wait->added++;
+    }
+}
+
+static void owner_take(void)
+{
+    abtmpi_wait *oldest = NULL;
+
+    /* relaxed: a newcomer that is missed is found at the next look. */
+    if (!atomic_load_explicit(&owner_coming, memory_order_relaxed))
+        return;
+    /* acquire: pairs with the release in abtmpi_owner_wait. */
+    abtmpi_wait *wait = atomic_exchange_explicit(&owner_coming, NULL, memory_order_acquire);
+    for (abtmpi_wait *next; wait; wait = next) {
+        next = wait->next;
+        wait->next = oldest;
+        oldest = wait;
+    }
+    for (abtmpi_wait *next; oldest; oldest = next) {
+        next = oldest->next;
+        list_add(oldest->ask ? &owner_questions : &owner_waits, oldest);
+        wait_add(oldest);
+        if (oldest->added < oldest->num)
+            owner_unfinished++;
+    }
+}
+
+static void owner_retry(void)
+{
+    for (abtmpi_wait *wait = owner_waits.first; wait && owner_unfinished > 0; wait = wait->next) {
+        if (wait->added == wait->num)
+            continue;
+        wait_add(wait);
+        if (wait->added < wait->num)
+            return;
+        owner_unfinished--;
+    }
+}
+
+static bool owner_ask(void)
+{
+    bool found = false;
+    int rest = ++owner_looks % OWNER_EVERY == 0 ? -1 : OWNER_ASKED;
+
+    for (abtmpi_wait *wait = owner_questions.first, *next; wait && rest-- != 0; wait = next) {
+        int flag = 0;
+        next = wait->next;
+        wait->code = wait->ask(wait->arg, &flag);
+        if (flag || wait->code != MPI_SUCCESS) {
+            found = true;
+            wait_end(wait);
+        }
+    }
+    return found;
+}
+
+static bool owner_look(void)
+{
+    abtmpi_look_begin();
+    owner_take();
+    if (owner_unfinished > 0)
+        owner_retry();
+    bool found = abtmpi_blocks_look(&owner_completed, part_done);
+    found |= abtmpi_blocks_look(&owner_watched, part_done);
+    found |= owner_ask();
+    abtmpi_look_end();
+    return found;
+}
+
+static void owner_set_pause(int64_t pause)
+{
+    /* seq_cst: before the load of owner_in_flight in owner_rest; the other side is abtmpi_owner_wait. */
+    atomic_store_explicit(&owner_pause, pause, memory_order_seq_cst);
+    ABTX_driver_set_max_sleep(owner_driver, pause);
+}
+
+/* The stream is about to sleep: for longer each time, and for as long as it likes if nothing is in flight. */
+static void owner_rest(bool found)
+{
+    /* relaxed: all writers mean well, and a wrong word lasts until the next pause. */
+    int64_t pause = atomic_load_explicit(&owner_pause, memory_order_relaxed);
+
+    /* seq_cst: as below, whose other side is abtmpi_owner_wait. */
+    if (atomic_load_explicit(&owner_in_flight, memory_order_seq_cst) == 0) {
+        if (pause == ABTX_FOREVER)
+            return;
+        owner_set_pause(ABTX_FOREVER);
+        /* seq_cst: after the store in owner_set_pause. A ULT that has come meanwhile may have set its pause before. */
+        if (atomic_load_explicit(&owner_in_flight, memory_order_seq_cst) != 0)
+            owner_set_pause(OWNER_PAUSE_NS);
+        return;
+    }
+    int64_t longer = found || pause == ABTX_FOREVER ? OWNER_PAUSE_NS : pause + pause / 8;
+    if (longer > owner_longest)
+        longer = owner_longest;
+    if (longer != pause)
+        owner_set_pause(longer);
+}
+
+/* Linux rounds pauses up to 50 microseconds more for a thread that has not asked for better ones. */
+static void owner_make_pauses_exact(void)
+{
+    static _Thread_local bool is_exact __attribute__((tls_model("initial-exec")));
+
+    if (!is_exact)
+        prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    is_exact = true;
+}
+
+static int owner_start(void *arg, void **data)
+{
+    (void)arg;
+    (void)data;
+    owner_make_pauses_exact();
+    return ABT_SUCCESS;
+}
+
+static ABT_bool owner_poll(void *data, ABT_bool about_to_sleep)
+{
+    (void)data;
+    /* relaxed: before a sleep owner_rest looks anew. */
+    bool found = atomic_load_explicit(&owner_in_flight, memory_order_relaxed) > 0 && owner_look();
+    if (about_to_sleep) {
+        owner_make_pauses_exact();
+        owner_rest(found);
+    }
+    return found ? ABT_TRUE : ABT_FALSE;
+}
+
+bool abtmpi_owner_begin(void)
+{
+    const ABTX_driver_ops ops = {
+        .start = owner_start, .poll = owner_poll, .one_leader = ABT_TRUE, .any_thread = ABT_TRUE};
+    const char *idle = getenv("ABTMPI_IDLE_US");
+
+    long longest = idle ? strtol(idle, NULL, 10) : OWNER_LONGEST_US;
+    if (longest < 1 || longest > 1000000) {
+        fprintf(stderr, "libabtmpi: ABTMPI_IDLE_US: %s is not between 1 and 1000000\n", idle);
+        longest = OWNER_LONGEST_US;
+    }
+    owner_longest = longest * 1000;
+    atomic_init(&owner_pause, ABTX_FOREVER);
+    if (ABTX_driver_create(&ops, NULL, &owner_driver) != ABT_SUCCESS) {
+        fprintf(stderr, "libabtmpi: there can be no driver: calls of MPI block streams\n");
+        return false;
+    }
+    if (ABTX_driver_attach_all(owner_driver) != ABT_SUCCESS) {
+        fprintf(stderr, "libabtmpi: the driver cannot be attached: calls of MPI block streams\n");
+        ABTX_driver_free(&owner_driver);
+        return false;
+    }
+    return true;
+}
+
+static void owner_abandon(owner_list *list)
+{
+    while (list->first) {
+        abtmpi_wait *wait = list->first;
+        ABT_unit_id id = 0;
+        ABT_thread_get_id(wait->thread, &id);
+        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " still waits in %s\n", (uint64_t)id, wait->call);
+        wait->code = MPI_ERR_OTHER;
+        wait_end(wait);
+    }
+}
+
+void abtmpi_owner_end(void)
+{
+    ABTX_driver_free(&owner_driver);
+    owner_take();
+    owner_abandon(&owner_waits);
+    owner_abandon(&owner_questions);
+}
+
+/*
+ * Looks in the place of the scheduler. A ULT that is alone need not leave its stream; for others one look has to do,
+ * since a stream that is busy looks only now and then.
+ */
+static void owner_look_alone(abtmpi_wait *wait)
+{
+    for (int i = 0; i < OWNER_LOOKS; i++) {
+        ABT_bool found, alone = ABT_FALSE;
+        ABTX_driver_look(owner_driver, &found);
+        /* acquire: pairs with the release in wait_end. */
+        if (atomic_load_explicit(&wait->is_done, memory_order_acquire))
+            return;
+        ABTX_self_is_alone(&alone);
+        if (!alone)
+            return;
+    }
+}
+
+void abtmpi_owner_wait(abtmpi_wait *wait)
+{
+    abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
+    ABT_self_get_thread(&wait->thread);
+    /* seq_cst: before the load of owner_pause, as owner_rest writes that before it reads how many are in flight. */
+    atomic_fetch_add_explicit(&owner_in_flight, 1, memory_order_seq_cst);
+    /* relaxed: the exchange checks it. */
+    abtmpi_wait *head = atomic_load_explicit(&owner_coming, memory_order_relaxed);
+    do {
+        wait->next = head;
+        /* release: pairs with the acquire in owner_take; relaxed: nothing is read through what is found instead. */
+    } while (
+        !atomic_compare_exchange_weak_explicit(&owner_coming, &head, wait, memory_order_release, memory_order_relaxed));
+    if (atomic_load_explicit(&owner_pause, memory_order_seq_cst) > OWNER_PAUSE_NS)
+        owner_set_pause(OWNER_PAUSE_NS);
+    owner_look_alone(wait);
+    ABT_eventual_wait(ABT_EVENTUAL_MEMORY_GET_HANDLE(&wait->done), NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A test as a job of several processes: the program starts itself anew by mpirun. The process of rank 0 prints TAP, and
+ * the others print to stderr what has failed, and end with a status that mpirun returns.
+ */
+#ifndef MPI_TEST_JOB_H
+#define MPI_TEST_JOB_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <abt.h>
+#include <mpi.h>
+
+#include "sanitizers.h"
+#include "tap.h"
+#include "watchdog.h"
+
+static int job_rank, job_size;
+
+/* More processes than cores are fine, and none is bound to a core. What only one of the two knows, the other ignores.
+ */
+static inline void job_set_variables(void)
+{
+    static const char *const variables[] = {
+        "JOB_IS_RUNNING=1",
+        "OMPI_ALLOW_RUN_AS_ROOT=1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+        "OMPI_MCA_rmaps_base_oversubscribe=1",
+        "OMPI_MCA_hwloc_base_binding_policy=none",
+        "OMPI_MCA_btl_vader_single_copy_mechanism=none",
+        "OMPI_MCA_btl_base_warn_component_unused=0",
+        "OMPI_MCA_orte_tmpdir_base=/tmp",
+        "ASAN_OPTIONS=detect_leaks=0", /* the MPI libraries leak */
+    };
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        putenv((char *)variables[i]);
+}
+
+/* First of all in main. Returns in each process of the job, not with MPI_Init. */
+static inline void job_begin(const char *num)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (getenv("JOB_IS_RUNNING")) {
+        watchdog_begin(0);
+        return;
+    }
+    if (UNDER_TSAN)
+        skip_all("the MPI library is not made for the sanitizer");
+    job_set_variables();
+    path[length < 0 ? 0 : length] = '\0';
+    execlp(JOB_RUN, JOB_RUN, "-n", num, path, (char *)NULL);
+    skip_all(JOB_RUN " is not installed");
+}
+
+/* After MPI_Init. */
+static inline void job_know(void)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &job_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job_size);
+    if (job_rank > 0 && !freopen("/dev/null", "w", stdout))
+        abort();
+}
+
+/* In place of done_testing; after MPI_Finalize. */
+static inline int job_end(void)
+{
+    return job_rank == 0 ? done_testing() : atomic_load(&tap_failed) > 0;
+}
+
+/* Runs num ULTs on the caller's stream until all have ended. */
+static inline void job_run(int num, void (*func)(void *), void *args, size_t size)
+{
+    ABT_xstream xstream;
+    ABT_pool pool;
+    ABT_thread *ults = calloc((size_t)num, sizeof(*ults));
+
+    ABT_xstream_self(&xstream);
+    ABT_xstream_get_main_pools(xstream, 1, &pool);
+    for (int i = 0; i < num; i++)
+        ABT_thread_create(pool, func, (char *)args + (size_t)i * size, ABT_THREAD_ATTR_NULL, &ults[i]);
+    for (int i = 0; i < num; i++)
+        ABT_thread_free(&ults[i]);
+    free(ults);
+}
+
+#endif
