@@ -153,6 +153,7 @@ api_tests = \
 # ABT_TEST_STREAMS says how many streams they make.
 client_tests = \
 	test/clients/async_tasks \
+	test/clients/mpi_requests \
 	test/clients/mpi_threads \
 	test/clients/openmp_teams \
 	test/clients/progress_server \
