@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPICH's tests: where they come from, how they are built, and which there are."""
+
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "libabt" / "mpich"
+FOLDERS = ("pt2pt", "coll", "comm", "part", "threads/pt2pt", "threads/coll", "threads/comm", "threads/init",
+           "threads/mpi_t", "threads/part", "threads/rma", "threads/spawn")
+KEPT = "*/test/mpi"
+
+
+@dataclasses.dataclass
+class Test:
+    """One line of a list of tests."""
+    folder: str
+    program: str
+    number: int
+    arguments: list
+    environment: dict
+    seconds: int
+    name: str
+
+
+def call(*command, **more):
+    """Whether a command succeeds, and what it says."""
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False, **more)
+    return done.returncode == 0, done.stdout
+
+
+def apt(folder):
+    """apt-get with lists of its own, of the sources of those packages that the system takes."""
+    parts = folder / "parts"
+    for each in (parts, folder / "state" / "lists" / "partial", folder / "cache" / "archives" / "partial"):
+        each.mkdir(parents=True)
+    listed = [pathlib.Path("/etc/apt/sources.list"), *pathlib.Path("/etc/apt/sources.list.d").glob("*")]
+    for file in listed:
+        if file.suffix in (".list", ".sources") and file.is_file():
+            text = re.sub(r"^deb ", "deb-src ", file.read_text(), flags=re.M)
+            (parts / file.name).write_text(re.sub(r"^Types:.*", "Types: deb-src", text, flags=re.M))
+    options = {"Dir::Etc::SourceParts": parts, "Dir::Etc::SourceList": "/dev/null", "Dir::State": folder / "state",
+               "Dir::Cache": folder / "cache", "Dir::State::status": "/var/lib/dpkg/status",
+               "APT::Sandbox::User": "root"}
+    return ["apt-get", "-qq", *(word for key, value in options.items() for word in ("-o", f"{key}={value}"))]
+
+
+def fetch():
+    """Where the tests of the installed version are, or why they are not."""
+    is_there, version = call("dpkg-query", "-W", "-f", "${source:Version}", "libmpich-dev")
+    if not is_there:
+        return "the installed MPICH is not Debian's"
+    kept = CACHE / version.strip()
+    if (kept / "test" / "mpi" / "pt2pt").exists():
+        return kept
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        get = apt(folder)
+        call(*get, "update")
+        is_there, said = call(*get, "source", "--download-only", f"mpich={kept.name}", cwd=folder)
+        if not is_there:
+            return f"the source of MPICH {kept.name} cannot be fetched: {' '.join(said.strip().splitlines()[-1:])}"
+        made = folder / "made"
+        made.mkdir()
+        archive = next(folder.glob("mpich_*.orig.tar.*"))
+        if not call("tar", "xf", archive, "-C", made, "--strip-components=1", "--wildcards", KEPT)[0]:
+            return f"{archive.name} has no tests"
+        CACHE.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.move(made, kept)
+    return kept
+
+
+@dataclasses.dataclass
+class Tree:
+    """A folder in which tests are built, one with ULTs in place of native threads or not."""
+    folder: pathlib.Path
+    suite: pathlib.Path
+    flags: list
+    libraries: list
+
+
+# What configure would find on Linux, of what the tests ask for.
+CONFIG = """#define HAVE_STDARG_H 1
+#define HAVE_STDINT_H 1
+#define HAVE_STRING_H 1
+#define HAVE_SYS_RESOURCE_H 1
+#define HAVE_SYS_TIME_H 1
+#define HAVE_UNISTD_H 1
+#define HAVE_LONG_DOUBLE 1
+#define HAVE_LONG_LONG 1
+#define HAVE_FLOAT__COMPLEX 1
+#define HAVE_DOUBLE__COMPLEX 1
+#define HAVE_LONG_DOUBLE__COMPLEX 1
+#define HAVE__BOOL 1
+#define HAVE_GETRUSAGE 1
+#define HAVE_MPI_IO 1
+#define HAVE_MPI_WIN_CREATE 1
+"""
+
+
+def configure(source, work, build):
+    """The two trees: with native threads, and with the ULTs of a build."""
+    trees = []
+    for name, package in (("plain", "POSIX"), ("ults", "ARGOBOTS")):
+        folder = work / name
+        (folder / "include").mkdir(parents=True, exist_ok=True)
+        (folder / "mpitestconf.h").write_text(f"{CONFIG}#define THREAD_PACKAGE_NAME THREAD_PACKAGE_{package}\n")
+        (folder / "dtpoolsconf.h").write_text("")  # they look for it beside a folder of headers
+        suite = source / "test" / "mpi"
+        flags = ["-O1", "-w", f"-I{folder}", f"-I{folder / 'include'}", f"-I{suite / 'include'}", f"-I{suite / 'dtpools' / 'include'}"]
+        trees.append(Tree(folder, suite, flags, ["-lpthread", "-lm"]))
+    trees[1].flags.append(f"-I{build / 'include'}")
+    trees[1].libraries[:0] = [f"-L{build / '.libs'}", "-labt"]
+    return trees
+
+
+def compile(*command):
+    """Why it fails."""
+    succeeds, said = call("mpicc.mpich", *command)
+    return "" if succeeds else said[-500:]
+
+
+def common(tree, kind):
+    """The archive that programs of a kind are linked with: of single or of several threads."""
+    archive = tree.folder / f"{kind}.a"
+    if archive.exists():
+        return archive
+    flags = tree.flags if kind == "single" else [*tree.flags, "-DMTEST_USE_THREAD"]
+    files = [tree.suite / "util" / f"{name}.c" for name in ("mtest", "mtest_common", "dtypes", f"mtest_{kind}")]
+    objects = []
+    for file in [*files, *sorted((tree.suite / "dtpools" / "src").glob("*.c"))]:
+        objects.append(tree.folder / f"{kind}-{file.stem}.o")
+        wrong = compile(*flags, "-c", file, "-o", objects[-1])
+        if wrong:
+            raise SystemExit(f"check-mpi: {file} is not compiled:\n{wrong}")
+    call("ar", "rcs", archive, *objects)
+    return archive
+
+
+def build_one(tree, folder, program):
+    """Why it cannot be built, by what its makefile says about it."""
+    target = tree.folder / folder / program
+    source = tree.suite / folder
+    made = re.sub(r"\\\n", " ", (source / "Makefile.am").read_text())
+
+    def words(variable, default):
+        found = re.search(rf"^{program}_{variable}\s*=(.*)", made, re.M)
+        return found.group(1).split() if found else default
+
+    if target.exists():
+        return ""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    kind = "thread" if "Makefile_threads.mtest" in made else "single"
+    flags = [word for word in words("CPPFLAGS", []) if word.startswith("-D")]
+    files = [source / word for word in words("SOURCES", [f"{program}.c"]) if word.endswith(".c")]
+    if kind == "thread":
+        flags.append("-DMTEST_USE_THREAD")
+    return compile(*tree.flags, *flags, f"-I{source}", *files, "-o", target, tree.folder / f"{kind}.a", *tree.libraries)
+
+
+def make(tree, tests):
+    """Builds the programs of some tests. What cannot be built, and why."""
+    for kind in ("single", "thread"):
+        common(tree, kind)
+    programs = sorted({(test.folder, test.program) for test in tests})
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = pool.map(lambda one: build_one(tree, *one), programs)
+    return {f"{folder}/{program}": wrong for (folder, program), wrong in zip(programs, results) if wrong}
+
+
+def parse(folder, line):
+    words = line.split()
+    test = Test(folder, words[0], int(words[1]), [], {}, 0, f"{folder}/{line.strip()}")
+    for word in words[2:]:
+        key, _, value = word.partition("=")
+        if key == "arg":
+            test.arguments.append(value)
+        elif key == "env":
+            name, _, value = value.partition("=")
+            test.environment[name] = value
+        elif key == "timeLimit":
+            test.seconds = int(value)
+        elif key in ("xfail", "mem", "resultTest"):
+            return None  # not for each MPI or machine, or to be judged by other rules
+    return test
+
+
+def lines(tree, folder):
+    """Those of a folder's list. What configure would put in stays away: it is off there, too."""
+    for name in ("testlist", "testlist.in"):
+        file = tree.suite / folder / name
+        if file.exists():
+            return [line.split("#")[0].strip() for line in file.read_text().splitlines() if "@" not in line]
+    return []
+
+
+def tests(tree):
+    found = [parse(folder, line) for folder in FOLDERS for line in lines(tree, folder) if re.match(r"\S+\s+\d", line)]
+    return [test for test in found if test]
