@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 void begin_mpi(int *argc, char ***argv, int *rank, int *num_ranks)
 {
@@ -18,7 +19,10 @@ void begin_mpi(int *argc, char ***argv, int *rank, int *num_ranks)
 
 int can_suspend(void)
 {
-    return dlsym(RTLD_DEFAULT, "ABTMPI_version") != NULL;
+    Dl_info info;
+    void *receive = dlsym(RTLD_DEFAULT, "MPI_Recv");
+
+    return receive && dladdr(receive, &info) && info.dli_fname && strstr(info.dli_fname, "libabtmpi");
 }
 
 void start_team(struct team *team, int num_streams)
