@@ -21,6 +21,6 @@ mpi_run() {
     shift 2
     set -- -n "$number" "$@"
     [ "$name" != openmpi ] || set -- --oversubscribe --bind-to none "$@"
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         timeout -k 5 "${MPI_SECONDS:-120}" "$(mpirun_of "$name")" "$@" < /dev/null
 }
