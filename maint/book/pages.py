@@ -18,6 +18,7 @@ compiled.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -75,6 +76,10 @@ class Runner:
 
     def compile(self, source, target):
         compiler = ["c++", "-std=c++17"] if source.suffix == ".cpp" else ["cc"]
+        if "#include <mpi.h>" in source.read_text():
+            if not shutil.which("mpicc"):
+                return ""
+            compiler = ["mpicc"]
         # A program for GLT does without its library.
         compiler += ["-Wall", "-Wno-unused", "-D_GNU_SOURCE", "-DFASTGLT"]
         return self.call([*compiler, str(source), *(["-o", str(target)] if target else
