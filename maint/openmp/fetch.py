@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fetches the suites of tests from Debian, without root and without installing: libgomp's from gcc-12-source, LLVM's and
+lit from the source of llvm-toolchain-14. Only the tests are unpacked and kept, by the versions of both."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RELEASE = "bookworm"
+MIRROR = "http://deb.debian.org/debian"
+GCC, LLVM = "gcc-12-source", "llvm-toolchain-14"
+WANTED = {
+    # Some tests declare what they call by these two headers.
+    "gcc": ("*/libgomp/testsuite/lib*", "*/libgomp/libgomp_g.h", "*/include/gomp-constants.h"),
+    "llvm": ("*/openmp/runtime/test", "*/llvm/utils/lit/lit", "*/llvm/utils/lit/lit.py"),
+}
+
+
+class Apt:
+    """apt-get with lists and caches of its own."""
+
+    def __init__(self, work):
+        self.work = work
+        for name in ("state/lists/partial", "cache/archives/partial"):
+            (work / name).mkdir(parents=True, exist_ok=True)
+        (work / "sources.list").write_text(f"deb {MIRROR} {RELEASE} main\ndeb-src {MIRROR} {RELEASE} main\n")
+        options = {"Dir::Etc::sourcelist": work / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
+                   "Dir::State": work / "state", "Dir::Cache": work / "cache", "Debug::NoLocking": 1,
+                   "APT::Sandbox::User": "root" if os.getuid() == 0 else ""}
+        self.options = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
+
+    def __call__(self, program, *arguments):
+        return subprocess.run([program, "-q", *self.options, *arguments], cwd=self.work, check=True, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+
+
+def cache():
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "libabt" / "openmp"
+
+
+def unpack(archive, patterns, to):
+    to.mkdir(parents=True)
+    subprocess.run(["tar", "xf", archive, "-C", to, "--strip-components=1", "--wildcards", *patterns], check=True)
+
+
+def download(apt, into):
+    """The packages, unpacked below the directory `into`."""
+    apt("apt-get", "download", GCC)
+    apt("apt-get", "source", "--download-only", LLVM)
+    package = next(apt.work.glob(f"{GCC}_*.deb"))
+    subprocess.run(["dpkg-deb", "-x", package, apt.work / "package"], check=True)
+    unpack(next((apt.work / "package").rglob("gcc-12*.tar.xz")), WANTED["gcc"], into / "gcc")
+    unpack(next(apt.work.glob(f"{LLVM}_*.orig.tar.xz")), WANTED["llvm"], into / "llvm")
+
+
+def versions(apt):
+    found = {}
+    for package, show in ((GCC, "show"), (LLVM, "showsrc")):
+        found[package] = re.search(r"^Version: (?:\d+:)?(\S+)", apt("apt-cache", show, package), re.M).group(1)
+    return "-".join(found.values())
+
+
+def newest():
+    """What an earlier call has kept."""
+    kept = sorted(cache().glob("*/done"), key=lambda path: path.stat().st_mtime)
+    return kept[-1].parent if kept else None
+
+
+def suites(again):
+    """The directory that has gcc/ and llvm/; `again`: looks for newer versions."""
+    kept = newest()
+    if kept and not again:
+        return kept
+    missing = [tool for tool in ("apt-get", "apt-cache", "dpkg-deb", "tar", "xz") if not shutil.which(tool)]
+    if missing:
+        sys.exit(f"check-openmp: the suites cannot be fetched without {', '.join(missing)}")
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            apt = Apt(pathlib.Path(work))
+            apt("apt-get", "update")
+            place = cache() / versions(apt)
+            if not (place / "done").exists():
+                shutil.rmtree(place, ignore_errors=True)
+                download(apt, place)
+                (place / "done").touch()
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"check-openmp: the suites cannot be fetched: {(error.stderr or str(error)).strip()}")
+    return place
