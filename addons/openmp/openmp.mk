@@ -7,19 +7,26 @@ if HAVE_ABTOMP
 lib_LTLIBRARIES += libabtomp.la
 
 libabtomp_la_SOURCES = \
+	addons/openmp/src/affinity.c \
+	addons/openmp/src/alloc.c \
 	addons/openmp/src/api.c \
 	addons/openmp/src/barrier.c \
 	addons/openmp/src/cancel.c \
+	addons/openmp/src/device.c \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp.h \
 	addons/openmp/src/group.c \
 	addons/openmp/src/icv.c \
 	addons/openmp/src/icv.h \
+	addons/openmp/src/lock.c \
 	addons/openmp/src/loop.c \
 	addons/openmp/src/mutex.c \
 	addons/openmp/src/omp.h \
 	addons/openmp/src/ordered.c \
 	addons/openmp/src/parallel.c \
+	addons/openmp/src/places.c \
+	addons/openmp/src/places.h \
+	addons/openmp/src/routines.h \
 	addons/openmp/src/sections.c \
 	addons/openmp/src/self.c \
 	addons/openmp/src/share.c \

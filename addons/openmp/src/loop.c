@@ -244,18 +244,16 @@ bool GOMP_loop_end_cancel(void)
     void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end, long step,      \
                                    long chunk, unsigned flags)                                                         \
     {                                                                                                                  \
-        (void)flags;                                                                                                   \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, chunk);                                          \
-        abtomp_parallel_loop(fn, data, num, &loop);                                                                    \
+        abtomp_parallel_loop(fn, data, num, flags, &loop);                                                             \
     }
 
 #define PARALLEL_RUNTIME(name, kind)                                                                                   \
     void GOMP_parallel_loop_##name(void (*fn)(void *), void *data, unsigned num, long start, long end, long step,      \
                                    unsigned flags)                                                                     \
     {                                                                                                                  \
-        (void)flags;                                                                                                   \
         struct abtomp_loop loop = signed_loop(start, end, step, kind, 0);                                              \
-        abtomp_parallel_loop(fn, data, num, &loop);                                                                    \
+        abtomp_parallel_loop(fn, data, num, flags, &loop);                                                             \
     }
 
 #define PARALLEL_START(name, kind)                                                                                     \

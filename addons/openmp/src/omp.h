@@ -14,8 +14,12 @@
  *   cancel.c    cancellation, which there is none of
  *   target.c    device constructs, which run on the host; teams on the host
  *   icv.c       control variables: everything that is read from the environment
- *   api.c       the functions of the standard, omp_*, for C and Fortran
- *   lock.c      omp_*_lock and omp_*_nest_lock
+ *   places.c    the places of OMP_PLACES, and who is bound to which
+ *   api.c       the functions of the standard, omp_*, for C and Fortran,
+ *   lock.c      omp_*_lock and omp_*_nest_lock,
+ *   alloc.c     allocators,
+ *   affinity.c  what asks for places and prints them, and the binding of threads,
+ *   device.c    and those for devices; their prototypes are in routines.h
  *
  * gomp.h has the prototypes of what compilers call; abtomp.map its versions.
  *
@@ -34,6 +38,7 @@
 #include <stdint.h>
 #include "export.h"
 #include "icv.h"
+#include "places.h"
 
 #define ABTOMP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ABTOMP_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -71,28 +76,34 @@ struct abtomp_league {
 
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
-    struct abtomp_team *team;    /* constant */
-    int num;                     /* constant */
-    bool is_final;               /* the task that runs is final, or is included in one */
-    struct abtomp_icvs icvs;     /* of the task that runs */
-    uint32_t num_shares;         /* work-sharing constructs that it has met in this region */
-    uint32_t num_singles;        /* single constructs, likewise */
-    struct abtomp_share *share;  /* the construct that it is in, or the last one */
-    uint64_t first, end;         /* the iterations that it has of that: their numbers */
-    uint64_t round;              /* of a static loop: chunks that it has had */
-    bool has_turn;               /* of an ordered loop: it has had its turn for them */
-    struct abtomp_league league; /* around */
-    struct abtomp_group *group;  /* the innermost task group */
-    struct abtomp_team *inner;   /* the team of its last region that had several members */
-    struct abtomp_team *single;  /* the team of its last region that had itself alone */
-    uint32_t seen;               /* the value of `go` that it has seen last */
-    pthread_t thread;            /* of each member but 0 */
+    struct abtomp_team *team;          /* constant */
+    int num;                           /* constant */
+    bool is_final;                     /* the task that runs is final, or is included in one */
+    bool is_explicit;                  /* the task that runs is one of a task construct */
+    struct abtomp_icvs icvs;           /* of the task that runs */
+    uint32_t num_shares;               /* work-sharing constructs that it has met in this region */
+    uint32_t num_singles;              /* single constructs, likewise */
+    struct abtomp_share *share;        /* the construct that it is in, or the last one */
+    uint64_t first, end;               /* the iterations that it has of that: their numbers */
+    uint64_t round;                    /* of a static loop: chunks that it has had */
+    bool has_turn;                     /* of an ordered loop: it has had its turn for them */
+    struct abtomp_league league;       /* around */
+    struct abtomp_group *group;        /* the innermost task group */
+    struct abtomp_team *inner;         /* the team of its last region that had several members */
+    struct abtomp_team *single;        /* the team of its last region that had itself alone */
+    uint32_t seen;                     /* the value of `go` that it has seen last */
+    uint32_t task_number;              /* of the task that runs, by which it owns nestable locks; 0: it has none yet */
+    int place;                         /* that it is bound to, beginning with 1; 0: none */
+    struct abtomp_partition partition; /* the places for its regions */
+    int displayed;                     /* members of the region in which it has displayed where it is */
+    pthread_t thread;                  /* of each member but 0 */
 } ABTOMP_LINE;
 
 struct abtomp_team {
     int num;                      /* members of this region. Between regions member 0 writes this and what follows */
     int level;                    /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;             /* those of several members */
+    unsigned bind;                /* what the region says of binding; 0: nothing */
     struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
     void (*fn)(void *data);
     void *data;
@@ -171,6 +182,12 @@ void abtomp_member_begin(struct abtomp_member *me);
 
 /* Ends the threads of the member's teams, and frees the teams. */
 void abtomp_teams_end(struct abtomp_member *me);
+
+/* -- affinity.c -- */
+
+/* Binds a root, and a member that begins, to its place, and displays where it is, if the environment says so. */
+void abtomp_root_place(struct abtomp_member *me);
+void abtomp_member_place(struct abtomp_member *me);
 
 /* -- barrier.c -- */
 

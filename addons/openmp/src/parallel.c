@@ -6,6 +6,8 @@
 
 #include "gomp.h"
 
+enum { BIND_FLAGS = 7 }; /* of the flags of a region: the clause proc_bind */
+
 /* How many members a region of `me` has. `num` is what the program says, 0 if nothing. */
 static int count_members(const struct abtomp_member *me, unsigned num)
 {
@@ -40,7 +42,7 @@ static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
 }
 
 /* `reductions` are those of tasks, NULL if there are none. */
-static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num,
+static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags,
                            uintptr_t *reductions)
 {
     struct abtomp_team *team = team_for(me, num);
@@ -52,6 +54,7 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
     }
     if (ABTOMP_UNLIKELY(reductions != NULL))
         abtomp_reductions_make(reductions, team->num);
+    team->bind = flags & BIND_FLAGS;
     if (team->num > 1)
         abtomp_team_release(team);
     else if (atomic_load_explicit(&team->has_shared, memory_order_relaxed)) /* relaxed: this thread alone uses it */
@@ -60,9 +63,9 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
     abtomp_current = first;
 }
 
-static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num)
+static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    begin_reducing(me, fn, data, num, NULL);
+    begin_reducing(me, fn, data, num, flags, NULL);
 }
 
 /* The region of which the caller is member 0 ends. */
@@ -76,8 +79,7 @@ static void end_region(struct abtomp_member *first)
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    (void)flags; /* how threads are bound */
-    begin_region(abtomp_self(), fn, data, num);
+    begin_region(abtomp_self(), fn, data, num, flags);
     fn(data);
     end_region(abtomp_current);
 }
@@ -85,8 +87,7 @@ void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 /* Reductions of tasks: the first word of the data points to their description. */
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    (void)flags;
-    begin_reducing(abtomp_self(), fn, data, num, *(uintptr_t **)data);
+    begin_reducing(abtomp_self(), fn, data, num, flags, *(uintptr_t **)data);
     unsigned members = (unsigned)abtomp_current->team->num;
     fn(data);
     end_region(abtomp_current);
@@ -109,10 +110,10 @@ static void run_combined(void *arg)
     region->fn(region->data);
 }
 
-void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop)
+void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned flags, const struct abtomp_loop *loop)
 {
     struct abtomp_combined region = {fn, data, *loop};
-    begin_region(abtomp_self(), run_combined, &region, num);
+    begin_region(abtomp_self(), run_combined, &region, num, flags);
     run_combined(&region);
     end_region(abtomp_current);
 }
@@ -125,14 +126,14 @@ void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, co
     if (!region)
         abtomp_fail("out of memory");
     *region = (struct abtomp_combined){fn, data, *loop};
-    begin_region(abtomp_self(), run_combined, region, num);
+    begin_region(abtomp_self(), run_combined, region, num, 0);
     abtomp_current->team->combined = region;
     abtomp_loop_enter(abtomp_current, loop, NULL, NULL);
 }
 
 void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned num)
 {
-    begin_region(abtomp_self(), fn, data, num);
+    begin_region(abtomp_self(), fn, data, num, 0);
 }
 
 void GOMP_parallel_end(void)

@@ -50,9 +50,8 @@ bool GOMP_sections_end_cancel(void)
 
 void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned num, unsigned count, unsigned flags)
 {
-    (void)flags;
     struct abtomp_loop loop = sections_loop(count);
-    abtomp_parallel_loop(fn, data, num, &loop);
+    abtomp_parallel_loop(fn, data, num, flags, &loop);
 }
 
 void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned num, unsigned count)

@@ -63,6 +63,8 @@ struct abtomp_member *abtomp_root(void)
     struct abtomp_member *me = team->members[0];
     me->icvs = abtomp_env.icvs;
     abtomp_current = me;
+    if (abtomp_env.places_members)
+        abtomp_root_place(me);
     if (has_key)
         (void)pthread_setspecific(root_key, me);
     atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in root_end */

@@ -65,7 +65,7 @@ void abtomp_loop_enter(struct abtomp_member *me, const struct abtomp_loop *loop,
 bool abtomp_loop_take(struct abtomp_member *me);
 
 /* Runs fn by a team of which each member has entered the loop. */
-void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop);
+void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned flags, const struct abtomp_loop *loop);
 void abtomp_parallel_loop_start(void (*fn)(void *), void *data, unsigned num, const struct abtomp_loop *loop);
 
 /* -- ordered.c -- */

@@ -19,12 +19,15 @@ enum {
 /* What a task has of its own beside its data. */
 struct frame {
     struct abtomp_icvs icvs;
-    bool is_final;
+    uint32_t number;
+    bool is_final, is_explicit;
 };
 
 static struct frame enter_task(struct abtomp_member *me, bool is_final)
 {
-    struct frame frame = {me->icvs, me->is_final};
+    struct frame frame = {me->icvs, me->task_number, me->is_final, me->is_explicit};
+    me->task_number = 0;
+    me->is_explicit = true;
     me->is_final = me->is_final || is_final;
     return frame;
 }
@@ -32,6 +35,8 @@ static struct frame enter_task(struct abtomp_member *me, bool is_final)
 static void leave_task(struct abtomp_member *me, const struct frame *frame)
 {
     me->icvs = frame->icvs;
+    me->task_number = frame->number;
+    me->is_explicit = frame->is_explicit;
     me->is_final = frame->is_final;
 }
 

@@ -199,7 +199,8 @@ void abtomp_member_begin(struct abtomp_member *me)
     me->icvs.num_threads = abtomp_num_threads(parent);
     if (level <= (int)(sizeof(abtomp_env.nested_threads) / sizeof(int)) && abtomp_env.nested_threads[level - 1] > 0)
         me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
-    me->is_final = false;
+    me->is_final = me->is_explicit = false;
+    me->task_number = 0;
     me->num_shares = me->num_singles = 0;
     me->share = NULL;
     me->league = parent->league;
@@ -207,6 +208,8 @@ void abtomp_member_begin(struct abtomp_member *me)
         abtomp_group_end(me);
     if (ABTOMP_UNLIKELY(me->team->reductions != NULL))
         abtomp_group_begin(me, me->team->reductions);
+    if (ABTOMP_UNLIKELY(abtomp_env.places_members))
+        abtomp_member_place(me);
 }
 
 void abtomp_team_release(struct abtomp_team *team)

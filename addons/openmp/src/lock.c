@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks. A simple one is the mutex of 4 bytes. A nestable one is 8 bytes long, which is the least room that a compiler
+ * gives it: who owns it, and how often. It is owned by a task, which gets a number when it first takes such a lock.
+ * Hints are not used. Locks of programs that ask for version OMP_1.0 have the same form.
+ */
+#include "omp.h"
+
+#include <abt.h>
+#include "routines.h"
+
+/* The number of the task that owns it, or 0, and whether it may be waited for. */
+#define WAITED_FOR 0x80000000U
+
+struct nest_lock {
+    _Atomic(uint32_t) owner;
+    uint32_t count; /* of the owner */
+};
+
+_Static_assert(sizeof(struct nest_lock) == 8, "Fortran and other compilers have no more room for a nestable lock");
+
+/* ---- Simple ------------------------------------------------------------------------------------------------------ */
+
+void omp_init_lock(void *lock)
+{
+    /* relaxed: nobody else uses the lock yet */
+    atomic_store_explicit((_Atomic(uint32_t) *)lock, 0, memory_order_relaxed);
+}
+
+void omp_init_lock_with_hint(void *lock, int hint)
+{
+    (void)hint;
+    omp_init_lock(lock);
+}
+
+void omp_destroy_lock(void *lock)
+{
+    (void)lock;
+}
+
+void omp_set_lock(void *lock)
+{
+    abtomp_mutex_lock(lock);
+}
+
+void omp_unset_lock(void *lock)
+{
+    abtomp_mutex_unlock(lock);
+}
+
+int omp_test_lock(void *lock)
+{
+    return abtomp_mutex_trylock(lock);
+}
+
+/* ---- Nestable ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t self_number(void)
+{
+    static _Atomic(uint32_t) last;
+    struct abtomp_member *me = abtomp_self();
+    while (ABTOMP_UNLIKELY(me->task_number == 0)) {
+        /* relaxed: only that the numbers differ matters */
+        me->task_number = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) & ~WAITED_FOR;
+    }
+    return me->task_number;
+}
+
+/* Whether the caller owns the lock. relaxed: nobody else stores or removes the caller's number */
+static bool is_mine(const struct nest_lock *lock, uint32_t mine)
+{
+    return (atomic_load_explicit(&lock->owner, memory_order_relaxed) & ~WAITED_FOR) == mine;
+}
+
+static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
+{
+    uint32_t is_free = 0;
+    /* acquire: pairs with the release in omp_unset_nest_lock. relaxed: nothing is had */
+    return atomic_compare_exchange_strong_explicit(&lock->owner, &is_free, owner, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+/* Who has waited does not know whether others do. */
+static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
+{
+    while (!try_nest_lock(lock, mine | WAITED_FOR)) {
+        /* relaxed: it says who may be waited for, and nothing is read that the owner has written */
+        uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+        if (owner == 0)
+            continue;
+        if ((owner & WAITED_FOR) == 0 &&
+            !atomic_compare_exchange_strong_explicit(&lock->owner, &owner, owner | WAITED_FOR, memory_order_relaxed,
+                                                     memory_order_relaxed)) /* relaxed: as above */
+            continue;
+        (void)ABTX_word_wait((const volatile void *)&lock->owner, owner | WAITED_FOR, 0, ABT_TRUE, NULL, NULL);
+    }
+}
+
+void omp_init_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    /* relaxed: nobody else uses the lock yet */
+    atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
+    lock->count = 0;
+}
+
+void omp_init_nest_lock_with_hint(void *lock, int hint)
+{
+    (void)hint;
+    omp_init_nest_lock(lock);
+}
+
+void omp_destroy_nest_lock(void *lock)
+{
+    (void)lock;
+}
+
+void omp_set_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    uint32_t mine = self_number();
+    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
+        nest_lock_slow(lock, mine);
+    lock->count++;
+}
+
+void omp_unset_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    if (--lock->count > 0)
+        return;
+    /* release: pairs with the acquire in try_nest_lock */
+    if ((atomic_exchange_explicit(&lock->owner, 0, memory_order_release) & WAITED_FOR) != 0)
+        (void)ABTX_word_wake((const volatile void *)&lock->owner, 1);
+}
+
+int omp_test_nest_lock(void *arg)
+{
+    struct nest_lock *lock = arg;
+    uint32_t mine = self_number();
+    if (!is_mine(lock, mine) && !try_nest_lock(lock, mine))
+        return 0;
+    return (int)++lock->count;
+}
+
+/* ---- Fortran, and version OMP_1.0 -------------------------------------------------------------------------------- */
+
+/* The function `name` as it is in OMP_3.0, and the same as it is in OMP_1.0. What ends in _1_0 is local to the library.
+ */
+#define VERSIONS(type, name)                                                                                           \
+    __asm__(".symver " #name ", " #name "@@@OMP_3.0");                                                                 \
+    ABTOMP_API type name##_1_0(void *lock);                                                                            \
+    type name##_1_0(void *lock) __attribute__((alias(#name)));                                                         \
+    __asm__(".symver " #name "_1_0, " #name "@OMP_1.0")
+#define BOTH(type, name)                                                                                               \
+    ABTOMP_FORTRAN(type, name, (void *lock));                                                                          \
+    VERSIONS(type, name);                                                                                              \
+    VERSIONS(type, name##_)
+
+BOTH(void, omp_init_lock);
+BOTH(void, omp_destroy_lock);
+BOTH(void, omp_set_lock);
+BOTH(void, omp_unset_lock);
+BOTH(int, omp_test_lock);
+BOTH(void, omp_init_nest_lock);
+BOTH(void, omp_destroy_nest_lock);
+BOTH(void, omp_set_nest_lock);
+BOTH(void, omp_unset_nest_lock);
+BOTH(int, omp_test_nest_lock);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The places of OMP_PLACES, which are sets of processors, and who is bound to which. */
+#ifndef ABTOMP_PLACES_H
+#define ABTOMP_PLACES_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+typedef struct abtomp_places {
+    int num;
+    cpu_set_t *sets;
+} abtomp_places;
+
+/* A part of the list, which begins at first and may go around its end. */
+typedef struct abtomp_partition {
+    int first, num;
+} abtomp_partition;
+
+extern abtomp_places abtomp_place_list;
+
+/* Whether the text is a list of places, as in OMP_PLACES, which is then in use. Processors that are not there are left
+ * out. */
+bool abtomp_places_parse(const char *text);
+/* The same for GOMP_CPU_AFFINITY: numbers and ranges, a place for each. */
+bool abtomp_places_parse_cpus(const char *text);
+/* A place for each processor that may be used, for OMP_PROC_BIND without OMP_PLACES. */
+void abtomp_places_default(void);
+
+/*
+ * The place of member `member` of a team of num, by a policy of icv.h, and the part of the list that it may use for its
+ * own teams. The primary member is at place `at` and may use *part, or the whole list.
+ */
+int abtomp_places_assign(int policy, int member, int num, int at, abtomp_partition *part);
+
+/* The processor with that index in the place, or -1. */
+int abtomp_place_processor(int place, int index);
+
+#endif
