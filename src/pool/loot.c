@@ -127,7 +127,7 @@ abti_unit *abti_loot_take(abti_pool *pool, unsigned index)
     return boxes ? take_from_box(pool, boxes, box_of(index)) : NULL;
 }
 
-abti_unit *abti_loot_take_any_slow(abti_pool *pool, unsigned index)
+abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index)
 {
     struct abti_loot *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */

@@ -37,7 +37,7 @@ bool abti_loot_unreserve(struct abti_loot *box);
 
 /* Takes a unit out of the box of this index, or out of any, beginning with it. NULL: none was found. */
 abti_unit *abti_loot_take(abti_pool *pool, unsigned index);
-abti_unit *abti_loot_take_any_slow(abti_pool *pool, unsigned index);
+abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index);
 
 /* Returns how many units are in boxes; a racy answer. */
 size_t abti_loot_size_slow(abti_pool *pool);
@@ -60,9 +60,9 @@ ABTI_INLINE bool abti_loot_is_empty(abti_pool *pool)
     return ABTI_LIKELY(abti_load_relaxed(&pool->filled) == 0);
 }
 
-ABTI_INLINE abti_unit *abti_loot_take_any(abti_pool *pool, unsigned index)
+ABTI_INLINE abti_unit *abti_loot_find(abti_pool *pool, unsigned index)
 {
-    return abti_loot_is_empty(pool) ? NULL : abti_loot_take_any_slow(pool, index);
+    return abti_loot_is_empty(pool) ? NULL : abti_loot_find_slow(pool, index);
 }
 
 ABTI_INLINE size_t abti_loot_size(abti_pool *pool)

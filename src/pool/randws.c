@@ -75,7 +75,7 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
     abti_pool_answer_locked(pool); /* this comes first: a unit that is offered may be the only one */
     abti_unit *unit = pop_locked(pool, context);
     abti_pool_unlock(abti_es_self, pool);
-    return unit || abti_loot_is_empty(pool) ? unit : abti_loot_take_any(pool, abti_es_self ? abti_es_self->index : 0);
+    return unit || abti_loot_is_empty(pool) ? unit : abti_loot_find(pool, abti_es_self ? abti_es_self->index : 0);
 }
 
 static int randws_remove(abti_pool *pool, abti_unit *unit)

@@ -87,7 +87,7 @@ abti_unit *abti_steal(struct abti_robber *robber, abti_pool *pool)
         return NULL;
     /* A racy read comes before all else: an empty pool costs no access that others would notice. */
     if (abti_pool_looks_empty(pool))
-        return abti_loot_take_any(pool, es->index);
+        return abti_loot_find(pool, es->index);
     struct abti_loot *box = thief->more > 0 ? abti_loot_reserve(pool, es->index) : NULL;
     abti_unit *unit = steal_from_ring(thief, pool, box);
     if (box && abti_loot_unreserve(box))

@@ -70,7 +70,7 @@ static bool is_thief(const abti_sched *sched)
  * Whether some pool has something, before the thief goes to sleep on all of them: to enter their lists takes their
  * locks. It goes on then as if it had just begun to look. A thief that rests looks at nothing, and goes on as well.
  */
-static bool thief_sees_any(abti_sched *sched)
+static bool thief_sees_work(abti_sched *sched)
 {
     struct abti_robber *robber = &sched->robber;
     robber->seen = 0;
@@ -163,7 +163,7 @@ static bool loop_idle(abti_es *es, abti_sched *sched, unsigned looks, unsigned g
     } else if (abti_idle_has_spin(es) ? abti_idle_spins_on(es, looks <= 1) : looks < enough) {
         for (unsigned i = 0; i < gap; i++)
             abti_cpu_relax();
-    } else if (is_thief(sched) && thief_sees_any(sched)) {
+    } else if (is_thief(sched) && thief_sees_work(sched)) {
         return true;
     } else if (!sched->ops->may_sleep || sched->ops->may_sleep(sched)) {
         es->sleepy = false;
