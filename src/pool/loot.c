@@ -161,12 +161,17 @@ static bool remove_from_locked_box(abti_pool *pool, struct abti_loot *box, unsig
     return take_from_locked_box(pool, box, i) != NULL;
 }
 
-bool abti_loot_remove(abti_pool *pool, abti_unit *unit)
+bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy)
 {
+    abti_assert(abti_pool_is_locked(pool));
     struct abti_loot *boxes = abti_loot_is_empty(pool) ? NULL : boxes_of(pool);
     bool found = false;
+    *busy = false;
     for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES && !found; i++) {
-        abti_spin_lock(&boxes[i].lock);
+        if (!abti_spin_trylock(&boxes[i].lock)) { /* it is not waited for: its thief may wait for the pool's lock */
+            *busy = true;
+            continue;
+        }
         found = remove_from_locked_box(pool, &boxes[i], i, unit);
         abti_spin_unlock(&boxes[i].lock);
     }

@@ -7,7 +7,7 @@
  *
  * A pool has ABTI_LOOT_BOXES boxes, one for each stream by its index (some streams share one if there are more). A box
  * has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all others
- * that come by only try to lock it, but for those that look for a certain unit.
+ * that come by only try to lock it, but for those that print the units.
  *
  *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that has the box's lock
  *                   1 -> 0   under the box's lock, when it is empty
@@ -35,15 +35,19 @@ void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want
 /* Unlocks a box that was reserved. Returns whether there are units in it. */
 bool abti_loot_unreserve(struct abti_loot *box);
 
-/* Takes a unit out of the box of this index, or out of any, beginning with it. NULL: none was found. */
+/* Takes a unit out of the box of this index, or finds one in any, beginning with it. NULL: none was found. */
 abti_unit *abti_loot_take(abti_pool *pool, unsigned index);
 abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index);
 
 /* Returns how many units are in boxes; a racy answer. */
 size_t abti_loot_size_slow(abti_pool *pool);
 
-/* Takes `unit` out of the box where it is; false when it is in none. */
-bool abti_loot_remove(abti_pool *pool, abti_unit *unit);
+/*
+ * Takes `unit` out of the box where it is. The caller has the pool's lock, so that no unit moves from a box to the ring
+ * meanwhile, and has looked in the ring. False: it has not been found. *busy says then whether it may be in a box that
+ * another thread has locked, and the caller looks again after it has unlocked the pool.
+ */
+bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy);
 
 /* Calls the user's function for each unit in a box. */
 void abti_loot_print(abti_pool *pool, void *arg, void (*print)(void *arg, abti_unit *unit));

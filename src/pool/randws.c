@@ -78,12 +78,22 @@ static abti_unit *randws_pop(abti_pool *pool, ABT_pool_context context)
     return unit || abti_loot_is_empty(pool) ? unit : abti_loot_find(pool, abti_es_self ? abti_es_self->index : 0);
 }
 
+/* Looks for the unit once. Returns whether that has decided it. */
+static bool try_remove(abti_pool *pool, abti_unit *unit, bool *found)
+{
+    bool busy = false;
+    abti_pool_lock(abti_es_self, pool);
+    *found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->queue, unit) ||
+             abti_loot_remove_locked(pool, unit, &busy);
+    abti_pool_unlock(abti_es_self, pool);
+    return *found || !busy;
+}
+
 static int randws_remove(abti_pool *pool, abti_unit *unit)
 {
-    abti_pool_lock(abti_es_self, pool);
-    bool found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->queue, unit);
-    abti_pool_unlock(abti_es_self, pool);
-    return found || abti_loot_remove(pool, unit) ? ABT_SUCCESS : ABT_ERR_POOL;
+    bool found;
+    abti_spin_until(try_remove(pool, unit, &found));
+    return found ? ABT_SUCCESS : ABT_ERR_POOL;
 }
 
 static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, abti_unit *))
