@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What constructs of OpenMP cost: `constructs MEMBERS MILLISECONDS` prints for each row its name and the median of
+ * nanoseconds, measured for so long. maint/bench --openmp runs it with several libraries.
+ */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { MOST_TIMES = 20000 };
+
+static volatile long sink;
+static int num_members;
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void use(long i)
+{
+    __asm__ volatile("" ::"r"(i) : "memory");
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* -- Constructs: each function does a number of them -- */
+
+enum { REGIONS = 20, BARRIERS = 200, ENTRIES = 1000, ITERATIONS = 20000, ORDERED = 2000 };
+
+static void region(void)
+{
+    for (int i = 0; i < REGIONS; i++) {
+#pragma omp parallel
+        use(i);
+    }
+}
+
+static void loop_region(void)
+{
+    for (int k = 0; k < REGIONS; k++) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < 64; i++)
+            use(i);
+    }
+}
+
+static void barrier(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < BARRIERS; i++) {
+#pragma omp barrier
+    }
+}
+
+static void single(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < ENTRIES; i++) {
+#pragma omp single nowait
+        use(i);
+    }
+}
+
+static void critical(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < ENTRIES; i++) {
+#pragma omp critical
+        sink++;
+    }
+}
+
+static void static_loop(void)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int i = 0; i < ITERATIONS; i++)
+            use(i);
+    }
+}
+
+static void dynamic_loop(void)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < ITERATIONS; i++)
+            use(i);
+    }
+}
+
+static void guided_loop(void)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(guided)
+        for (int i = 0; i < ITERATIONS; i++)
+            use(i);
+    }
+}
+
+static void ordered_loop(void)
+{
+#pragma omp parallel
+    {
+#pragma omp for ordered schedule(dynamic, 1)
+        for (int i = 0; i < ORDERED; i++) {
+#pragma omp ordered
+            use(i);
+        }
+    }
+}
+
+/* -- Rows -- */
+
+static const struct row {
+    const char *name;
+    void (*run)(void);
+    int constructs;
+    int is_each; /* constructs of each member */
+} rows[] = {
+    {"region", region, REGIONS, 0},
+    {"loop region", loop_region, REGIONS, 0},
+    {"barrier", barrier, BARRIERS, 0},
+    {"single nowait", single, ENTRIES, 0},
+    {"critical", critical, ENTRIES, 1},
+    {"static loop", static_loop, ITERATIONS, 0},
+    {"dynamic loop", dynamic_loop, ITERATIONS, 0},
+    {"guided loop", guided_loop, ITERATIONS, 0},
+    {"ordered loop", ordered_loop, ORDERED, 0},
+};
+
+static void measure(const struct row *row, double budget_ns)
+{
+    static double times[MOST_TIMES];
+    double each = row->constructs * (row->is_each ? num_members : 1), begin = now_ns();
+    int num = 0;
+    row->run();
+    do {
+        double start = now_ns();
+        row->run();
+        times[num++] = (now_ns() - start) / each;
+    } while (num < MOST_TIMES && (num < 3 || now_ns() - begin < budget_ns));
+    qsort(times, (size_t)num, sizeof(times[0]), compare);
+    printf("%s\t%.1f\n", row->name, times[num / 2]);
+    fflush(stdout);
+}
+
+/* -- Work: a region with work, divided among its members, and the same work by one thread -- */
+
+static void work(long num)
+{
+    double x = 1;
+    for (long i = 0; i < num; i++)
+        x = x * 1.0000001 + (x > 2 ? -1 : 0);
+    sink = (long)x;
+}
+
+/* Prints how long the region takes, in percent of the time of one thread. */
+static void measure_work(double work_ns, double budget_ns)
+{
+    static double ratios[MOST_TIMES];
+    enum { SAMPLE = 100000 };
+    double start = now_ns(), begin;
+    work(SAMPLE);
+    start = now_ns();
+    work(SAMPLE);
+    long num = (long)(work_ns * SAMPLE / (now_ns() - start));
+    begin = now_ns();
+    int times = 0;
+    do {
+        start = now_ns();
+        work(num);
+        double serial = now_ns() - start;
+        start = now_ns();
+#pragma omp parallel
+        work(num / num_members);
+        ratios[times++] = 100 * (now_ns() - start) / serial;
+    } while (times < MOST_TIMES && now_ns() - begin < budget_ns);
+    qsort(ratios, (size_t)times, sizeof(ratios[0]), compare);
+    printf("work of %.0f us, %%\t%.1f\n", work_ns / 1000, ratios[times / 2]);
+}
+
+int main(int argc, char **argv)
+{
+    double budget_ns = (argc > 2 ? atof(argv[2]) : 100) * 1e6;
+    num_members = argc > 1 ? atoi(argv[1]) : 2;
+    omp_set_num_threads(num_members);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        measure(&rows[i], budget_ns);
+    measure_work(1e6, 2 * budget_ns);
+    measure_work(1e5, 2 * budget_ns);
+    return 0;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""maint/bench --openmp: what constructs of OpenMP cost by libabtomp, beside libgomp and, where it is installed, libomp.
+
+The same program, made by gcc, runs with each library and each OMP_WAIT_POLICY, in interleaved rounds. The table has the
+medians of the rounds, in nanoseconds for each construct, and what libabtomp takes of the time of libgomp. A row that
+takes more than its limit is marked.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from . import programs
+
+SOURCE = programs.TOP / "addons" / "openmp" / "bench" / "constructs.c"
+OUT = programs.OUT / "openmp"
+POLICIES = ["passive", "active"]
+# What libabtomp may take of libgomp's time: (row, members, policy).
+LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region", 4, "passive"): 0.4,
+          ("region", 16, "passive"): 0.3, ("barrier", 2, "passive"): 1.1, ("barrier", 2, "active"): 0.5,
+          ("barrier", 4, "passive"): 0.6, ("barrier", 16, "passive"): 0.7, ("critical", 2, "passive"): 1.2,
+          ("static loop", 2, "passive"): 1.1}
+
+
+def options(arguments):
+    parser = argparse.ArgumentParser(prog="maint/bench --openmp", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, under a minute")
+    parser.add_argument("--rounds", type=int, help="by default 7, or 3 if quick")
+    parser.add_argument("--members", metavar="LIST", default="2,4,16", help="numbers of members, by default 2,4,16")
+    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
+    parser.add_argument("--busy", action="store_true", help="beside a program that computes all the time")
+    parser.add_argument("--bound", action="store_true", help="with OMP_PROC_BIND=true")
+    given = parser.parse_args(arguments)
+    given.rounds = given.rounds or (3 if given.quick else 7)
+    given.milliseconds = 20 if given.quick else 100
+    given.members = [int(number) for number in given.members.split(",")]
+    return given
+
+
+def libraries(release):
+    """{name: directory that the loader looks into first}."""
+    found = {"libgomp": None, "libabtomp": release / ".libs" / "abtomp"}
+    for libomp in sorted(pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")):
+        links = OUT / "libomp"
+        links.mkdir(parents=True, exist_ok=True)
+        link = links / "libgomp.so.1"
+        link.unlink(missing_ok=True)
+        link.symlink_to(libomp)
+        found["libomp"] = links
+    return found
+
+
+def run(program, members, policy, directory, given):
+    environment = dict(os.environ, OMP_WAIT_POLICY=policy, OMP_DYNAMIC="false")
+    if given.bound:
+        environment["OMP_PROC_BIND"] = "true"
+    environment.pop("OMP_NUM_THREADS", None)
+    environment.pop("LD_LIBRARY_PATH", None)
+    if directory:
+        environment["LD_LIBRARY_PATH"] = str(directory)
+    out = subprocess.run([program, str(members), str(given.milliseconds)], env=environment, capture_output=True, text=True,
+                         check=False, timeout=600)
+    if out.returncode != 0:
+        sys.exit(f"bench --openmp: {program.name} by {directory or 'libgomp'}: {out.stderr[-300:]}")
+    return {name: float(value) for name, value in (line.split("\t") for line in out.stdout.splitlines())}
+
+
+def measure(program, found, given):
+    """{(members, policy, library, row): [a time of each round]}."""
+    times = {}
+    for members in given.members:
+        for policy in POLICIES if members <= (os.cpu_count() or 1) else POLICIES[:1]:
+            for _ in range(given.rounds):
+                for library, directory in found.items():
+                    for row, time in run(program, members, policy, directory, given).items():
+                        times.setdefault((members, policy, library, row), []).append(time)
+    return times
+
+
+def show(times, found):
+    """Prints the table. How many rows miss their limits."""
+    missed = 0
+    rows = list(dict.fromkeys((members, policy, row) for members, policy, _, row in times))
+    print(f"{'row':<20}{'members':>8} {'policy':<8}" + "".join(f"{name:>12}" for name in found) + "   ratio  at most")
+    for members, policy, row in rows:
+        median = {name: statistics.median(times[members, policy, name, row]) for name in found}
+        ratio = median["libabtomp"] / median["libgomp"]
+        limit = LIMITS.get((row, members, policy))
+        misses = limit is not None and ratio > limit
+        missed += misses
+        print(f"{row:<20}{members:>8} {policy:<8}" + "".join(f"{median[name]:>12.1f}" for name in found) +
+              f"{ratio:>8.2f}" + (f"{limit:>9}" if limit else "") + ("  MISSED" if misses else ""))
+    return missed
+
+
+def main(arguments):
+    given = options(arguments)
+    release = pathlib.Path(given.build).resolve() if given.build else programs.RELEASE
+    if not (release / ".libs" / "abtomp").is_dir():
+        sys.exit(f"bench --openmp: {release} has no libabtomp (make all there)")
+    OUT.mkdir(parents=True, exist_ok=True)
+    program = OUT / "constructs"
+    programs.run(["gcc", "-O2", "-Wall", "-Wextra", "-fopenmp", SOURCE, "-o", program])
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if given.busy else None
+    try:
+        found = libraries(release)
+        missed = show(measure(program, found, given), found)
+    finally:
+        if busy:
+            busy.kill()
+            busy.wait()
+    print(f"bench --openmp: {missed} rows miss their limits")
+    return 1 if missed else 0
