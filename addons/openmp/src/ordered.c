@@ -29,10 +29,12 @@ void abtomp_ordered_pass(struct abtomp_member *me)
         return;
     if (!me->has_turn)
         await_turn(me);
-    /* release, both: pairs with the acquires in await_turn. relaxed: whose turn it is alone changes it */
-    uint32_t turns = atomic_load_explicit(&share->turns, memory_order_relaxed);
+    /*
+     * release, both: pairs with the acquires in await_turn. The count is added to: the next one may have its turn, and
+     * pass it, before this one counts.
+     */
     atomic_store_explicit(&share->turn, me->end, memory_order_release);
-    atomic_store_explicit(&share->turns, turns + 1, memory_order_release);
+    atomic_fetch_add_explicit(&share->turns, 1, memory_order_release);
     if (me->team->num > 1)
         abtomp_wake(&share->turns);
     me->first = me->end;

@@ -130,6 +130,21 @@ ORDERED(ordered_dynamic_chunks, schedule(dynamic, 4))
 ORDERED(ordered_guided, schedule(guided))
 ORDERED(ordered_runtime, schedule(runtime))
 
+/* Turns that are passed one right after another. */
+static void ordered_often(void)
+{
+    int at = 0;
+#pragma omp parallel num_threads(2)
+    for (int k = 0; k < 100; k++) {
+#pragma omp for schedule(dynamic, 1) ordered
+        for (int i = 0; i < 2 * NUM; i++) {
+#pragma omp ordered
+            at++;
+        }
+    }
+    is_int(at, 100 * 2 * NUM, "no turn is lost in many ordered loops");
+}
+
 static void doacross(void)
 {
     enum { SIDE = 40 };
@@ -235,6 +250,7 @@ int main(void)
     ordered_dynamic_chunks();
     ordered_guided();
     ordered_runtime();
+    ordered_often();
     doacross();
     sections();
     single();
