@@ -84,6 +84,7 @@ api_tests = \
 	test/api/environment \
 	test/api/driver \
 	test/api/dump \
+	test/api/enter_events \
 	test/api/error \
 	test/api/eventual \
 	test/api/eventual_any \

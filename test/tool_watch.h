@@ -331,13 +331,16 @@ static void watch_event(ABT_thread unit, ABT_xstream xstream, uint64_t event, AB
     atomic_fetch_add_explicit(&watch_events, 1, memory_order_relaxed);
 }
 
-/* Both run at depths 0 and 1: the main scheduler, unknown yet, and the primary ULT, which calls this. */
-static inline void watch_begin(ABT_xstream xstream, ABT_thread primary)
+/*
+ * Both run at depths 0 and 1: the main scheduler, unknown yet, and the primary ULT, which calls this. `alone`: there
+ * are no other streams yet, of which nothing is known.
+ */
+static inline void watch_begin(ABT_xstream xstream, ABT_thread primary, bool alone)
 {
     struct watch_streams *streams = &watch_streams[((uintptr_t)xstream >> 6) % WATCH_STREAMS];
     struct watch_bucket *bucket = watch_bucket_of(primary);
 
-    watch_all = true;
+    watch_all = alone;
     pthread_mutex_lock(&bucket->lock);
     struct watched *w = watch_find(bucket, primary, RUNS);
     w->is_unnamed = true;

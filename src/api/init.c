@@ -44,6 +44,7 @@
 #include "unit/ledger.h"
 #include "unit/ownstack.h"
 #include "unit/stackuse.h"
+#include "unit/tool_event.h"
 #include "unit/unitmap.h"
 #include "wait/cpus.h"
 #include "wait/guest.h"
@@ -327,11 +328,7 @@ static void primary_fini(abti_es *es, bool had_entered)
         return;
     }
     finish_primary(es);
-    abti_unit_call_back(es->cur);
-    abti_unit_call_back(es->main_unit);
-    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
-    abti_es_leave(es);
-    destroy_primary_sched(sched);
+    destroy_primary_sched(abti_es_end_entered(es));
 }
 
 /* Ends the library with its primary stream. */
@@ -341,6 +338,9 @@ static void runtime_fini(abti_es *es)
     abti_log("libabt ends");
     abti_observe_listen(ABTI_LISTENER_TOOL, NULL);
     finish_primary(es);
+    es->tool.depth = 0;
+    if (es->has_begun)
+        abti_tool_event_finish(es, es->main_unit); /* for traces and statistics; tools listen no more */
     abti_top_stop();
     abti_watcher_stop();
     abti_unit_call_back(es->cur);

@@ -70,11 +70,7 @@ static void leave(abti_es *es)
 {
     abti_log("stream %d is left", es->rank);
     abti_es_finish(es);
-    abti_unit_call_back(es->cur);
-    abti_unit_call_back(es->main_unit);
-    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
-    abti_es_leave(es);
-    abti_sched_release(sched);
+    abti_sched_release(abti_es_end_entered(es));
     abti_init_leave();
 }
 

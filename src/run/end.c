@@ -446,7 +446,9 @@ void abti_exit_to_entered(abti_es *es)
     abti_assert(es->cur == es->main_unit);
     abti_unit *primary = abti_publish_end(es, es->main_unit);
     abti_assert(primary && primary->flags & ABTI_UNIT_PRIMARY);
+    abti_tool_event_resume(primary);
     es->tool.before = es->main_unit;
+    es->tool.depth = 1;
     abti_set_running(es, primary);
     end_jump(primary);
 }

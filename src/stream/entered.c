@@ -8,6 +8,7 @@
 #include "mem/stack.h"
 #include "os/annotate.h"
 #include "os/fault.h"
+#include "pick/observe.h"
 #include "pick/sched.h"
 #include "pool/member.h"
 #include "rt/rt.h"
@@ -20,6 +21,7 @@
 #include "sync/timer.h"
 #include "unit/exceptions.h"
 #include "unit/ledger.h"
+#include "unit/tool_event.h"
 
 /* --- Records that are kept --- */
 
@@ -100,6 +102,23 @@ static int entered_alloc(abti_es *es, struct abti_stack **stack, abti_unit **mai
     return ABT_ERR_MEM;
 }
 
+/*
+ * Nobody has made the two units: there is no caller. Of the primary stream nobody could have heard when it was made,
+ * since ABT_init makes it.
+ */
+static void tell_entered(abti_es *es)
+{
+    abti_observe_look(es);
+    es->tool.hidden = true;
+    abti_tool_event_create(es, es->main_unit);
+    abti_tool_event_create(es, es->cur);
+    es->tool.hidden = false;
+    es->tool.depth = 0;
+    abti_tool_event_run(es, es->main_unit, NULL);
+    es->tool.depth = 1;
+    abti_tool_event_run(es, es->cur, es->main_unit);
+}
+
 /* What the native thread runs becomes a ULT of the stream. */
 static void become_ult(abti_es *es, abti_unit *main_ult, abti_sched *sched, unsigned flags)
 {
@@ -114,6 +133,8 @@ static void become_ult(abti_es *es, abti_unit *main_ult, abti_sched *sched, unsi
     abti_set_running(es, main_ult);
     abti_es_self = es;
     abti_known_set_self(&es->known);
+    if (!es->is_primary)
+        tell_entered(es);
 }
 
 int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
@@ -153,6 +174,18 @@ int abti_es_enter(abti_sched *sched, int rank, abti_es **out)
 
 /* --- Leaving --- */
 
+/* The reverse of tell_entered. The main scheduler's unit has a name, and is joined before it is freed. */
+static void tell_left(abti_es *es)
+{
+    abti_tool_event_finish(es, es->cur);
+    es->tool.depth = 0;
+    abti_tool_event_finish(es, es->main_unit);
+    es->tool.hidden = true;
+    abti_tool_event_join(es->main_unit);
+    abti_tool_event_free(es->cur);
+    es->tool.hidden = false;
+}
+
 void abti_es_finish(abti_es *es)
 {
     abti_assert(es == abti_es_self && es->is_entered && es->cur->flags & ABTI_UNIT_PRIMARY);
@@ -164,6 +197,7 @@ void abti_es_finish(abti_es *es)
     bool is_fresh = !es->has_begun && !es->handoff && !abti_sched_has_work(sched) && !abti_idle_has_begun(es);
     if (!is_fresh || !abti_timers_leave(es, true)) {
         abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
+        abti_tool_event_suspend(es, ABT_SYNC_EVENT_TYPE_THREAD_JOIN, es->main_unit);
         abti_join_uncounted(es, es->main_unit);
     }
     abti_annotate_acquire(&abti_annotate_ends);
@@ -193,6 +227,16 @@ void abti_es_leave(abti_es *es)
         abti_es_drain(es);
         abti_es_dispose(es);
     }
+}
+
+abti_sched *abti_es_end_entered(abti_es *es)
+{
+    abti_unit_call_back(es->cur);
+    abti_unit_call_back(es->main_unit);
+    abti_sched *sched = atomic_load(&es->main_sched); /* seq_cst: of no use; the ES itself stores it */
+    tell_left(es);
+    abti_es_leave(es);
+    return sched;
 }
 
 /* --- The primary stream --- */

@@ -25,6 +25,12 @@ void abti_es_finish(abti_es *es);
 /* Frees the stream, when the main scheduler has ended or has never begun: the caller is a plain native thread again. */
 void abti_es_leave(abti_es *es);
 
+/*
+ * Does so after abti_es_finish, with the destructors of keys called before and the tools informed. Returns the main
+ * scheduler, which is the caller's to release.
+ */
+abti_sched *abti_es_end_entered(abti_es *es);
+
 /* The stream, which was entered, becomes the primary one. Returns an ABT code. */
 int abti_es_promote(abti_es *es) ABTI_MUST_CHECK;
 

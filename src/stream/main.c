@@ -140,7 +140,7 @@ void abti_main_run(abti_es *es)
     es->dsched = NULL;
     abti_observe_look(es);
     abti_set_running(es, es->main_unit);
-    /* Of that of an ES that was entered nobody can have heard: it counts as running since then. */
+    /* That of an ES that was entered counts as running since then. */
     if (!es->is_entered)
         abti_tool_event_run(es, es->main_unit, NULL);
     es->main_exit = &exit;
@@ -160,7 +160,8 @@ void abti_main_run(abti_es *es)
     }
     abti_drivers_end(es);
     abti_sched_leave_pools(es, atomic_load(&es->main_sched)); /* seq_cst: of no use, as above */
-    abti_tool_event_finish(es, es->main_unit);
+    if (!es->is_entered)                                      /* there its ULT goes on first, see abti_es_end_entered */
+        abti_tool_event_finish(es, es->main_unit);
 }
 
 void abti_main_leave(abti_es *es)

@@ -37,6 +37,8 @@ static void *next(const char *name)
     return symbol;
 }
 
+static atomic_int num_entered; /* native threads that are in a stream */
+
 static void begin(void)
 {
     static bool is_init;
@@ -49,7 +51,7 @@ static void begin(void)
     watch_end();
     if (ABT_self_get_xstream(&xstream) != ABT_SUCCESS || ABT_self_get_thread(&self) != ABT_SUCCESS)
         bail_out("nobody calls");
-    watch_begin(xstream, self);
+    watch_begin(xstream, self, atomic_load(&num_entered) == 0);
     if (ABT_tool_register_thread_callback(watch_event, ABT_TOOL_EVENT_THREAD_ALL, NULL) != ABT_SUCCESS)
         bail_out("there is no tool interface");
 }
@@ -62,6 +64,27 @@ ABT_API_PUBLIC int ABT_init(int argc, char **argv)
 
     if (code == ABT_SUCCESS && first)
         begin();
+    return code;
+}
+
+ABT_API_PUBLIC int ABTX_xstream_enter(ABT_sched sched, ABT_xstream *xstream)
+{
+    int (*real)(ABT_sched, ABT_xstream *) = (int (*)(ABT_sched, ABT_xstream *))next("ABTX_xstream_enter");
+
+    atomic_fetch_add(&num_entered, 1); /* before it is there */
+    int code = real(sched, xstream);
+    if (code != ABT_SUCCESS)
+        atomic_fetch_sub(&num_entered, 1);
+    return code;
+}
+
+ABT_API_PUBLIC int ABTX_xstream_leave(ABT_xstream *xstream)
+{
+    int (*real)(ABT_xstream *) = (int (*)(ABT_xstream *))next("ABTX_xstream_leave");
+    int code = real(xstream);
+
+    if (code == ABT_SUCCESS)
+        atomic_fetch_sub(&num_entered, 1);
     return code;
 }
 
