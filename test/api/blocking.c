@@ -9,6 +9,7 @@
 
 #include "common.h"
 #include "emulated.h"
+#include "parking.h"
 #include "watchdog.h"
 
 static FILE *nowhere;               /* what tools print */
@@ -282,24 +283,6 @@ static int sched_init(ABT_sched sched, ABT_sched_config config)
     return ABT_SUCCESS;
 }
 
-static void sched_run(ABT_sched sched)
-{
-    ABT_bool stop = ABT_FALSE;
-    ABT_pool pool;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-        if (thread == ABT_THREAD_NULL && !stop)
-            must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
-    }
-}
-
 static int sched_free(ABT_sched sched)
 {
     (void)sched;
@@ -308,7 +291,7 @@ static int sched_free(ABT_sched sched)
 
 static void on_user_sched(void)
 {
-    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_init, sched_run, sched_free, NULL};
+    ABT_sched_def def = {ABT_SCHED_TYPE_ULT, sched_init, run_parking, sched_free, NULL};
     ABT_sched sched;
     ABT_pool pool;
     ABT_xstream stream;

@@ -662,16 +662,24 @@ static void test_lead(void)
     must(ABT_finalize());
 }
 
-static void test_max_sleep(void)
+/* After ABT_init, a stream with the driver, which has nothing to do and sleeps. */
+static ABT_xstream begin_beside_sleeper(void)
 {
-    struct seen *seen = &lib.seen[0];
     ABT_xstream stream;
 
     must(ABT_init(0, NULL));
     stream = new_xstream();
     make(&lib, &no_wait);
     must(ABTX_driver_attach(lib.driver, stream));
-    wait_for(atomic_load(&seen->tells) > 0);
+    wait_for(atomic_load(&lib.seen[0].tells) > 0);
+    return stream;
+}
+
+static void test_max_sleep(void)
+{
+    struct seen *seen = &lib.seen[0];
+    ABT_xstream stream = begin_beside_sleeper();
+
     nap_ms(5);
     int polls = atomic_load(&seen->polls);
     nap_ms(20);
@@ -771,13 +779,8 @@ static void test_any_thread(void)
 static void test_spin(void)
 {
     struct seen *seen = &lib.seen[0];
-    ABT_xstream stream;
+    ABT_xstream stream = begin_beside_sleeper();
 
-    must(ABT_init(0, NULL));
-    stream = new_xstream();
-    make(&lib, &no_wait);
-    must(ABTX_driver_attach(lib.driver, stream));
-    wait_for(atomic_load(&seen->tells) > 0);
     ok_abt(ABTX_xstream_set_spin(stream, INT64_MAX));
     run_units(stream, 1);
     int tells = atomic_load(&seen->tells), polls = atomic_load(&seen->polls);
