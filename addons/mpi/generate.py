@@ -12,7 +12,7 @@ import sys
 # Functions of the MPI library that the sources of libabtmpi call, beside those that are wrapped.
 USED = """Cancel Comm_set_errhandler Errhandler_set Finalize Get_library_version Init_thread Initialized Improbe Iprobe Irecv
     Irecv_c Isend Isend_c Pack Pack_c Pack_size Pack_size_c Query_thread Request_get_status Test Testall Testany Testsome
-    Win_test""".split()
+    Wait Win_test""".split()
 
 PROTOTYPE = re.compile(r"\bint\s+PMPI_(\w+)\s*\(([^().]*)\)")
 NAME = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)$")
@@ -60,7 +60,12 @@ def straight(function):
 
 
 def twin(f, by):
-    return (f"    MPI_Request request_;\n{straight(f)}"
+    # Operations of all processes match only if all are of the nonblocking form, whoever calls.
+    begin = straight(f)
+    if f.is_collective:
+        begin = (f"    if (!abtmpi_enter())\n        return abtmpi_finish_blocking({f.real(f.with_request('&request_'), by)}, "
+                 f"&request_);\n")
+    return (f"    MPI_Request request_;\n{begin}"
             f"    int code_ = {f.real(f.with_request('&request_'), by)};\n"
             f"    return abtmpi_finish(\"MPI_{f.name}\", code_, &request_, {f.status()});\n")
 
@@ -123,12 +128,12 @@ KINDS = {"twin": twin, "parts": parts, "wait": wait, "ask": wait, "region": regi
 
 
 def treatments(table):
-    """(function, what, by) of each row, without the prefix of MPI."""
+    """(function, group, what, by) of each row, without the prefix of MPI."""
     for line in open(table):
         if not line.startswith("#"):
-            name, _, what, *by = line.rstrip("\n").split("\t")
+            name, group, what, *by = line.rstrip("\n").split("\t")
             if name.startswith("MPI_") and what != "through":
-                yield name[4:], what, by[0][4:] if by else ""
+                yield name[4:], group, what, by[0][4:] if by else ""
 
 
 def main(table, out):
@@ -137,9 +142,10 @@ def main(table, out):
     for match in PROTOTYPE.finditer(header):
         found.setdefault(match[1], Function(match[1], match[2]))
     real, code = {name for name in USED if name in found}, []
-    for name, what, by in treatments(table):
+    for name, group, what, by in treatments(table):
         if name not in found:
             continue
+        found[name].is_collective = group in ("coll", "comm")
         if what == "twin" and by not in found:
             what = "region"
         real |= {name} | ({by} if what == "twin" else set())

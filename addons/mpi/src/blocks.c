@@ -76,6 +76,8 @@ static void block_move(block *to, block *from, int num)
 
 static void block_destroy(abtmpi_blocks *blocks, block *old)
 {
+    if (blocks->at == old)
+        blocks->at = old->prev;
     *(old->prev ? &old->prev->next : &blocks->first) = old->next;
     *(old->next ? &old->next->prev : &blocks->last) = old->prev;
     old->next = block_free;
@@ -176,6 +178,20 @@ static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, ab
     return num > 0;
 }
 
+/* From one block to the end, or to `end`, until a request is done. */
+static bool blocks_look_from(abtmpi_blocks *blocks, block *b, const block *end,
+                             void (*done)(abtmpi_wait *, abtmpi_part *))
+{
+    while (b && b != end) {
+        blocks->at = b;
+        bool found = block_look(b, blocks->is_watched, done);
+        b = block_tidy(blocks, b);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
 bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part))
 {
     if (!blocks->first)
@@ -188,10 +204,8 @@ bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, a
     }
     if (!blocks->elsewhere && ++blocks->misses % BLOCK_EVERY != 0)
         return false;
-    while (next && !found) {
-        found = block_look(next, blocks->is_watched, done);
-        next = block_tidy(blocks, next);
-    }
+    block *at = blocks->at ? blocks->at : next;
+    found = blocks_look_from(blocks, at, NULL, done) || blocks_look_from(blocks, next, at, done);
     blocks->elsewhere = found;
     return found;
 }

@@ -12,9 +12,10 @@
 /* A queue of blocks. All zeros: an empty one whose requests the owner completes. */
 typedef struct {
     struct abtmpi_block *first, *last;
-    bool is_watched; /* what is done is only marked, and completed by its ULT */
-    bool elsewhere;  /* the last request that was done was not in the oldest block */
-    unsigned misses; /* looks in which no request of the oldest block was done */
+    bool is_watched;         /* what is done is only marked, and completed by its ULT */
+    bool elsewhere;          /* the last request that was done was not in the oldest block, */
+    struct abtmpi_block *at; /* but in this one: others are likely to be near it. NULL: nobody knows */
+    unsigned misses;         /* looks in which no request of the oldest block was done */
 } abtmpi_blocks;
 
 /* Adds a request as the youngest. False: out of memory. */

@@ -177,6 +177,12 @@ bool abtmpi_handler_is_own(void)
     return atomic_load_explicit(&call_handler_is_own, memory_order_relaxed); /* relaxed: as above. */
 }
 
+bool abtmpi_call_is_off(void)
+{
+    /* relaxed: who asks has been on, and learns of MPI_Finalize by chance earlier or later. */
+    return atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_OFF;
+}
+
 int abtmpi_call_init(int *argc, char ***argv)
 {
     int provided;

@@ -39,6 +39,9 @@ void abtmpi_handler_set(MPI_Comm comm, MPI_Errhandler handler);
 /* Whether it may: then nobody but the ULT itself completes its requests. */
 bool abtmpi_handler_is_own(void);
 
+/* Whether MPI_Finalize has been called, or there is no use in suspending. */
+bool abtmpi_call_is_off(void);
+
 /* The functions of these names. */
 int abtmpi_call_init(int *argc, char ***argv);
 int abtmpi_call_init_thread(int *argc, char ***argv, int required, int *provided);

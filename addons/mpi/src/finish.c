@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <abt.h>
@@ -9,7 +10,14 @@
 #include "finish.h"
 #include "owner.h"
 
-enum { FINISH_PARTS = 4 }; /* so many requests have room in the frame */
+enum {
+    FINISH_PARTS = 4,         /* so many requests have room in the frame */
+    FINISH_YIELDS = 64,       /* a ULT that has to ask itself lets others run so often, before it pauses */
+    FINISH_FIRST = 1000,      /* the first pause then, in nanoseconds; each is an eighth longer, */
+    FINISH_LONGEST = 1000000, /* up to this */
+    /* In MPICH, MPI_Request_get_status calls the handler, as a completion does. */
+    FINISH_CAN_WATCH = ABTMPI_IS_OPEN_MPI,
+};
 
 /* The arguments of a question. Each question has those that the function of MPI has. */
 typedef struct {
@@ -126,14 +134,27 @@ static int question_watch(question *q, bool all, int *found)
     return code;
 }
 
+/* A ULT that has to ask itself lets others run, and then sleeps for longer each time. */
+static int question_pause(const question *q, unsigned times, int64_t *pause)
+{
+    if (times > FINISH_YIELDS && *pause < FINISH_LONGEST)
+        *pause += *pause / 8 + FINISH_FIRST;
+    ABTX_self_sleep(*pause);
+    if (!abtmpi_call_is_off())
+        return MPI_SUCCESS;
+    fprintf(stderr, "libabtmpi: MPI_Finalize: a ULT still waits in %s\n", q->call);
+    return MPI_ERR_OTHER;
+}
+
 /* Where handlers of the program run, which may wait: on the stack of the ULT. */
 static int question_wait_watching(question *q, bool all)
 {
     int found = 0;
+    int64_t pause = 0; /* the first times, others run without one */
     int code = abtmpi_leave(q->ask(q, &found));
 
-    while (code == MPI_SUCCESS && !found) {
-        code = question_watch(q, all, &found);
+    for (unsigned times = 0; code == MPI_SUCCESS && !found; times++) {
+        code = FINISH_CAN_WATCH ? question_watch(q, all, &found) : question_pause(q, times, &pause);
         if (code == MPI_SUCCESS && !found)
             code = q->ask(q, &found);
     }
@@ -185,6 +206,11 @@ int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_
     }
     int received = request_wait(call, &requests[0], status);
     return code != MPI_SUCCESS ? code : received;
+}
+
+int abtmpi_finish_blocking(int code, MPI_Request *request)
+{
+    return code == MPI_SUCCESS ? abtmpi_real.Wait(request, MPI_STATUS_IGNORE) : code;
 }
 
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status)

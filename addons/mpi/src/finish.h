@@ -16,6 +16,9 @@ int abtmpi_finish(const char *call, int code, MPI_Request *request, MPI_Status *
 /* The same for a receive and a send; `code` is that of the send, whose request is the second one. */
 int abtmpi_finish_pair(const char *call, int code, MPI_Request requests[2], MPI_Status *status);
 
+/* The same after a false abtmpi_enter, without a status: blocks the native thread. */
+int abtmpi_finish_blocking(int code, MPI_Request *request);
+
 /* The functions of these names. */
 int abtmpi_finish_wait(MPI_Request *request, MPI_Status *status);
 int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]);
