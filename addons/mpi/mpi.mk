@@ -39,13 +39,23 @@ mpi/openmpi/wrappers.c: $(mpi_generator)
 $(libabtmpi_openmpi_la_OBJECTS): mpi/openmpi/wrappers.c
 CLEANFILES += mpi/openmpi/wrappers.c mpi/openmpi/real.h
 mpi_tests += \
-	addons/mpi/test/openmpi/suspend
+	addons/mpi/test/openmpi/errors \
+	addons/mpi/test/openmpi/suspend \
+	addons/mpi/test/openmpi/waits
 openmpi_test_cppflags = $(mpi_test_cppflags) $(openmpi_CPPFLAGS) -DJOB_RUN=\"$(openmpi_RUN)\"
 openmpi_test_libs = libabtmpi-openmpi.la libabt.la $(openmpi_LIBS)
+addons_mpi_test_openmpi_errors_SOURCES = addons/mpi/test/errors.c
+addons_mpi_test_openmpi_errors_CPPFLAGS = $(openmpi_test_cppflags)
+addons_mpi_test_openmpi_errors_LDADD = $(openmpi_test_libs)
+addons_mpi_test_openmpi_errors_LDFLAGS = -Wl,--no-as-needed
 addons_mpi_test_openmpi_suspend_SOURCES = addons/mpi/test/suspend.c
 addons_mpi_test_openmpi_suspend_CPPFLAGS = $(openmpi_test_cppflags)
 addons_mpi_test_openmpi_suspend_LDADD = $(openmpi_test_libs)
 addons_mpi_test_openmpi_suspend_LDFLAGS = -Wl,--no-as-needed
+addons_mpi_test_openmpi_waits_SOURCES = addons/mpi/test/waits.c
+addons_mpi_test_openmpi_waits_CPPFLAGS = $(openmpi_test_cppflags)
+addons_mpi_test_openmpi_waits_LDADD = $(openmpi_test_libs)
+addons_mpi_test_openmpi_waits_LDFLAGS = -Wl,--no-as-needed
 endif
 
 if HAVE_ABTMPI_MPICH
@@ -63,11 +73,21 @@ mpi/mpich/wrappers.c: $(mpi_generator)
 $(libabtmpi_mpich_la_OBJECTS): mpi/mpich/wrappers.c
 CLEANFILES += mpi/mpich/wrappers.c mpi/mpich/real.h
 mpi_tests += \
-	addons/mpi/test/mpich/suspend
+	addons/mpi/test/mpich/errors \
+	addons/mpi/test/mpich/suspend \
+	addons/mpi/test/mpich/waits
 mpich_test_cppflags = $(mpi_test_cppflags) $(mpich_CPPFLAGS) -DJOB_RUN=\"$(mpich_RUN)\"
 mpich_test_libs = libabtmpi-mpich.la libabt.la $(mpich_LIBS)
+addons_mpi_test_mpich_errors_SOURCES = addons/mpi/test/errors.c
+addons_mpi_test_mpich_errors_CPPFLAGS = $(mpich_test_cppflags)
+addons_mpi_test_mpich_errors_LDADD = $(mpich_test_libs)
+addons_mpi_test_mpich_errors_LDFLAGS = -Wl,--no-as-needed
 addons_mpi_test_mpich_suspend_SOURCES = addons/mpi/test/suspend.c
 addons_mpi_test_mpich_suspend_CPPFLAGS = $(mpich_test_cppflags)
 addons_mpi_test_mpich_suspend_LDADD = $(mpich_test_libs)
 addons_mpi_test_mpich_suspend_LDFLAGS = -Wl,--no-as-needed
+addons_mpi_test_mpich_waits_SOURCES = addons/mpi/test/waits.c
+addons_mpi_test_mpich_waits_CPPFLAGS = $(mpich_test_cppflags)
+addons_mpi_test_mpich_waits_LDADD = $(mpich_test_libs)
+addons_mpi_test_mpich_waits_LDFLAGS = -Wl,--no-as-needed
 endif

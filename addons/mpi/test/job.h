@@ -33,6 +33,7 @@ static inline void job_set_variables(void)
         "OMPI_MCA_btl_vader_single_copy_mechanism=none",
         "OMPI_MCA_btl_base_warn_component_unused=0",
         "OMPI_MCA_orte_tmpdir_base=/tmp",
+        "ABT_THREAD_STACKSIZE=262144", /* creating a window takes more than 16 KiB */
         "ASAN_OPTIONS=detect_leaks=0", /* the MPI libraries leak */
     };
 

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What goes wrong while ULTs wait, in one process that sends messages to itself: truncation, a cancel, handlers of the
+ * program that wait; very many requests; a request of the program's own kind; and MPI_Finalize while ULTs wait.
+ */
+#include "job.h"
+
+enum { TAG = 1, TAG_NEVER = 2, MANY = 10000 };
+
+static int sent[4], got[4];
+static MPI_Request shared;
+static int handled, final_code = -1;
+static ABT_eventual_memory seen;
+
+static int class_of(int code)
+{
+    int class = MPI_ERR_UNKNOWN;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* Two ULTs of a stream: the first one waits, the second one helps. */
+static void (*first)(void), (*second)(void);
+static const int roles[2] = {0, 1};
+
+static void role(void *arg)
+{
+    (*(int *)arg == 0 ? first : second)();
+}
+
+static void pair(void (*waits)(void), void (*helps)(void))
+{
+    first = waits;
+    second = helps;
+    job_run(2, role, (void *)roles, sizeof(roles[0]));
+}
+
+/* Open MPI 4.1 says nothing of a message that is too long, if it is from the same process. */
+static bool is_truncation_seen(void)
+{
+    MPI_Request request;
+
+    MPI_Irecv(got, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &request);
+    MPI_Send(sent, 2, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+}
+
+static void send_two(void)
+{
+    MPI_Send(sent, 2, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+}
+
+static void truncated(void)
+{
+    int code = MPI_Recv(got, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+
+    is_int(class_of(code), MPI_ERR_TRUNCATE, "a message that is too long");
+}
+
+static void truncated_of_two(void)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+
+    MPI_Irecv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(got + 1, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &requests[1]);
+    int code = MPI_Waitall(2, requests, statuses);
+    is_int(class_of(code), MPI_ERR_IN_STATUS, "one of two fails");
+    is_int(class_of(statuses[0].MPI_ERROR), MPI_ERR_PENDING, "the other one is pending");
+    is_int(class_of(statuses[1].MPI_ERROR), MPI_ERR_TRUNCATE, "what is wrong with the one");
+    MPI_Cancel(&requests[0]);
+    is_int(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS, "it can be waited for still");
+}
+
+static void cancelled(void)
+{
+    MPI_Status status;
+    int flag = 0;
+
+    MPI_Irecv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, &shared);
+    MPI_Request own = shared;
+    MPI_Wait(&own, &status);
+    MPI_Test_cancelled(&status, &flag);
+    ok(flag, "a receive that another ULT cancels");
+}
+
+static void cancels(void)
+{
+    MPI_Cancel(&shared);
+}
+
+/* Sends to itself are done when they return: the message is short. */
+static void send_many(void)
+{
+    for (int i = MANY; i-- > 0;)
+        MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+}
+
+static void receive_many(void)
+{
+    MPI_Request *requests = malloc(MANY * sizeof(*requests));
+    MPI_Status *statuses = malloc(MANY * sizeof(*statuses));
+    int *values = malloc(MANY * sizeof(*values)), right = 0;
+
+    for (int i = 0; i < MANY; i++)
+        MPI_Irecv(&values[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &requests[i]);
+    is_int(MPI_Waitall(MANY, requests, statuses), MPI_SUCCESS, "very many requests");
+    for (int i = 0; i < MANY; i++)
+        right += values[i] == i;
+    is_int(right, MANY, "each has its message");
+    free(requests);
+    free(statuses);
+    free(values);
+}
+
+static int query(void *extra, MPI_Status *status)
+{
+    (void)extra;
+    MPI_Status_set_elements(status, MPI_INT, 1);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_TAG = 123;
+    return MPI_SUCCESS;
+}
+
+static int release(void *extra)
+{
+    ++*(int *)extra;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    (void)extra;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void wait_generalized(void)
+{
+    MPI_Status status;
+    int freed = 0;
+
+    MPI_Grequest_start(query, release, cancel, &freed, &shared);
+    MPI_Request own = shared;
+    MPI_Wait(&own, &status);
+    ok(status.MPI_TAG == 123 && freed == 1, "a generalized request");
+}
+
+static void complete_generalized(void)
+{
+    MPI_Grequest_complete(shared);
+}
+
+/* A handler that waits for another ULT. In MPICH it may not call functions that communicate. */
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    is_int(class_of(*code), MPI_ERR_TRUNCATE, "a handler gets the code");
+    (void)comm;
+    ABT_eventual_wait(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL);
+    handled++;
+}
+
+static void send_for_handler(void)
+{
+    send_two();
+    ABT_thread_yield();
+    ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL, 0);
+}
+
+static void wait_for_ever(void *arg)
+{
+    (void)arg;
+    final_code = MPI_Recv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void finalize_while_one_waits(void)
+{
+    ABT_xstream xstream;
+    ABT_pool pool;
+    ABT_thread ult;
+
+    ABT_xstream_self(&xstream);
+    ABT_xstream_get_main_pools(xstream, 1, &pool);
+    ABT_thread_create(pool, wait_for_ever, NULL, ABT_THREAD_ATTR_NULL, &ult);
+    ABT_thread_yield();
+    is_int(final_code, -1, "a ULT waits");
+    MPI_Finalize();
+    ABT_thread_free(&ult);
+    is_int(final_code, MPI_ERR_OTHER, "MPI_Finalize ends the wait");
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Errhandler errhandler;
+
+    job_begin("1");
+    MPI_Init(&argc, &argv);
+    job_know();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    bool is_seen = is_truncation_seen();
+    ABT_init(argc, argv);
+    if (is_seen) {
+        pair(truncated, send_two);
+        pair(truncated_of_two, send_two);
+    }
+    pair(cancelled, cancels);
+    pair(receive_many, send_many);
+    pair(wait_generalized, complete_generalized);
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    if (is_seen) {
+        pair(truncated, send_for_handler);
+        is_int(handled, 1, "it has waited");
+    }
+    pair(wait_generalized, complete_generalized);
+    pair(cancelled, cancels);
+    MPI_Errhandler_free(&errhandler);
+    finalize_while_one_waits();
+    ABT_finalize();
+    return job_end();
+}
