@@ -116,14 +116,19 @@ static void resolve(struct abtomp_loop *loop, const struct abtomp_icvs *icvs)
         loop->chunk = 1;
 }
 
-/* Each member has an equal part of the chunks. Their numbers have 32 bits. */
+/*
+ * Each member has an equal part of the chunks. Their numbers have 32 bits. The last chunk is in nobody's part:
+ * compilers look for the end of the loop in the last chunk that a member has had (lastprivate, linear), so that no
+ * other may come behind it.
+ */
 static void set_ranges(struct abtomp_share *share, int num)
 {
     if (share->num_chunks > UINT32_MAX) {
         share->loop.kind = ABTOMP_DYNAMIC;
         return;
     }
-    uint64_t each = share->num_chunks / (uint64_t)num, more = share->num_chunks % (uint64_t)num, first = 0;
+    uint64_t chunks = share->num_chunks > 0 ? share->num_chunks - 1 : 0, first = 0;
+    uint64_t each = chunks / (uint64_t)num, more = chunks % (uint64_t)num;
     for (int i = 0; i < num; i++) {
         uint64_t end = first + each + ((uint64_t)i < more);
         /* relaxed: the stage publishes it */
@@ -259,6 +264,17 @@ static bool steal_range(struct abtomp_member *me, struct abtomp_share *share)
     return false;
 }
 
+/* The last chunk, for the first member that finds no other. */
+static bool take_last(struct abtomp_member *me, struct abtomp_share *share)
+{
+    /* relaxed, both: as in steal_range */
+    if (share->num_chunks == 0 || atomic_load_explicit(&share->next, memory_order_relaxed) > 0 ||
+        atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed) > 0)
+        return false;
+    take_chunk(me, &share->loop, share->num_chunks - 1);
+    return true;
+}
+
 static bool take_range(struct abtomp_member *me, struct abtomp_share *share)
 {
     _Atomic(uint64_t) *own = &share->ranges[me->num].left;
@@ -272,8 +288,10 @@ static bool take_range(struct abtomp_member *me, struct abtomp_share *share)
                 return true;
             }
         }
+        if (me->end == share->loop.num)
+            return false; /* it has had the last chunk */
     } while (steal_range(me, share));
-    return false;
+    return take_last(me, share);
 }
 
 bool abtomp_loop_take(struct abtomp_member *me)
