@@ -296,6 +296,7 @@ test_regress_fault_unloaded_LDADD =
 
 # test/stress/*.c: much at once. ABT_TEST_SECONDS says how long each may take; see tap_seconds().
 stress_tests = \
+	test/stress/barriers \
 	test/stress/bias \
 	test/stress/blocked \
 	test/stress/blocking \

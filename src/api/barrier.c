@@ -28,6 +28,7 @@ int ABT_barrier_reinit(ABT_barrier barrier, uint32_t num_waiters)
         return abti_error(ABT_ERR_INV_ARG);
     if (ABTI_MISUSED(abti_misuse_in_use(barrier, ABTI_HANDLE_BARRIER, __func__)))
         return abti_error(ABT_ERR_INV_BARRIER);
+    abti_barrier_settle(barrier);
     abti_barrier_init(barrier, num_waiters);
     return ABT_SUCCESS;
 }
@@ -38,6 +39,7 @@ int ABT_barrier_free(ABT_barrier *barrier)
         return abti_error(ABT_ERR_INV_BARRIER);
     if (ABTI_MISUSED(abti_misuse_of_free(*barrier, ABTI_HANDLE_BARRIER, __func__)))
         return abti_error(ABT_ERR_INV_BARRIER);
+    abti_barrier_settle(*barrier);
     abti_ledger_free(*barrier);
     *barrier = ABT_BARRIER_NULL;
     return ABT_SUCCESS;

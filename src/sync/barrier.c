@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
+#include "base/round.h"
+#include "pick/sched.h"
+#include "wait/cpus.h"
 
 /* Barriers of more ULTs are those of a few large machines. Their ULTs wait as if they were of different pools. */
 enum { MAX_ROOM = 4096 };
@@ -10,7 +13,8 @@ enum { MAX_ROOM = 4096 };
 ABT_barrier abti_barrier_create(uint32_t num)
 {
     uint32_t room = num < MAX_ROOM ? num : MAX_ROOM;
-    ABT_barrier barrier = malloc(sizeof(*barrier) + room * sizeof(barrier->local[0]));
+    size_t size = sizeof(struct ABT_barrier_opaque) + room * sizeof(abti_unit *);
+    ABT_barrier barrier = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(size, ABTI_CACHE_LINE));
     if (!barrier)
         return NULL;
     barrier->room = room;
@@ -22,6 +26,19 @@ void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 {
     uint32_t room = barrier->room;
     *barrier = (struct ABT_barrier_opaque){.num = num, .room = room};
+}
+
+void abti_barrier_settle(ABT_barrier barrier)
+{
+    bool is_left = false;
+    for (unsigned step = 0; !is_left; step++) {
+        if (step > 0)
+            abti_backoff(step);
+        abti_spin_lock(&barrier->lock);
+        /* acquire: pairs with the release in wait_looking, which is the last access of a ULT that leaves */
+        is_left = abti_load_acquire(&barrier->left) == barrier->num_looks;
+        abti_spin_unlock(&barrier->lock);
+    }
 }
 
 /* Wakes ULTs of a pool that is not the caller's, which have been taken out of the barrier. */
@@ -50,6 +67,11 @@ int abti_barrier_meet(ABT_barrier barrier)
         barrier->num_local = 0;
         barrier->local_pool = NULL;
     }
+    if (barrier->is_looked_at) {
+        barrier->is_looked_at = false;
+        /* release: pairs with the acquire in wait_looking. relaxed: the lock is held */
+        abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
+    }
     struct abti_waiter *rest = abti_waitq_wake_here(&barrier->waiters);
     abti_spin_unlock(&barrier->lock);
     wake_elsewhere(&elsewhere);
@@ -68,13 +90,75 @@ abti_ctx abti_barrier_leave(void *room, void *barrier_, void *unused)
     return abti_waitq_leave(&barrier->waiters, w, es, &barrier->lock, false);
 }
 
+/*
+ * How often a ULT looks before it blocks: as often as a thread at a barrier of streams (sync/xbarrier.c). What it does
+ * meanwhile its stream would do in its place: look for units in its pools, if they are few. Only for sources of work it
+ * does not look.
+ */
+enum { BARRIER_LOOKS = 400, FEW_POOLS = 4 };
+
+/* Whether the ULT's stream has nothing else to do, so that it may as well look. relaxed: a racy read */
+static bool may_look_on(abti_es *es)
+{
+    bool is_idle =
+        !(abti_load_relaxed(&es->requests) & ~(uint32_t)ABTI_ES_REQ_SEEN) && !abti_has_requests(es->cur) && es->dsched;
+    for (int i = 0; is_idle && i < es->dsched->num_pools; i++)
+        is_idle = !abti_pool_is_user(es->dsched->pools[i]) && abti_pool_is_empty(es->dsched->pools[i]);
+    return is_idle;
+}
+
+/* The same, before it begins. Whoever is waited for can run meanwhile. */
+static bool may_look(ABT_barrier barrier, abti_es *es)
+{
+    return abti_runs_at_once(barrier->num) && es && es->parent && !abti_unit_is_tasklet(es->cur) && !es->sleepy &&
+           !abti_switch_is_slow(es) && es->dsched && es->dsched->num_pools <= FEW_POOLS && may_look_on(es);
+}
+
+/* Looks for the end of the round, of which the caller is a part. False: it is to block. */
+static bool look_for_round(ABT_barrier barrier, abti_es *es, uint32_t round)
+{
+    for (int i = 0; i < BARRIER_LOOKS && may_look_on(es); i++) {
+        /* acquire: pairs with the release in abti_barrier_meet */
+        if (abti_load_acquire(&barrier->rounds) != round)
+            return true;
+        abti_cpu_relax();
+    }
+    return false;
+}
+
+/*
+ * The lock is held, and the caller has been counted, but is not the last. True: the round has ended. False: it is to
+ * block, and the lock is held.
+ */
+static bool wait_looking(ABT_barrier barrier, abti_es *es)
+{
+    uint32_t round = abti_load_relaxed(&barrier->rounds); /* relaxed, as below: the lock is held */
+    barrier->num_looks++;
+    barrier->is_looked_at = true;
+    abti_spin_unlock(&barrier->lock);
+    if (look_for_round(barrier, es, round)) {
+        abti_fetch_add_release(&barrier->left, 1); /* release: pairs with the acquire in abti_barrier_settle */
+        return true;
+    }
+    abti_spin_lock(&barrier->lock);
+    barrier->num_looks--;
+    bool has_ended = abti_load_relaxed(&barrier->rounds) != round;
+    if (has_ended)
+        abti_spin_unlock(&barrier->lock);
+    return has_ended;
+}
+
 int abti_barrier_wait_slow(ABT_barrier barrier)
 {
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
+    abti_es *es = abti_es_self;
+    bool looks = barrier->num > 1 && may_look(barrier, es); /* before the lock, which others wait for */
     abti_spin_lock(&barrier->lock);
     if (++barrier->arrived == barrier->num)
         return abti_barrier_meet(barrier);
+    if (looks && wait_looking(barrier, es))
+        return ABT_SUCCESS;
     abti_waitq_push(&barrier->waiters, &w);
     abti_waiter_park_in_crowd(&w, &barrier->lock, barrier->num);
     return ABT_SUCCESS;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barriers: the last one to come wakes the others. */
+/*
+ * Barriers: the last one to come wakes the others. A ULT whose stream has nothing else to run looks for a while before
+ * it blocks (abti_barrier_wait_slow), so that streams that come together need not wake each other one by one.
+ */
 #ifndef ABTI_SYNC_BARRIER_H
 #define ABTI_SYNC_BARRIER_H
 
@@ -11,16 +14,25 @@ struct ABT_barrier_opaque {
     uint32_t arrived;          /* lock: how many of this round have come so far */
     uint32_t num_local;        /* lock: how many of them are in `local` */
     uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
+    uint32_t num_looks;        /* lock: how often ULTs have looked for the end of a round, without blocking then */
+    bool is_looked_at;         /* lock: ULTs look for the end of this round */
     abti_pool *local_pool;     /* lock: their pool; NULL: there are none */
     struct abti_waitq waiters; /* lock: the others */
-    abti_unit *local[];        /* lock: ULTs of one private pool, which are woken by moving them there all at once */
+
+    _Atomic(uint32_t) rounds ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: rounds that ULTs looked at have ended so often */
+    _Atomic(uint32_t) left ABTI_ALIGNED(ABTI_CACHE_LINE);   /* so many of num_looks look no more */
+    abti_unit *local[] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: ULTs of one private pool, which are woken by moving them
+                                                         there all at once */
 };
 
 /* Makes a barrier. Returns NULL when there is no memory. */
 ABT_barrier abti_barrier_create(uint32_t num) ABTI_MUST_CHECK;
 
-/* Makes a barrier as if it were new. */
+/* Makes a barrier as if it were new. Nobody has used it yet, or abti_barrier_settle has returned. */
 void abti_barrier_init(ABT_barrier barrier, uint32_t num);
+
+/* Returns when those who were in the last round use the barrier no more. */
+void abti_barrier_settle(ABT_barrier barrier);
 
 /* Wakes all, which have come. The lock is held, and is released. Returns ABT_SUCCESS. */
 int abti_barrier_meet(ABT_barrier barrier);
