@@ -212,10 +212,19 @@ void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t form
         omp_free(memory, former);
         return NULL;
     }
-    const struct block *block = block_of(memory);
+    struct block *block = block_of(memory);
+    size_t taken = block->taken;
+    /* What the block has of its pool may be used for the new one. */
+    give_back(block->allocator, taken);
+    block->taken = 0;
     void *larger = omp_alloc(size, allocator == ALLOCATOR_NULL ? block->allocator : allocator);
-    if (!larger)
+    if (!larger) {
+        if (taken > 0)
+            /* relaxed: as in take */
+            atomic_fetch_add_explicit(&((struct allocator *)block->allocator)->used, taken, memory_order_relaxed);
+        block->taken = taken;
         return NULL;
+    }
     memcpy(larger, memory, size < block->size ? size : block->size);
     omp_free(memory, former);
     return larger;

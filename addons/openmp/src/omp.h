@@ -103,6 +103,8 @@ struct abtomp_team {
     int num;                      /* members of this region. Between regions member 0 writes this and what follows */
     int level;                    /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;             /* those of several members */
+    int reserved;                 /* threads that it has of those that the thread limit allows */
+    _Atomic(int) taken;           /* at level 0: such threads of all regions below */
     unsigned bind;                /* what the region says of binding; 0: nothing */
     struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
     void (*fn)(void *data);

@@ -2,6 +2,7 @@
 /* Parallel regions. */
 #include "share.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "gomp.h"
@@ -24,20 +25,50 @@ static int count_members(const struct abtomp_member *me, unsigned num)
     return (int)(num < most ? num : most);
 }
 
+/* Threads beside the root's that regions of the same root run on. */
+static _Atomic(int) *taken_threads(const struct abtomp_member *me)
+{
+    while (me->team->parent)
+        me = me->team->parent;
+    return &me->team->taken;
+}
+
+/* How many of those threads a region gets, for which there is a limit. */
+static int reserve_threads(const struct abtomp_member *me, int num)
+{
+    _Atomic(int) *taken = taken_threads(me);
+    /* relaxed, both: it is a count, and orders nothing */
+    int before = atomic_load_explicit(taken, memory_order_relaxed), got;
+    do {
+        int most = me->icvs.thread_limit - 1 - before;
+        got = num < most ? num : most;
+        if (got <= 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(taken, &before, before + got, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return got;
+}
+
 /* The team for a region of `me`, which member 0 then begins. */
 static struct abtomp_team *team_for(struct abtomp_member *me, unsigned num)
 {
-    int members = count_members(me, num);
+    int members = count_members(me, num), reserved = 0;
+    if (ABTOMP_UNLIKELY(me->icvs.thread_limit != INT_MAX && members > 1)) {
+        reserved = reserve_threads(me, members - 1);
+        members = reserved + 1;
+    }
     struct abtomp_team *team = members > 1 ? abtomp_team_get(me, members) : NULL;
     if (team) {
         if (ABTOMP_UNLIKELY(team->active_level != me->team->active_level + 1))
             team->active_level = me->team->active_level + 1;
+        team->reserved = reserved;
         return team;
     }
     team = abtomp_team_alone(me);
     if (!team)
         abtomp_fail("out of memory");
     team->active_level = me->team->active_level;
+    team->reserved = reserved;
     return team;
 }
 
@@ -74,6 +105,11 @@ static void end_region(struct abtomp_member *first)
     struct abtomp_team *team = first->team;
     if (team->num > 1)
         abtomp_team_gather(team);
+    if (ABTOMP_UNLIKELY(team->reserved > 0)) {
+        /* relaxed: as in reserve_threads */
+        atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);
+        team->reserved = 0;
+    }
     abtomp_current = team->parent;
 }
 

@@ -19,7 +19,7 @@ static void run_initial(void (*fn)(void *), void *data)
     if (!team)
         abtomp_fail("out of memory");
     struct abtomp_member *initial = team->members[0];
-    initial->icvs = me->icvs;
+    initial->icvs = abtomp_env.icvs;
     abtomp_current = initial;
     fn(data);
     abtomp_current = me;
@@ -165,6 +165,8 @@ void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned threa
     struct abtomp_member *me = abtomp_self();
     struct abtomp_icvs saved = me->icvs;
     struct abtomp_league outer = me->league;
+    if (thread_limit == 0)
+        thread_limit = (unsigned)abtomp_env.teams_thread_limit;
     if (thread_limit > 0)
         me->icvs.thread_limit = (int)thread_limit;
     me->league.num = num > 0 ? (int)num : 1;

@@ -108,8 +108,8 @@ struct taskloop {
 static void run_taskloop(const struct taskloop *loop)
 {
     struct abtomp_member *me = abtomp_self();
-    uint64_t parts = count_parts(me, loop->num, loop->asked, loop->flags);
-    uint64_t each = loop->num / parts, more = loop->num % parts, first = 0;
+    uint64_t parts = loop->num > 0 ? count_parts(me, loop->num, loop->asked, loop->flags) : 0;
+    uint64_t each = parts > 0 ? loop->num / parts : 0, more = loop->num - each * parts, first = 0;
     struct frame frame = enter_task(me, loop->flags & TASK_FINAL);
     if (!(loop->flags & LOOP_NO_GROUP))
         GOMP_taskgroup_start();
@@ -136,7 +136,7 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
     if (step > 0 ? start < end : start > end)
         loop.num =
             step > 0 ? (loop.end - loop.start - 1) / loop.step + 1 : (loop.start - loop.end - 1) / -loop.step + 1;
-    if (loop.num > 0)
+    if (loop.num > 0 || (flags & LOOP_REDUCTIONS))
         run_taskloop(&loop);
 }
 
@@ -151,7 +151,7 @@ void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void
     bool is_up = flags & LOOP_UP;
     if (is_up ? start < end : start > end)
         loop.num = is_up ? (end - start - 1) / step + 1 : (start - end - 1) / -step + 1;
-    if (loop.num > 0)
+    if (loop.num > 0 || (flags & LOOP_REDUCTIONS))
         run_taskloop(&loop);
 }
 
