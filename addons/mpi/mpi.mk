@@ -41,7 +41,8 @@ CLEANFILES += mpi/openmpi/wrappers.c mpi/openmpi/real.h
 mpi_tests += \
 	addons/mpi/test/openmpi/errors \
 	addons/mpi/test/openmpi/suspend \
-	addons/mpi/test/openmpi/waits
+	addons/mpi/test/openmpi/waits \
+	addons/mpi/test/openmpi/yields
 openmpi_test_cppflags = $(mpi_test_cppflags) $(openmpi_CPPFLAGS) -DJOB_RUN=\"$(openmpi_RUN)\"
 openmpi_test_libs = libabtmpi-openmpi.la libabt.la $(openmpi_LIBS)
 addons_mpi_test_openmpi_errors_SOURCES = addons/mpi/test/errors.c
@@ -56,6 +57,10 @@ addons_mpi_test_openmpi_waits_SOURCES = addons/mpi/test/waits.c
 addons_mpi_test_openmpi_waits_CPPFLAGS = $(openmpi_test_cppflags)
 addons_mpi_test_openmpi_waits_LDADD = $(openmpi_test_libs)
 addons_mpi_test_openmpi_waits_LDFLAGS = -Wl,--no-as-needed
+addons_mpi_test_openmpi_yields_SOURCES = addons/mpi/test/yields.c
+addons_mpi_test_openmpi_yields_CPPFLAGS = $(openmpi_test_cppflags)
+addons_mpi_test_openmpi_yields_LDADD = $(openmpi_test_libs)
+addons_mpi_test_openmpi_yields_LDFLAGS = -Wl,--no-as-needed
 endif
 
 if HAVE_ABTMPI_MPICH

@@ -195,6 +195,12 @@ int abtmpi_call_init_thread(int *argc, char ***argv, int required, int *provided
     (void)required;
     bool looking = call_self.looking;
     call_self.looking = true;
+    /*
+     * With more processes than cores Open MPI gives up the processor at each look that finds nothing: a stream that
+     * could run a ULT then waits for others' time slices. Streams that wait sleep, which is enough.
+     */
+    if (ABTMPI_IS_OPEN_MPI)
+        setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     int code = abtmpi_real.Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
     call_self.looking = looking;
     return code;
