@@ -23,7 +23,7 @@ nav input{width:24em;max-width:60%;font:inherit}.names{columns:3 14em;padding-le
 @media(max-width:50em){body{display:block}#side{position:static;max-height:none}main{padding:1em}}
 @media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre,#side{background:#262626}a{color:#8bf}}"""
 FOR_USERS = ("doc/debugging.md", "doc/tracing.md", "doc/performance.md", "doc/fork-join.md", "doc/io.md", "doc/glt.md",
-             "doc/mpi.md")
+             "doc/mpi.md", "doc/openmp.md")
 
 
 def file_of(section):
