@@ -28,6 +28,10 @@ WORKS = {
     "tasks-empty": ("1000 empty tasks from one creator", "ns", "loops", False),
     "tasks-parallel": ("1000 tasks from all streams", "ns", "loops", False),
     "nested": ("nested loops, 1000 x 1000", "ns", "loops", False),
+    "nested-tasks": ("100 tasks of 10 tasks each", "ns", "loops", False),
+    "step-create": ("256 units for all streams by one creator: create, per unit", "ns", "one", False),
+    "step-join": ("... join, per unit", "ns", "one", False),
+    "step-both": ("... both, per unit", "ns", "one", False),
     "fib": ("fib without cutoff, per spawn", "ns", "trees", False),
     "fib-large": ("fib of 34, per spawn", "ns", "trees", False),
     "nqueens": ("N-Queens, per placement", "ns", "trees", False),
@@ -55,6 +59,9 @@ WORKS = {
     "memory-blocked": ("memory of a ULT that is blocked", "bytes", "memory", False),
 }
 
+# What only maint/bench --comparison measures, or who asks for it.
+COMPARED = {"nested-tasks", "step-create", "step-join", "step-both"}
+
 # When time is short, one tree is enough, and so are two threads and many on a mutex.
 NOT_QUICK = {"uts-t3", "fib-large", "blocks-10us", "blocks-1ms"} | {work for work in WORKS if work.startswith("native-")} - {"native-mutex-2", "native-mutex-64"}
 
@@ -65,6 +72,7 @@ CHOICES = {work: ("one leader", "each looks") for work in WORKS if work.startswi
 # have. libabt allows it; Argobots may hang or crash.
 OUTSIDE_ARGOBOTS = {
     **dict.fromkeys(("mutex-8", "eventual", "cond", "barrier-64"), {"private pools"}),
+    **dict.fromkeys(("step-create", "step-join", "step-both", "nested-tasks"), {"ULT, private pools", "tasklet, private pools"}),
     **dict.fromkeys(("for-loop", "tasks-single"), {"ULT, private pools", "ULT, private pools, create_many"}),
 }
 
@@ -73,6 +81,7 @@ FIGURES = {
     "switch": "Yield and other switches (figure 8)",
     "sync": "Synchronisation",
     "native": "Native threads on libabt's objects and on pthread's own",
+    "one": "One creator, for all streams (the comparison paper's figures of creation and join)",
     "loops": "Loops and tasks (the comparison paper's figures 8 to 13)",
     "trees": "Trees of tasks",
     "dense": "Arrays: works that are cut into parts of some microseconds",

@@ -89,19 +89,23 @@ def build(release):
                       SOURCES / (name + ".c"), f"-L{release / '.libs'}", "-labt", "-lpthread"])
 
 
-def simulate(command, libraries="", parameters=(), sites=0, limit=120):
-    """What the simulator says of a run, a dictionary; None if it failed or took too long. It has one CPU, since one thread
-    of it runs at a time."""
+def run_simulated(command, environment, parameters=(), limit=120):
+    """A process that has ended. It has one CPU, since one thread of it runs at a time."""
     with LOCK:
         cpu = simulate.cpus.pop()
-    plugin = ",".join([str(OUT / "cores.so"), *parameters, f"sites={sites}"])
+    variables = [word for name, value in environment.items() for word in ("-E", f"{name}={value}")]
     try:
-        done = subprocess.run(["taskset", "-c", str(cpu), "timeout", "-s", "KILL", str(limit), "qemu-x86_64", "-E",
-                               f"LD_LIBRARY_PATH={libraries}", "-plugin", plugin, *map(str, command)],
+        return subprocess.run(["taskset", "-c", str(cpu), "timeout", "-s", "KILL", str(limit), "qemu-x86_64", *variables,
+                               "-plugin", ",".join([str(OUT / "cores.so"), *parameters]), *map(str, command)],
                               capture_output=True, text=True, check=False)
     finally:
         with LOCK:
             simulate.cpus.append(cpu)
+
+
+def simulate(command, libraries="", parameters=(), sites=0, limit=120):
+    """What the simulator says of a run, a dictionary; None if it failed or took too long."""
+    done = run_simulated(command, {"LD_LIBRARY_PATH": libraries}, [*parameters, f"sites={sites}"], limit)
     said = re.search(r"^SIM (.*)$", done.stderr, re.M)
     if not said or done.returncode != 0:
         return None

@@ -214,8 +214,9 @@ class Yardstick:
 
 def measure(cases, raw_program, rounds, ms, quick, end, limit=LIMIT):
     """Round after round, each with all cases, until each has been measured so many times while its CPUs were quiet, but
-    at most three times as many; long works in every third. After a hang its siblings are left out. When the time has come, only what has no figure yet is
-    measured, and of that not the long works. Returns the figures of the raw switch."""
+    at most three times as many; long works in every third. After a hang its siblings are left out. When the time has
+    come, only what has no figure yet is measured, and of that not the long works. Returns the figures of the raw
+    switch."""
     yardstick = Yardstick(raw_program, quick)
     long_rounds = (rounds + 2) // 3
     total = sum(long_rounds if c.is_long() else rounds for c in cases)

@@ -13,6 +13,8 @@ ORANGE, SKY, GREEN, BLUE, VERMILLION, PURPLE, BLACK, GREY = (
 # runtime: colour, form. One group a colour: libabt, OpenMP, oneTBB, Rust, Go, and libraries of threads.
 LOOKS = {
     "libabt": (VERMILLION, "D"),
+    "GLT": (VERMILLION, "s"),
+    "libabtomp": (VERMILLION, "o"),
     "Argobots": (BLACK, "+"),
     "Qthreads": (BLACK, "1"),
     "MassiveThreads": (BLACK, "2"),

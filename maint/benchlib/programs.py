@@ -244,6 +244,24 @@ def massivethreads(path):
     return ults("MassiveThreads", "ults_massivethreads.h", "-lmyth", path)
 
 
+def glt(_path):
+    """Header-only: libabt's program of that name is under it."""
+    include = TOP / "addons" / "glt" / "include"
+    flags = ['-DULTS_H="ults_glt.h"', "-DFASTGLT", f"-I{include}", f"-I{RELEASE / 'include'}", f"-I{TOP / 'include'}"]
+    library = RELEASE / ".libs"
+    program = compile_one("glt", "cc", [PEERS / "ults.c"], flags, [f"-L{library}", "-labt"])
+    return [Program("GLT", [program], {"LD_LIBRARY_PATH": str(library)})]
+
+
+def libabtomp(_path):
+    """libgomp's program with our library under that name."""
+    directory = RELEASE / ".libs" / "abtomp"
+    if not (directory / "libgomp.so.1").exists():
+        raise Missing("the build has no libabtomp")
+    program = openmp("libgomp", "gcc")[0]
+    return [Program("libabtomp", program.command, {**program.env, "LD_LIBRARY_PATH": f"{directory}:{RELEASE / '.libs'}"})]
+
+
 # ---- All of them -------------------------------------------------------------------------------------------------
 
 
@@ -286,6 +304,13 @@ PEER_PROGRAMS = {
 }
 
 
+# Interfaces of ours over libabt, which stand beside the peers of that interface.
+OVER_LIBABT = {
+    "GLT": Peer(glt),
+    "libabtomp": Peer(libabtomp, "gcc", "omp.h", ["-fopenmp", "-xc"]),
+}
+
+
 def install():
     """Installs what the peers need from Debian, and lets cargo fetch what it needs."""
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
@@ -317,14 +342,14 @@ def build(peer, path):
         return [], str(reason)
 
 
-def chosen(only):
-    return {name: peer for name, peer in PEER_PROGRAMS.items()
+def chosen(only, more=None):
+    return {name: peer for name, peer in {**PEER_PROGRAMS, **(more or {})}.items()
             if not only or name == "libabt" or any(o.lower() in name.lower() for o in only)}
 
 
-def find(paths, only=None):
+def find(paths, only=None, more=None):
     """All programs that can be built, with their works; and what is missing. A path says where a peer's library is."""
-    peers = chosen(only)
+    peers = chosen(only, more)
     results = {"libabt": build(peers.pop("libabt"), None)}  # first: another library uses its program
     # The slowest to build come last in the list: they begin first.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -252,10 +252,10 @@ def short_summary(data):
     return "\n".join(lines) + "\n"
 
 
-def put_between(page, text):
-    """Replaces what stands between the two lines of a page."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+def put_between(page, text, first=BEGIN, last=END):
+    """Replaces what stands between two lines of a page."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(first)
+    _, end, after = rest.partition(last)
     if not end:
         raise SystemExit(f"{page} has no place for the summary")
     page.write_text(before + begin + "\n" + text + "\n" + end + after, encoding="utf-8")

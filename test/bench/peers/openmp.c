@@ -9,7 +9,7 @@
 #include "suite.h"
 #include "xs.h"
 
-enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
+enum { UNITS = 256, PARENTS = 100, CHILDREN = 10, TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
 /* ---- Creation: each thread makes tasks and waits for them ---- */
 
@@ -33,6 +33,30 @@ static void run_create(const struct suite_work *work)
         samples[omp_get_thread_num()] = mine;
     }
     suite_report(samples, suite_streams);
+}
+
+/* ---- One creator, for all threads ---- */
+
+static void wait_for_tasks(void *arg)
+{
+    (void)arg;
+#pragma omp taskwait
+}
+
+static void make_tasks(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < UNITS; i++) {
+#pragma omp task
+        __asm__ volatile("");
+    }
+}
+
+static void run_steps(const struct suite_work *work)
+{
+#pragma omp parallel
+#pragma omp single
+    suite_run_steps((enum suite_step)work->variant, make_tasks, wait_for_tasks, NULL, (double)work->n);
 }
 
 /* ---- Loops ---- */
@@ -85,7 +109,28 @@ static void nested(void *arg)
     factor = 2.5F - factor;
 }
 
-static void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested};
+static void make_children(int parent)
+{
+    for (int i = parent * CHILDREN; i < (parent + 1) * CHILDREN; i++) {
+#pragma omp task firstprivate(i)
+        kernel_scal(matrix[0], i, i + 1, factor);
+    }
+#pragma omp taskwait
+}
+
+static void nested_tasks(void *arg)
+{
+    (void)arg;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < PARENTS; i++) {
+#pragma omp task firstprivate(i)
+        make_children(i);
+    }
+    factor = 2.5F - factor;
+}
+
+static void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested, nested_tasks};
 
 static void run_loop(const struct suite_work *work)
 {
@@ -288,6 +333,10 @@ static const struct suite_work works[] = {
     {"tasks-single", "", "*", run_loop, 1, 1},
     {"tasks-parallel", "", "*", run_loop, 1, 2},
     {"nested", "", "*", run_loop, ROWS, 3},
+    {"nested-tasks", "", "*", run_loop, 1, 4},
+    {"step-create", "", "*", run_steps, UNITS, SUITE_CREATE},
+    {"step-join", "", "*", run_steps, UNITS, SUITE_JOIN},
+    {"step-both", "", "*", run_steps, UNITS, SUITE_BOTH},
     {"fib", "", "*", run_fib, 0, 0},
     {"nqueens", "", "*", run_queens, 0, 0},
     {"uts-t1", "", "*", run_uts, KERNEL_T1, 0},

@@ -117,44 +117,108 @@ static void run(const struct suite_work *work)
     pthread_barrier_destroy(&barrier);
 }
 
-/* ---- A loop ---- */
+/* ---- One creator ---- */
+
+static pthread_t made[MAX_THREADS];
+
+static void create_all(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < MAX_THREADS; i++)
+        start(&made[i], nothing, NULL);
+}
+
+static void join_all(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < MAX_THREADS; i++)
+        pthread_join(made[i], NULL);
+}
+
+static void run_steps(const struct suite_work *work)
+{
+    suite_run_steps((enum suite_step)work->variant, create_all, join_all, NULL, (double)work->n);
+}
+
+/* ---- Loops and tasks ---- */
+
+enum { PARENTS = 100, TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
 struct range {
-    int begin, end;
+    int begin, end, row;
+    pthread_t thread;
 };
 
-static float vector[KERNEL_SCAL_N];
+static float matrix[ROWS][COLUMNS];
 static float factor = 2;
 
 static void *scal(void *arg)
 {
     const struct range *r = arg;
-    kernel_scal(vector, r->begin, r->end, factor);
+    kernel_scal(matrix[r->row], r->begin, r->end, factor);
     return NULL;
 }
 
-static void for_loop(void *arg)
+/* A range in parts: a thread for each but the first. */
+static void in_parts(const struct range *all, struct range *parts, int num, void *(*func)(void *))
 {
-    pthread_t threads[SUITE_MAX_STREAMS];
-    struct range ranges[SUITE_MAX_STREAMS];
-    (void)arg;
-    for (int s = 0; s < suite_streams; s++) {
-        ranges[s] = (struct range){KERNEL_SCAL_N * s / suite_streams, KERNEL_SCAL_N * (s + 1) / suite_streams};
-        if (s > 0)
-            start(&threads[s], scal, &ranges[s]);
+    int length = all->end - all->begin;
+    for (int i = 0; i < num; i++) {
+        parts[i].row = all->row;
+        parts[i].begin = all->begin + length * i / num;
+        parts[i].end = all->begin + length * (i + 1) / num;
+        if (i > 0)
+            start(&parts[i].thread, func, &parts[i]);
     }
-    scal(&ranges[0]);
-    for (int s = 1; s < suite_streams; s++)
-        pthread_join(threads[s], NULL);
+    func(&parts[0]);
+    for (int i = 1; i < num; i++)
+        pthread_join(parts[i].thread, NULL);
+}
+
+static void *scal_each(void *arg)
+{
+    const struct range *r = arg;
+    int num = r->end - r->begin;
+    struct range *parts = malloc((size_t)num * sizeof(*parts));
+    if (!parts)
+        exit(1);
+    in_parts(r, parts, num, scal);
+    free(parts);
+    return NULL;
+}
+
+static void *scal_rows(void *arg)
+{
+    const struct range *rows = arg;
+    struct range parts[SUITE_MAX_STREAMS];
+    for (int row = rows->begin; row < rows->end; row++) {
+        struct range all = {.begin = 0, .end = COLUMNS, .row = row};
+        in_parts(&all, parts, suite_streams > 1 ? suite_streams : 2, scal);
+    }
+    return NULL;
+}
+
+static const struct {
+    int num; /* of parts; 0: one a stream */
+    void *(*func)(void *);
+} loops[] = {{0, scal}, {TASKS, scal}, {0, scal_each}, {0, scal_rows}, {PARENTS, scal_each}};
+enum { FOR_LOOP, TASKS_SINGLE, TASKS_PARALLEL, NESTED, NESTED_TASKS };
+
+static void loop(void *arg)
+{
+    static struct range parts[TASKS];
+    const struct suite_work *work = arg;
+    struct range all = {.begin = 0, .end = TASKS, .row = 0};
+    int num = loops[work->variant].num;
+    in_parts(&all, parts, num > 0 ? num : suite_streams, loops[work->variant].func);
     factor = 2.5F - factor;
 }
 
-static void run_for_loop(const struct suite_work *work)
+static void run_loop(const struct suite_work *work)
 {
-    (void)work;
-    kernel_fill(vector, KERNEL_SCAL_N);
-    suite_run(for_loop, NULL, 1);
-    kernel_expect_scaled(vector, KERNEL_SCAL_N, factor);
+    kernel_fill(matrix[0], ROWS * COLUMNS);
+    suite_run(loop, (void *)work, 1);
+    kernel_expect_scaled(matrix[0], (int)work->n * COLUMNS, factor);
 }
 
 /* ---- Memory of a thread that waits ---- */
@@ -260,7 +324,14 @@ static const struct suite_work works[] = {
     {"mutex-8", "", "*", run, 8, LOCKS_AND_YIELDS},
     {"cond", "", "*", run, 2, TAKES_TURNS},
     {"barrier-64", "", "*", run, 64, MEETS},
-    {"for-loop", "", "*", run_for_loop, 0, NOTHING},
+    {"for-loop", "", "*", run_loop, 1, FOR_LOOP},
+    {"tasks-single", "", "*", run_loop, 1, TASKS_SINGLE},
+    {"tasks-parallel", "", "*", run_loop, 1, TASKS_PARALLEL},
+    {"nested", "", "*", run_loop, ROWS, NESTED},
+    {"nested-tasks", "", "*", run_loop, 1, NESTED_TASKS},
+    {"step-create", "", "*", run_steps, MAX_THREADS, SUITE_CREATE},
+    {"step-join", "", "*", run_steps, MAX_THREADS, SUITE_JOIN},
+    {"step-both", "", "*", run_steps, MAX_THREADS, SUITE_BOTH},
     {"memory-blocked", "", "1", run_memory, 0, NOTHING},
     SUITE_NATIVE_WORKS(run_native),
     {"first-task", "a bare futex", "2", run_first, 0, NOTHING},

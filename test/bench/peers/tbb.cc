@@ -12,7 +12,7 @@
 namespace
 {
 
-enum { TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
+enum { UNITS = 256, PARENTS = 100, CHILDREN = 10, TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N };
 
 /* ---- Creation: each thread makes tasks and waits for them ---- */
 
@@ -39,6 +39,26 @@ void run_create(const suite_work *work)
         },
         tbb::simple_partitioner());
     suite_report(samples, suite_streams);
+}
+
+/* ---- One creator, for all threads ---- */
+
+void make_tasks(void *arg)
+{
+    for (int i = 0; i < UNITS; i++)
+        static_cast<tbb::task_group *>(arg)->run([] { __asm__ volatile(""); });
+}
+
+void wait_for_tasks(void *arg)
+{
+    static_cast<tbb::task_group *>(arg)->wait();
+}
+
+void run_steps(const suite_work *work)
+{
+    tbb::task_group group;
+    suite_run_steps(static_cast<suite_step>(work->variant), make_tasks, wait_for_tasks, &group,
+                    static_cast<double>(work->n));
 }
 
 /* ---- Loops ---- */
@@ -86,7 +106,24 @@ void nested(void *)
     factor = 2.5F - factor;
 }
 
-void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested};
+void make_children(int parent)
+{
+    tbb::task_group group;
+    for (int i = parent * CHILDREN; i < (parent + 1) * CHILDREN; i++)
+        group.run([i] { kernel_scal(matrix[0], i, i + 1, factor); });
+    group.wait();
+}
+
+void nested_tasks(void *)
+{
+    tbb::task_group group;
+    for (int i = 0; i < PARENTS; i++)
+        group.run([i] { make_children(i); });
+    group.wait();
+    factor = 2.5F - factor;
+}
+
+void (*const loops[])(void *) = {for_loop, tasks_single, tasks_parallel, nested, nested_tasks};
 
 void run_loop(const suite_work *work)
 {
@@ -229,6 +266,10 @@ const suite_work works[] = {
     {"tasks-single", "", "*", run_loop, 1, 1},
     {"tasks-parallel", "", "*", run_loop, 1, 2},
     {"nested", "", "*", run_loop, ROWS, 3},
+    {"nested-tasks", "", "*", run_loop, 1, 4},
+    {"step-create", "", "*", run_steps, UNITS, SUITE_CREATE},
+    {"step-join", "", "*", run_steps, UNITS, SUITE_JOIN},
+    {"step-both", "", "*", run_steps, UNITS, SUITE_BOTH},
     {"fib", "", "*", run_fib, 0, 0},
     {"fib-large", "", "*", run_large_fib, 0, 0},
     {"nqueens", "", "*", run_queens, 0, 0},

@@ -3,7 +3,7 @@
  * Libraries of lightweight threads that users may have installed, on the same work. ULTS_H says which: it has the type
  * ult_t and ult_init(streams), ult_fini(), ult_create(&ult, func, arg), ult_join(&ult) and ult_yield(); ult_mutex_t and
  * ult_mutex_init, _lock and _unlock; and ult_event_t with ult_event_init, _set, and _take, which waits until it is set
- * and unsets it.
+ * and unsets it. Where the program says on which stream a ULT runs, it has ult_create_to(&ult, func, arg, stream), too.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,21 @@
 #include "kernels.h"
 #include "suite.h"
 
-enum { MAX_ULTS = 16384, SWITCHES = 20000, TASKS = 1000, ROWS = 1000, COLUMNS = KERNEL_SCAL_N, BLOCKED = 10000 };
+#ifndef ult_create_to
+#define ult_create_to(ult, func, arg, stream) ult_create(ult, func, arg)
+#endif
+
+enum {
+    UNITS = 256,
+    PARENTS = 100,
+    CHILDREN = 10,
+    MAX_ULTS = 16384,
+    SWITCHES = 20000,
+    TASKS = 1000,
+    ROWS = 1000,
+    COLUMNS = KERNEL_SCAL_N,
+    BLOCKED = 10000
+};
 
 static ult_t ults[MAX_ULTS];
 static long each;
@@ -48,6 +62,29 @@ static void run(const struct suite_work *work)
     ult_fini();
 }
 
+/* ---- One creator, for all streams ---- */
+
+static void create_all(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < UNITS; i++)
+        ult_create_to(&ults[i], nothing, NULL, i % suite_streams);
+}
+
+static void join_all(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < UNITS; i++)
+        ult_join(&ults[i]);
+}
+
+static void run_steps(const struct suite_work *work)
+{
+    ult_init(suite_streams);
+    suite_run_steps((enum suite_step)work->variant, create_all, join_all, NULL, (double)work->n);
+    ult_fini();
+}
+
 /* ---- Loops: the factor is 2 and 1/2 in turns, so that all is as before after two batches ---- */
 
 static float matrix[ROWS][COLUMNS];
@@ -64,14 +101,17 @@ static void scal(void *arg)
     kernel_scal(matrix[r->row], r->begin, r->end, factor);
 }
 
-/* A row in parts. */
-static void scal_parts(struct range *ranges, int row, int parts)
+/* A row in parts, on all streams or for the caller's. */
+static void scal_parts(struct range *ranges, int row, int parts, int streams)
 {
     for (int i = 0; i < parts; i++) {
         ranges[i].row = row;
         ranges[i].begin = COLUMNS * i / parts;
         ranges[i].end = COLUMNS * (i + 1) / parts;
-        ult_create(&ranges[i].ult, scal, &ranges[i]);
+        if (streams > 0)
+            ult_create_to(&ranges[i].ult, scal, &ranges[i], i % streams);
+        else
+            ult_create(&ranges[i].ult, scal, &ranges[i]);
     }
     for (int i = parts; i-- > 0;)
         ult_join(&ranges[i].ult);
@@ -81,7 +121,7 @@ static void for_loop(void *arg)
 {
     struct range ranges[SUITE_MAX_STREAMS];
     (void)arg;
-    scal_parts(ranges, 0, suite_streams);
+    scal_parts(ranges, 0, suite_streams, suite_streams);
     factor = 2.5F - factor;
 }
 
@@ -89,7 +129,7 @@ static void tasks_single(void *arg)
 {
     static struct range ranges[TASKS];
     (void)arg;
-    scal_parts(ranges, 0, TASKS);
+    scal_parts(ranges, 0, TASKS, suite_streams);
     factor = 2.5F - factor;
 }
 
@@ -98,25 +138,68 @@ static void scal_rows(void *arg)
     const struct range *r = arg;
     struct range inner[SUITE_MAX_STREAMS];
     for (int row = r->begin; row < r->end; row++)
-        scal_parts(inner, row, suite_streams > 1 ? suite_streams : 2);
+        scal_parts(inner, row, suite_streams > 1 ? suite_streams : 2, 0);
 }
 
-static void nested(void *arg)
+/* func for a part of the range on each stream. */
+static void on_all_streams(int num, void (*func)(void *))
 {
     struct range outer[SUITE_MAX_STREAMS];
-    (void)arg;
     for (int s = 0; s < suite_streams; s++) {
-        outer[s].begin = ROWS * s / suite_streams;
-        outer[s].end = ROWS * (s + 1) / suite_streams;
-        ult_create(&outer[s].ult, scal_rows, &outer[s]);
+        outer[s].begin = num * s / suite_streams;
+        outer[s].end = num * (s + 1) / suite_streams;
+        ult_create_to(&outer[s].ult, func, &outer[s], s);
     }
     for (int s = 0; s < suite_streams; s++)
         ult_join(&outer[s].ult);
     factor = 2.5F - factor;
 }
 
-static void (*const loops[])(void *) = {for_loop, tasks_single, nested};
-enum { FOR_LOOP, TASKS_SINGLE, NESTED };
+static void nested(void *arg)
+{
+    (void)arg;
+    on_all_streams(ROWS, scal_rows);
+}
+
+/* An element each. */
+static void scal_each(void *arg)
+{
+    const struct range *r = arg;
+    struct range *each_of = calloc((size_t)(r->end - r->begin), sizeof(*each_of));
+    if (!each_of)
+        exit(1);
+    for (int i = r->begin; i < r->end; i++) {
+        each_of[i - r->begin].begin = i;
+        each_of[i - r->begin].end = i + 1;
+        ult_create(&each_of[i - r->begin].ult, scal, &each_of[i - r->begin]);
+    }
+    for (int i = r->end; i-- > r->begin;)
+        ult_join(&each_of[i - r->begin].ult);
+    free(each_of);
+}
+
+static void tasks_parallel(void *arg)
+{
+    (void)arg;
+    on_all_streams(TASKS, scal_each);
+}
+
+static void nested_tasks(void *arg)
+{
+    static struct range parents[PARENTS];
+    (void)arg;
+    for (int i = 0; i < PARENTS; i++) {
+        parents[i].begin = i * CHILDREN;
+        parents[i].end = (i + 1) * CHILDREN;
+        ult_create_to(&parents[i].ult, scal_each, &parents[i], i % suite_streams);
+    }
+    for (int i = PARENTS; i-- > 0;)
+        ult_join(&parents[i].ult);
+    factor = 2.5F - factor;
+}
+
+static void (*const loops[])(void *) = {for_loop, tasks_single, nested, tasks_parallel, nested_tasks};
+enum { FOR_LOOP, TASKS_SINGLE, NESTED, TASKS_PARALLEL, NESTED_TASKS };
 
 static void run_loop(const struct suite_work *work)
 {
@@ -308,6 +391,11 @@ static const struct suite_work works[] = {
     {"for-loop", "", "*", run_loop, 1, FOR_LOOP},
     {"tasks-single", "", "*", run_loop, 1, TASKS_SINGLE},
     {"nested", "", "*", run_loop, ROWS, NESTED},
+    {"tasks-parallel", "", "*", run_loop, 1, TASKS_PARALLEL},
+    {"nested-tasks", "", "*", run_loop, 1, NESTED_TASKS},
+    {"step-create", "", "*", run_steps, UNITS, SUITE_CREATE},
+    {"step-join", "", "*", run_steps, UNITS, SUITE_JOIN},
+    {"step-both", "", "*", run_steps, UNITS, SUITE_BOTH},
     {"fib", "", "*", run_fib, 0, 0},
     {"nqueens", "", "*", run_queens, 0, 0},
     {"memory-blocked", "", "1", run_memory, 0, 0},

@@ -16,6 +16,7 @@ int main(int argc, char **argv)
         {abt_switch_works, abt_switch_num},
         {abt_task_works, abt_task_num},
         {abt_sync_works, abt_sync_num},
+        {abt_steps_works, abt_steps_num},
         {abt_start_works, abt_start_num},
         {abt_xs_works, abt_xs_num},
         {abt_native_works, abt_native_num},

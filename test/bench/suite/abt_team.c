@@ -5,7 +5,8 @@
 struct team team;
 _Thread_local struct team_place team_place;
 
-void team_look_around(void)
+/* Not inlined: a compiler may keep the address of the native thread's own variable across a switch. */
+__attribute__((noinline)) void team_look_around(void)
 {
     CHECK(ABT_self_get_xstream_rank(&team_place.rank));
     team_place.team = team.number;

@@ -74,9 +74,10 @@ void team_deal_out(int num, void (*func)(void *));
 /* The works of each file. The picked ones need user_can_pick(). */
 extern const struct suite_work abt_create_works[], abt_switch_works[], abt_task_works[], abt_sync_works[],
     abt_start_works[], abt_xs_works[], abt_native_works[], abt_forked_works[], abt_dense_works[], abt_wait_works[],
-    abt_create_picked_works[], abt_switch_picked_works[], abt_xs_picked_works[];
+    abt_steps_works[], abt_create_picked_works[], abt_switch_picked_works[], abt_xs_picked_works[];
 extern const int abt_create_num, abt_switch_num, abt_task_num, abt_sync_num, abt_start_num, abt_xs_num, abt_native_num,
-    abt_forked_num, abt_dense_num, abt_wait_num, abt_create_picked_num, abt_switch_picked_num, abt_xs_picked_num;
+    abt_forked_num, abt_dense_num, abt_wait_num, abt_steps_num, abt_create_picked_num, abt_switch_picked_num,
+    abt_xs_picked_num;
 
 /* Whether the library has more than abt.h of 1.2 has: forked tasks; drivers and blocking regions. */
 bool abt_has_forks(void);

@@ -121,6 +121,24 @@ void suite_run_long(void (*batch)(void *), void *arg, double operations)
     suite_report(&samples, 1);
 }
 
+void suite_run_steps(enum suite_step step, void (*create)(void *), void (*join)(void *), void *arg, double operations)
+{
+    struct suite_samples samples = {NULL, 0, 0};
+    double start = suite_now_ns(), end = start;
+
+    for (long i = 0; i < MAX_BATCHES && (i <= MIN_BATCHES || end - start < suite_budget_ns); i++) {
+        double begin = suite_now_ns();
+        create(arg);
+        double made = suite_now_ns();
+        join(arg);
+        end = suite_now_ns();
+        double times[] = {[SUITE_CREATE] = made - begin, [SUITE_JOIN] = end - made, [SUITE_BOTH] = end - begin};
+        if (i > 0) /* the first one warms up */
+            suite_add(&samples, times[step] / operations);
+    }
+    suite_report(&samples, 1);
+}
+
 long suite_resident(void)
 {
     long pages = 0, resident = 0;

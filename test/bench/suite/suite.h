@@ -65,6 +65,10 @@ void suite_report(struct suite_samples *samples, int num);
 void suite_run(void (*batch)(void *), void *arg, double operations);
 void suite_run_long(void (*batch)(void *), void *arg, double operations);
 
+/* Many units by one creator: the time of create(arg), or of join(arg) after it, or of both. */
+enum suite_step { SUITE_CREATE, SUITE_JOIN, SUITE_BOTH };
+void suite_run_steps(enum suite_step step, void (*create)(void *), void (*join)(void *), void *arg, double operations);
+
 /* Bytes of memory that the process holds. */
 long suite_resident(void);
 

@@ -58,6 +58,21 @@ func measure(operations float64, batch func()) {
 	report(samples(3, operations, batch))
 }
 
+// steps measures what one creator needs: to make so many goroutines, to wait for them, or both.
+func steps(which int, operations float64, create, join func()) {
+	var figures []float64
+	for start := time.Now(); len(figures) <= 3 || time.Since(start) < budget; {
+		begin := time.Now()
+		create()
+		made := time.Now()
+		join()
+		end := time.Now()
+		times := []time.Duration{made.Sub(begin), end.Sub(made), end.Sub(begin)}
+		figures = append(figures, float64(times[which].Nanoseconds())/operations)
+	}
+	report(figures[1:])
+}
+
 func measureLong(operations float64, batch func()) {
 	report(samples(1, operations, batch))
 }

@@ -30,6 +30,10 @@ var works = []work{
 	{"tasks-single", "*", func() { runLoop(tasksSingle, 1) }},
 	{"tasks-parallel", "*", func() { runLoop(tasksParallel, 1) }},
 	{"nested", "*", func() { runLoop(nested, tasks) }},
+	{"nested-tasks", "*", func() { runLoop(nestedTasks, 1) }},
+	{"step-create", "*", func() { runSteps(0) }},
+	{"step-join", "*", func() { runSteps(1) }},
+	{"step-both", "*", func() { runSteps(2) }},
 	{"fib", "*", runFib},
 	{"nqueens", "*", runQueens},
 	{"uts-t1", "*", func() { runUTS(false, 4130071) }},
@@ -48,6 +52,17 @@ func runCreate(num int) {
 		}
 		group.Wait()
 	})
+}
+
+func runSteps(which int) {
+	const num = 256
+	var group sync.WaitGroup
+	steps(which, num, func() {
+		group.Add(num)
+		for i := 0; i < num; i++ {
+			go group.Done()
+		}
+	}, group.Wait)
 }
 
 // together runs body(0) to body(num - 1) as goroutines.
@@ -204,6 +219,14 @@ func nested() {
 		for row := tasks * s / streams; row < tasks*(s+1)/streams; row++ {
 			parallel(matrix[row][:], parts)
 		}
+	})
+}
+
+func nestedTasks() {
+	const parents = 100
+	together(parents, func(p int) {
+		first := p * tasks / parents
+		together(tasks/parents, func(i int) { scal(matrix[0][first+i : first+i+1]) })
 	})
 }
 

@@ -16,6 +16,10 @@ pub const WORKS: &[Work] = &[
     ("tasks-empty", "*", tasks_empty),
     ("tasks-parallel", "*", tasks_parallel),
     ("nested", "*", nested),
+    ("nested-tasks", "*", nested_tasks),
+    ("step-create", "*", |run| run_steps(run, 0)),
+    ("step-join", "*", |run| run_steps(run, 1)),
+    ("step-both", "*", |run| run_steps(run, 2)),
     ("fib", "*", |run| run_fib(run, fib_job(run))),
     ("fib-large", "*", |run| run_fib(run, large_fib_job(run))),
     ("nqueens", "*", run_queens),
@@ -106,6 +110,41 @@ fn nested(run: &Run) {
             let f = m.factor;
             m.rows.par_iter_mut().for_each(|row| row.par_chunks_mut(part).for_each(|v| scal(v, f)));
         })
+    });
+}
+
+fn nested_tasks(run: &Run) {
+    const CHILDREN: usize = 10;
+    pool(run).install(|| {
+        run_loop(run, 1, |m| {
+            let f = m.factor;
+            rayon::scope(|scope| {
+                for v in m.rows[0].chunks_mut(CHILDREN) {
+                    scope.spawn(move |_| spawn_each(v, f));
+                }
+            });
+        })
+    });
+}
+
+/// What one creator needs: to make so many tasks, to wait for them, or both.
+fn run_steps(run: &Run, which: usize) {
+    const NUM: usize = 256;
+    pool(run).install(|| {
+        let mut figures = Vec::new();
+        let start = Instant::now();
+        while figures.len() <= 3 || start.elapsed() < run.budget {
+            let (begin, mut made) = (Instant::now(), Instant::now());
+            rayon::scope(|scope| {
+                for _ in 0..NUM {
+                    scope.spawn(|_| ());
+                }
+                made = Instant::now();
+            });
+            let times = [made - begin, made.elapsed(), begin.elapsed()];
+            figures.push(times[which].as_nanos() as f64 / NUM as f64);
+        }
+        report(figures.split_off(1));
     });
 }
 

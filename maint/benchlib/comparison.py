@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""maint/bench --comparison: the microbenchmarks of the comparison paper, a panel a figure: creation, join and both, loops,
+nested loops and tasks, tasks of one and of all producers, private and shared pools, ULTs and tasklets. First all
+runtimes that are installed on this machine's cores, then libabt and libgomp, and what else runs there, on 1 to 64
+simulated cores.
+
+    maint/bench --comparison               in seven minutes
+    maint/bench --comparison --quick       fewer rounds, and 1, 4 and 16 simulated cores: in two
+    maint/bench --comparison --publish     also puts the plots and a table into doc/, shown by README.md
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from concurrent import futures
+
+from . import cores, measure, plots, programs, report
+
+OUT = programs.OUT / "comparison"
+# title, work, and of libabt's ways those that are lines of their own; None: the best way of each runtime.
+PANELS = [
+    ("Creation, per unit", "step-create", None),
+    ("Join, per unit", "step-join", None),
+    ("One step: creation and join, per unit", "step-both", None),
+    ("A loop of 1000 elements", "for-loop", None),
+    ("Nested loops of 1000 × 1000", "nested", None),
+    ("100 tasks of 10 tasks each", "nested-tasks", None),
+    ("1000 tasks of one producer", "tasks-single", None),
+    ("1000 tasks of all producers", "tasks-parallel", None),
+    ("Private and shared pools: one step", "step-both", {"ULT, private pools", "ULT, shared pool"}),
+    ("ULTs and tasklets: one step", "step-both", {"ULT, private pools", "tasklet, private pools"}),
+]
+OWN = {f"{unit}, {pools}" for unit in ("ULT", "tasklet") for pools in ("private pools", "shared pool", "RANDWS pools")}
+LIMIT = 10  # seconds of a run
+WORKS = {work for _, work, _ in PANELS}
+# On simulated cores libabt's ways are these: the best one may be another for each number.
+SIMULATED = {"libabt": ["ULT, private pools", "tasklet, private pools", "ULT, shared pool"], "libgomp": [""], "libabtomp": [""]}
+STREAMS = [1, 2, 4, 8, 16, 32, 64]
+BEGIN, END = "<!-- maint/bench --comparison writes this -->\n", "<!-- end of what --comparison writes -->\n"
+
+
+def options(arguments):
+    parser = argparse.ArgumentParser(prog="maint/bench --comparison", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--peer", action="append", metavar="NAME", help="beside libabt only this one; may be repeated")
+    parser.add_argument("--rounds", type=int, help="on real cores")
+    parser.add_argument("--seconds", type=float, help="the run ends soon after so many")
+    parser.add_argument("--simulated", metavar="LIST", help="numbers of simulated cores; none: 0")
+    parser.add_argument("--from", dest="source", metavar="JSON",
+                        help="draw this result; with --simulated, these cores are simulated and take the place of its own")
+    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the library, by default build/release")
+    given = parser.parse_args(arguments)
+    given.seconds = given.seconds or (110 if given.quick else 400)
+    given.anew = bool(given.source and given.simulated)
+    counts = given.simulated or ("1,4,16" if given.quick else ",".join(map(str, STREAMS)))
+    given.simulated = [n for n in map(int, counts.split(",")) if n > 0]
+    return given
+
+
+# ---- Measuring -----------------------------------------------------------------------------------------------------
+
+
+def on_real_cores(found, given, end):
+    """In interleaved rounds. OpenMP waits passively: its active threads spin until others have no CPU. A program gives the median of its batches, so that there is no yardstick beside it."""
+    cpus = len(os.sched_getaffinity(0))
+    streams = [n for n in STREAMS if n <= cpus]
+    found = [program for program in found if "active" not in program.name and program.name != "tokio"]
+    cases = [c for c in measure.cases_of(found, streams, WORKS) if c.program.name != "libabt" or c.series in OWN]
+    for number in range(given.rounds or (3 if given.quick else 5)):
+        for case in cases:
+            if case.error or time.monotonic() > end:
+                continue
+            figures = case.run(3 if given.quick else 10, False, LIMIT)
+            if figures:
+                case.add(figures, 1, number)
+    told = [f"{c.place()}: {c.error or 'no time was left'}" for c in cases if c.error or not c.ns]
+    return [c.result() for c in cases if c.ns], told
+
+
+def simulate(program, work, series, streams, end):
+    """A batch or a few, or None. A run is the same each time, so that no more are needed."""
+    left = end - time.monotonic()
+    if left < 1:
+        return None
+    environment = {"BENCH_QUICK": "1", **program.env}
+    environment.pop("OMP_WAIT_POLICY", None)  # as it comes: the threads look for a while
+    done = cores.run_simulated([*program.command, "run", work, series, streams, 0], environment, limit=min(60, int(left) + 1))
+    try:
+        return json.loads(done.stdout)["ns"] if done.returncode == 0 else None
+    except ValueError:
+        return None
+
+
+def on_simulated_cores(found, given, end):
+    """The smallest numbers of cores first, which are also the quickest."""
+    there = {program.name: program for program in found if program.name in SIMULATED}
+    keys = [(work, name, series, n) for n in given.simulated for work in sorted(WORKS) for name, program in there.items()
+            for series in SIMULATED[name] if (work, series) in {row[:2] for row in program.works}]
+    with futures.ThreadPoolExecutor(len(cores.simulate.cpus)) as pool:
+        figures = list(pool.map(lambda key: simulate(there[key[1]], key[0], key[2], key[3], end), keys))
+    rows = [{"work": work, "peer": name, "series": series, "streams": n, "median": ns, "low": ns, "high": ns, "unit": "ns"}
+            for (work, name, series, n), ns in zip(keys, figures) if ns is not None]
+    lost = [f"{work}, {name}{', ' + series if series else ''}, {n} simulated cores: none in time, or it failed"
+            for (work, name, series, n), ns in zip(keys, figures) if ns is None]
+    return rows, lost
+
+
+# ---- What is drawn and written -------------------------------------------------------------------------------------
+
+
+def lines_of(results, work, ways):
+    """{(runtime, label): {streams: result}}: of each runtime the best way, or some of libabt's ways."""
+    best = defaultdict(dict)
+    for r in results:
+        if r["work"] != work or (ways and (r["peer"] != "libabt" or r["series"] not in ways)):
+            continue
+        name = plots.runtime(r)
+        key = (name, f"{name}, {r['series']}" if ways else name)
+        other = best[key].get(r["streams"])
+        if not other or r["median"] < other["median"]:
+            best[key][r["streams"]] = r
+    return best
+
+
+def draw_panel(axis, title, lines):
+    dashes = ["-", "--", ":", "-."]
+    several = len({name for name, _ in lines}) < len(lines)
+    for number, ((name, label), points) in enumerate(sorted(lines.items(), key=lambda row: list(plots.LOOKS).index(row[0][0]))):
+        colour, form = plots.LOOKS[name]
+        form = ["D", "s", "^"][number] if several else form
+        counts = sorted(points)
+        axis.plot(counts, [points[n]["median"] for n in counts], color=colour, marker=form, markersize=5.5, linewidth=1.2,
+                  linestyle=dashes[number % 4] if several else "-", markeredgewidth=1.2,
+                  markerfacecolor=colour if name == "libabt" else "white", label=label, zorder=5 if name == "libabt" else 3)
+    counts = sorted({n for points in lines.values() for n in points})
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.minorticks_off()
+    axis.set_xticks(counts, [str(n) for n in counts])
+    axis.margins(x=0.12)
+    from matplotlib.ticker import LogLocator
+    axis.yaxis.set_major_locator(LogLocator(10, numticks=7))
+    low, high = axis.get_ylim()
+    if high < 20 * low:
+        axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=7))
+    axis.yaxis.set_major_formatter(plots.duration)
+    axis.tick_params(labelsize=8.5)
+    axis.grid(axis="y", linewidth=0.4, color="#dddddd")
+    axis.set_axisbelow(True)
+    axis.set_title(title, fontsize=10, fontweight="bold")
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    if several:
+        axis.legend(fontsize=8, frameon=False, loc="best")
+
+
+def draw(results, path, axis_label):
+    """A panel a figure, two beside each other. Whether it was made."""
+    pyplot = plots.load_pyplot()
+    panels = [(title, lines_of(results, work, ways)) for title, work, ways in PANELS]
+    panels = [(title, lines) for title, lines in panels if lines]
+    if not pyplot or not panels:
+        return False
+    rows = (len(panels) + 1) // 2
+    pane, axes = pyplot.subplots(rows, 2, figsize=(10, 2.5 * rows + 1), squeeze=False)
+    for axis, (title, lines) in zip(axes.flat, panels):
+        draw_panel(axis, title, lines)
+    for axis in axes.flat[len(panels):]:
+        axis.set_visible(False)
+    for axis in axes[-1]:
+        axis.set_xlabel(axis_label, fontsize=9)
+    there = {name for _, lines in panels for name, _ in lines}
+    plots.draw_legend(pane, [name for name in plots.LOOKS if name in there])
+    pane.text(0.5, 0.004, "Medians; less is better. Of each runtime its best way. Both scales are logarithmic.", ha="center",
+              fontsize=8.5, color="#444444")
+    pane.tight_layout(rect=(0, 0.8 / pane.get_figheight(), 1, 1), h_pad=1.4, w_pad=2)
+    for kind in ("svg", "png"):
+        pane.savefig(path.with_suffix("." + kind), metadata={"Date": None} if kind == "svg" else None, dpi=100)
+    pyplot.close(pane)
+    return True
+
+
+def table(results, streams):
+    """Of each work the runtimes in the order of libabt's plot, in one line."""
+    names = [name for name in plots.LOOKS if any(plots.runtime(r) == name for r in results)]
+    rows = ["| | streams | " + " | ".join(names) + " |", "|---|---:|" + "---:|" * len(names)]
+    for title, work, ways in PANELS:
+        lines = lines_of(results, work, None) if not ways else {}
+        for n in streams if lines else ():
+            cells = [lines.get((name, name), {}).get(n) for name in names]
+            rows.append(f"| {title} | {n} | " + " | ".join(report.amount(c["median"], "ns") if c else "" for c in cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def text_of(data):
+    real = sorted({r["streams"] for r in data["real"]})
+    parts = [f"{report.describe(data['machine'])}, {data['machine']['date']}, load {data['machine']['load']:.1f}. Medians; of each "
+             "runtime the best of its ways.\n", table(data["real"], real),
+             "![The comparison on real cores](comparison.svg)\n"]
+    if data["simulated"]:
+        few = [n for n in (1, 8, 64) if any(r["streams"] == n for r in data["simulated"])]
+        parts += ["On simulated cores ([many cores](scaling.md) says what they are):\n", table(data["simulated"], few),
+                  "![The comparison on simulated cores](comparison-cores.svg)\n"]
+    notes = [f"{name}: {why}" for name, why in data["missing"]] + data["failed"] + data["lost"]
+    if notes:
+        parts += ["Not measured:\n", "\n".join(f"- {note}" for note in notes) + "\n"]
+    return "\n".join(parts)
+
+
+def finish(data, given):
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    text = text_of(data)
+    (OUT / "table.md").write_text(text, encoding="utf-8")
+    where = programs.TOP / "doc" if given.publish else OUT
+    made = draw(data["real"], OUT / "comparison.svg", "streams")
+    draw(data["simulated"], OUT / "comparison-cores.svg", "simulated cores, a stream on each")
+    if given.publish and made:
+        for name in ("comparison.svg", "comparison-cores.svg"):
+            if (OUT / name).exists():
+                (where / name).write_bytes((OUT / name).read_bytes())
+        report.put_between(where / "performance.md", text, BEGIN, END)
+    print(text)
+    print(f"table.md, result.json{' and plots' if made else ''} are in {OUT}" + ("" if made else ": matplotlib is missing"))
+
+
+def main(arguments):
+    given, data = options(arguments), {}
+    if given.source:
+        with open(given.source, encoding="utf-8") as file:
+            data = json.load(file)
+    if not given.source or given.anew:
+        programs.RELEASE = cores.release_of(given)
+        start = time.monotonic()
+        found, missing = programs.find({}, given.peer, programs.OVER_LIBABT)
+        if not found or found[0].name != "libabt":
+            sys.exit(f"no programs: {missing}")
+        lacks = cores.lacks() if given.simulated else "none is asked for"
+        if not data:
+            data = {"machine": report.machine(), "missing": missing}
+            data["real"], data["failed"] = on_real_cores(found, given, start + given.seconds * (1 if lacks else 0.45))
+        data["simulated"], data["lost"] = [], [f"simulated cores: {lacks}"] if lacks else []
+        if not lacks:
+            cores.build(programs.RELEASE)
+            data["simulated"], data["lost"] = on_simulated_cores(found, given, start + given.seconds)
+    finish(data, given)
+    return 1 if any(" libabt," in text and "no time" not in text for text in data["failed"]) else 0
