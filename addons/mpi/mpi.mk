@@ -41,6 +41,7 @@ CLEANFILES += mpi/openmpi/wrappers.c mpi/openmpi/real.h
 mpi_tests += \
 	addons/mpi/test/openmpi/errors \
 	addons/mpi/test/openmpi/suspend \
+	addons/mpi/test/openmpi/tool \
 	addons/mpi/test/openmpi/waits \
 	addons/mpi/test/openmpi/yields
 openmpi_test_cppflags = $(mpi_test_cppflags) $(openmpi_CPPFLAGS) -DJOB_RUN=\"$(openmpi_RUN)\"
@@ -53,6 +54,10 @@ addons_mpi_test_openmpi_suspend_SOURCES = addons/mpi/test/suspend.c
 addons_mpi_test_openmpi_suspend_CPPFLAGS = $(openmpi_test_cppflags)
 addons_mpi_test_openmpi_suspend_LDADD = $(openmpi_test_libs)
 addons_mpi_test_openmpi_suspend_LDFLAGS = -Wl,--no-as-needed
+addons_mpi_test_openmpi_tool_SOURCES = addons/mpi/test/tool.c
+addons_mpi_test_openmpi_tool_CPPFLAGS = $(openmpi_test_cppflags)
+addons_mpi_test_openmpi_tool_LDADD = $(openmpi_test_libs)
+addons_mpi_test_openmpi_tool_LDFLAGS = -Wl,--no-as-needed
 addons_mpi_test_openmpi_waits_SOURCES = addons/mpi/test/waits.c
 addons_mpi_test_openmpi_waits_CPPFLAGS = $(openmpi_test_cppflags)
 addons_mpi_test_openmpi_waits_LDADD = $(openmpi_test_libs)
@@ -80,6 +85,7 @@ CLEANFILES += mpi/mpich/wrappers.c mpi/mpich/real.h
 mpi_tests += \
 	addons/mpi/test/mpich/errors \
 	addons/mpi/test/mpich/suspend \
+	addons/mpi/test/mpich/tool \
 	addons/mpi/test/mpich/waits
 mpich_test_cppflags = $(mpi_test_cppflags) $(mpich_CPPFLAGS) -DJOB_RUN=\"$(mpich_RUN)\"
 mpich_test_libs = libabtmpi-mpich.la libabt.la $(mpich_LIBS)
@@ -91,6 +97,10 @@ addons_mpi_test_mpich_suspend_SOURCES = addons/mpi/test/suspend.c
 addons_mpi_test_mpich_suspend_CPPFLAGS = $(mpich_test_cppflags)
 addons_mpi_test_mpich_suspend_LDADD = $(mpich_test_libs)
 addons_mpi_test_mpich_suspend_LDFLAGS = -Wl,--no-as-needed
+addons_mpi_test_mpich_tool_SOURCES = addons/mpi/test/tool.c
+addons_mpi_test_mpich_tool_CPPFLAGS = $(mpich_test_cppflags)
+addons_mpi_test_mpich_tool_LDADD = $(mpich_test_libs)
+addons_mpi_test_mpich_tool_LDFLAGS = -Wl,--no-as-needed
 addons_mpi_test_mpich_waits_SOURCES = addons/mpi/test/waits.c
 addons_mpi_test_mpich_waits_CPPFLAGS = $(mpich_test_cppflags)
 addons_mpi_test_mpich_waits_LDADD = $(mpich_test_libs)
