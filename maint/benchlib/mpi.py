@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""maint/bench --mpi: messages of 8 bytes from one native thread to many ULTs, by libabtmpi, in microseconds there and back.
+Bare is a plain thread without ULTs. Each number is the median of rounds.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+
+from . import programs
+
+SOURCE = programs.TOP / "addons" / "mpi" / "bench" / "messages.c"
+OUT = programs.OUT / "mpi"
+NUMBERS = [1, 4, 16, 64, 256]
+# What is measured, by the arguments of messages.c; and the goal: the first number times that of the row, plus the second.
+BARE, ONE = ["bare", "1"], ["ult", "1"]
+ROWS = [("bare", BARE, []), *[(f"{n} ULTs", ["ult", str(n)], []) for n in NUMBERS],
+        *[(f"{n} ULTs, random order", ["ult", str(n)], ["random"]) for n in NUMBERS[1:]],
+        ("64 ULTs, two streams, one pool", ["ult", "64"], ["streams=2"]),
+        ("a stream of messages, bare", BARE, ["stream"]), ("a stream of messages, 1 ULT", ONE, ["stream"]),
+        ("64 native threads", ["pthread", "64"], [])]
+GOALS = [("1 ULTs", "bare", 1, 0.03), ("256 ULTs", "1 ULTs", 2, 0),
+         ("256 ULTs, random order", "1 ULTs", {"openmpi": 4, "mpich": 7}, 0),
+         ("64 ULTs, two streams, one pool", "64 ULTs", 1.3, 0),
+         ("a stream of messages, 1 ULT", "a stream of messages, bare", 1, 0.06)]
+VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+             "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+def options(arguments):
+    parser = argparse.ArgumentParser(prog="maint/bench --mpi", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
+    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
+    return parser.parse_args(arguments)
+
+
+def variable(release, name):
+    """A variable of the Makefile of a build; empty where there is no such MPI."""
+    for line in (release / "Makefile").read_text().splitlines():
+        if line.startswith(f"{name} = "):
+            return line.split("=", 1)[1].split()
+    return []
+
+
+def build(release, mpi):
+    OUT.mkdir(parents=True, exist_ok=True)
+    target = OUT / f"messages_{mpi}"
+    programs.run(["cc", "-O2", "-g", "-Wall", "-Wextra", f"-I{release / 'include'}", f"-I{programs.TOP / 'include'}",
+                  *variable(release, f"{mpi}_CPPFLAGS"), SOURCE, "-o", target, f"-L{release / '.libs'}", "-Wl,--no-as-needed",
+                  f"-labtmpi-{mpi}", "-labt", *variable(release, f"{mpi}_LIBS"), "-lpthread"])
+    return target
+
+
+def once(release, mpi, program, who, words, messages):
+    """The number that the program prints; None: it takes too long."""
+    environment = dict(os.environ, **VARIABLES, LD_LIBRARY_PATH=str(release / ".libs"))
+    try:
+        out = subprocess.run([*variable(release, f"{mpi}_RUN"), "-n", "2", program, *who, str(messages), *words], check=True,
+                             capture_output=True, text=True, env=environment, timeout=60)
+    except subprocess.TimeoutExpired:
+        return None
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"bench --mpi: {mpi}, {' '.join([*who, *words])}: {(error.stdout + error.stderr).strip()[:500]}")
+    return float(out.stdout)
+
+
+def measure(release, mpi, rounds, messages):
+    program, times = build(release, mpi), {row[0]: [] for row in ROWS}
+    for _ in range(rounds):
+        for name, who, words in ROWS:
+            number = once(release, mpi, program, who, words, messages // 100 if who[0] == "pthread" else messages)
+            if number is not None:
+                times[name].append(number)
+    return {name: statistics.median(numbers) for name, numbers in times.items() if numbers}
+
+
+def main(arguments):
+    given = options(arguments)
+    release = programs.RELEASE if given.build is None else programs.TOP / given.build
+    found = [mpi for mpi in ("openmpi", "mpich") if (release / ".libs" / f"libabtmpi-{mpi}.so").exists()]
+    if not found:
+        sys.exit("bench --mpi: the build has no libabtmpi: configure found no MPI")
+    rounds, messages = (2, 20000) if given.quick else (7, 200000)
+    try:
+        results = {mpi: measure(release, mpi, rounds, messages) for mpi in found}
+    except programs.Missing as why:
+        sys.exit(f"bench --mpi: {why}")
+    print(f"{'microseconds':34}", *[f"{mpi:>9}" for mpi in found])
+    for name, _, _ in ROWS:
+        print(f"{name:34}", *[f"{results[mpi].get(name, float('inf')):9.3f}" for mpi in found])
+    missed = 0
+    for name, base, factor, plus in GOALS:
+        for mpi in found:
+            times = factor[mpi] if isinstance(factor, dict) else factor
+            if results[mpi].get(name, float("inf")) > times * results[mpi].get(base, 0) + plus:
+                missed += 1
+                print(f"goal missed, {mpi}: {name} takes more than {times} times {base} plus {plus}")
+    return int(missed > 0)
