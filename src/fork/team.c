@@ -38,7 +38,7 @@ static ABT_bool take_task(void *arg, ABTX_work *work);
  * when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken by
  * another stream's request.
  */
-enum { PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_LANES = CHUNK_LANES * MAX_CHUNKS, WORD_LANES = 64 };
+enum { LANE_PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_LANES = CHUNK_LANES * MAX_CHUNKS, WORD_LANES = 64 };
 
 struct lane_set {
     _Atomic(uint64_t) words[(MAX_LANES + WORD_LANES - 1) / WORD_LANES];
@@ -51,7 +51,7 @@ static struct {
     _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
     _Atomic(uint32_t) num_chunks;                                             /* lock. Thieves read it */
     struct lane_set offers, unasked;
-} team = {.source = {.ask = take_task, .patience_ns = PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
+} team = {.source = {.ask = take_task, .patience_ns = LANE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
           .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 /* Whether streams wait for tasks: a hint. */

@@ -24,7 +24,7 @@ static unsigned box_of(unsigned index)
     return index % ABTI_LOOT_BOXES;
 }
 
-static uint64_t bit_of(unsigned i)
+static uint64_t loot_bit(unsigned i)
 {
     return (uint64_t)1 << i;
 }
@@ -80,7 +80,7 @@ void abti_loot_fill_locked(abti_pool *pool, struct abti_loot *box, unsigned want
     box->seen_ns = 0;
     abti_store_relaxed(&box->num, num); /* relaxed: the lock orders it */
     /* relaxed: the pool's lock orders it for those who look there; the others take it for a hint */
-    abti_fetch_or_relaxed(&pool->filled, bit_of((unsigned)(box - boxes_of(pool))));
+    abti_fetch_or_relaxed(&pool->filled, loot_bit((unsigned)(box - boxes_of(pool))));
 }
 
 bool abti_loot_unreserve(struct abti_loot *box)
@@ -93,7 +93,7 @@ bool abti_loot_unreserve(struct abti_loot *box)
 /* Notes that a box has got empty, with its lock held. relaxed: as in abti_loot_fill_locked. */
 static void note_empty(abti_pool *pool, unsigned i)
 {
-    abti_fetch_and_relaxed(&pool->filled, ~bit_of(i));
+    abti_fetch_and_relaxed(&pool->filled, ~loot_bit(i));
 }
 
 /* Takes a unit out of a box that is locked. NULL: it is empty. */
@@ -134,7 +134,7 @@ abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index)
     abti_unit *unit = NULL;
     for (unsigned k = 0; boxes && k < ABTI_LOOT_BOXES && !unit; k++) {
         unsigned i = box_of(index + k);
-        unit = filled & bit_of(i) ? take_from_box(pool, boxes, i) : NULL;
+        unit = filled & loot_bit(i) ? take_from_box(pool, boxes, i) : NULL;
     }
     return unit;
 }
@@ -238,7 +238,7 @@ void abti_loot_recall_slow(abti_pool *pool)
     struct abti_loot *boxes = boxes_of(pool);
     uint64_t filled = abti_load_relaxed(&pool->filled); /* relaxed: it is a hint */
     for (unsigned i = 0; boxes && i < ABTI_LOOT_BOXES; i++) {
-        if (filled & bit_of(i))
+        if (filled & loot_bit(i))
             recall_from(pool, &boxes[i], i);
     }
 }
