@@ -152,8 +152,8 @@ static bool become_idle(abti_es *es)
     bool asks = false;
     abti_assert(es == abti_es_self && abti_spin_is_mine(&es->idle->sources_lock));
     for (struct abti_attachment *a = abti_load_relaxed(&es->idle->sources); a; a = a->next_of_es) {
-        /* relaxed: this ES alone leaves the other two states */
-        if (abti_load_relaxed(&a->state) == SOURCE_IDLE)
+        /* acquire: pairs with the store in abti_source_wake_one, which has written what arrive_woken reads */
+        if (abti_load_acquire(&a->state) == SOURCE_IDLE)
             continue;
         arrive_woken(a);
         abti_spin_lock(&a->source->lock);
