@@ -90,22 +90,25 @@ def build(release):
 
 
 def run_simulated(command, environment, parameters=(), limit=120):
-    """A process that has ended. It has one CPU, since one thread of it runs at a time."""
+    """A process that has ended. It has one CPU, since one thread of it runs at a time. It has no variables but those: they
+    lie on its stack, and move what is on it to other lines."""
     with LOCK:
         cpu = simulate.cpus.pop()
     variables = [word for name, value in environment.items() for word in ("-E", f"{name}={value}")]
     try:
         return subprocess.run(["taskset", "-c", str(cpu), "timeout", "-s", "KILL", str(limit), "qemu-x86_64", *variables,
                                "-plugin", ",".join([str(OUT / "cores.so"), *parameters]), *map(str, command)],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
     finally:
         with LOCK:
             simulate.cpus.append(cpu)
 
 
-def simulate(command, libraries="", parameters=(), sites=0, limit=120):
-    """What the simulator says of a run, a dictionary; None if it failed or took too long."""
-    done = run_simulated(command, {"LD_LIBRARY_PATH": libraries}, [*parameters, f"sites={sites}"], limit)
+def simulate(command, libraries="", parameters=(), sites=0, limit=120, layout=0):
+    """What the simulator says of a run, a dictionary; None if it failed or took too long. Another layout of the stack
+    makes another run of the same work."""
+    environment = {"LD_LIBRARY_PATH": libraries, "LAYOUT": "x" * layout * 1000}
+    done = run_simulated(command, environment, [*parameters, f"sites={sites}"], limit)
     said = re.search(r"^SIM (.*)$", done.stderr, re.M)
     if not said or done.returncode != 0:
         return None
