@@ -16,93 +16,58 @@ if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
 # The names of the MPI library are defined anew, to be found before it.
+mpi_cflags = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
 mpi_ldflags = -shared -version-info 0:0:0 -no-undefined -export-symbols-regex '^P?MPI_' -Wl,-z,nodelete $(LDFLAGS_DEFS) \
 	$(link_with_libabt)
-mpi_generate = @MKDIR_P@ mpi/$$mpi && echo '\#include <mpi.h>' | \
-	    $(CC) $(CPPFLAGS) $$flags -E - | python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv mpi/$$mpi
-mpi_generator = addons/mpi/generate.py addons/mpi/functions.tsv Makefile
-mpi_tests =
-mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test
+mpis =
 
 if HAVE_ABTMPI_OPENMPI
+mpis += openmpi
 lib_LTLIBRARIES += libabtmpi-openmpi.la
 nodist_pkgconfig_DATA += abtmpi-openmpi.pc
 libabtmpi_openmpi_la_SOURCES = $(mpi_sources)
 nodist_libabtmpi_openmpi_la_SOURCES = mpi/openmpi/wrappers.c
 libabtmpi_openmpi_la_CPPFLAGS = $(mpi_cppflags) -Impi/openmpi $(openmpi_CPPFLAGS)
-libabtmpi_openmpi_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
+libabtmpi_openmpi_la_CFLAGS = $(mpi_cflags)
 libabtmpi_openmpi_la_LDFLAGS = $(mpi_ldflags)
 libabtmpi_openmpi_la_DEPENDENCIES = libabt.la
 libabtmpi_openmpi_la_LIBADD = $(openmpi_LIBS)
-mpi/openmpi/wrappers.c: $(mpi_generator)
-	$(AM_V_GEN)mpi=openmpi flags="$(openmpi_CPPFLAGS)"; $(mpi_generate)
-$(libabtmpi_openmpi_la_OBJECTS): mpi/openmpi/wrappers.c
-CLEANFILES += mpi/openmpi/wrappers.c mpi/openmpi/real.h
-mpi_tests += \
-	addons/mpi/test/openmpi/errors \
-	addons/mpi/test/openmpi/suspend \
-	addons/mpi/test/openmpi/tool \
-	addons/mpi/test/openmpi/waits \
-	addons/mpi/test/openmpi/yields
-openmpi_test_cppflags = $(mpi_test_cppflags) $(openmpi_CPPFLAGS) -DJOB_RUN=\"$(openmpi_RUN)\"
-openmpi_test_libs = libabtmpi-openmpi.la libabt.la $(openmpi_LIBS)
-addons_mpi_test_openmpi_errors_SOURCES = addons/mpi/test/errors.c
-addons_mpi_test_openmpi_errors_CPPFLAGS = $(openmpi_test_cppflags)
-addons_mpi_test_openmpi_errors_LDADD = $(openmpi_test_libs)
-addons_mpi_test_openmpi_errors_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_openmpi_suspend_SOURCES = addons/mpi/test/suspend.c
-addons_mpi_test_openmpi_suspend_CPPFLAGS = $(openmpi_test_cppflags)
-addons_mpi_test_openmpi_suspend_LDADD = $(openmpi_test_libs)
-addons_mpi_test_openmpi_suspend_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_openmpi_tool_SOURCES = addons/mpi/test/tool.c
-addons_mpi_test_openmpi_tool_CPPFLAGS = $(openmpi_test_cppflags)
-addons_mpi_test_openmpi_tool_LDADD = $(openmpi_test_libs)
-addons_mpi_test_openmpi_tool_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_openmpi_waits_SOURCES = addons/mpi/test/waits.c
-addons_mpi_test_openmpi_waits_CPPFLAGS = $(openmpi_test_cppflags)
-addons_mpi_test_openmpi_waits_LDADD = $(openmpi_test_libs)
-addons_mpi_test_openmpi_waits_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_openmpi_yields_SOURCES = addons/mpi/test/yields.c
-addons_mpi_test_openmpi_yields_CPPFLAGS = $(openmpi_test_cppflags)
-addons_mpi_test_openmpi_yields_LDADD = $(openmpi_test_libs)
-addons_mpi_test_openmpi_yields_LDFLAGS = -Wl,--no-as-needed
 endif
 
 if HAVE_ABTMPI_MPICH
+mpis += mpich
 lib_LTLIBRARIES += libabtmpi-mpich.la
 nodist_pkgconfig_DATA += abtmpi-mpich.pc
 libabtmpi_mpich_la_SOURCES = $(mpi_sources)
 nodist_libabtmpi_mpich_la_SOURCES = mpi/mpich/wrappers.c
 libabtmpi_mpich_la_CPPFLAGS = $(mpi_cppflags) -Impi/mpich $(mpich_CPPFLAGS)
-libabtmpi_mpich_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=default
+libabtmpi_mpich_la_CFLAGS = $(mpi_cflags)
 libabtmpi_mpich_la_LDFLAGS = $(mpi_ldflags)
 libabtmpi_mpich_la_DEPENDENCIES = libabt.la
 libabtmpi_mpich_la_LIBADD = $(mpich_LIBS)
-mpi/mpich/wrappers.c: $(mpi_generator)
-	$(AM_V_GEN)mpi=mpich flags="$(mpich_CPPFLAGS)"; $(mpi_generate)
-$(libabtmpi_mpich_la_OBJECTS): mpi/mpich/wrappers.c
-CLEANFILES += mpi/mpich/wrappers.c mpi/mpich/real.h
-mpi_tests += \
-	addons/mpi/test/mpich/errors \
-	addons/mpi/test/mpich/suspend \
-	addons/mpi/test/mpich/tool \
-	addons/mpi/test/mpich/waits
-mpich_test_cppflags = $(mpi_test_cppflags) $(mpich_CPPFLAGS) -DJOB_RUN=\"$(mpich_RUN)\"
-mpich_test_libs = libabtmpi-mpich.la libabt.la $(mpich_LIBS)
-addons_mpi_test_mpich_errors_SOURCES = addons/mpi/test/errors.c
-addons_mpi_test_mpich_errors_CPPFLAGS = $(mpich_test_cppflags)
-addons_mpi_test_mpich_errors_LDADD = $(mpich_test_libs)
-addons_mpi_test_mpich_errors_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_mpich_suspend_SOURCES = addons/mpi/test/suspend.c
-addons_mpi_test_mpich_suspend_CPPFLAGS = $(mpich_test_cppflags)
-addons_mpi_test_mpich_suspend_LDADD = $(mpich_test_libs)
-addons_mpi_test_mpich_suspend_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_mpich_tool_SOURCES = addons/mpi/test/tool.c
-addons_mpi_test_mpich_tool_CPPFLAGS = $(mpich_test_cppflags)
-addons_mpi_test_mpich_tool_LDADD = $(mpich_test_libs)
-addons_mpi_test_mpich_tool_LDFLAGS = -Wl,--no-as-needed
-addons_mpi_test_mpich_waits_SOURCES = addons/mpi/test/waits.c
-addons_mpi_test_mpich_waits_CPPFLAGS = $(mpich_test_cppflags)
-addons_mpi_test_mpich_waits_LDADD = $(mpich_test_libs)
-addons_mpi_test_mpich_waits_LDFLAGS = -Wl,--no-as-needed
 endif
+
+# ---- Rules for each MPI ----------------------------------------------------------------------------------------------
+
+mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo '#include <mpi.h>' | $(CC) $(CPPFLAGS) $($*_CPPFLAGS) -E - | \
+	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
+
+# A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
+mpi_test_names = errors suspend tool waits
+mpi_test_names_of_openmpi = yields
+mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi))))
+mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test
+mpi_test_needs = addons/mpi/test/job.h test/tap.h test/watchdog.h test/sanitizers.h libabt.la
+
+define mpi_rules
+$$(libabtmpi_$(1)_la_OBJECTS): mpi/$(1)/wrappers.c
+addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
+	$$(AM_V_CC)$$(MKDIR_P) $$(@D) && $$(CC) $$(mpi_test_cppflags) $$($(1)_CPPFLAGS) -DJOB_RUN='"$$($(1)_RUN)"' $$(CPPFLAGS) \
+	    $$(AM_CFLAGS) $$(CFLAGS) -c -o $$@.o $$<
+	$$(AM_V_CCLD)$$(LINK) -Wl,--no-as-needed $$@.o libabtmpi-$(1).la libabt.la $$($(1)_LIBS) $$(LIBS)
+endef
+$(foreach mpi,$(mpis),$(eval $(call mpi_rules,$(mpi))))
+$(eval CLEANFILES += $(foreach mpi,$(mpis),mpi/$(mpi)/wrappers.c mpi/$(mpi)/real.h))
+$(eval test_programs += $(mpi_tests))
+$(eval check_PROGRAMS += $(mpi_tests))
