@@ -261,44 +261,41 @@ ABTI_HOT int abti_yield_slow(abti_es *es, ABT_pool_context context)
     return abti_sched_picks(sched) ? yield_picked(es, self, context) : yield_predefined(es, context);
 }
 
-struct push_arg {
+struct queue_arg {
     abti_unit *unit;
+    abti_pool *pool;
     ABT_pool_context context;
 };
 
-static void after_push(void *arg)
+static void after_queue(void *arg)
 {
-    struct push_arg push = *(struct push_arg *)arg; /* the original is stored on the stack of the unit, which may run on
-                                                       at once */
-    abti_pool_push(push.unit->pool, push.unit, push.context);
+    struct queue_arg queue = *(struct queue_arg *)arg; /* the original is stored on the stack of the unit, which may run
+                                                          on at once */
+    abti_pool_push(queue.pool, queue.unit, queue.context);
 }
 
-static ABTI_NOINLINE int yield_to_slow(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
+static ABTI_NOINLINE ABTI_COLD int yield_in_slow(abti_es *es, abti_unit *self, abti_unit *next, struct queue_arg *queue)
 {
-    struct push_arg push = {self, context};
     abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
-    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: queries may see it late */
-    return abti_leave(es, self, next, after_push, &push);
+    abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY); /* relaxed: as in yield_in */
+    return abti_leave_to(es, self, next, after_queue, queue);
 }
 
-struct wait_arg {
-    abti_unit *unit;
-    abti_pool *pool;
-};
-
-static void after_wait_in(void *arg)
+/*
+ * It is queued in the pool, of which it need not be a member, and `next` runs, or the parent if that is NULL. relaxed:
+ * queries may see the state late.
+ */
+static ABTI_NOINLINE int yield_in(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context,
+                                  abti_pool *pool)
 {
-    struct wait_arg wait = *(struct wait_arg *)arg; /* as in after_push */
-    abti_pool_push(wait.pool, wait.unit, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-}
-
-/* It is queued in any pool, and `next` runs, or the parent if that is NULL. relaxed: queries may see the state late. */
-static void wait_in(abti_es *es, abti_unit *self, abti_pool *pool, abti_unit *next)
-{
-    struct wait_arg wait = {self, pool};
-    abti_tool_event_yield(es, ABT_SYNC_EVENT_TYPE_USER, NULL);
+    abti_assert(es == abti_es_self && es->cur == self && self != next);
+    struct queue_arg queue = {self, pool, context};
+    if (ABTI_UNLIKELY(!next || !abti_is_resumable(next) || abti_switch_is_slow(es) ||
+                      abti_stack_has_canary(self->stack)))
+        return yield_in_slow(es, self, next, &queue);
     abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
-    (void)abti_leave_to(es, self, next, after_wait_in, &wait);
+    abti_set_running(es, next);
+    return abti_ctx_switch_after(&self->ctx, next->ctx, after_queue, &queue);
 }
 
 /*
@@ -335,7 +332,7 @@ static void yield_to_stolen(abti_es *es, abti_unit *self, abti_pool *pool)
     abti_assert(next != self);
     abti_tool_event_own(ABTI_EVENT_STEAL, es, next);
     abti_budget_count_left(es);
-    wait_in(es, self, pool, next);
+    (void)yield_in(es, self, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
 }
 
 /*
@@ -356,7 +353,7 @@ abti_es *abti_direct_give_way(abti_es *es)
         if (pool == self->pool)
             abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         else
-            wait_in(es, self, pool, NULL);
+            (void)yield_in(es, self, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
         yield_to_stolen(abti_es_self, self, pool);
         abti_store_relaxed(&self->held, 0);
     }
@@ -372,10 +369,11 @@ abti_es *abti_direct_give_way(abti_es *es)
 ABTI_INLINE int yield_to_body(abti_es *es, abti_unit *self, abti_unit *next, ABT_pool_context context)
 {
     abti_assert(es->cur == self && next && next != self);
-    if (!abti_pool_is_host(es, self->pool) || abti_switch_is_slow(es))
-        return yield_to_slow(es, self, next, context);
+    abti_pool *pool = self->pool;
+    if (!abti_pool_is_host(es, pool) || abti_switch_is_slow(es))
+        return yield_in(es, self, next, context, pool);
     abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
-    abti_queue_push(&self->pool->queue, self);
+    abti_queue_push(&pool->queue, self);
     return abti_leave(es, self, next, NULL, NULL);
 }
 
