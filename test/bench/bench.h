@@ -7,14 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        int code_ = (call);                                                                                            \
-        if (code_ != ABT_SUCCESS) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_);                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#include "check.h"
 
 struct bench_work {
     const char *name;

@@ -7,14 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        int code_ = (call);                                                                                            \
-        if (code_ != ABT_SUCCESS) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_);                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
+#include "../check.h"
 
 static ABT_pool pool;
 static ABT_eventual eventual;

@@ -9,16 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../check.h"
 #include "suite.h"
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        int code_ = (call);                                                                                            \
-        if (code_ != ABT_SUCCESS) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_);                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 /* The pools of the streams; the variant of a work. */
 enum team_layout {
