@@ -100,25 +100,27 @@ struct abtomp_member {
 } ABTOMP_LINE;
 
 struct abtomp_team {
-    int num;                      /* members of this region. Between regions member 0 writes this and what follows */
-    int level;                    /* regions around; 0: there is none, the team is that of an initial task */
-    int active_level;             /* those of several members */
-    int reserved;                 /* threads that it has of those that the thread limit allows */
-    _Atomic(int) taken;           /* at level 0: such threads of all regions below */
-    unsigned bind;                /* what the region says of binding; 0: nothing */
-    struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
+    /* What each member reads when a region begins is in the line of `go`. Between regions member 0 writes it. */
+    ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
+    int num;                          /* members of this region */
+    int level;                        /* regions around; 0: there is none, the team is that of an initial task */
+    int active_level;                 /* those of several members */
     void (*fn)(void *data);
     void *data;
-    int capacity;                     /* members there are */
-    struct abtomp_member **members;   /* by their numbers */
-    struct abtomp_share **shares;     /* ABTOMP_NUM_SHARES of them */
-    uintptr_t *reductions;            /* of tasks, of the region; NULL: there are none */
-    struct abtomp_combined *combined; /* what runs if the region is a loop, too */
-    void *copied;                     /* what single hands out by copyprivate */
-    _Atomic(bool) has_shared;         /* some share was used in this region */
-    _Atomic(uint32_t) singles;        /* single constructs that somebody has taken */
-    ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
-    ABTOMP_LINE _Atomic(uint32_t) back;    /* changes when the members are back */
+    struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
+    uintptr_t *reductions;        /* of tasks, of the region; NULL: there are none */
+    struct abtomp_share **shares; /* ABTOMP_NUM_SHARES of them */
+    unsigned bind;                /* what the region says of binding; 0: nothing */
+    /* What member 0 alone uses. */
+    ABTOMP_LINE int reserved;           /* threads that it has of those that the thread limit allows */
+    int capacity;                       /* members there are */
+    struct abtomp_member **members;     /* by their numbers */
+    struct abtomp_combined *combined;   /* what runs if the region is a loop, too */
+    _Atomic(int) taken;                 /* at level 0: threads that regions below have of those that the limit allows */
+    ABTOMP_LINE void *copied;           /* what single hands out by copyprivate */
+    _Atomic(bool) has_shared;           /* some share was used in this region */
+    _Atomic(uint32_t) singles;          /* single constructs that somebody has taken */
+    ABTOMP_LINE _Atomic(uint32_t) back; /* changes when the members are back */
     ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
     _Atomic(uint32_t) barriers;            /* that have been passed */
 };

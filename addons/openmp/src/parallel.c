@@ -78,14 +78,16 @@ static void begin_reducing(struct abtomp_member *me, void (*fn)(void *), void *d
 {
     struct abtomp_team *team = team_for(me, num);
     struct abtomp_member *first = team->members[0];
-    if (team->fn != fn || team->data != data || team->reductions != reductions) {
+    unsigned bind = flags & BIND_FLAGS;
+    /* Written only if something changes: others have read it. */
+    if (team->fn != fn || team->data != data || team->reductions != reductions || team->bind != bind) {
         team->fn = fn;
         team->data = data;
         team->reductions = reductions;
+        team->bind = bind;
     }
     if (ABTOMP_UNLIKELY(reductions != NULL))
         abtomp_reductions_make(reductions, team->num);
-    team->bind = flags & BIND_FLAGS;
     if (team->num > 1)
         abtomp_team_release(team);
     else if (atomic_load_explicit(&team->has_shared, memory_order_relaxed)) /* relaxed: this thread alone uses it */
