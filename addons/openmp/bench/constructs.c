@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What constructs of OpenMP cost: `constructs MEMBERS MILLISECONDS` prints for each row its name and the median of
- * nanoseconds, measured for so long. maint/bench --openmp runs it with several libraries.
+ * What constructs of OpenMP cost: `constructs MEMBERS MILLISECONDS [ROW]` prints for each row, or for the one of that
+ * name, its name and the median of nanoseconds, measured for so long. maint/bench --openmp runs it with several
+ * libraries.
  */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { MOST_TIMES = 20000 };
@@ -196,7 +198,10 @@ int main(int argc, char **argv)
     num_members = argc > 1 ? atoi(argv[1]) : 2;
     omp_set_num_threads(num_members);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        measure(&rows[i], budget_ns);
+        if (argc <= 3 || strcmp(argv[3], rows[i].name) == 0)
+            measure(&rows[i], budget_ns);
+    if (argc > 3)
+        return 0;
     measure_work(1e6, 2 * budget_ns);
     measure_work(1e5, 2 * budget_ns);
     return 0;
