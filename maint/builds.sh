@@ -69,7 +69,7 @@ plan() {
     asan)
         check_args=TEST_TIMEOUT=300
         options_for_asan
-        sample '$(error_tests) $(fault_tests) $(regress_tests) $(io_tests) $(abt_io_tests) $(filter test/unit/mem/% test/unit/unit/%, $(unit_tests))'
+        sample '$(error_tests) $(fault_tests) $(regress_tests) $(io_tests) $(abt_io_tests) $(openmp_tests) $(filter test/unit/mem/% test/unit/unit/%, $(unit_tests))'
         $do asan 1 all --disable-static --enable-debug=ub_assert CFLAGS="$sanitized=address,undefined -fno-sanitize-recover=undefined"
         ;;
 
@@ -78,7 +78,7 @@ plan() {
     tsan)
         check_args=TEST_TIMEOUT=300
         runs -fsanitize=thread || { export TEST_WRAPPER="setarch $(uname -m) -R"; check_args="$check_args -e"; }
-        sample '$(cxx_tests) $(stress_tests) $(io_tests) $(abt_io_tests)'
+        sample '$(cxx_tests) $(stress_tests) $(io_tests) $(abt_io_tests) $(openmp_tests)'
         $do tsan 1 all --disable-static --enable-debug=ub_assert CFLAGS="$sanitized=thread"
         ;;
 
