@@ -83,6 +83,7 @@ static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
 /* Who has waited does not know whether others do. */
 static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
 {
+    uint32_t num = (uint32_t)abtomp_self()->team->num;
     while (!try_nest_lock(lock, mine | WAITED_FOR)) {
         /* relaxed: it says who may be waited for, and nothing is read that the owner has written */
         uint32_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
@@ -92,7 +93,7 @@ static void nest_lock_slow(struct nest_lock *lock, uint32_t mine)
             !atomic_compare_exchange_strong_explicit(&lock->owner, &owner, owner | WAITED_FOR, memory_order_relaxed,
                                                      memory_order_relaxed)) /* relaxed: as above */
             continue;
-        (void)ABTX_word_wait((const volatile void *)&lock->owner, owner | WAITED_FOR, 0, ABT_TRUE, NULL, NULL);
+        (void)ABTX_word_wait((const volatile void *)&lock->owner, owner | WAITED_FOR, num, ABT_TRUE, NULL, NULL);
     }
 }
 

@@ -28,12 +28,13 @@ static bool lock_by_looks(_Atomic(uint32_t) *mutex)
 void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
 {
     const struct abtomp_member *me = abtomp_current;
-    bool fits = !me || me->team->num <= abtomp_env.num_procs;
+    int num = me ? me->team->num : 0; /* the waits depend on it: members beyond the processors give way */
+    bool fits = num <= abtomp_env.num_procs;
     if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
         return;
     /* acquire: pairs with the release in abtomp_mutex_unlock */
     while (atomic_exchange_explicit(mutex, 2, memory_order_acquire) != 0)
-        (void)ABTX_word_wait((const volatile void *)mutex, 2, 0, ABT_TRUE, NULL, NULL);
+        (void)ABTX_word_wait((const volatile void *)mutex, 2, (uint32_t)num, ABT_TRUE, NULL, NULL);
 }
 
 void abtomp_mutex_wake(_Atomic(uint32_t) *mutex)
