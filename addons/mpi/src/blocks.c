@@ -8,12 +8,14 @@
 
 enum {
     BLOCK_NUM = 16,  /* requests of a block: with 64, a look that misses costs 4 times as much */
-    BLOCK_EVERY = 4, /* after so many misses in the oldest block, all are asked for */
+    BLOCK_GAPS = 2,  /* so many between others are left open */
+    BLOCK_EVERY = 4, /* after so many misses in a row in the oldest block, all are asked for */
 };
 
 typedef struct abtmpi_block {
     struct abtmpi_block *next, *prev;
-    int num;                         /* places in use, with those of requests that have been dropped */
+    int first, end;                  /* the places in use, with those of requests that have been dropped */
+    unsigned looked;                 /* the number of the last look at it */
     int dropped;                     /* how many of these there are: null requests without a part */
     MPI_Request requests[BLOCK_NUM]; /* of the parts, side by side for the MPI library */
     abtmpi_part *parts[BLOCK_NUM];
@@ -27,7 +29,7 @@ bool abtmpi_blocks_add(abtmpi_blocks *blocks, abtmpi_part *part, abtmpi_wait *wa
 {
     block *last = blocks->last;
 
-    if (!last || last->num == BLOCK_NUM) {
+    if (!last || last->end == BLOCK_NUM) {
         block *new = block_free ? block_free : malloc(sizeof(*new));
         if (!new)
             return false;
@@ -39,7 +41,7 @@ bool abtmpi_blocks_add(abtmpi_blocks *blocks, abtmpi_part *part, abtmpi_wait *wa
     }
     abtmpi_assert(!part->block && !part->is_done);
     part->block = last;
-    part->at = last->num++;
+    part->at = last->end++;
     last->requests[part->at] = *part->request;
     last->parts[part->at] = part;
     last->waits[part->at] = wait;
@@ -57,21 +59,32 @@ void abtmpi_blocks_drop(abtmpi_part *part)
     part->block = NULL;
 }
 
-/* Moves what is left in `from` to the free places of `to`, which may be the same block. */
-static void block_move(block *to, block *from, int num)
+static int block_count(const block *b)
 {
-    for (int i = 0; i < from->num; i++) {
+    return b->end - b->first - b->dropped;
+}
+
+/* Moves what is left in `from` to the places of `to` from `end` on, which are free. It may be the same block. */
+static void block_move(block *to, block *from, int end)
+{
+    for (int i = from->first; i < from->end; i++) {
         abtmpi_part *part = from->parts[i];
         if (!part)
             continue;
-        to->requests[num] = from->requests[i];
-        to->parts[num] = part;
-        to->waits[num] = from->waits[i];
+        to->requests[end] = from->requests[i];
+        to->parts[end] = part;
+        to->waits[end] = from->waits[i];
         part->block = to;
-        part->at = num++;
+        part->at = end++;
     }
-    to->num = num;
-    to->dropped = 0;
+    to->end = end;
+}
+
+/* Closes the gaps. */
+static void block_close(block *b)
+{
+    block_move(b, b, 0);
+    b->first = b->dropped = 0;
 }
 
 static void block_destroy(abtmpi_blocks *blocks, block *old)
@@ -84,19 +97,27 @@ static void block_destroy(abtmpi_blocks *blocks, block *old)
     block_free = old;
 }
 
-/* Closes the gaps, so that blocks stay full. Returns the block after this one. */
+/*
+ * Keeps blocks so full that there are few. Each move writes to the frame of the ULT that waits, most often a cache
+ * miss: gaps at an end are just left out. Returns the block after this one.
+ */
 static block *block_tidy(abtmpi_blocks *blocks, block *b)
 {
     block *next = b->next;
 
-    if (b->dropped > 0)
-        block_move(b, b, 0);
-    if (b->num == 0) {
+    for (; b->first < b->end && !b->parts[b->first]; b->first++)
+        b->dropped--;
+    for (; b->first < b->end && !b->parts[b->end - 1]; b->end--)
+        b->dropped--;
+    if (b->first == b->end) {
         block_destroy(blocks, b);
-    } else if (next && b->num + next->num - next->dropped <= BLOCK_NUM) {
-        block_move(b, next, b->num);
+    } else if (next && block_count(b) + block_count(next) <= BLOCK_NUM) {
+        block_close(b);
+        block_move(b, next, b->end);
         block_destroy(blocks, next);
         next = b->next;
+    } else if (b->dropped > BLOCK_GAPS) {
+        block_close(b);
     }
     return next;
 }
@@ -130,7 +151,7 @@ static bool block_look_singly(block *b, bool is_watched, void (*done)(abtmpi_wai
 {
     bool found = false;
 
-    for (int i = 0; i < b->num; i++) {
+    for (int i = b->first; i < b->end; i++) {
         int flag = 0, code;
         abtmpi_part *part = b->parts[i];
         if (!part)
@@ -157,12 +178,12 @@ static bool block_is_in_status(int code)
 
 static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
-    int num = 0, indices[BLOCK_NUM];
+    int num = 0, first = b->first, indices[BLOCK_NUM];
     MPI_Status statuses[BLOCK_NUM];
 
-    if (is_watched || b->num == 1)
+    if (is_watched || b->end - first == 1)
         return block_look_singly(b, is_watched, done);
-    int code = abtmpi_real.Testsome(b->num, b->requests, &num, indices, statuses);
+    int code = abtmpi_real.Testsome(b->end - first, b->requests + first, &num, indices, statuses);
     bool has_codes = code != MPI_SUCCESS && block_is_in_status(code);
     if (code != MPI_SUCCESS && !has_codes)
         return block_look_singly(b, is_watched, done);
@@ -170,42 +191,50 @@ static bool block_look(block *b, bool is_watched, void (*done)(abtmpi_wait *, ab
         return false;
     /* First of all: a part that is reported may end its wait, which drops the others of it. */
     for (int i = 0; i < num; i++) {
-        b->parts[indices[i]]->status = statuses[i];
-        block_mark(b, indices[i], has_codes ? statuses[i].MPI_ERROR : MPI_SUCCESS);
+        b->parts[first + indices[i]]->status = statuses[i];
+        block_mark(b, first + indices[i], has_codes ? statuses[i].MPI_ERROR : MPI_SUCCESS);
     }
     for (int i = 0; i < num; i++)
-        block_report(b, indices[i], done);
+        block_report(b, first + indices[i], done);
     return num > 0;
 }
 
-/* From one block to the end, or to `end`, until a request is done. */
-static bool blocks_look_from(abtmpi_blocks *blocks, block *b, const block *end,
-                             void (*done)(abtmpi_wait *, abtmpi_part *))
+/* From one block to the end, until a request is done. */
+static bool blocks_look_from(abtmpi_blocks *blocks, block *b, void (*done)(abtmpi_wait *, abtmpi_part *))
 {
-    while (b && b != end) {
+    bool found = false;
+
+    while (b && !found) {
+        if (b->looked == blocks->looks) {
+            b = b->next;
+            continue;
+        }
+        b->looked = blocks->looks;
         blocks->at = b;
-        bool found = block_look(b, blocks->is_watched, done);
+        found = block_look(b, blocks->is_watched, done);
         b = block_tidy(blocks, b);
-        if (found)
-            return true;
     }
-    return false;
+    return found;
 }
 
 bool abtmpi_blocks_look(abtmpi_blocks *blocks, void (*done)(abtmpi_wait *wait, abtmpi_part *part))
 {
-    if (!blocks->first)
+    block *oldest = blocks->first;
+
+    if (!oldest)
         return false;
-    bool found = block_look(blocks->first, blocks->is_watched, done);
-    block *next = block_tidy(blocks, blocks->first);
+    oldest->looked = ++blocks->looks;
+    bool found = block_look(oldest, blocks->is_watched, done);
+    block_tidy(blocks, oldest);
     if (found) {
         blocks->elsewhere = false;
+        blocks->misses = 0;
         return true;
     }
     if (!blocks->elsewhere && ++blocks->misses % BLOCK_EVERY != 0)
         return false;
-    block *at = blocks->at ? blocks->at : next;
-    found = blocks_look_from(blocks, at, NULL, done) || blocks_look_from(blocks, next, at, done);
+    /* Blocks come and go meanwhile, so that each is marked when it has been looked at. */
+    found = blocks_look_from(blocks, blocks->at, done) || blocks_look_from(blocks, blocks->first, done);
     blocks->elsewhere = found;
     return found;
 }

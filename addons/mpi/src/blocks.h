@@ -15,7 +15,8 @@ typedef struct {
     bool is_watched;         /* what is done is only marked, and completed by its ULT */
     bool elsewhere;          /* the last request that was done was not in the oldest block, */
     struct abtmpi_block *at; /* but in this one: others are likely to be near it. NULL: nobody knows */
-    unsigned misses;         /* looks in which no request of the oldest block was done */
+    unsigned looks;          /* how often the oldest block has been looked at */
+    unsigned misses;         /* looks since a request of the oldest block was done */
 } abtmpi_blocks;
 
 /* Adds a request as the youngest. False: out of memory. */
