@@ -54,7 +54,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = errors suspend tool waits
+mpi_test_names = errors streams suspend tool waits
 mpi_test_names_of_openmpi = yields
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi))))
 mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test

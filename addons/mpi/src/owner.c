@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "blocks.h"
 #include "call.h"
@@ -16,7 +17,13 @@ enum {
     OWNER_EVERY = 4,
     OWNER_PAUSE_NS = 1000,   /* the first pause of an idle stream; each is an eighth longer than the one before, */
     OWNER_LONGEST_US = 1000, /* up to this unless ABTMPI_IDLE_US says otherwise */
+    OWNER_SAMPLE = 7,        /* of so many ULTs that were switched to, one is timed until it or another one waits */
+    OWNER_SHORT_NS = 20000,  /* if that takes longer, */
+    OWNER_PUSHES = 64,       /* so many are pushed next */
 };
+
+/* Of a wait: its ULT looks itself; has left its stream, or is about to; may go on. */
+enum { WAIT_LOOKS, WAIT_SUSPENDED, WAIT_DONE };
 
 typedef struct {
     abtmpi_wait *first, *last;
@@ -26,7 +33,8 @@ typedef struct {
 static ABTX_driver owner_driver;
 static abtmpi_blocks owner_completed, owner_watched = {.is_watched = true};
 static owner_list owner_waits, owner_questions;
-static int owner_unfinished; /* waits with parts that there was no memory for */
+static owner_list owner_late; /* waits that have ended, but whose ULTs had not left their stacks */
+static int owner_unfinished;  /* waits with parts that there was no memory for */
 static unsigned owner_looks;
 static int64_t owner_longest;
 
@@ -34,6 +42,19 @@ static int64_t owner_longest;
 static _Atomic(abtmpi_wait *) owner_coming; /* newcomers, the youngest first */
 static atomic_int owner_in_flight;          /* waits that have not ended */
 static _Atomic(int64_t) owner_pause;        /* the last word to ABTX_driver_set_max_sleep */
+
+/*
+ * Of a native thread. A ULT that looks and finds what another one has waited for switches to that, if nothing else is
+ * ready: a push would wake another stream of the pool each time, for what this one is about to run. But then no stream
+ * looks while the ULT runs, so that those that run for long are pushed.
+ */
+static _Thread_local struct {
+    bool looks;      /* a ULT does, */
+    ABT_thread next; /* and this one is the first that may go on */
+    int switches;    /* of them so many, */
+    int64_t since;   /* the last of which that is timed was then, 0: it is not */
+    int pushes;      /* so many are to be pushed */
+} owner_self __attribute__((tls_model("initial-exec")));
 
 static void list_add(owner_list *list, abtmpi_wait *wait)
 {
@@ -49,6 +70,46 @@ static void list_remove(owner_list *list, abtmpi_wait *wait)
     *(wait->next ? &wait->next->prev : &list->last) = wait->prev;
 }
 
+/* Whether the ULT of a wait has left its stack, and may be woken. */
+static bool wait_is_suspended(const abtmpi_wait *wait)
+{
+    ABT_thread_state state;
+
+    return ABT_thread_get_state(wait->thread, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED;
+}
+
+static void owner_wake(ABT_thread thread)
+{
+    if (!owner_self.looks || owner_self.pushes > 0 || owner_self.next != ABT_THREAD_NULL)
+        ABT_thread_resume(thread);
+    else
+        owner_self.next = thread;
+    if (owner_self.looks && owner_self.pushes > 0)
+        owner_self.pushes--;
+}
+
+static void owner_count_down(void)
+{
+    /* relaxed: who reads 0 too late looks once more. */
+    int before = atomic_fetch_sub_explicit(&owner_in_flight, 1, memory_order_relaxed);
+
+    abtmpi_assert(before > 0);
+    (void)before;
+}
+
+/* Wakes those that were not to be woken yet when their waits ended. */
+static void owner_wake_late(void)
+{
+    for (abtmpi_wait *wait = owner_late.first, *next; wait; wait = next) {
+        next = wait->next;
+        if (wait_is_suspended(wait)) {
+            list_remove(&owner_late, wait);
+            owner_count_down();
+            owner_wake(wait->thread);
+        }
+    }
+}
+
 /* The ULT goes on. Its memory may be gone when this returns. */
 static void wait_end(abtmpi_wait *wait)
 {
@@ -59,13 +120,16 @@ static void wait_end(abtmpi_wait *wait)
     if (wait->added < wait->num)
         owner_unfinished--;
     list_remove(wait->ask ? &owner_questions : &owner_waits, wait);
-    /* relaxed: who reads 0 too late looks once more. */
-    int before = atomic_fetch_sub_explicit(&owner_in_flight, 1, memory_order_relaxed);
-    abtmpi_assert(before > 0);
-    (void)before;
-    /* release: pairs with the acquire in owner_look_alone. */
-    atomic_store_explicit(&wait->is_done, true, memory_order_release);
-    ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&wait->done), NULL, 0);
+    /* release: pairs with the acquire in owner_look_alone; acquire: with the release in wait_begin. */
+    bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
+    if (looks) {
+        owner_count_down();
+    } else if (wait_is_suspended(wait)) {
+        owner_count_down();
+        owner_wake(wait->thread);
+    } else {
+        list_add(&owner_late, wait);
+    }
 }
 
 static void part_done(abtmpi_wait *wait, abtmpi_part *part)
@@ -143,13 +207,14 @@ static bool owner_look(void)
 {
     abtmpi_look_begin();
     owner_take();
+    owner_wake_late();
     if (owner_unfinished > 0)
         owner_retry();
     bool found = abtmpi_blocks_look(&owner_completed, part_done);
     found |= abtmpi_blocks_look(&owner_watched, part_done);
     found |= owner_ask();
     abtmpi_look_end();
-    return found;
+    return found || owner_late.first;
 }
 
 static void owner_set_pause(int64_t pause)
@@ -255,6 +320,65 @@ void abtmpi_owner_end(void)
     owner_take();
     owner_abandon(&owner_waits);
     owner_abandon(&owner_questions);
+    while (owner_late.first) {
+        ABT_thread_yield();
+        owner_wake_late();
+    }
+}
+
+static int64_t owner_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* How long has the ULT run that was switched to? */
+static void owner_time(void)
+{
+    if (owner_self.since != 0 && owner_now() - owner_self.since > OWNER_SHORT_NS)
+        owner_self.pushes = OWNER_PUSHES;
+    owner_self.since = 0;
+}
+
+/* Whether the caller may switch to the ULT: nothing else is ready, and both are of one pool. */
+static bool owner_may_switch(ABT_thread thread)
+{
+    ABT_thread self;
+    ABT_pool pool, own;
+    ABT_bool alone = ABT_FALSE;
+
+    ABTX_self_is_alone(&alone);
+    ABT_thread_get_last_pool(thread, &pool);
+    ABT_self_get_thread(&self);
+    ABT_thread_get_last_pool(self, &own);
+    return alone && pool == own;
+}
+
+/* Whether the caller is to be suspended: nothing has ended its wait yet. */
+static bool wait_begin(abtmpi_wait *wait)
+{
+    int state = WAIT_LOOKS;
+
+    /* acquire: pairs with the release in wait_end; release: with the acquire there. */
+    return atomic_compare_exchange_strong_explicit(&wait->state, &state, WAIT_SUSPENDED, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+/* Goes on with what the caller's look has found, and returns when its own wait has ended. */
+static void owner_switch(abtmpi_wait *wait, ABT_thread next)
+{
+    if (!owner_may_switch(next) || !wait_begin(wait)) {
+        ABT_thread_resume(next);
+        return;
+    }
+    if (owner_self.switches++ % OWNER_SAMPLE == 0)
+        owner_self.since = owner_now();
+    if (ABT_self_resume_suspend_to(next) != ABT_SUCCESS) {
+        ABT_thread_resume(next);
+        ABT_self_suspend();
+    }
 }
 
 /*
@@ -263,21 +387,27 @@ void abtmpi_owner_end(void)
  */
 static void owner_look_alone(abtmpi_wait *wait)
 {
-    for (int i = 0; i < OWNER_LOOKS; i++) {
-        ABT_bool found, alone = ABT_FALSE;
+    ABT_bool found, alone = ABT_TRUE;
+
+    /* acquire: pairs with the release in wait_end. */
+    for (int i = 0; i < OWNER_LOOKS && alone; i++) {
+        owner_self.looks = true;
         ABTX_driver_look(owner_driver, &found);
-        /* acquire: pairs with the release in wait_end. */
-        if (atomic_load_explicit(&wait->is_done, memory_order_acquire))
+        ABT_thread next = owner_self.next;
+        owner_self.looks = false;
+        owner_self.next = ABT_THREAD_NULL;
+        if (next != ABT_THREAD_NULL)
+            owner_switch(wait, next);
+        if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_DONE)
             return;
         ABTX_self_is_alone(&alone);
-        if (!alone)
-            return;
     }
 }
 
 void abtmpi_owner_wait(abtmpi_wait *wait)
 {
     abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
+    owner_time();
     ABT_self_get_thread(&wait->thread);
     /* seq_cst: before the load of owner_pause, as owner_rest writes that before it reads how many are in flight. */
     atomic_fetch_add_explicit(&owner_in_flight, 1, memory_order_seq_cst);
@@ -291,5 +421,7 @@ void abtmpi_owner_wait(abtmpi_wait *wait)
     if (atomic_load_explicit(&owner_pause, memory_order_seq_cst) > OWNER_PAUSE_NS)
         owner_set_pause(OWNER_PAUSE_NS);
     owner_look_alone(wait);
-    ABT_eventual_wait(ABT_EVENTUAL_MEMORY_GET_HANDLE(&wait->done), NULL);
+    /* Who ends the wait after that wakes the ULT. */
+    if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_LOOKS && wait_begin(wait))
+        ABT_self_suspend();
 }

@@ -38,8 +38,7 @@ typedef struct abtmpi_wait {
     struct abtmpi_wait *next, *prev; /* the owner's from here on */
     int added;                       /* so many parts are in blocks, or have been */
     ABT_thread thread;
-    atomic_bool is_done;
-    ABT_eventual_memory done;
+    atomic_int state;
 } abtmpi_wait;
 
 /* Makes the driver and attaches it to all streams. False: it cannot be had. */
