@@ -111,7 +111,7 @@ static bool may_look_on(abti_es *es)
 static bool may_look(ABT_barrier barrier, abti_es *es)
 {
     return abti_runs_at_once(barrier->num) && es && es->parent && !abti_unit_is_tasklet(es->cur) && !es->sleepy &&
-           !abti_switch_is_slow(es) && es->dsched && es->dsched->num_pools <= FEW_POOLS && may_look_on(es);
+           es->dsched && es->dsched->num_pools <= FEW_POOLS && may_look_on(es);
 }
 
 /* Looks for the end of the round, of which the caller is a part. False: it is to block. */
