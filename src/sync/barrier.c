@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include "base/assert.h"
-#include "base/round.h"
 #include "pick/sched.h"
 #include "wait/cpus.h"
 
@@ -13,8 +12,7 @@ enum { MAX_ROOM = 4096 };
 ABT_barrier abti_barrier_create(uint32_t num)
 {
     uint32_t room = num < MAX_ROOM ? num : MAX_ROOM;
-    size_t size = sizeof(struct ABT_barrier_opaque) + room * sizeof(abti_unit *);
-    ABT_barrier barrier = aligned_alloc(ABTI_CACHE_LINE, abti_round_up(size, ABTI_CACHE_LINE));
+    ABT_barrier barrier = malloc(sizeof(struct ABT_barrier_opaque) + room * sizeof(abti_unit *));
     if (!barrier)
         return NULL;
     barrier->room = room;
@@ -22,10 +20,17 @@ ABT_barrier abti_barrier_create(uint32_t num)
     return barrier;
 }
 
+/* Not by one assignment, which would clear the lines between the fields, too. relaxed: nobody uses the barrier */
 void abti_barrier_init(ABT_barrier barrier, uint32_t num)
 {
-    uint32_t room = barrier->room;
-    *barrier = (struct ABT_barrier_opaque){.num = num, .room = room};
+    barrier->lock = (struct abti_spin){0};
+    barrier->num = num;
+    abti_store_relaxed(&barrier->arrived, 0);
+    barrier->num_looks = barrier->looks_ended = barrier->num_local = 0;
+    barrier->waiters = (struct abti_waitq){0};
+    barrier->local_pool = NULL;
+    abti_store_relaxed(&barrier->rounds, 0);
+    abti_store_relaxed(&barrier->left, 0);
 }
 
 void abti_barrier_settle(ABT_barrier barrier)
@@ -51,12 +56,13 @@ static void wake_elsewhere(struct abti_queue *units)
 int abti_barrier_meet(ABT_barrier barrier)
 {
     abti_assert(abti_load_relaxed(&barrier->lock.word) == 1); /* it is held */
-    abti_assert(barrier->arrived == barrier->num && barrier->num_local <= barrier->room);
+    /* relaxed, as below: the lock is held */
+    abti_assert(abti_load_relaxed(&barrier->arrived) == barrier->num && barrier->num_local <= barrier->room);
     abti_es *es = abti_es_self;
     uint32_t num_local = barrier->num_local;
     struct abti_queue elsewhere;
     abti_queue_init(&elsewhere);
-    barrier->arrived = 0;
+    abti_store_relaxed(&barrier->arrived, 0);
     if (ABTI_LIKELY(num_local > 0)) {
         if (ABTI_LIKELY(es && es->fast == barrier->local_pool)) {
             abti_unblock_all_quick(es, barrier->local, num_local);
@@ -67,8 +73,8 @@ int abti_barrier_meet(ABT_barrier barrier)
         barrier->num_local = 0;
         barrier->local_pool = NULL;
     }
-    if (barrier->is_looked_at) {
-        barrier->is_looked_at = false;
+    if (barrier->num_looks != barrier->looks_ended) {
+        barrier->looks_ended = barrier->num_looks;
         /* release: pairs with the acquire in wait_looking. relaxed: the lock is held */
         abti_store_release(&barrier->rounds, abti_load_relaxed(&barrier->rounds) + 1);
     }
@@ -107,11 +113,21 @@ static bool may_look_on(abti_es *es)
     return is_idle;
 }
 
-/* The same, before it begins. Whoever is waited for can run meanwhile. */
+/* Whether a unit is queued in front of the stream's other pools, if that is seen at once. */
+static bool has_next(const abti_sched *sched)
+{
+    return sched->front && !abti_queue_is_empty(&sched->front->queue);
+}
+
+/*
+ * Whether the ULT may begin to look. Whoever is waited for can run meanwhile; the last one has nobody to look for.
+ * relaxed: only the last one finds that the others have come, since it has been in the round before
+ */
 static bool may_look(ABT_barrier barrier, abti_es *es)
 {
-    return abti_runs_at_once(barrier->num) && es && es->parent && !abti_unit_is_tasklet(es->cur) && !es->sleepy &&
-           es->dsched && es->dsched->num_pools <= FEW_POOLS && may_look_on(es);
+    return abti_load_relaxed(&barrier->arrived) + 1 < barrier->num && abti_runs_at_once(barrier->num) && es &&
+           es->parent && es->dsched && !has_next(es->dsched) && may_look_on(es) && es->dsched->num_pools <= FEW_POOLS &&
+           !abti_unit_is_tasklet(es->cur) && !es->sleepy;
 }
 
 /* Looks for the end of the round, of which the caller is a part. False: it is to block. */
@@ -134,18 +150,17 @@ static bool wait_looking(ABT_barrier barrier, abti_es *es)
 {
     uint32_t round = abti_load_relaxed(&barrier->rounds); /* relaxed, as below: the lock is held */
     barrier->num_looks++;
-    barrier->is_looked_at = true;
     abti_spin_unlock(&barrier->lock);
-    if (look_for_round(barrier, es, round)) {
-        abti_fetch_add_release(&barrier->left, 1); /* release: pairs with the acquire in abti_barrier_settle */
-        return true;
-    }
-    abti_spin_lock(&barrier->lock);
-    barrier->num_looks--;
-    bool has_ended = abti_load_relaxed(&barrier->rounds) != round;
-    if (has_ended)
+    if (!look_for_round(barrier, es, round)) {
+        abti_spin_lock(&barrier->lock);
+        if (abti_load_relaxed(&barrier->rounds) == round) {
+            barrier->num_looks--;
+            return false;
+        }
         abti_spin_unlock(&barrier->lock);
-    return has_ended;
+    }
+    abti_fetch_add_release(&barrier->left, 1); /* release: pairs with the acquire in abti_barrier_settle */
+    return true;
 }
 
 int abti_barrier_wait_slow(ABT_barrier barrier)
@@ -153,9 +168,9 @@ int abti_barrier_wait_slow(ABT_barrier barrier)
     struct abti_waiter w;
     abti_waiter_init(&w, ABT_SYNC_EVENT_TYPE_BARRIER, barrier);
     abti_es *es = abti_es_self;
-    bool looks = barrier->num > 1 && may_look(barrier, es); /* before the lock, which others wait for */
+    bool looks = may_look(barrier, es); /* before the lock, which others wait for */
     abti_spin_lock(&barrier->lock);
-    if (++barrier->arrived == barrier->num)
+    if (abti_barrier_arrive(barrier))
         return abti_barrier_meet(barrier);
     if (looks && wait_looking(barrier, es))
         return ABT_SUCCESS;

@@ -8,21 +8,28 @@
 
 #include "sync/waitq.h"
 
+/*
+ * The memory is aligned as malloc does, no more, since to align it to lines takes four times as long. So what each ULT
+ * writes with the lock held is in the first 16 bytes, which are in one line, and what those who look read is a line
+ * away.
+ */
 struct ABT_barrier_opaque {
     struct abti_spin lock;     /* guards the fields that name it */
     uint32_t num;              /* lock: how many meet. Constant while one waits */
-    uint32_t arrived;          /* lock: how many of this round have come so far */
-    uint32_t num_local;        /* lock: how many of them are in `local` */
-    uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
+    _Atomic(uint32_t) arrived; /* lock: how many of this round have come so far. Those who come read it before */
     uint32_t num_looks;        /* lock: how often ULTs have looked for the end of a round, without blocking then */
-    bool is_looked_at;         /* lock: ULTs look for the end of this round */
-    abti_pool *local_pool;     /* lock: their pool; NULL: there are none */
-    struct abti_waitq waiters; /* lock: the others */
 
-    _Atomic(uint32_t) rounds ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: rounds that ULTs looked at have ended so often */
-    _Atomic(uint32_t) left ABTI_ALIGNED(ABTI_CACHE_LINE);   /* so many of num_looks look no more */
-    abti_unit *local[] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: ULTs of one private pool, which are woken by moving them
-                                                         there all at once */
+    struct abti_waitq waiters; /* lock: those who block */
+    abti_pool *local_pool;     /* lock: the pool of those in `local`; NULL: there are none */
+    uint32_t num_local;        /* lock: how many are in `local` */
+    uint32_t room;             /* how many fit there; a barrier of more does without. Constant */
+
+    char line_1[ABTI_CACHE_LINE];
+    _Atomic(uint32_t) rounds; /* lock: rounds that ULTs looked at have ended so often */
+    uint32_t looks_ended;     /* lock: num_looks at the last end of such a round */
+    char line_2[ABTI_CACHE_LINE];
+    _Atomic(uint32_t) left; /* so many of num_looks look no more */
+    abti_unit *local[];     /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
 
 /* Makes a barrier. Returns NULL when there is no memory. */
@@ -55,6 +62,14 @@ abti_ctx abti_barrier_leave(void *room, void *barrier, void *unused);
 
 int abti_barrier_wait_slow(ABT_barrier barrier);
 
+/* Counts the caller, with the lock held. True: it is the last. relaxed, both: the lock is held */
+ABTI_INLINE bool abti_barrier_arrive(ABT_barrier barrier)
+{
+    uint32_t arrived = abti_load_relaxed(&barrier->arrived) + 1;
+    abti_store_relaxed(&barrier->arrived, arrived);
+    return arrived == barrier->num;
+}
+
 /*
  * Waits for the others. The last one takes all waiters out under the lock before it wakes the first: a caller that
  * comes early to the next round finds an empty queue, and nobody of this round needs the barrier any more.
@@ -64,7 +79,7 @@ ABTI_INLINE int abti_barrier_wait(ABT_barrier barrier)
 {
     abti_es *es = abti_es_self;
     if (abti_may_block_quick(es) && ABTI_LIKELY(abti_spin_trylock(&barrier->lock))) {
-        if (ABTI_UNLIKELY(++barrier->arrived == barrier->num))
+        if (ABTI_UNLIKELY(abti_barrier_arrive(barrier)))
             return abti_barrier_meet(barrier);
         if (ABTI_UNLIKELY(!barrier->local_pool) && barrier->num <= barrier->room)
             barrier->local_pool = es->fast;

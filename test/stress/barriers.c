@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ULTs of several streams that meet again and again, each time at a barrier that one of them frees as soon as it is
- * through: those that looked for the end of the round, or were woken, use it no more. Nobody is through before all
- * have come. With two, streams have CPUs enough to look; with more they block.
+ * through: those that looked for the end of the round, or were woken, use it no more. Or it serves several rounds
+ * before, of which each ends for all, whether they look, block, or have just stopped to look. Nobody is through before
+ * all have come. With two, streams have CPUs enough to look; with more they block.
  */
 #include <limits.h>
 
@@ -15,6 +16,7 @@ static atomic_long num_come, last_round, errors;
 
 struct actor {
     int number, num;
+    int uses; /* rounds that a barrier serves */
     double end;
 };
 
@@ -44,12 +46,12 @@ static void meet_on(void *arg)
         must(ABT_barrier_wait(barriers[i % 2]));
         if (atomic_load(&num_come) < (i + 1) * actor->num)
             atomic_fetch_add(&errors, 1);
-        if (i % actor->num == actor->number)
+        if (i % actor->num == actor->number && i / 2 % actor->uses == 0)
             renew(i, actor->num);
     }
 }
 
-static void play(enum layout layout, ABT_sched_predef predef, int num, double seconds)
+static void play(enum layout layout, ABT_sched_predef predef, int num, int uses, double seconds)
 {
     struct team team;
     struct actor actors[MOST];
@@ -62,25 +64,28 @@ static void play(enum layout layout, ABT_sched_predef predef, int num, double se
     for (int i = 0; i < 2; i++)
         must(ABT_barrier_create((uint32_t)num, &barriers[i]));
     for (int i = 0; i < num; i++) {
-        actors[i] = (struct actor){i, num, now() + seconds};
+        actors[i] = (struct actor){i, num, uses, now() + seconds};
         must(ABT_thread_create(team.pools[i + 1], meet_on, &actors[i], ABT_THREAD_ATTR_NULL, &ults[i]));
     }
     must(ABT_thread_free_many(num, ults));
     for (int i = 0; i < 2; i++)
         must(ABT_barrier_free(&barriers[i]));
     team_end(&team);
-    is_int((int)atomic_load(&errors), 0, "%s, %s, %d streams: all come to each of %ld rounds", layout_names[layout],
-           sched_name(predef), num, atomic_load(&last_round));
+    is_int((int)atomic_load(&errors), 0, "%s, %s, %d streams, %d rounds of a barrier: all come to each of %ld",
+           layout_names[layout], sched_name(predef), num, uses, atomic_load(&last_round));
 }
 
 int main(void)
 {
-    enum { LAYOUTS = 2, SCHEDS = 4, RUNS = LAYOUTS * SCHEDS * 2 };
+    enum { LAYOUTS = 2, SCHEDS = 4, KINDS = 4, RUNS = LAYOUTS * SCHEDS * KINDS };
     static const enum layout layouts[LAYOUTS] = {SHARED, OWN};
+    static const int nums[KINDS] = {2, 2, MOST, MOST}, uses[KINDS] = {1, 20, 1, 20};
 
     stress_begin();
     double seconds = tap_seconds(4) / RUNS;
-    for (int i = 0; i < RUNS; i++)
-        play(layouts[i % LAYOUTS], all_scheds[i / LAYOUTS % SCHEDS], i / (LAYOUTS * SCHEDS) ? MOST : 2, seconds);
+    for (int i = 0; i < RUNS; i++) {
+        int kind = i / (LAYOUTS * SCHEDS);
+        play(layouts[i % LAYOUTS], all_scheds[i / LAYOUTS % SCHEDS], nums[kind], uses[kind], seconds);
+    }
     return done_testing();
 }
