@@ -12,6 +12,9 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/api.c \
 	addons/openmp/src/barrier.c \
 	addons/openmp/src/cancel.c \
+	addons/openmp/src/crew.c \
+	addons/openmp/src/depend.c \
+	addons/openmp/src/deque.c \
 	addons/openmp/src/device.c \
 	addons/openmp/src/export.h \
 	addons/openmp/src/gomp.h \
@@ -33,6 +36,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/share.h \
 	addons/openmp/src/target.c \
 	addons/openmp/src/task.c \
+	addons/openmp/src/taskloop.c \
+	addons/openmp/src/tasks.h \
 	addons/openmp/src/team.c
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS)
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
@@ -56,6 +61,7 @@ openmp_tests = \
 	addons/openmp/test/regions \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
+	addons/openmp/test/taskgraph \
 	addons/openmp/test/tasks
 
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
@@ -77,6 +83,9 @@ addons_openmp_test_regions_LDADD =
 addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_tasks_LINK = $(openmp_test_link)
 addons_openmp_test_tasks_LDADD =
+addons_openmp_test_taskgraph_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_taskgraph_LINK = $(openmp_test_link)
+addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =

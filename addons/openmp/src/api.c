@@ -148,12 +148,6 @@ int omp_in_explicit_task(void)
     return me ? me->is_explicit : 0;
 }
 
-/* A task with an event has ended already when the event is fulfilled: nobody waits for it. */
-void omp_fulfill_event(uintptr_t event)
-{
-    (void)event;
-}
-
 int omp_get_cancellation(void)
 {
     abtomp_start();

@@ -37,19 +37,30 @@ void abtomp_barrier(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     int num = team->num;
-    if (num == 1)
+    if (num == 1) {
+        abtomp_tasks_drain(me);
         return;
+    }
     /* relaxed: it changes only when this member has arrived, too */
     uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
     /* acq_rel: pairs with itself: the last one sees what each member has done before, in abtomp_barrier; */
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
-        abtomp_wait(&team->barriers, passed, num);
+        if (!(passed & ABTOMP_BARRIER_TASKS))
+            abtomp_wait(&team->barriers, passed, num);
+        /* relaxed: who sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
+        if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_relaxed) ^ passed) <
+                            ABTOMP_BARRIER_ONE))
+            abtomp_crew_barrier(me, passed);
+        return;
+    }
+    if (abtomp_has_tasks(team)) {
+        abtomp_crew_barrier(me, passed);
         return;
     }
     /* relaxed: the next store publishes it */
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
     /* release: pairs with the acquire in is_changed: and so do all others */
-    atomic_store_explicit(&team->barriers, passed + 1, memory_order_release);
+    atomic_store_explicit(&team->barriers, passed + ABTOMP_BARRIER_ONE, memory_order_release);
     abtomp_wake(&team->barriers);
 }
 

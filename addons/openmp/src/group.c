@@ -6,6 +6,7 @@
  * copy. The runtime replaces [2] by where the copies are.
  */
 #include "share.h"
+#include "tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,12 @@
 
 enum { COUNT = 0, SIZE = 1, ALIGNMENT = 2, COPIES = 2, NEXT = 4, END = 6, VARIABLES = 7, WORDS_EACH = 3 };
 
-struct abtomp_group {
-    struct abtomp_group *outer;
-    uintptr_t *reductions; /* NULL: it has none */
-};
-
 void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
 {
     struct abtomp_group *group = malloc(sizeof(*group));
     if (!group)
         abtomp_fail("out of memory");
-    *group = (struct abtomp_group){me->group, reductions};
+    *group = (struct abtomp_group){.outer = me->group, .reductions = reductions, .member = me};
     me->group = group;
 }
 
@@ -85,10 +81,22 @@ void GOMP_taskgroup_start(void)
     abtomp_group_begin(abtomp_self(), NULL);
 }
 
-/* Tasks run at once: all have ended. */
+static bool tasks_have_ended(struct abtomp_member *me, void *arg)
+{
+    const struct abtomp_group *group = arg;
+    (void)me;
+    return abtomp_count_is_zero(&group->tasks);
+}
+
 void GOMP_taskgroup_end(void)
 {
-    pop_group(abtomp_self());
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_group *group = me->group;
+    if (group && !tasks_have_ended(me, group)) {
+        struct abtomp_await await = {.done = tasks_have_ended, .arg = group, .waits = &group->tasks.others};
+        abtomp_crew_await(me, abtomp_tasks_of(me), &await);
+    }
+    pop_group(me);
 }
 
 void GOMP_taskgroup_reduction_register(uintptr_t *reductions)

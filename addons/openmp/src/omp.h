@@ -10,7 +10,7 @@
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
  *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
  *   ordered.c   ordered, and doacross loops
- *   task.c      tasks, which run at once; group.c: task groups and reductions of tasks
+ *   task.c      tasks; tasks.h names the other files of them
  *   cancel.c    cancellation, which there is none of
  *   target.c    device constructs, which run on the host; teams on the host
  *   icv.c       control variables: everything that is read from the environment
@@ -76,22 +76,23 @@ struct abtomp_league {
 
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
-    struct abtomp_team *team;          /* constant */
-    int num;                           /* constant */
-    bool is_final;                     /* the task that runs is final, or is included in one */
-    bool is_explicit;                  /* the task that runs is one of a task construct */
-    struct abtomp_icvs icvs;           /* of the task that runs */
-    uint32_t num_shares;               /* work-sharing constructs that it has met in this region */
-    uint32_t num_singles;              /* single constructs, likewise */
-    struct abtomp_share *share;        /* the construct that it is in, or the last one */
-    uint64_t first, end;               /* the iterations that it has of that: their numbers */
-    uint64_t round;                    /* of a static loop: chunks that it has had */
-    bool has_turn;                     /* of an ordered loop: it has had its turn for them */
-    struct abtomp_league league;       /* around */
-    struct abtomp_group *group;        /* the innermost task group */
-    struct abtomp_team *inner;         /* the team of its last region that had several members */
-    struct abtomp_team *single;        /* the team of its last region that had itself alone */
-    uint32_t seen;                     /* the value of `go` that it has seen last */
+    struct abtomp_team *team;             /* constant */
+    int num;                              /* constant */
+    bool is_final;                        /* the task that runs is final, or is included in one */
+    bool is_explicit;                     /* the task that runs is one of a task construct */
+    struct abtomp_icvs icvs;              /* of the task that runs */
+    uint32_t num_shares;                  /* work-sharing constructs that it has met in this region */
+    uint32_t num_singles;                 /* single constructs, likewise */
+    struct abtomp_share *share;           /* the construct that it is in, or the last one */
+    uint64_t first, end;                  /* the iterations that it has of that: their numbers */
+    uint64_t round;                       /* of a static loop: chunks that it has had */
+    bool has_turn;                        /* of an ordered loop: it has had its turn for them */
+    struct abtomp_league league;          /* around */
+    struct abtomp_group *group;           /* the innermost task group */
+    _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
+    struct abtomp_team *inner;            /* the team of its last region that had several members */
+    struct abtomp_team *single;           /* the team of its last region that had itself alone */
+    uint32_t seen;                        /* the value of `go` that it has seen last */
     uint32_t task_number;              /* of the task that runs, by which it owns nestable locks; 0: it has none yet */
     int place;                         /* that it is bound to, beginning with 1; 0: none */
     struct abtomp_partition partition; /* the places for its regions */
@@ -122,7 +123,28 @@ struct abtomp_team {
     _Atomic(uint32_t) singles;          /* single constructs that somebody has taken */
     ABTOMP_LINE _Atomic(uint32_t) back; /* changes when the members are back */
     ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
-    _Atomic(uint32_t) barriers;            /* that have been passed */
+    _Atomic(uint32_t) barriers;            /* twice the barriers that have been passed, and ABTOMP_BARRIER_TASKS */
+    /* Of tasks. has_tasks: the words above say so, too, and who waits for tasks waits for the bell. */
+    ABTOMP_LINE _Atomic(bool) has_tasks;
+    _Atomic(uint32_t) num_boxed; /* tasks in the box: written with its lock */
+    _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
+    _Atomic(uint32_t) hungry;   /* members that wait for it */
+    _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
+    _Atomic(uint32_t) box_lock;
+    struct abtomp_task *box, *box_last; /* box_lock: by priority */
+};
+
+/*
+ * What `go` has: a count of regions above, whether the region has tasks, and how many members it has. No member: the
+ * threads end. `back` has the count of the region whose members are all back above, and how many are of the next one.
+ * So member 0 writes one word when a region begins, and one only that others read.
+ */
+enum {
+    ABTOMP_GO_NUM = (1 << 12) - 1,
+    ABTOMP_GO_TASKS = 1 << 12,
+    ABTOMP_GO_BITS = 13,
+    ABTOMP_BARRIER_TASKS = 1,
+    ABTOMP_BARRIER_ONE = 2
 };
 
 /* -- self.c -- */
@@ -211,6 +233,38 @@ void abtomp_shares_free(struct abtomp_share **shares);
 
 /* Makes them unused again: no member is in one. */
 void abtomp_shares_reset(struct abtomp_team *team);
+
+/* -- task.c -- */
+
+/* What a member has for tasks: an implicit task begins, the team is freed. */
+void abtomp_tasks_begin(struct abtomp_tasks *own);
+void abtomp_tasks_free(struct abtomp_tasks *own);
+
+/* Runs the tasks that a team of one has left. */
+void abtomp_tasks_drain(struct abtomp_member *me);
+
+/* -- crew.c -- */
+
+/* Runs tasks until the barrier has been passed that the member has arrived at, */
+void abtomp_crew_barrier(struct abtomp_member *me, uint32_t passed);
+
+/* until all members are back, and all tasks have ended, by member 0, */
+void abtomp_crew_gather(struct abtomp_member *me);
+
+/* and as long as the region runs, that the member has left. */
+void abtomp_crew_help(struct abtomp_member *me, uint32_t go);
+
+/* Something has changed that a member may wait for. */
+void abtomp_crew_ring(struct abtomp_team *team);
+
+/* Waits until nobody looks for tasks of a region that has ended. */
+void abtomp_crew_quiet(struct abtomp_team *team);
+
+/* relaxed: who has made a task sees it; others see it at the words that they wait for */
+static inline bool abtomp_has_tasks(const struct abtomp_team *team)
+{
+    return atomic_load_explicit(&team->has_tasks, memory_order_relaxed);
+}
 
 /* -- group.c -- */
 

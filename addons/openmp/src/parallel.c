@@ -107,6 +107,8 @@ static void end_region(struct abtomp_member *first)
     struct abtomp_team *team = first->team;
     if (team->num > 1)
         abtomp_team_gather(team);
+    else
+        abtomp_tasks_drain(first);
     if (ABTOMP_UNLIKELY(team->reserved > 0)) {
         /* relaxed: as in reserve_threads */
         atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);

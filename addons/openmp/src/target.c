@@ -22,6 +22,7 @@ static void run_initial(void (*fn)(void *), void *data)
     initial->icvs = abtomp_env.icvs;
     abtomp_current = initial;
     fn(data);
+    abtomp_tasks_drain(initial);
     abtomp_current = me;
     abtomp_teams_end(initial);
     abtomp_team_free(team);

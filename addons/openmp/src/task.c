@@ -1,52 +1,278 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Explicit tasks. Each runs at once, in the call that makes it, so that all dependences are in order, and nothing is
- * left to wait for.
- */
-#include "omp.h"
+/* Explicit tasks: how they are made, run and end; taskwait, and events. */
+#include "tasks.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "gomp.h"
+#include "routines.h"
 
-enum {
-    TASK_FINAL = 1 << 1,
-    LOOP_GRAINS = 1 << 9,
-    LOOP_NO_GROUP = 1 << 11,
-    LOOP_REDUCTIONS = 1 << 12,
-    TASK_DETACH = 1 << 13
-};
+/* -- Memory -- */
 
-/* What a task has of its own beside its data. */
-struct frame {
-    struct abtomp_icvs icvs;
-    uint32_t number;
-    bool is_final, is_explicit;
-};
+/* What a member keeps for its next tasks: blocks of one size. */
+enum { BLOCK = 320 };
 
-static struct frame enter_task(struct abtomp_member *me, bool is_final)
+struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
 {
-    struct frame frame = {me->icvs, me->task_number, me->is_final, me->is_explicit};
+    struct abtomp_tasks *own = aligned_alloc(_Alignof(struct abtomp_tasks), sizeof(*own));
+    if (!own)
+        abtomp_fail("out of memory");
+    memset(own, 0, sizeof(*own));
+    if (!abtomp_deque_init(&own->deque))
+        abtomp_fail("out of memory");
+    own->implicit.runner = me;
+    own->task = &own->implicit;
+    /* release: pairs with the acquires in abtomp_tasks_are_over and steal_task */
+    atomic_store_explicit(&me->tasks, own, memory_order_release);
+    return own;
+}
+
+static void free_blocks(struct abtomp_task *task)
+{
+    while (task) {
+        struct abtomp_task *next = task->next;
+        free(task);
+        task = next;
+    }
+}
+
+void abtomp_tasks_free(struct abtomp_tasks *own)
+{
+    if (!own)
+        return;
+    abtomp_depend_forget(&own->implicit);
+    free_blocks(own->unused);
+    free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
+    free(own->deque.slots);
+    free(own);
+}
+
+static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
+{
+    bool is_block = sizeof(struct abtomp_task) + extra <= BLOCK;
+    /* acquire: pairs with the release in return_block */
+    struct abtomp_task *task = is_block ? atomic_exchange_explicit(&own->returned, NULL, memory_order_acquire) : NULL;
+    if (task)
+        own->unused = task->next;
+    else
+        task = malloc(is_block ? BLOCK : sizeof(*task) + extra);
+    if (!task)
+        abtomp_fail("out of memory");
+    task->home = is_block ? own : NULL;
+    task->batch = NULL;
+    return task;
+}
+
+/* Memory for a task, with so many bytes behind it. */
+static inline struct abtomp_task *task_alloc(struct abtomp_tasks *own, size_t extra)
+{
+    struct abtomp_task *task = own->unused;
+    if (ABTOMP_UNLIKELY(!task || sizeof(*task) + extra > BLOCK))
+        return alloc_slow(own, extra);
+    own->unused = task->next;
+    return task;
+}
+
+/* To the member that has made it, which takes all at once: so what has come back meanwhile does no harm to the list. */
+static void return_block(struct abtomp_task *task)
+{
+    struct abtomp_tasks *home = task->home;
+    struct abtomp_task *first = atomic_load_explicit(&home->returned, memory_order_relaxed); /* relaxed: not read */
+    do {
+        task->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(&home->returned, &first, task, memory_order_release,
+                                                    memory_order_relaxed)); /* release: pairs with alloc_slow */
+}
+
+static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_LIKELY(task->home == own)) {
+        task->next = own->unused;
+        own->unused = task;
+    } else if (task->home) {
+        return_block(task);
+    } else if (task->batch) {
+        abtomp_batch_leave(task->batch);
+    } else {
+        free(task);
+    }
+}
+
+/* -- Counts -- */
+
+void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags)
+{
+    task->parent = own->task;
+    task->group = me->group;
+    task->node = NULL;
+    task->table = NULL;
+    task->children.made = task->children.ended = 0;
+    /* relaxed, both: nobody else knows the task */
+    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
+    atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
+    task->depth = own->task->depth + 1;
+    task->priority = 0;
+    task->is_final = me->is_final || (flags & ABTOMP_TASK_FINAL);
+    task->has_event = flags & ABTOMP_TASK_DETACH;
+    task->is_over = false;
+    task->is_included = false;
+}
+
+void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_group *group = task->group;
+    task->parent->children.made++;
+    if (group && group->member == me)
+        group->tasks.made++;
+    else if (group)
+        /* relaxed: the task is ended later, by who has it from this member */
+        atomic_fetch_sub_explicit(&group->tasks.others, ABTOMP_ONE, memory_order_relaxed);
+    task->icvs = me->icvs;
+    /* relaxed, both: only this member writes it, and what makes the task known publishes it */
+    uint64_t made = atomic_load_explicit(&own->made, memory_order_relaxed);
+    atomic_store_explicit(&own->made, made + 1, memory_order_relaxed);
+    abtomp_crew_begin(me->team);
+}
+
+/* Another member than that of the count has ended one. The count may be gone afterwards, if the result is 0. */
+static int32_t leave_count(struct abtomp_member *me, struct abtomp_count *count)
+{
+    /* acq_rel: pairs with the acquire in abtomp_count_is_zero, and with itself: the last one frees what all have used
+     */
+    int32_t before = atomic_fetch_add_explicit(&count->others, ABTOMP_ONE, memory_order_acq_rel);
+    if (before & ABTOMP_WAITS)
+        abtomp_crew_ring(me->team);
+    return before + ABTOMP_ONE;
+}
+
+/* A task makes no more children. Its memory is freed when they have ended: by who ends the last of them. */
+static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    uint32_t left = task->children.made - task->children.ended;
+    if (ABTOMP_UNLIKELY(task->table != NULL))
+        abtomp_depend_forget(task);
+    if (ABTOMP_LIKELY(left == 0)) {
+        task_free(own, task);
+        return;
+    }
+    task->is_over = true;
+    /*
+     * From now on the number is below 0 as long as there are children. acq_rel: pairs with that in leave_count: the one
+     * that makes it 0 frees the memory
+     */
+    int32_t less = (int32_t)(left * ABTOMP_ONE);
+    if (atomic_fetch_sub_explicit(&task->children.others, less, memory_order_acq_rel) == less)
+        task_free(own, task);
+}
+
+/* A task ends that has run, and whose event, if it has one, has come. */
+static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_task *parent = task->parent;
+    struct abtomp_group *group = task->group;
+    if (ABTOMP_UNLIKELY(task->node != NULL))
+        abtomp_depend_end(me, own, task);
+    bool is_included = task->is_included;
+    leave_memory(own, task);
+    if (is_included)
+        return;
+    if (group && group->member == me)
+        group->tasks.ended++;
+    else if (group)
+        (void)leave_count(me, &group->tasks);
+    if (ABTOMP_LIKELY(parent->runner == me && !parent->is_over))
+        parent->children.ended++;
+    else if (leave_count(me, &parent->children) == 0)
+        task_free(own, parent);
+    /* relaxed: only this member writes it. release: pairs with the acquire in abtomp_tasks_are_over */
+    uint64_t ended = atomic_load_explicit(&own->ended, memory_order_relaxed);
+    atomic_store_explicit(&own->ended, ended + 1, memory_order_release);
+}
+
+/* -- Running -- */
+
+bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group)
+{
+    (void)me;
+    /* relaxed: a task that runs nevertheless does no harm */
+    return group && atomic_load_explicit(&group->is_cancelled, memory_order_relaxed);
+}
+
+static bool event_has_come(struct abtomp_member *me, void *arg)
+{
+    struct abtomp_task *task = arg;
+    (void)me;
+    /* acquire: pairs with the release in omp_fulfill_event */
+    return atomic_load_explicit(&task->to_come, memory_order_acquire) == 0;
+}
+
+/*
+ * The task has run. True: it has ended, too; if not, who fulfils its event puts it into the box. Both count with the
+ * lock of the box, so that the team stays until the other one has left it.
+ */
+static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_team *team = me->team;
+    abtomp_mutex_lock(&team->box_lock);
+    /* acq_rel: pairs with that in omp_fulfill_event: who comes second sees what the first has done */
+    bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
+    abtomp_mutex_unlock(&team->box_lock);
+    if (is_last || !task->is_included)
+        return is_last;
+    struct abtomp_await await = {.done = event_has_come, .arg = task};
+    abtomp_crew_await(me, own, &await);
+    abtomp_mutex_lock(&team->box_lock);
+    abtomp_mutex_unlock(&team->box_lock);
+    return true;
+}
+
+void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_UNLIKELY(task->has_event) && event_has_come(me, task)) {
+        end_task(me, own, task);
+        return;
+    }
+    struct abtomp_task *outer = own->task;
+    struct abtomp_group *group = me->group;
+    struct abtomp_icvs icvs = me->icvs;
+    uint32_t base = own->base, number = me->task_number;
+    bool is_final = me->is_final, is_explicit = me->is_explicit;
+    task->runner = me;
+    own->task = task;
+    own->base = own->deque.top;
+    me->group = task->group;
     me->task_number = 0;
+    me->is_final = task->is_final;
     me->is_explicit = true;
-    me->is_final = me->is_final || is_final;
-    return frame;
+    if (!task->is_included)
+        me->icvs = task->icvs;
+    if (!abtomp_task_is_cancelled(me, task->group))
+        task->fn(task->data);
+    bool ends = !task->has_event || has_ended(me, own, task);
+    own->task = outer;
+    own->base = base;
+    me->group = group;
+    me->icvs = icvs;
+    me->task_number = number;
+    me->is_final = is_final;
+    me->is_explicit = is_explicit;
+    if (ends)
+        end_task(me, own, task);
 }
 
-static void leave_task(struct abtomp_member *me, const struct frame *frame)
+void abtomp_task_ready(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
-    me->icvs = frame->icvs;
-    me->task_number = frame->number;
-    me->is_explicit = frame->is_explicit;
-    me->is_final = frame->is_final;
+    if (ABTOMP_UNLIKELY(task->priority > 0) || !abtomp_deque_push(&own->deque, task)) {
+        abtomp_box_put(me->team, task);
+        abtomp_crew_ring(me->team);
+    } else if (ABTOMP_UNLIKELY((int)abtomp_deque_num_public(&own->deque) < me->team->num - 1)) {
+        abtomp_crew_publish(me, own);
+    }
 }
 
-/* Where the task's own data are in a block that has room for them and their alignment. */
-static void *aligned(char *block, long align)
-{
-    return (void *)(((uintptr_t)block + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
-}
+/* -- Making -- */
 
-static void copy_data(void *to, void *from, void (*copy)(void *, void *), long size)
+void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size)
 {
     if (copy)
         copy(to, from);
@@ -54,121 +280,211 @@ static void copy_data(void *to, void *from, void (*copy)(void *, void *), long s
         memcpy(to, from, (size_t)size);
 }
 
-/* An event that is fulfilled later does not keep the task from having ended: nobody waits for it here. */
-void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
-               unsigned flags, void **depend, int priority, void *detach)
-{
-    (void)is_deferred;
-    (void)depend;
-    (void)priority;
-    struct abtomp_member *me = abtomp_self();
-    struct frame frame = enter_task(me, flags & TASK_FINAL);
-    char block[size + align];
-    void *own = aligned(block, align);
-    copy_data(own, data, copy, size);
-    if (flags & TASK_DETACH)
-        *(void **)detach = *(void **)own = me;
-    fn(own);
-    leave_task(me, &frame);
-}
-
-/* Runs one task of a loop, over the values from..to. */
-static void run_part(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, uint64_t from,
-                     uint64_t to)
-{
-    char block[size + align];
-    uint64_t *own = aligned(block, align);
-    copy_data(own, data, copy, size);
-    own[0] = from;
-    own[1] = to;
-    fn(own);
-}
-
-/* How many tasks a loop of so many iterations is: grains say how many iterations each has at least. */
-static uint64_t count_parts(const struct abtomp_member *me, uint64_t num, uint64_t asked, unsigned flags)
-{
-    uint64_t parts = asked;
-    if (asked == 0)
-        parts = (uint64_t)me->team->num;
-    else if (flags & LOOP_GRAINS)
-        parts = num / asked;
-    return parts < 1 ? 1 : parts < num ? parts : num;
-}
-
-struct taskloop {
+/* What GOMP_task is asked for. */
+struct request {
     void (*fn)(void *);
     void *data;
     void (*copy)(void *, void *);
     long size, align;
     unsigned flags;
-    uint64_t asked, start, end, step, num;
+    void **depend;
+    int priority;
+    void *detach;
 };
 
-/* The words after the bounds point to the reductions, if there are any. */
-static void run_taskloop(const struct taskloop *loop)
+static inline void say_event(const struct request *request, struct abtomp_task *task)
+{
+    if (request->flags & ABTOMP_TASK_DETACH)
+        *(void **)request->detach = *(void **)task->data = task;
+}
+
+static inline struct abtomp_task *make_included(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                void (*fn)(void *data), void *data, unsigned flags)
+{
+    struct abtomp_task *task = task_alloc(own, 0);
+    abtomp_task_init(me, own, task, flags);
+    task->is_included = true;
+    task->fn = fn;
+    task->data = data;
+    return task;
+}
+
+void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                              unsigned flags)
+{
+    abtomp_task_run(me, own, make_included(me, own, fn, data, flags));
+}
+
+static __attribute__((noinline)) void run_included_copy(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                        const struct request *request)
+{
+    char block[request->size + request->align];
+    void *data = abtomp_task_align(block, request->align);
+    request->copy(data, request->data);
+    struct abtomp_task *task = make_included(me, own, request->fn, data, request->flags);
+    say_event(request, task);
+    abtomp_task_run(me, own, task);
+}
+
+/* Runs the task in place. Without a function for copies the program's own data serve. */
+static inline void run_included(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
+{
+    if (ABTOMP_UNLIKELY(request->copy != NULL)) {
+        run_included_copy(me, own, request);
+        return;
+    }
+    struct abtomp_task *task = make_included(me, own, request->fn, request->data, request->flags);
+    say_event(request, task);
+    abtomp_task_run(me, own, task);
+}
+
+static __attribute__((noinline)) void run_in_place(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                   const struct request *request)
+{
+    if (request->flags & ABTOMP_TASK_DEPEND)
+        abtomp_depend_await(me, own, request->depend);
+    run_included(me, own, request);
+}
+
+static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
+{
+    struct abtomp_task *task = task_alloc(own, (size_t)(request->size + request->align));
+    abtomp_task_init(me, own, task, request->flags);
+    task->fn = request->fn;
+    task->data = abtomp_task_align(task + 1, request->align);
+    abtomp_task_copy(task->data, request->data, request->copy, request->size);
+    if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
+        task->priority =
+            request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;
+    say_event(request, task);
+    abtomp_task_count(me, own, task);
+    if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_DEPEND) && !abtomp_depend(own, task, request->depend))
+        return;
+    if (ABTOMP_UNLIKELY(abtomp_runs_alone(me)))
+        abtomp_task_run(me, own, task);
+    else
+        abtomp_task_ready(me, own, task);
+}
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
+               unsigned flags, void **depend, int priority, void *detach)
 {
     struct abtomp_member *me = abtomp_self();
-    uint64_t parts = loop->num > 0 ? count_parts(me, loop->num, loop->asked, loop->flags) : 0;
-    uint64_t each = parts > 0 ? loop->num / parts : 0, more = loop->num - each * parts, first = 0;
-    struct frame frame = enter_task(me, loop->flags & TASK_FINAL);
-    if (!(loop->flags & LOOP_NO_GROUP))
-        GOMP_taskgroup_start();
-    if (loop->flags & LOOP_REDUCTIONS)
-        GOMP_taskgroup_reduction_register(((uintptr_t **)loop->data)[2]);
-    for (uint64_t i = 0; i < parts; i++) {
-        uint64_t end = first + each + (i < more);
-        run_part(loop->fn, loop->data, loop->copy, loop->size, loop->align, loop->start + first * loop->step,
-                 end == loop->num ? loop->end : loop->start + end * loop->step);
-        me->icvs = frame.icvs;
-        first = end;
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    struct request request = {fn, data, copy, size, align, flags, depend, priority, detach};
+    if (ABTOMP_UNLIKELY(abtomp_env.cancels) && abtomp_task_is_cancelled(me, me->group))
+        return;
+    if (ABTOMP_UNLIKELY(!is_deferred || me->is_final)) {
+        run_in_place(me, own, &request);
+        return;
     }
-    if (!(loop->flags & LOOP_NO_GROUP))
-        GOMP_taskgroup_end();
-    leave_task(me, &frame);
+    bool is_plain = !(flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY));
+    if (abtomp_runs_alone(me)) {
+        /* Others that have not ended have unfulfilled events, or depend on such. */
+        if (ABTOMP_LIKELY(is_plain || (!(flags & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team)))) {
+            run_included(me, own, &request);
+            return;
+        }
+    } else if (is_plain && ABTOMP_UNLIKELY(abtomp_deque_is_full(&own->deque))) {
+        run_in_place(me, own, &request);
+        return;
+    }
+    make_task(me, own, &request);
 }
 
-void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, unsigned flags,
-                   unsigned long asked, int priority, long start, long end, long step)
-{
-    (void)priority;
-    struct taskloop loop = {fn, data, copy, size, align, flags, asked, (uint64_t)start, (uint64_t)end, (uint64_t)step,
-                            0};
-    if (step > 0 ? start < end : start > end)
-        loop.num =
-            step > 0 ? (loop.end - loop.start - 1) / loop.step + 1 : (loop.start - loop.end - 1) / -loop.step + 1;
-    if (loop.num > 0 || (flags & LOOP_REDUCTIONS))
-        run_taskloop(&loop);
-}
+/* -- Waiting -- */
 
-enum { LOOP_UP = 1 << 8 };
-
-void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
-                       unsigned flags, unsigned long asked, int priority, unsigned long long start,
-                       unsigned long long end, unsigned long long step)
+static bool children_have_ended(struct abtomp_member *me, void *arg)
 {
-    (void)priority;
-    struct taskloop loop = {fn, data, copy, size, align, flags, asked, start, end, step, 0};
-    bool is_up = flags & LOOP_UP;
-    if (is_up ? start < end : start > end)
-        loop.num = is_up ? (end - start - 1) / step + 1 : (start - end - 1) / -step + 1;
-    if (loop.num > 0 || (flags & LOOP_REDUCTIONS))
-        run_taskloop(&loop);
+    const struct abtomp_task *task = arg;
+    (void)me;
+    return abtomp_count_is_zero(&task->children);
 }
 
 void GOMP_taskwait(void)
 {
+    struct abtomp_member *me = abtomp_current;
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
+    if (!own || own->task->children.made == own->task->children.ended)
+        return;
+    struct abtomp_task *task = own->task;
+    struct abtomp_await await = {.done = children_have_ended, .arg = task, .waits = &task->children.others};
+    abtomp_crew_await(me, own, &await);
+    task->children.made = task->children.ended = 0;
+    atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
+    if (task->table)
+        abtomp_depend_forget(task);
 }
 
 void GOMP_taskwait_depend(void **depend)
 {
-    (void)depend;
+    struct abtomp_member *me = abtomp_self();
+    abtomp_depend_await(me, abtomp_tasks_of(me), depend);
+}
+
+static void do_nothing(void *data)
+{
+    (void)data;
 }
 
 void GOMP_taskwait_depend_nowait(void **depend)
 {
-    (void)depend;
+    GOMP_task(do_nothing, &depend, NULL, 0, 1, true, ABTOMP_TASK_DEPEND, depend, 0, NULL);
 }
 
 void GOMP_taskyield(void)
 {
+    struct abtomp_member *me = abtomp_current;
+    static const struct abtomp_await await;
+    if (me && abtomp_has_tasks(me->team))
+        (void)abtomp_crew_run(me, abtomp_tasks_of(me), &await);
+}
+
+/* -- Events -- */
+
+/* An event is the address of its task. Any thread may fulfil it, and the team may end as soon as its lock is free. */
+void omp_fulfill_event(uintptr_t event)
+{
+    struct abtomp_task *task = (struct abtomp_task *)event;
+    struct abtomp_team *team = task->parent->runner->team;
+    const _Atomic(uint32_t) *bell = &team->bell;
+    abtomp_mutex_lock(&team->box_lock);
+    bool is_included = task->is_included;
+    /* acq_rel: pairs with that in has_ended, and with the acquire in event_has_come */
+    if (atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1 && !is_included)
+        abtomp_box_put_locked(team, task);
+    /* release: pairs with the acquire in abtomp_crew_await: who waits comes to the lock when this thread has left it */
+    atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
+    abtomp_mutex_unlock(&team->box_lock);
+    abtomp_wake(bell);
+}
+
+/* -- Implicit tasks -- */
+
+void abtomp_tasks_begin(struct abtomp_tasks *own)
+{
+    struct abtomp_task *implicit = &own->implicit;
+    abtomp_assert(own->task == implicit);
+    implicit->children.made = implicit->children.ended = 0;
+    atomic_store_explicit(&implicit->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
+    if (implicit->table)
+        abtomp_depend_forget(implicit);
+    own->base = own->deque.top;
+}
+
+static bool all_have_ended(struct abtomp_member *me, void *arg)
+{
+    (void)arg;
+    return abtomp_tasks_are_over(me->team);
+}
+
+void abtomp_tasks_drain(struct abtomp_member *me)
+{
+    static const struct abtomp_await await = {.done = all_have_ended, .takes_any = true};
+    abtomp_assert(me->team->num == 1);
+    if (!abtomp_has_tasks(me->team))
+        return;
+    abtomp_crew_await(me, abtomp_tasks_of(me), &await);
+    abtomp_crew_close(me->team);
 }

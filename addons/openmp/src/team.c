@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What `go` has: a count of regions above, and how many members the region has. No member: the threads end. `back` has
- * the count of the region whose members are all back above, and how many are of the next one. So member 0 writes one
- * word when a region begins, and one only that others read.
- */
-enum { GO_BITS = 12, GO_NUM = (1 << GO_BITS) - 1 };
-
 /* -- Memory -- */
 
 static struct abtomp_member *member_new(struct abtomp_team *team, int num)
@@ -53,6 +46,8 @@ void abtomp_team_free(struct abtomp_team *team)
 {
     for (int i = 0; i < team->capacity; i++) {
         abtomp_group_end(team->members[i]);
+        abtomp_tasks_free(atomic_load_explicit(&team->members[i]->tasks, memory_order_relaxed)); /* relaxed: no other
+                                                                                                    thread has it */
         free(team->members[i]);
     }
     free(team->members);
@@ -67,7 +62,7 @@ static uint32_t next_go(const struct abtomp_team *team, int num)
 {
     /* relaxed: only member 0 writes it, which calls */
     uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed);
-    return ((go >> GO_BITS) + 1) << GO_BITS | (uint32_t)num;
+    return ((go >> ABTOMP_GO_BITS) + 1) << ABTOMP_GO_BITS | (uint32_t)num;
 }
 
 /* `num` members have the region. */
@@ -76,13 +71,15 @@ static void leave_region(struct abtomp_team *team, uint32_t num)
     uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed); /* relaxed: it was seen before */
     if (num > 2) {
         /* acq_rel: pairs with itself, in leave_region: the last one sees what all have done, */
-        uint32_t back = atomic_fetch_add_explicit(&team->back, 1, memory_order_acq_rel) & GO_NUM;
+        uint32_t back = atomic_fetch_add_explicit(&team->back, 1, memory_order_acq_rel) & ABTOMP_GO_NUM;
         if (back + 1 < num - 1)
             return;
     }
     /* release: pairs with the acquire in abtomp_team_gather: and member 0, too */
-    atomic_store_explicit(&team->back, go & ~(uint32_t)GO_NUM, memory_order_release);
+    atomic_store_explicit(&team->back, go >> ABTOMP_GO_BITS << ABTOMP_GO_BITS, memory_order_release);
     abtomp_wake(&team->back);
+    if (abtomp_has_tasks(team))
+        abtomp_crew_ring(team);
 }
 
 /* Runs the regions of the team. A member that is not in one may see later ones only: nobody waits for it. */
@@ -90,17 +87,23 @@ static void serve_regions(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     for (;;) {
-        abtomp_wait(&team->go, me->seen, (int)(me->seen & GO_NUM));
+        abtomp_wait(&team->go, me->seen, (int)(me->seen & ABTOMP_GO_NUM));
         /* acquire: pairs with the release in abtomp_team_release */
         uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
-        me->seen = go;
-        if ((go & GO_NUM) == 0)
+        bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
+        me->seen = is_new ? go & ~(uint32_t)ABTOMP_GO_TASKS : go; /* of tasks it hears when it has left the region */
+        if ((go & ABTOMP_GO_NUM) == 0)
             return;
-        if (me->num >= (int)(go & GO_NUM))
+        if (me->num >= (int)(go & ABTOMP_GO_NUM))
             continue;
+        if (!is_new) {
+            if (go & ABTOMP_GO_TASKS)
+                abtomp_crew_help(me, go);
+            continue;
+        }
         abtomp_member_begin(me);
         team->fn(team->data);
-        leave_region(team, go & GO_NUM);
+        leave_region(team, go & ABTOMP_GO_NUM);
     }
 }
 
@@ -142,6 +145,7 @@ static bool make_room(struct abtomp_team *team, int num)
         return false;
     abtomp_shares_free(team->shares);
     team->shares = shares;
+    abtomp_crew_quiet(team);
     struct abtomp_member **members = realloc(team->members, (size_t)num * sizeof(team->members[0]));
     if (!members)
         return false;
@@ -206,6 +210,10 @@ void abtomp_member_begin(struct abtomp_member *me)
     me->league = parent->league;
     if (ABTOMP_UNLIKELY(me->group != NULL))
         abtomp_group_end(me);
+    /* relaxed: this thread has made them */
+    struct abtomp_tasks *tasks = atomic_load_explicit(&me->tasks, memory_order_relaxed);
+    if (tasks)
+        abtomp_tasks_begin(tasks);
     if (ABTOMP_UNLIKELY(me->team->reductions != NULL))
         abtomp_group_begin(me, me->team->reductions);
     if (ABTOMP_UNLIKELY(abtomp_env.places_members))
@@ -230,8 +238,11 @@ void abtomp_team_gather(struct abtomp_team *team)
     uint32_t go = atomic_load_explicit(&team->go, memory_order_relaxed), back; /* relaxed: the caller has written it */
     /* acquire: pairs with the release in leave_region. Only the last member wakes: a wait for an older value ends, too
      */
-    while (((back = atomic_load_explicit(&team->back, memory_order_acquire)) ^ go) >> GO_BITS != 0)
+    while (((back = atomic_load_explicit(&team->back, memory_order_acquire)) ^ go) >> ABTOMP_GO_BITS != 0 &&
+           !abtomp_has_tasks(team))
         abtomp_wait(&team->back, back, team->num);
+    if (abtomp_has_tasks(team))
+        abtomp_crew_gather(team->members[0]);
 }
 
 static void team_end(struct abtomp_team *team)

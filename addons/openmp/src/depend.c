@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dependences among the children of a task. Its table has for each address the tasks that use it now, all in the same
+ * way (readers, or a set of inoutset; one alone, if it writes), and those before them, on which each of the first ones
+ * depends. Only the member that runs the task uses the table. What was entered stays in memory as a node until it is in
+ * no table any more; a node that has ended needs no edge. Of an edge the lock of the first node decides: either it is
+ * there before the node ends, and is counted at its end; or the end is seen.
+ */
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How a task uses an address. mutexinoutset is as inout: the tasks run one after another as they were made. */
+enum { USE_IN = 1, USE_OUT = 2, USE_INOUTSET = 5 };
+
+struct abtomp_node {
+    _Atomic(uint32_t) refs;   /* the task, and entries of tables */
+    _Atomic(uint32_t) before; /* nodes that it waits for, and one more until all are known */
+    _Atomic(uint32_t) lock;
+    _Atomic(bool) has_ended;  /* written with the lock */
+    struct abtomp_task *task; /* NULL: somebody waits */
+    uint32_t num, capacity;   /* lock: of `after` */
+    struct abtomp_node **after, *first[2];
+};
+
+struct set {
+    struct abtomp_node **nodes;
+    uint32_t num, capacity;
+};
+
+struct entry {
+    uintptr_t address;
+    unsigned use; /* of the present nodes; 0: the entry is unused */
+    struct set present, before;
+};
+
+struct abtomp_table {
+    uint32_t num, capacity; /* a power of two */
+    struct set all;         /* the last one that depends on all memory, in `present` of each new entry */
+    struct entry *entries;
+};
+
+static void *must(void *memory)
+{
+    if (!memory)
+        abtomp_fail("out of memory");
+    return memory;
+}
+
+/* -- Nodes -- */
+
+static void node_init(struct abtomp_node *node, struct abtomp_task *task)
+{
+    /* relaxed, all: nobody else knows the node */
+    atomic_store_explicit(&node->refs, 1, memory_order_relaxed);
+    atomic_store_explicit(&node->before, 1, memory_order_relaxed);
+    atomic_store_explicit(&node->lock, 0, memory_order_relaxed);
+    atomic_store_explicit(&node->has_ended, false, memory_order_relaxed);
+    node->task = task;
+    node->num = 0;
+    node->capacity = sizeof(node->first) / sizeof(node->first[0]);
+    node->after = node->first;
+}
+
+static void node_leave(struct abtomp_node *node)
+{
+    /* acq_rel: pairs with itself, in node_leave: the last one frees what all have used */
+    if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) == 1) {
+        if (node->after != node->first)
+            free(node->after);
+        free(node);
+    }
+}
+
+/* acquire: pairs with the release in abtomp_depend_end: who waits for nothing sees what the task has done */
+static inline bool node_has_ended(const struct abtomp_node *node)
+{
+    return atomic_load_explicit(&node->has_ended, memory_order_acquire);
+}
+
+static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
+{
+    if (before == node || node_has_ended(before))
+        return;
+    abtomp_mutex_lock(&before->lock);
+    if (!node_has_ended(before)) {
+        if (before->num == before->capacity) {
+            size_t size = before->capacity * sizeof(before->after[0]);
+            bool is_own = before->after != before->first;
+            struct abtomp_node **after = must(realloc(is_own ? before->after : NULL, 2 * size));
+            if (!is_own)
+                memcpy(after, before->first, size);
+            before->after = after;
+            before->capacity *= 2;
+        }
+        before->after[before->num++] = node;
+        /* relaxed: the caller still has one of its own */
+        atomic_fetch_add_explicit(&node->before, 1, memory_order_relaxed);
+    }
+    abtomp_mutex_unlock(&before->lock);
+}
+
+/* acq_rel: pairs with itself, in count_down: who makes it 0 sees what all have done. True: it is 0 */
+static bool count_down(struct abtomp_node *node)
+{
+    return atomic_fetch_sub_explicit(&node->before, 1, memory_order_acq_rel) == 1;
+}
+
+void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    struct abtomp_node *node = task->node;
+    abtomp_mutex_lock(&node->lock);
+    /* release: pairs with the acquire in node_has_ended */
+    atomic_store_explicit(&node->has_ended, true, memory_order_release);
+    abtomp_mutex_unlock(&node->lock);
+    for (uint32_t i = 0; i < node->num; i++) { /* constant from now on */
+        struct abtomp_node *after = node->after[i];
+        struct abtomp_task *next = after->task; /* who waits may be gone when it has been counted */
+        if (!count_down(after))
+            continue;
+        if (next && !task->has_event) {
+            abtomp_task_ready(me, own, next);
+            continue;
+        }
+        /* An event may come to a member that runs something else: it must not have the task in its deque. */
+        if (next)
+            abtomp_box_put(me->team, next);
+        abtomp_crew_ring(me->team);
+    }
+    node_leave(node);
+}
+
+/* -- Sets -- */
+
+static void set_clear(struct set *set)
+{
+    for (uint32_t i = 0; i < set->num; i++)
+        node_leave(set->nodes[i]);
+    set->num = 0;
+}
+
+static void set_free(struct set *set)
+{
+    set_clear(set);
+    free(set->nodes);
+}
+
+/* Nodes that have ended make room first. */
+static void set_add(struct set *set, struct abtomp_node *node)
+{
+    if (set->num == set->capacity) {
+        uint32_t num = set->num;
+        set->num = 0;
+        for (uint32_t i = 0; i < num; i++) {
+            if (node_has_ended(set->nodes[i]))
+                node_leave(set->nodes[i]);
+            else
+                set->nodes[set->num++] = set->nodes[i];
+        }
+        if (set->num >= set->capacity / 2) {
+            set->capacity = set->capacity > 0 ? 2 * set->capacity : 2;
+            set->nodes = must(realloc(set->nodes, set->capacity * sizeof(set->nodes[0])));
+        }
+    }
+    set->nodes[set->num++] = node;
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed); /* relaxed: the caller has one, too */
+}
+
+static void set_edges(const struct set *set, struct abtomp_node *node)
+{
+    for (uint32_t i = 0; i < set->num; i++)
+        add_edge(set->nodes[i], node);
+}
+
+static bool set_has(const struct set *set, const struct abtomp_node *node)
+{
+    for (uint32_t i = 0; i < set->num; i++)
+        if (set->nodes[i] == node)
+            return true;
+    return false;
+}
+
+/* -- Tables -- */
+
+static struct entry *find_entry(const struct abtomp_table *table, uintptr_t address)
+{
+    uint32_t mask = table->capacity - 1, i = (uint32_t)((address * 0x9e3779b97f4a7c15U) >> 32) & mask;
+    while (table->entries[i].use != 0 && table->entries[i].address != address)
+        i = (i + 1) & mask;
+    return &table->entries[i];
+}
+
+static void table_grow(struct abtomp_table *table)
+{
+    struct abtomp_table old = *table;
+    table->capacity = old.capacity > 0 ? 2 * old.capacity : 8;
+    table->entries = must(calloc(table->capacity, sizeof(table->entries[0])));
+    for (uint32_t i = 0; i < old.capacity; i++)
+        if (old.entries[i].use != 0)
+            *find_entry(table, old.entries[i].address) = old.entries[i];
+    free(old.entries);
+}
+
+static struct entry *entry_of(struct abtomp_table *table, uintptr_t address)
+{
+    if (2 * table->num >= table->capacity)
+        table_grow(table);
+    struct entry *entry = find_entry(table, address);
+    if (entry->use == 0) {
+        table->num++;
+        entry->address = address;
+        entry->use = USE_OUT;
+        for (uint32_t i = 0; i < table->all.num; i++)
+            set_add(&entry->present, table->all.nodes[i]);
+    }
+    return entry;
+}
+
+void abtomp_depend_forget(struct abtomp_task *task)
+{
+    struct abtomp_table *table = task->table;
+    if (!table)
+        return;
+    for (uint32_t i = 0; i < table->capacity; i++) {
+        set_free(&table->entries[i].present);
+        set_free(&table->entries[i].before);
+    }
+    set_free(&table->all);
+    free(table->entries);
+    free(table);
+    task->table = NULL;
+}
+
+/* -- Dependences -- */
+
+/* What a task, or a wait, does with each of its addresses. */
+struct uses {
+    struct abtomp_table *table;
+    struct abtomp_node *node;
+    bool is_entered; /* others may depend on the node */
+};
+
+/* The node uses the address of an entry after all that use it now. */
+static void use_after(const struct uses *uses, struct entry *entry, unsigned use)
+{
+    set_edges(&entry->present, uses->node);
+    if (set_has(&entry->present, uses->node)) /* by another use */
+        set_edges(&entry->before, uses->node);
+    if (!uses->is_entered)
+        return;
+    struct set before = entry->before;
+    set_clear(&before);
+    entry->before = entry->present;
+    entry->present = before;
+    entry->use = use;
+    set_add(&entry->present, uses->node);
+}
+
+static void use_all(const struct uses *uses)
+{
+    for (uint32_t i = 0; i < uses->table->capacity; i++)
+        if (uses->table->entries[i].use != 0)
+            use_after(uses, &uses->table->entries[i], USE_OUT);
+    set_edges(&uses->table->all, uses->node);
+    if (uses->is_entered) {
+        set_clear(&uses->table->all);
+        set_add(&uses->table->all, uses->node);
+    }
+}
+
+static void use_address(const struct uses *uses, void *address, unsigned use)
+{
+    if (!address) { /* omp_all_memory */
+        use_all(uses);
+        return;
+    }
+    struct entry *entry = entry_of(uses->table, (uintptr_t)address);
+    if (use == USE_OUT || entry->use != use) {
+        use_after(uses, entry, use);
+        return;
+    }
+    set_edges(&entry->before, uses->node);
+    if (uses->is_entered)
+        set_add(&entry->present, uses->node);
+}
+
+/* A depend object: an address, and its use as the interface has it. */
+static void use_object(const struct uses *uses, void *const *object)
+{
+    uintptr_t use = (uintptr_t)object[1];
+    use_address(uses, object[0], use == USE_IN || use == USE_INOUTSET ? (unsigned)use : USE_OUT);
+}
+
+/*
+ * The list: its length, and how many are out or inout, which come first. Or 0, its length, how many are out or inout,
+ * mutexinoutset, and in, in this order, and objects after them.
+ */
+static void use_list(const struct uses *uses, void **list)
+{
+    uintptr_t num = (uintptr_t)list[0], outs = (uintptr_t)list[1], ins = num - outs;
+    void **at = &list[2];
+    if (num == 0) {
+        num = (uintptr_t)list[1];
+        outs = (uintptr_t)list[2] + (uintptr_t)list[3];
+        ins = (uintptr_t)list[4];
+        at = &list[5];
+    }
+    for (uintptr_t i = 0; i < num; i++) {
+        if (i < outs)
+            use_address(uses, at[i], USE_OUT);
+        else if (i < outs + ins)
+            use_address(uses, at[i], USE_IN);
+        else
+            use_object(uses, at[i]);
+    }
+}
+
+bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend)
+{
+    struct abtomp_task *parent = own->task;
+    if (!parent->table)
+        parent->table = must(calloc(1, sizeof(*parent->table)));
+    task->node = must(malloc(sizeof(*task->node)));
+    node_init(task->node, task);
+    struct uses uses = {parent->table, task->node, true};
+    use_list(&uses, depend);
+    return count_down(uses.node);
+}
+
+static bool is_ready(struct abtomp_member *me, void *arg)
+{
+    const struct abtomp_node *node = arg;
+    (void)me;
+    /* acquire: pairs with the release in count_down */
+    return atomic_load_explicit(&node->before, memory_order_acquire) == 0;
+}
+
+void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, void **depend)
+{
+    struct abtomp_node node;
+    if (!own->task->table)
+        return;
+    node_init(&node, NULL);
+    struct uses uses = {own->task->table, &node, false};
+    use_list(&uses, depend);
+    if (count_down(&node))
+        return;
+    struct abtomp_await await = {.done = is_ready, .arg = &node};
+    abtomp_crew_await(me, own, &await);
+}

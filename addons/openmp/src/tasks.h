@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Explicit tasks.
+ *
+ *   task.c      tasks: made, run and ended, taskwait, and events
+ *   taskloop.c  loops of tasks
+ *   deque.c     the tasks of a member that are ready
+ *   crew.c      what members do while they wait: they run tasks; and when all tasks have ended
+ *   depend.c    dependences
+ *   group.c     task groups, and reductions of tasks
+ *
+ * A task is ready, or waits for others by its dependences. A ready one is in the deque of a member, or in the box of
+ * the team. A team of one member runs a task at once. Tasks do not change their thread: while a task waits, its member
+ * runs only descendants of it, on top of its stack; at barriers it runs any.
+ *
+ * Counts. A task counts its children, and a group its tasks, by plain numbers of the member that runs it, as long as
+ * that member ends them, and by an atomic number for what others end. Each member counts what it has made and what it
+ * has ended in this team, by numbers that others read: see abtomp_tasks_are_over.
+ */
+#ifndef ABTOMP_TASKS_H
+#define ABTOMP_TASKS_H
+
+#include "omp.h"
+
+/* Flags of GOMP_task and GOMP_taskloop. */
+enum {
+    ABTOMP_TASK_FINAL = 1 << 1,
+    ABTOMP_TASK_DEPEND = 1 << 3,
+    ABTOMP_TASK_PRIORITY = 1 << 4,
+    ABTOMP_LOOP_UP = 1 << 8,
+    ABTOMP_LOOP_GRAINS = 1 << 9,
+    ABTOMP_LOOP_IF = 1 << 10,
+    ABTOMP_LOOP_NO_GROUP = 1 << 11,
+    ABTOMP_LOOP_REDUCTIONS = 1 << 12,
+    ABTOMP_TASK_DETACH = 1 << 13,
+    ABTOMP_LOOP_STRICT = 1 << 14
+};
+
+/*
+ * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lowest
+ * one says that the member waits. The member alone uses `made` and `ended`.
+ */
+enum { ABTOMP_WAITS = 1, ABTOMP_ONE = 2 };
+
+struct abtomp_count {
+    uint32_t made, ended;
+    _Atomic(int32_t) others; /* that other members have ended; less those that they have made, of a group */
+};
+
+struct abtomp_task {
+    void (*fn)(void *data);
+    void *data;
+    struct abtomp_task *parent;   /* whose memory stays as long as it has children; NULL: an implicit task */
+    struct abtomp_group *group;   /* the innermost one when it was made */
+    struct abtomp_member *runner; /* who runs it, and makes its children */
+    struct abtomp_tasks *home;    /* whose memory it is; NULL: it has memory of its own, or `batch` */
+    struct abtomp_batch *batch;   /* of a loop: the memory of all its tasks */
+    struct abtomp_task *next;     /* in a list */
+    struct abtomp_node *node;     /* its dependences; NULL: it has none */
+    struct abtomp_table *table;   /* the dependences of its children; NULL: they have none */
+    struct abtomp_count children;
+    uint32_t depth; /* tasks around */
+    int priority;
+    _Atomic(uint32_t) to_come; /* of its end and of its event, if it has one */
+    bool is_final;
+    bool has_event;
+    bool is_over;            /* it has ended, and has children: read by its runner only */
+    bool is_included;        /* it was run by who has made it, in place */
+    struct abtomp_icvs icvs; /* with which it begins */
+};
+
+/*
+ * The deque of a member. The slots head..split-1 are public, to be taken with the lock; those from split to top - 1 are
+ * the owner's, who pushes and pops there without any atomic access. Indices grow modulo 2^32.
+ */
+struct abtomp_deque {
+    uint32_t top;   /* the owner's */
+    uint32_t split; /* written by the owner with the lock: it reads it without */
+    uint32_t floor; /* the head as the owner knows it: not above */
+    uint32_t mask;  /* of the slots: their number less 1. Written by the owner with the lock, as `slots` */
+    struct abtomp_task **slots;
+    ABTOMP_LINE _Atomic(uint32_t) lock;
+    _Atomic(uint32_t) num_public; /* split - head: written with the lock, read without, as a hint */
+    uint32_t head;                /* lock */
+};
+
+/* What a member has for tasks, from its first one on. */
+struct abtomp_tasks {
+    struct abtomp_deque deque;
+    struct abtomp_task *task;           /* that runs */
+    uint32_t base;                      /* the deque's top when it began: what is above are its descendants */
+    struct abtomp_task *unused;         /* memory for tasks */
+    struct abtomp_task implicit;        /* the implicit task */
+    ABTOMP_LINE _Atomic(uint64_t) made; /* written by the member only */
+    _Atomic(uint64_t) ended;            /* likewise */
+    ABTOMP_LINE _Atomic(struct abtomp_task *) returned; /* memory that others give back */
+};
+
+/* -- task.c -- */
+
+struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me);
+
+static inline struct abtomp_tasks *abtomp_tasks_of(struct abtomp_member *me)
+{
+    /* relaxed: the member itself has made them */
+    struct abtomp_tasks *own = atomic_load_explicit(&me->tasks, memory_order_relaxed);
+    return ABTOMP_LIKELY(own != NULL) ? own : abtomp_tasks_new(me);
+}
+
+/* Whether what was made has ended. acquire: pairs with the release of those that have ended it, in leave_count */
+static inline bool abtomp_count_is_zero(const struct abtomp_count *count)
+{
+    uint32_t left = count->made - count->ended;
+    return (uint32_t)(atomic_load_explicit(&count->others, memory_order_acquire) & ~ABTOMP_WAITS) == left * ABTOMP_ONE;
+}
+
+/* Whether tasks of the member are run at once, so that nobody else can have them. */
+static inline bool abtomp_runs_alone(const struct abtomp_member *me)
+{
+    return me->team->num == 1 && abtomp_env.max_task_priority == 0;
+}
+
+/* What the task that runs makes: a task that is to end, or an included one. */
+void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags);
+
+/* The task is one that is waited for. It was initialised last. */
+void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* Whether a task that is made now is to be dropped. */
+bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group);
+
+/* Where data with that alignment are in a block. */
+static inline void *abtomp_task_align(void *block, long align)
+{
+    return (void *)(((uintptr_t)block + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
+}
+
+void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size);
+
+/* Runs a task; one that has run, and whose event has come after that, ends. */
+void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* Runs a function as an included task: one that ends before its maker goes on. */
+void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                              unsigned flags);
+
+/* A task that has been counted is ready: it is put where members look for tasks. */
+void abtomp_task_ready(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* -- deque.c -- */
+
+bool abtomp_deque_init(struct abtomp_deque *deque);
+
+/* Out of memory, or there are as many as there may be: false. */
+bool abtomp_deque_grow(struct abtomp_deque *deque);
+
+/* Makes half of the owner's tasks public, and one for each of so many others, if there are as many. */
+void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others);
+
+struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base);
+
+/*
+ * Another member takes the oldest public tasks, `most` and half of them at most, up to the first that it may not have.
+ */
+uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tasks, uint32_t most,
+                            bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg);
+
+/* Whether it has as many tasks as are useful. The owner asks. */
+bool abtomp_deque_is_full(struct abtomp_deque *deque);
+
+/* relaxed: a hint; who takes tasks has the lock */
+static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
+{
+    return atomic_load_explicit(&deque->num_public, memory_order_relaxed);
+}
+
+/* Pushes a task. False: there is no room. */
+static inline bool abtomp_deque_push(struct abtomp_deque *deque, struct abtomp_task *task)
+{
+    if (ABTOMP_UNLIKELY(deque->top - deque->floor > deque->mask) && !abtomp_deque_grow(deque))
+        return false;
+    deque->slots[deque->top++ & deque->mask] = task;
+    return true;
+}
+
+/* Takes the newest task, if it was pushed after the top was at `base`. */
+static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, uint32_t base)
+{
+    if ((int32_t)(deque->top - base) <= 0)
+        return NULL;
+    if (ABTOMP_LIKELY(deque->top != deque->split))
+        return deque->slots[--deque->top & deque->mask];
+    return abtomp_deque_pop_public(deque, base);
+}
+
+/* -- taskloop.c -- */
+
+/* A task of the loop needs its memory no more. */
+void abtomp_batch_leave(struct abtomp_batch *batch);
+
+/* -- crew.c -- */
+
+/* What a wait is for: it ends when done(arg) is true. */
+struct abtomp_await {
+    bool (*done)(struct abtomp_member *me, void *arg);
+    void *arg;
+    _Atomic(int32_t) *waits; /* where ABTOMP_WAITS is to be set before the member sleeps; NULL: nowhere */
+    bool takes_any;          /* tasks that are no descendants of the one that runs */
+    uint32_t docked;         /* the value of `go` as long as the region runs that the member has left; 0: it has not */
+};
+
+/* Runs tasks until the wait has ended. */
+void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await);
+
+/* Runs a task, if there is one. */
+bool abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await);
+
+/* The owner has pushed or popped, and too few tasks are public. */
+void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own);
+
+/* The first task since the team had none: who waits is to look for tasks. */
+void abtomp_crew_open(struct abtomp_team *team);
+
+/* There is none any more, and all members wait: they are to wait at their own words again. */
+void abtomp_crew_close(struct abtomp_team *team);
+
+static inline void abtomp_crew_begin(struct abtomp_team *team)
+{
+    /* relaxed: who does not see it, opens */
+    if (ABTOMP_UNLIKELY(!atomic_load_explicit(&team->has_tasks, memory_order_relaxed)))
+        abtomp_crew_open(team);
+}
+
+/* Whether all tasks have ended that members which make no more have made. */
+bool abtomp_tasks_are_over(struct abtomp_team *team);
+
+/* The box of the team. Of several tasks the one with the highest priority is taken first. */
+void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task);
+void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
+
+/* -- depend.c -- */
+
+/* The task depends on what was made before it. True: it is ready; if not, who ends others makes it so. */
+bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend);
+
+/* Waits until tasks have ended that one with these dependences would wait for. */
+void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, void **depend);
+
+/* The task has ended: others may be ready. */
+void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* The task makes no more children, or has none: the table of them is freed. */
+void abtomp_depend_forget(struct abtomp_task *task);
+
+/* -- group.c -- */
+
+struct abtomp_group {
+    struct abtomp_group *outer;
+    uintptr_t *reductions;        /* NULL: it has none */
+    struct abtomp_member *member; /* that has begun it */
+    struct abtomp_count tasks;
+    _Atomic(bool) is_cancelled;
+};
+
+#endif
