@@ -54,7 +54,8 @@ class Suite:
         kept = self.work / (re.sub(r"\W", "_", name) + ".links")
         if not kept.exists():
             command = ["g++" if name.endswith("pp") else "gcc", "-fopenmp", f"-I{self.top}", self.source(name), "-lm"]
-            status, _ = dejagnu.call([*command, "-o", os.devnull], self.work, os.environ, self.limit)
+            status, _ = dejagnu.call([*command, "-o", os.devnull], self.work, os.environ,
+                                     dejagnu.COMPILE_SECONDS)
             kept.write_text("no" if status else "yes")
         return kept.read_text() == "yes"
 
