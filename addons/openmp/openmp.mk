@@ -58,11 +58,13 @@ install-abtomp: install-libLTLIBRARIES
 openmp_tests = \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
+	addons/openmp/test/plugin \
 	addons/openmp/test/regions \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
 	addons/openmp/test/taskgraph \
-	addons/openmp/test/tasks
+	addons/openmp/test/tasks \
+	addons/openmp/test/unused
 
 openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o $@ \
 	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
@@ -89,6 +91,14 @@ addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =
+# This one binds a function when it is called first: that is never.
+addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
+addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_unused_LINK = $(openmp_test_link) -Wl,-z,lazy
+addons_openmp_test_unused_LDADD =
+# This one is a program without OpenMP.
+addons_openmp_test_plugin_SOURCES = addons/openmp/test/plugin.c addons/openmp/test/native_threads.h
+addons_openmp_test_plugin_LDADD =
 else
 install-abtomp:
 endif

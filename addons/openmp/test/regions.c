@@ -23,6 +23,22 @@ static bool has_all(int num)
     return all;
 }
 
+/*
+ * Members that wait for one another by looks at a variable, each for the one with the next number: all of them run at
+ * some time, though there may be more than processors.
+ */
+static bool pass_on(int num)
+{
+    int turn = num - 1;
+#pragma omp parallel num_threads(num)
+    {
+        while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != omp_get_thread_num()) {
+        }
+        __atomic_fetch_sub(&turn, 1, __ATOMIC_RELEASE);
+    }
+    return turn == -1;
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -49,5 +65,6 @@ int main(void)
         sum++;
     }
     is_int(sum, 4000, "critical excludes");
+    ok(pass_on(4), "members wait for one another by looks of their own");
     return done_testing();
 }

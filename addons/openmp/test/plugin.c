@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program without OpenMP opens the library while it runs, as interpreters do for their modules, and closes it again.
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <pthread.h>
+
+#include "native_threads.h"
+#include "sanitizers.h"
+#include "tap.h"
+#include "watchdog.h"
+
+enum { MEMBERS = 3, OPENINGS = 5 };
+
+static char path[4096];
+
+static void count_member(void *arg)
+{
+    __atomic_fetch_add((int *)arg, 1, __ATOMIC_RELAXED);
+}
+
+/* Opens the library, runs a region by what it finds there, and closes it. Gives how many members ran. */
+static int run_region(void)
+{
+    int members = 0;
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library)
+        return -1;
+    void (*parallel)(void (*)(void *), void *, unsigned, unsigned) =
+        (void (*)(void (*)(void *), void *, unsigned, unsigned))dlsym(library, "GOMP_parallel");
+    if (parallel)
+        parallel(count_member, &members, MEMBERS, 0);
+    dlclose(library);
+    return members;
+}
+
+static void *thread_main(void *arg)
+{
+    *(int *)arg = run_region();
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    watchdog_begin(0);
+    snprintf(path, sizeof(path), "%s/../../../.libs/abtomp/libgomp.so.1", dirname(argv[0]));
+    int before = count_native_threads();
+    void *library = dlopen(path, RTLD_NOW);
+    ok(library != NULL, "the library is opened");
+    is_int(count_native_threads(), before, "no thread is made by that");
+    int wrong = 0;
+    for (int i = 0; i < OPENINGS; i++)
+        wrong += run_region() != MEMBERS;
+    is_int(wrong, 0, "a region runs each time that the library is opened");
+    pthread_t thread;
+    int members = 0;
+    pthread_create(&thread, NULL, thread_main, &members);
+    pthread_join(thread, NULL);
+    is_int(members, MEMBERS, "another thread opens it, runs one and ends");
+    if (library)
+        dlclose(library);
+    is_int(run_region(), MEMBERS, "the threads of the first region have stayed");
+    return done_testing();
+}
