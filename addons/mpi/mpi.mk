@@ -56,7 +56,10 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
 mpi_test_names = errors streams suspend tool waits
 mpi_test_names_of_openmpi = yields
-mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi))))
+# For MPIs that have a Fortran compiler.
+mpi_test_names_of_fortran = fortran
+mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \
+	$(if $($(mpi)_FORT),$(mpi_test_names_of_fortran))))
 mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test
 mpi_test_needs = addons/mpi/test/job.h test/tap.h test/watchdog.h test/sanitizers.h libabt.la
 
@@ -65,7 +68,14 @@ $$(libabtmpi_$(1)_la_OBJECTS): mpi/$(1)/wrappers.c
 addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 	$$(AM_V_CC)$$(MKDIR_P) $$(@D) && $$(CC) $$(mpi_test_cppflags) $$($(1)_CPPFLAGS) -DJOB_RUN='"$$($(1)_RUN)"' $$(CPPFLAGS) \
 	    $$(AM_CFLAGS) $$(CFLAGS) -c -o $$@.o $$<
-	$$(AM_V_CCLD)$$(LINK) -Wl,--no-as-needed $$@.o libabtmpi-$(1).la libabt.la $$($(1)_LIBS) $$(LIBS)
+	$$(AM_V_CCLD)$$(LINK) -Wl,--no-as-needed $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
+	    $$($(1)_LIBS) $$(LIBS)
+addons/mpi/test/$(1)/fortran: addons/mpi/test/$(1)/fortran_77.o addons/mpi/test/$(1)/fortran_08.o
+addons/mpi/test/$(1)/fortran: private mpi_test_libs = $$($(1)_FORT_LIBS)
+addons/mpi/test/$(1)/%.o: addons/mpi/test/%.f
+	$$(AM_V_GEN)$$(MKDIR_P) $$(@D) && $$($(1)_FORT) -g -O1 -c -o $$@ $$<
+addons/mpi/test/$(1)/%.o: addons/mpi/test/%.f90
+	$$(AM_V_GEN)$$(MKDIR_P) $$(@D) && $$($(1)_FORT) -g -O1 -c -o $$@ $$<
 endef
 $(foreach mpi,$(mpis),$(eval $(call mpi_rules,$(mpi))))
 $(eval CLEANFILES += $(foreach mpi,$(mpis),mpi/$(mpi)/wrappers.c mpi/$(mpi)/real.h))
