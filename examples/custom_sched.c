@@ -84,7 +84,7 @@ static void make_sched(ABT_pool *pools, struct rounds *rounds, ABT_sched *sched)
 /* ---- The work ---- */
 
 /* What a stream has seen; all its ULTs run there one after the other. */
-struct lane {
+struct server {
     _Alignas(64) long rounds; /* turns are counted until so many rounds are over */
     long total;
     long turns[TIERS];
@@ -93,41 +93,41 @@ struct lane {
     ABT_pool pools[TIERS];
     struct rounds picked; /* of the second form */
     struct job {
-        struct lane *lane;
+        struct server *server;
         int tier;
     } jobs[TIERS];
 };
 
-static struct lane lanes[TEAM_MAX_STREAMS];
+static struct server servers[TEAM_MAX_STREAMS];
 
 /* The body of a ULT. */
 static void work(void *arg)
 {
     const struct job *job = arg;
-    struct lane *lane = job->lane;
+    struct server *server = job->server;
 
     for (int i = 0; i < TURNS_OF_A_ULT; i++) {
         if (i > 0)
             CHECK(ABT_thread_yield());
-        if (lane->total++ < lane->rounds * TURNS_OF_A_ROUND)
-            lane->turns[job->tier]++;
+        if (server->total++ < server->rounds * TURNS_OF_A_ROUND)
+            server->turns[job->tier]++;
     }
 }
 
 /* Fills three pools, and only then starts a stream with a scheduler for them. */
-static long start_lane(struct lane *lane, bool picks)
+static long start_server(struct server *server, bool picks)
 {
     /* Enough for the tier that has most turns. */
-    long num = (weights[0] * lane->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT;
+    long num = (weights[0] * server->rounds + TURNS_OF_A_ULT - 1) / TURNS_OF_A_ULT;
 
     for (int tier = 0; tier < TIERS; tier++) {
-        lane->jobs[tier] = (struct job){lane, tier};
-        CHECK(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC, ABT_TRUE, &lane->pools[tier]));
+        server->jobs[tier] = (struct job){server, tier};
+        CHECK(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPSC, ABT_TRUE, &server->pools[tier]));
         for (long i = 0; i < num; i++)
-            CHECK(ABT_thread_create(lane->pools[tier], work, &lane->jobs[tier], ABT_THREAD_ATTR_NULL, NULL));
+            CHECK(ABT_thread_create(server->pools[tier], work, &server->jobs[tier], ABT_THREAD_ATTR_NULL, NULL));
     }
-    make_sched(lane->pools, picks ? &lane->picked : NULL, &lane->sched);
-    CHECK(ABT_xstream_create(lane->sched, &lane->stream));
+    make_sched(server->pools, picks ? &server->picked : NULL, &server->sched);
+    CHECK(ABT_xstream_create(server->sched, &server->stream));
     return num * TIERS;
 }
 
@@ -139,14 +139,14 @@ static int run(const char *name, bool picks, int num_streams)
     double seconds = team_seconds();
     CHECK(ABT_init(0, NULL));
     for (int i = 0; i < num_streams; i++) {
-        lanes[i] = (struct lane){.rounds = ROUNDS / num_streams + (i < ROUNDS % num_streams)};
-        units += start_lane(&lanes[i], picks);
+        servers[i] = (struct server){.rounds = ROUNDS / num_streams + (i < ROUNDS % num_streams)};
+        units += start_server(&servers[i], picks);
     }
     for (int i = 0; i < num_streams; i++) {
-        CHECK(ABT_xstream_free(&lanes[i].stream)); /* waits until its pools are empty */
-        CHECK(ABT_sched_free(&lanes[i].sched));    /* and with it go its pools, which are automatic */
+        CHECK(ABT_xstream_free(&servers[i].stream)); /* waits until its pools are empty */
+        CHECK(ABT_sched_free(&servers[i].sched));    /* and with it go its pools, which are automatic */
         for (int tier = 0; tier < TIERS; tier++)
-            turns[tier] += lanes[i].turns[tier];
+            turns[tier] += servers[i].turns[tier];
     }
     CHECK(ABT_finalize());
     seconds = team_seconds() - seconds;

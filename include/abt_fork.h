@@ -39,7 +39,7 @@ extern "C" {
 /* ---- Forking by hand: what the macros are made of ---------------------------------------------------------------- */
 
 /*
- * Where a ULT is among what it has forked: the place of its next task in its lane. It is passed by value, to each
+ * Where a ULT is among what it has forked: the place of its next task in its deque. It is passed by value, to each
  * function that forks, and so stays in a register.
  */
 typedef struct abtx_task *volatile *abtx_at;
@@ -52,7 +52,7 @@ struct abtx_task {
 
 /* Between enter and leave a function may fork. They may nest. */
 struct abtx_region {
-    void *lane;
+    void *deque;
     ABTX_switch_link link;
 };
 
@@ -65,31 +65,31 @@ void ABTX_fork_leave(struct abtx_region *region) ABT_API_PUBLIC;
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task) ABT_API_PUBLIC;
 int ABTX_fork_join_slow(abtx_at here) ABT_API_PUBLIC;
 
-enum { ABTX_LANE_BYTES = 16384 };
+enum { ABTX_DEQUE_BYTES = 16384 };
 
-/* What a lane begins with, at a multiple of ABTX_LANE_BYTES. */
-struct abtx_lane {
-    struct abtx_task *volatile full; /* is where the position points to behind the last slot of the lane before */
+/* What a deque begins with, at a multiple of ABTX_DEQUE_BYTES. */
+struct abtx_deque {
+    struct abtx_task *volatile full; /* is where the position points to behind the last slot of the deque before */
     uintptr_t limit;                 /* atomic: tasks in slots below it are not known to be the owner's alone */
     const volatile int *idle;        /* not 0: a stream has asked for tasks */
 };
 
 #define ABTX_LIKELY_(condition) (__builtin_expect(!!(condition), 1) != 0)
 
-static inline struct abtx_lane *abtx_lane_of(abtx_at here)
+static inline struct abtx_deque *abtx_deque_of(abtx_at here)
 {
-    return (struct abtx_lane *)((uintptr_t)here & ~(uintptr_t)(ABTX_LANE_BYTES - 1));
+    return (struct abtx_deque *)((uintptr_t)here & ~(uintptr_t)(ABTX_DEQUE_BYTES - 1));
 }
 
 static inline int abtx_is_plain(abtx_at here)
 {
-    return ABTX_LIKELY_((uintptr_t)here >= __atomic_load_n(&abtx_lane_of(here)->limit, __ATOMIC_RELAXED));
+    return ABTX_LIKELY_((uintptr_t)here >= __atomic_load_n(&abtx_deque_of(here)->limit, __ATOMIC_RELAXED));
 }
 
 /* Whether a stream would take a task at once: a hint. */
 static inline int abtx_is_wanted(abtx_at here)
 {
-    return __atomic_load_n(abtx_lane_of(here)->idle, __ATOMIC_RELAXED) > 0;
+    return __atomic_load_n(abtx_deque_of(here)->idle, __ATOMIC_RELAXED) > 0;
 }
 
 /* Forks. Returns where the caller is from now on. */

@@ -72,7 +72,7 @@ abt_sources = \
 	src/create/create.c \
 	src/create/revive.c \
 	src/fork/fork.c \
-	src/fork/lane.c \
+	src/fork/deque.c \
 	src/fork/team.c \
 	src/carrier/blocking.c \
 	src/carrier/carrier.c \

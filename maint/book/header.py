@@ -10,7 +10,7 @@ TEMPLATE = re.compile(r"^(?:/\*((?:[^*]|\*[^/])*)\*/\n)(template <[^\n]*>\s[^{;]
 # What stands after declarators, and says nothing to users.
 DECORATION = re.compile(r"\s*\b(ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED)\b")
 # What users do not use by name.
-HIDDEN = re.compile(r"ABT(IO)?_H_INCLUDED|ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED|ABT_FORK_HP?P?|\w+_|abtx_lane\w*|ABTX_LANE_BYTES|"
+HIDDEN = re.compile(r"ABT(IO)?_H_INCLUDED|ABT_API_PUBLIC|ABTIO_PUBLIC|ABTX_DIRECT|ABT_DEPRECATED|ABT_FORK_HP?P?|\w+_|abtx_deque\w*|ABTX_DEQUE_BYTES|"
                     r"abtx_is_plain")
 
 

@@ -434,7 +434,7 @@ int ABT_initialized(void)
 /* As when the library was loaded, but for the configuration: other threads may have been changing any of it. */
 static void forget_parent(void)
 {
-    abti_team_forget(abti_fork_lane(abti_es_self));
+    abti_team_forget(abti_fork_deque(abti_es_self));
     abti_sources_forget();
     abti_es_self = NULL;
     abti_es_list_forget();

@@ -12,15 +12,15 @@
 #include "wait/guest.h"
 #include "wait/sleeper.h"
 
-/* Who has no lane is at the beginning of this: each fork and join takes its slow way, and each task runs at once.
+/* Who has no deque is at the beginning of this: each fork and join takes its slow way, and each task runs at once.
  */
-static struct abti_lane no_lane ABTI_ALIGNED(ABTX_LANE_BYTES) = {.limit = UINTPTR_MAX,
-                                                                 .idle = &(const volatile int){0}};
+static struct abti_deque no_deque ABTI_ALIGNED(ABTX_DEQUE_BYTES) = {.limit = UINTPTR_MAX,
+                                                                    .idle = &(const volatile int){0}};
 
-/* Whether what is forked here runs at once: there is no lane, or it is full and this is the beginning of the next. */
+/* Whether what is forked here runs at once: there is no deque, or it is full and this is the beginning of the next. */
 static bool is_nowhere(abtx_at here)
 {
-    return (uintptr_t)here % ABTX_LANE_BYTES == 0;
+    return (uintptr_t)here % ABTX_DEQUE_BYTES == 0;
 }
 
 /* --- Regions --- */
@@ -29,116 +29,116 @@ static bool is_nowhere(abtx_at here)
 static void leave_stream(void *arg)
 {
     struct abtx_region *region = arg;
-    if (abti_lane_publish_all(region->lane))
-        abti_team_offer(region->lane);
+    if (abti_deque_publish_all(region->deque))
+        abti_team_offer(region->deque);
 }
 
 /* A tasklet has no hooks; those that it sees, in a callback of a scheduler, are of the ULT that is about to leave. */
-struct abti_lane *abti_fork_lane(abti_es *es)
+struct abti_deque *abti_fork_deque(abti_es *es)
 {
     if (!es || !es->hooks || abti_unit_is_tasklet(es->cur))
         return NULL;
     const ABTX_switch_link *link = abti_hooks_find(es->hooks, leave_stream);
-    return link ? ((struct abtx_region *)link->hooks.arg)->lane : NULL;
+    return link ? ((struct abtx_region *)link->hooks.arg)->deque : NULL;
 }
 
 /*
- * A lane that waits for its next owner at a stream. It stays listed: streams that wait have asked it, too, and its next
- * owner finds that at the first fork. It is as abti_lane_begin makes it, except for what a thief has asked.
+ * A deque that waits for its next owner at a stream. It stays listed: streams that wait have asked it, too, and its
+ * next owner finds that at the first fork. It is as abti_deque_begin makes it, except for what a thief has asked.
  */
-static struct abti_lane *take_kept(abti_es *es)
+static struct abti_deque *take_kept(abti_es *es)
 {
-    struct abti_lane *lane = es->lane.kept;
-    es->lane.kept = NULL;
-    abti_assert(!lane->is_closed && lane->split == 0);
-    abti_annotate_acquire(lane);
-    abti_team_relist(lane);
-    return lane;
+    struct abti_deque *deque = es->deque.kept;
+    es->deque.kept = NULL;
+    abti_assert(!deque->is_closed && deque->split == 0);
+    abti_annotate_acquire(deque);
+    abti_team_relist(deque);
+    return deque;
 }
 
-static void put_kept(void *lane)
+static void put_kept(void *deque)
 {
-    abti_team_unlist(lane);
-    abti_team_put_lane(lane);
+    abti_team_unlist(deque);
+    abti_team_put_deque(deque);
 }
 
-static void fork_keep(abti_es *es, struct abti_lane *lane)
+static void fork_keep(abti_es *es, struct abti_deque *deque)
 {
-    if (es->lane.kept) {
-        put_kept(lane);
+    if (es->deque.kept) {
+        put_kept(deque);
         return;
     }
-    abti_annotate_release(lane);
-    es->lane.kept = lane;
-    es->lane.put = put_kept;
+    abti_annotate_release(deque);
+    es->deque.kept = deque;
+    es->deque.put = put_kept;
 }
 
-/* A lane for tasks that others may take, or, if it is closed, none but the caller. NULL: there is none. */
-static ABTI_COLD struct abti_lane *get_lane(bool is_closed)
+/* A deque for tasks that others may take, or, if it is closed, none but the caller. NULL: there is none. */
+static ABTI_COLD struct abti_deque *get_deque(bool is_closed)
 {
-    struct abti_lane *lane = abti_team_get_lane();
-    if (!lane)
+    struct abti_deque *deque = abti_team_get_deque();
+    if (!deque)
         return NULL;
-    abti_lane_begin(lane, is_closed);
+    abti_deque_begin(deque, is_closed);
     if (!is_closed)
-        abti_team_list(lane);
-    return lane;
+        abti_team_list(deque);
+    return deque;
 }
 
 abtx_at ABTX_fork_enter(struct abtx_region *region)
 {
     abti_es *es = abti_es_self;
-    struct abti_lane *lane = abti_fork_lane(es);
-    region->lane = NULL;
-    if (lane)
-        return &lane->slots[abti_lane_top(lane)];
+    struct abti_deque *deque = abti_fork_deque(es);
+    region->deque = NULL;
+    if (deque)
+        return &deque->slots[abti_deque_top(deque)];
     bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
-    lane = may_wait && es->lane.kept ? take_kept(es) : get_lane(!may_wait);
-    if (!lane)
-        return &no_lane.full;
-    region->lane = lane;
+    deque = may_wait && es->deque.kept ? take_kept(es) : get_deque(!may_wait);
+    if (!deque)
+        return &no_deque.full;
+    region->deque = deque;
     region->link.hooks = (ABTX_switch_hooks){leave_stream, NULL, may_wait ? region : NULL};
     region->link.next = es ? es->hooks : NULL;
     if (may_wait)
         abti_hooks_set(es, &region->link);
-    return &lane->slots[0];
+    return &deque->slots[0];
 }
 
-static ABTI_COLD void tell_unjoined(struct abti_lane *lane)
+static ABTI_COLD void tell_unjoined(struct abti_deque *deque)
 {
-    uint32_t num = abti_lane_top(lane);
+    uint32_t num = abti_deque_top(deque);
     fprintf(stderr, "libabt: a function has ended that has forked %u task%s and not joined %s; see doc/fork-join.md\n",
             num, num == 1 ? "" : "s", num == 1 ? "it" : "them");
 }
 
 void ABTX_fork_leave(struct abtx_region *region)
 {
-    struct abti_lane *lane = region->lane;
-    if (!lane)
+    struct abti_deque *deque = region->deque;
+    if (!deque)
         return;
     abti_es *es = abti_es_self;
-    bool is_open = region->link.hooks.arg != NULL, has_joined = lane->slots[0] == NULL;
+    bool is_open = region->link.hooks.arg != NULL, has_joined = deque->slots[0] == NULL;
     if (is_open && es)
         abti_hooks_take(es, &region->link);
     else if (is_open)
         abti_blocking_remove_hooks(&region->link);
     if (ABTI_UNLIKELY(!has_joined))
-        tell_unjoined(lane); /* and thieves may still come: it is used no more */
+        tell_unjoined(deque); /* and thieves may still come: it is used no more */
     else if (is_open && es)
-        fork_keep(es, lane);
+        fork_keep(es, deque);
     else if (is_open)
-        put_kept(lane);
+        put_kept(deque);
     else
-        abti_team_put_lane(lane);
+        abti_team_put_deque(deque);
 }
 
 /* --- Fork --- */
 
 /* Publishes if that is asked, and wakes one who waits. */
-static void fork_publish(struct abti_lane *lane, uint32_t top)
+static void fork_publish(struct abti_deque *deque, uint32_t top)
 {
-    if (abti_lane_publish(lane, top))
-        abti_team_offer(lane);
+    if (abti_deque_publish(deque, top))
+        abti_team_offer(deque);
 }
 
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
@@ -147,8 +147,8 @@ abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
         task->run(here, task);
         return here;
     }
-    struct abti_lane *lane = abti_lane_of(here);
-    fork_publish(lane, (uint32_t)(here - lane->slots) + 1);
+    struct abti_deque *deque = abti_deque_of(here);
+    fork_publish(deque, (uint32_t)(here - deque->slots) + 1);
     return here + 1;
 }
 
@@ -187,17 +187,17 @@ int ABTX_fork_join_slow(abtx_at here)
 {
     if (is_nowhere(here))
         return 0; /* it has run when it was forked */
-    struct abti_lane *lane = abti_lane_of(here);
-    uint32_t index = (uint32_t)(here - lane->slots);
+    struct abti_deque *deque = abti_deque_of(here);
+    uint32_t index = (uint32_t)(here - deque->slots);
     bool is_ours = true;
     abti_assert(*here != NULL);
-    if (index >= lane->split)
-        fork_publish(lane, index);
+    if (index >= deque->split)
+        fork_publish(deque, index);
     else
-        is_ours = abti_lane_take_back(lane, index);
+        is_ours = abti_deque_take_back(deque, index);
     if (!is_ours) {
         wait_for(*here);
-        abti_lane_forget(lane, index);
+        abti_deque_forget(deque, index);
     }
     *here = NULL;
     return is_ours;

@@ -8,50 +8,50 @@
 #include "stream/source.h"
 
 /*
- * Lanes are in a row, so that the position behind the last slot of one is the beginning of the next; behind the last
- * lane of a chunk is the beginning of another that is never used. They are freed at the end only, so that thieves
+ * Deques are in a row, so that the position behind the last slot of one is the beginning of the next; behind the last
+ * deque of a chunk is the beginning of another that is never used. They are freed at the end only, so that thieves
  * may look at all of them.
  */
-enum { CHUNK_LANES = 15, MAX_CHUNKS = 4096 };
+enum { CHUNK_DEQUES = 15, MAX_CHUNKS = 4096 };
 
 struct chunk {
-    char lanes[CHUNK_LANES + 1][ABTX_LANE_BYTES];
+    char deques[CHUNK_DEQUES + 1][ABTX_DEQUE_BYTES];
 };
 
 static ABT_bool take_task(void *arg, ABTX_work *work);
 
 /*
- * Two sets of lanes, by their numbers, so that nobody looks at all of them:
+ * Two sets of deques, by their numbers, so that nobody looks at all of them:
  *
- *   offers    those with public tasks. A lane may be listed here for a while after its last one
+ *   offers    those with public tasks. A deque may be listed here for a while after its last one
  *   unasked   those that ULTs own and that nobody has asked since they published last. A stream that finds no task
  *             takes some out, and asks them; each asked one comes back when it publishes
  *
- * So the lanes of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left alone.
- * One that has just published is spared for a while, unless somebody is about to sleep: what an owner gives away costs
- * it some hundred nanoseconds, and so no more than a tenth of its time.
+ * So the deques of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left
+ * alone. One that has just published is spared for a while, unless somebody is about to sleep: what an owner gives away
+ * costs it some hundred nanoseconds, and so no more than a tenth of its time.
  *
- * No task is left behind. An owner publishes, then looks at offers, where it puts its lane, and then at whether a
+ * No task is left behind. An owner publishes, then looks at offers, where it puts its deque, and then at whether a
  * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
- * look. One who takes a lane out looks for public tasks once more, behind a fence, and puts it back if there are any:
- * it, or the owner whose fence came first, sees what the other has done. Nor is a request: a lane is put into unasked
+ * look. One who takes a deque out looks for public tasks once more, behind a fence, and puts it back if there are any:
+ * it, or the owner whose fence came first, sees what the other has done. Nor is a request: a deque is put into unasked
  * when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken by
  * another stream's request.
  */
-enum { LANE_PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_LANES = CHUNK_LANES * MAX_CHUNKS, WORD_LANES = 64 };
+enum { DEQUE_PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_DEQUES = CHUNK_DEQUES * MAX_CHUNKS, WORD_DEQUES = 64 };
 
-struct lane_set {
-    _Atomic(uint64_t) words[(MAX_LANES + WORD_LANES - 1) / WORD_LANES];
+struct deque_set {
+    _Atomic(uint64_t) words[(MAX_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES];
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
 static struct {
     struct ABTX_source_opaque source;
     struct abti_spin lock;
-    struct abti_lane *free;                                                   /* lock */
+    struct abti_deque *free;                                                  /* lock */
     _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
     _Atomic(uint32_t) num_chunks;                                             /* lock. Thieves read it */
-    struct lane_set offers, unasked;
-} team = {.source = {.ask = take_task, .patience_ns = LANE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
+    struct deque_set offers, unasked;
+} team = {.source = {.ask = take_task, .patience_ns = DEQUE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
           .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 /* Whether streams wait for tasks: a hint. */
@@ -60,57 +60,57 @@ static bool team_waits(void)
     return abti_load_relaxed(&team.source.idle) > 0; /* relaxed: it is a hint, or the caller has a fence before it */
 }
 
-/* --- Lanes --- */
+/* --- Deques --- */
 
-static struct abti_lane *lane_at(struct chunk *chunk, uint32_t i)
+static struct abti_deque *deque_at(struct chunk *chunk, uint32_t i)
 {
-    return (struct abti_lane *)(void *)chunk->lanes[i];
+    return (struct abti_deque *)(void *)chunk->deques[i];
 }
 
-/* relaxed: who knows the number has got it from somebody who has the lane */
-static struct abti_lane *lane_of_number(uint32_t number)
+/* relaxed: who knows the number has got it from somebody who has the deque */
+static struct abti_deque *deque_of_number(uint32_t number)
 {
-    return lane_at(abti_load_relaxed(&team.chunks[number / CHUNK_LANES]), number % CHUNK_LANES);
+    return deque_at(abti_load_relaxed(&team.chunks[number / CHUNK_DEQUES]), number % CHUNK_DEQUES);
 }
 
-/* --- Sets of lanes --- */
+/* --- Sets of deques --- */
 
-static _Atomic(uint64_t) *word_of(struct lane_set *set, const struct abti_lane *lane)
+static _Atomic(uint64_t) *word_of(struct deque_set *set, const struct abti_deque *deque)
 {
-    return &set->words[lane->number / WORD_LANES];
+    return &set->words[deque->number / WORD_DEQUES];
 }
 
-static uint64_t bit_of(const struct abti_lane *lane)
+static uint64_t bit_of(const struct abti_deque *deque)
 {
-    return UINT64_C(1) << lane->number % WORD_LANES;
+    return UINT64_C(1) << deque->number % WORD_DEQUES;
 }
 
 /* Most often it is there already, and no line is written. relaxed: the caller has a fence before, if that matters */
-static void set_add(struct lane_set *set, const struct abti_lane *lane)
+static void set_add(struct deque_set *set, const struct abti_deque *deque)
 {
-    if (!(abti_load_relaxed(word_of(set, lane)) & bit_of(lane)))
+    if (!(abti_load_relaxed(word_of(set, deque)) & bit_of(deque)))
         /* release: pairs with the acquires in steal_of and ask_of. acquire: of no use */
-        (void)abti_fetch_or_acq_rel(word_of(set, lane), bit_of(lane));
+        (void)abti_fetch_or_acq_rel(word_of(set, deque), bit_of(deque));
 }
 
-static void set_remove(struct lane_set *set, const struct abti_lane *lane)
+static void set_remove(struct deque_set *set, const struct abti_deque *deque)
 {
-    if (abti_load_relaxed(word_of(set, lane)) & bit_of(lane)) /* relaxed: the caller has put it there, or sees it */
+    if (abti_load_relaxed(word_of(set, deque)) & bit_of(deque)) /* relaxed: the caller has put it there, or sees it */
         /* acquire, release: of no use */
-        (void)abti_fetch_and_acq_rel(word_of(set, lane), ~bit_of(lane));
+        (void)abti_fetch_and_acq_rel(word_of(set, deque), ~bit_of(deque));
 }
 
 /* It is zero: no task is in the slots. */
 static struct chunk *make_chunk(void)
 {
-    struct chunk *chunk = abti_vm_map_aligned(sizeof(*chunk), ABTX_LANE_BYTES);
+    struct chunk *chunk = abti_vm_map_aligned(sizeof(*chunk), ABTX_DEQUE_BYTES);
     if (!chunk)
         return NULL;
-    for (uint32_t i = 0; i <= CHUNK_LANES; i++) {
-        struct abti_lane *lane = lane_at(chunk, i);
+    for (uint32_t i = 0; i <= CHUNK_DEQUES; i++) {
+        struct abti_deque *deque = deque_at(chunk, i);
         /* An atomic int is nothing else, on all machines that there are */
-        *lane = (struct abti_lane){.idle = (const volatile int *)&lane->request};
-        abti_lane_begin(lane, true);
+        *deque = (struct abti_deque){.idle = (const volatile int *)&deque->request};
+        abti_deque_begin(deque, true);
     }
     return chunk;
 }
@@ -119,18 +119,18 @@ static struct chunk *make_chunk(void)
 static void add_chunk(struct chunk *chunk)
 {
     uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed: the lock is held */
-    for (uint32_t i = CHUNK_LANES; i-- > 0;) {
-        struct abti_lane *lane = lane_at(chunk, i);
-        lane->number = num * CHUNK_LANES + i;
-        lane->next = team.free;
-        team.free = lane;
+    for (uint32_t i = CHUNK_DEQUES; i-- > 0;) {
+        struct abti_deque *deque = deque_at(chunk, i);
+        deque->number = num * CHUNK_DEQUES + i;
+        deque->next = team.free;
+        team.free = deque;
     }
     abti_store_relaxed(&team.chunks[num], chunk); /* relaxed: the store of the number publishes it */
     /* release: pairs with the acquire in num_words */
     abti_store_release(&team.num_chunks, num + 1);
 }
 
-struct abti_lane *abti_team_get_lane(void)
+struct abti_deque *abti_team_get_deque(void)
 {
     struct chunk *chunk = NULL;
     for (bool tried = false;; tried = true) {
@@ -139,24 +139,24 @@ struct abti_lane *abti_team_get_lane(void)
             add_chunk(chunk);
             chunk = NULL;
         }
-        struct abti_lane *lane = team.free;
-        if (lane)
-            team.free = lane->next;
+        struct abti_deque *deque = team.free;
+        if (deque)
+            team.free = deque->next;
         abti_spin_unlock(&team.lock);
         abti_vm_unmap(chunk, sizeof(*chunk));
-        abti_annotate_acquire(lane); /* the slots have had another owner */
-        if (lane || tried)
-            return lane;
+        abti_annotate_acquire(deque); /* the slots have had another owner */
+        if (deque || tried)
+            return deque;
         chunk = make_chunk();
     }
 }
 
-void abti_team_put_lane(struct abti_lane *lane)
+void abti_team_put_deque(struct abti_deque *deque)
 {
-    abti_annotate_release(lane);
+    abti_annotate_release(deque);
     abti_spin_lock(&team.lock);
-    lane->next = team.free;
-    team.free = lane;
+    deque->next = team.free;
+    team.free = deque;
     abti_spin_unlock(&team.lock);
 }
 
@@ -164,30 +164,30 @@ void abti_team_fini(void)
 {
     abti_spin_lock(&team.lock);
     uint32_t num = abti_load_relaxed(&team.num_chunks), num_free = 0; /* relaxed, as below: the lock is held */
-    for (struct abti_lane *lane = team.free; lane; lane = lane->next)
+    for (struct abti_deque *deque = team.free; deque; deque = deque->next)
         num_free++;
-    if (num_free == num * CHUNK_LANES) {
+    if (num_free == num * CHUNK_DEQUES) {
         for (uint32_t i = 0; i < num; i++)
             abti_vm_unmap(abti_load_relaxed(&team.chunks[i]), sizeof(struct chunk));
         abti_store_relaxed(&team.num_chunks, 0);
         team.free = NULL;
-        team.offers = team.unasked = (struct lane_set){{0}};
+        team.offers = team.unasked = (struct deque_set){{0}};
     }
     abti_spin_unlock(&team.lock);
 }
 
-void abti_team_forget(struct abti_lane *mine)
+void abti_team_forget(struct abti_deque *mine)
 {
     uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed, as below: there is one thread */
     team.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
     team.free = NULL;
-    for (uint32_t i = 0; i < num * CHUNK_LANES; i++) {
-        struct abti_lane *lane = lane_of_number(i);
-        if (lane == mine)
+    for (uint32_t i = 0; i < num * CHUNK_DEQUES; i++) {
+        struct abti_deque *deque = deque_of_number(i);
+        if (deque == mine)
             continue;
-        set_remove(&team.unasked, lane);
-        set_remove(&team.offers, lane);
-        abti_store_relaxed(&lane->public_part, 0);
+        set_remove(&team.unasked, deque);
+        set_remove(&team.offers, deque);
+        abti_store_relaxed(&deque->public_part, 0);
     }
 }
 
@@ -206,68 +206,69 @@ void abti_team_remove_all(void)
 
 /* --- What owners do --- */
 
-void abti_team_offer(struct abti_lane *lane)
+void abti_team_offer(struct abti_deque *deque)
 {
     /* relaxed: a thief that misses it asks once more than it should */
-    abti_store_relaxed(&lane->spared_ns, abti_clock_mono_ns() + SPARED_NS);
+    abti_store_relaxed(&deque->spared_ns, abti_clock_mono_ns() + SPARED_NS);
     /* seq_cst: pairs with the fence in withdraw_offer */
     abti_fence_seq_cst();
-    set_add(&team.offers, lane);
-    set_add(&team.unasked, lane);
+    set_add(&team.offers, deque);
+    set_add(&team.unasked, deque);
     abti_source_wake_one(&team.source);
 }
 
-void abti_team_relist(struct abti_lane *lane)
+void abti_team_relist(struct abti_deque *deque)
 {
-    if (!abti_load_relaxed(&lane->request) || team_waits()) /* relaxed: one that is missed is found by the first fork */
+    if (!abti_load_relaxed(&deque->request) ||
+        team_waits()) /* relaxed: one that is missed is found by the first fork */
         return;
-    abti_lane_begin(lane, false);
-    abti_store_relaxed(&lane->spared_ns, abti_clock_mono_ns() + SPARED_NS);
-    abti_team_list(lane);
+    abti_deque_begin(deque, false);
+    abti_store_relaxed(&deque->spared_ns, abti_clock_mono_ns() + SPARED_NS);
+    abti_team_list(deque);
 }
 
-void abti_team_list(struct abti_lane *lane)
+void abti_team_list(struct abti_deque *deque)
 {
-    set_add(&team.unasked, lane);
-    /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the lane, or is seen here */
+    set_add(&team.unasked, deque);
+    /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the deque, or is seen here */
     abti_fence_seq_cst();
     if (team_waits())
-        abti_lane_ask(lane);
+        abti_deque_ask(deque);
 }
 
-void abti_team_unlist(struct abti_lane *lane)
+void abti_team_unlist(struct abti_deque *deque)
 {
-    set_remove(&team.unasked, lane);
-    set_remove(&team.offers, lane);
+    set_remove(&team.unasked, deque);
+    set_remove(&team.offers, deque);
 }
 
 /* --- Thieves --- */
 
 /* There is no public task. False: there is one again. */
-static bool withdraw_offer(struct abti_lane *lane)
+static bool withdraw_offer(struct abti_deque *deque)
 {
-    set_remove(&team.offers, lane);
+    set_remove(&team.offers, deque);
     /* seq_cst: pairs with the fence in abti_team_offer */
     abti_fence_seq_cst();
-    if (!abti_lane_has_public(lane))
+    if (!abti_deque_has_public(deque))
         return true;
-    set_add(&team.offers, lane);
+    set_add(&team.offers, deque);
     return false;
 }
 
-/* Takes a task from a lane that offers some. Others that wait are served from the same lane, if it has more. */
-static struct abtx_task *steal_from(struct abti_lane *lane)
+/* Takes a task from a deque that offers some. Others that wait are served from the same deque, if it has more. */
+static struct abtx_task *steal_from(struct abti_deque *deque)
 {
     struct abtx_task *task;
-    while (!(task = abti_lane_steal(lane))) {
-        if (withdraw_offer(lane))
+    while (!(task = abti_deque_steal(deque))) {
+        if (withdraw_offer(deque))
             return NULL;
     }
-    bool has_more = abti_lane_has_public(lane) || !withdraw_offer(lane);
+    bool has_more = abti_deque_has_public(deque) || !withdraw_offer(deque);
     if (has_more)
         abti_source_wake_one(&team.source);
     else if (team_waits())
-        abti_lane_ask(lane);
+        abti_deque_ask(deque);
     return task;
 }
 
@@ -275,11 +276,11 @@ static struct abtx_task *steal_from(struct abti_lane *lane)
 static uint32_t num_words(void)
 {
     /* acquire: pairs with the release in add_chunk */
-    return (abti_load_acquire(&team.num_chunks) * CHUNK_LANES + WORD_LANES - 1) / WORD_LANES;
+    return (abti_load_acquire(&team.num_chunks) * CHUNK_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES;
 }
 
 /*
- * Chooses so many of the lanes in this part of a word that are not asked, and looks at no more. False: all of them are
+ * Chooses so many of the deques in this part of a word that are not asked, and looks at no more. False: all of them are
  * to be spared for now.
  */
 static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
@@ -290,7 +291,7 @@ static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
         return found;
     for (now_ns = abti_clock_mono_ns(); *enough > 0 && found; --*enough, found &= found - 1) {
         if (now_ns >=
-            abti_load_relaxed(&lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(found))->spared_ns))
+            abti_load_relaxed(&deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(found))->spared_ns))
             chosen |= found & -found;
         else
             abti_source_ask_again(abti_es_self);
@@ -298,7 +299,7 @@ static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
     return chosen;
 }
 
-/* Asks so many of the lanes in this part of a word. Returns how many more are to be asked. */
+/* Asks so many of the deques in this part of a word. Returns how many more are to be asked. */
 static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
 {
     uint64_t chosen = choose(word, mask, &enough);
@@ -307,37 +308,37 @@ static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
     /* acquire: pairs with the release in set_add. release: of no use */
     chosen &= abti_fetch_and_acq_rel(&team.unasked.words[word], ~chosen);
     for (; chosen; chosen &= chosen - 1)
-        abti_lane_ask(lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(chosen)));
+        abti_deque_ask(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(chosen)));
     return enough;
 }
 
-/* Takes a task from the first lane in this part of a word that has one. */
+/* Takes a task from the first deque in this part of a word that has one. */
 static struct abtx_task *steal_of(uint32_t word, uint64_t mask)
 {
     /* acquire: pairs with the release in set_add */
-    uint64_t lanes = abti_load_acquire(&team.offers.words[word]) & mask;
+    uint64_t deques = abti_load_acquire(&team.offers.words[word]) & mask;
     struct abtx_task *task = NULL;
-    for (; lanes && !task; lanes &= lanes - 1)
-        task = steal_from(lane_of_number(word * WORD_LANES + (uint32_t)__builtin_ctzll(lanes)));
+    for (; deques && !task; deques &= deques - 1)
+        task = steal_from(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(deques)));
     return task;
 }
 
-/* The i-th part of a walk over all words that begins behind the lane `mine`, or anywhere if that is NULL. */
-static uint32_t part_of_walk(const struct abti_lane *mine, uint32_t num, uint32_t i, uint64_t *mask)
+/* The i-th part of a walk over all words that begins behind the deque `mine`, or anywhere if that is NULL. */
+static uint32_t part_of_walk(const struct abti_deque *mine, uint32_t num, uint32_t i, uint64_t *mask)
 {
     uint64_t behind = mine ? -bit_of(mine) : ~UINT64_C(0);
     *mask = i == 0 ? behind : i == num ? ~behind : ~UINT64_C(0);
-    return ((mine ? mine->number / WORD_LANES : 0) + i) % num;
+    return ((mine ? mine->number / WORD_DEQUES : 0) + i) % num;
 }
 
 /*
- * Looks at the lanes that offer, beginning behind its own, so that thieves spread. If there is none it asks: a few, and
- * others the next time, but all before it goes to sleep, since what ULTs have to give is not known.
+ * Looks at the deques that offer, beginning behind its own, so that thieves spread. If there is none it asks: a few,
+ * and others the next time, but all before it goes to sleep, since what ULTs have to give is not known.
  */
 static ABT_bool take_task(void *arg, ABTX_work *work)
 {
     enum { FEW = 2 };
-    const struct abti_lane *mine = abti_es_self->lane.kept;
+    const struct abti_deque *mine = abti_es_self->deque.kept;
     uint32_t num = num_words(), enough = abti_source_resigns(abti_es_self) ? UINT32_MAX : FEW;
     struct abtx_task *task = NULL;
     uint64_t mask;

@@ -69,10 +69,10 @@ struct abti_es_samples {
     uint64_t spared_ns; /* none is watched before that, where samples are to be sparing */
 };
 
-/* fork/fork.c: the lane that is kept for the next ULT that forks. */
-struct abti_es_lane {
-    void *kept;              /* NULL: none */
-    void (*put)(void *lane); /* gives it back */
+/* fork/fork.c: the deque that is kept for the next ULT that forks. */
+struct abti_es_deque {
+    void *kept;               /* NULL: none */
+    void (*put)(void *deque); /* gives it back */
 };
 
 /* carrier/carrier.c: which native threads are the ES. The last two are read by others. */
@@ -146,7 +146,7 @@ struct ABT_xstream_opaque {
     uint32_t random;        /* private: state of abti_direct_give_way's choice */
     struct abti_es_samples samples;
     ABTX_switch_link *hooks; /* private: of `cur`, see unit/kept.h; NULL: none */
-    struct abti_es_lane lane;
+    struct abti_es_deque deque;
     struct abti_es_carried carried;
     struct abti_cache *ktables; /* private: blocks of unit/key.c; NULL: none was needed yet */
     struct abti_es_tool tool;

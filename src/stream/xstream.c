@@ -129,8 +129,8 @@ void abti_es_leave_list(abti_es *es)
     abti_crew_fini(es);
     abti_es_list_leave(es);
     abti_sources_fini(es);
-    if (es->lane.kept)
-        es->lane.put(es->lane.kept);
+    if (es->deque.kept)
+        es->deque.put(es->deque.kept);
     abti_idle_fini(es);
     abti_tool_event_free(es->main_unit);
     abti_unit_dispose(abti_es_self, es->main_unit);

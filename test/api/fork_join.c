@@ -92,7 +92,7 @@ ABTX_VOID_TASK(ring_twice)
     ABTX_JOIN(ring, bell);
 }
 
-/* Forks more than a lane has room for, each in a frame of its own. */
+/* Forks more than a deque has room for, each in a frame of its own. */
 ABTX_TASK(long, deep, (long, n))
 {
     if (n == 0)
@@ -317,10 +317,10 @@ static void test_stopped(void)
 static void deep_ult(void *arg)
 {
     (void)arg;
-    is_int(ABTX_RUN(deep, 5000), 5000, "more tasks than a lane has room for");
+    is_int(ABTX_RUN(deep, 5000), 5000, "more tasks than a deque has room for");
 }
 
-static void test_full_lane(void)
+static void test_full_deque(void)
 {
     ABT_thread_attr attr;
     ABT_pool pool;
@@ -408,7 +408,7 @@ int main(void)
         must(ABT_thread_free(&thread));
         test_in_thread("a thread outside");
     }
-    test_full_lane();
+    test_full_deque();
     must(ABTX_fork_stop());
     test_meeting();
     test_stopped();

@@ -120,7 +120,7 @@ ABTX_TASK(long, fib, (int, n))
 
 static int fork_all(void)
 {
-    expect(ABTX_RUN(fib, 12) == 144, "without memory for a lane tasks run at once");
+    expect(ABTX_RUN(fib, 12) == 144, "without memory for a deque tasks run at once");
     return ABT_SUCCESS;
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes: fork/lane.c as it is, with the inline functions of abt_fork.h. An owner forks and joins, two thieves ask and
+ * Deques: fork/deque.c as it is, with the inline functions of abt_fork.h. An owner forks and joins, two thieves ask and
  * steal. Each task runs once, by one who sees its arguments, and the owner sees what it has done. A request that is
  * left at the end has moved the limit, so that the owner's next fork or join would serve it.
  */
 #include "checker.h"
 
-#include "fork/lane.c"
+#include "fork/deque.c"
 
 const char model_name[] = "fork";
-const char *const model_subjects[] = {"src/fork/lane.c", "src/fork/lane.h", 0};
+const char *const model_subjects[] = {"src/fork/deque.c", "src/fork/deque.h", 0};
 
 enum { TASKS = 3, TRIES = 4 };
 
 bool abti_annotate_order;
-static char memory[2][ABTX_LANE_BYTES] __attribute__((aligned(ABTX_LANE_BYTES)));
+static char memory[2][ABTX_DEQUE_BYTES] __attribute__((aligned(ABTX_DEQUE_BYTES)));
 static const volatile int nobody;
 
 static struct model_task {
@@ -22,19 +22,19 @@ static struct model_task {
     int argument, ran;
 } tasks[TASKS];
 
-static struct abti_lane *lane(void)
+static struct abti_deque *deque(void)
 {
-    return (struct abti_lane *)(void *)memory[0];
+    return (struct abti_deque *)(void *)memory[0];
 }
 
 static void reset(void)
 {
-    lane()->idle = &nobody;
+    deque()->idle = &nobody;
     for (int i = 0; i <= TASKS; i++)
-        lane()->slots[i] = NULL;
+        deque()->slots[i] = NULL;
     for (int i = 0; i < TASKS; i++)
         tasks[i] = (struct model_task){.argument = 0};
-    abti_lane_begin(lane(), false);
+    abti_deque_begin(deque(), false);
 }
 
 /* --- As in fork/fork.c, but that a forker spins --- */
@@ -42,22 +42,22 @@ static void reset(void)
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
 {
     (void)task;
-    abti_lane_publish(lane(), (uint32_t)(here - lane()->slots) + 1);
+    abti_deque_publish(deque(), (uint32_t)(here - deque()->slots) + 1);
     return here + 1;
 }
 
 int ABTX_fork_join_slow(abtx_at here)
 {
-    uint32_t index = (uint32_t)(here - lane()->slots);
+    uint32_t index = (uint32_t)(here - deque()->slots);
     bool is_ours = true;
-    if (index >= lane()->split)
-        abti_lane_publish(lane(), index);
+    if (index >= deque()->split)
+        abti_deque_publish(deque(), index);
     else
-        is_ours = abti_lane_take_back(lane(), index);
+        is_ours = abti_deque_take_back(deque(), index);
     if (!is_ours) {
         while (atomic_load_explicit(abti_task_state(*here), memory_order_acquire) != ABTI_TASK_DONE)
             model_give_way();
-        abti_lane_forget(lane(), index);
+        abti_deque_forget(deque(), index);
     }
     *here = NULL;
     return is_ours;
@@ -95,12 +95,12 @@ static void join_task(abtx_at here, int i)
 static void steal(void)
 {
     for (int i = 0; i < TRIES; i++) {
-        struct abtx_task *task = abti_lane_steal(lane());
+        struct abtx_task *task = abti_deque_steal(deque());
         if (task) {
             run((struct model_task *)task);
             atomic_exchange_explicit(abti_task_state(task), ABTI_TASK_DONE, memory_order_acq_rel);
         } else {
-            abti_lane_ask(lane());
+            abti_deque_ask(deque());
         }
         model_linger(10);
     }
@@ -108,7 +108,7 @@ static void steal(void)
 
 static void two_forks(int index)
 {
-    abtx_at here = &lane()->slots[0];
+    abtx_at here = &deque()->slots[0];
     if (index > 0) {
         steal();
         return;
@@ -122,7 +122,7 @@ static void two_forks(int index)
 
 static void three_forks(int index)
 {
-    abtx_at here = &lane()->slots[0];
+    abtx_at here = &deque()->slots[0];
     if (index > 0) {
         steal();
         return;
@@ -138,24 +138,24 @@ static void three_forks(int index)
 /* The owner blocks once in between: all its tasks become public. */
 static void blocking(int index)
 {
-    abtx_at here = &lane()->slots[0];
+    abtx_at here = &deque()->slots[0];
     if (index > 0) {
         steal();
         return;
     }
     abtx_at second = fork_task(here, 0);
     fork_task(second, 1);
-    abti_lane_publish_all(lane());
+    abti_deque_publish_all(deque());
     join_task(second, 1);
     join_task(here, 0);
 }
 
 static void after(void)
 {
-    uint64_t part = abti_load_relaxed(&lane()->public_part);
-    model_assert(abti_lane_tail(part) == 0 && abti_lane_split(part) == 0 && lane()->split == 0);
-    model_assert(!abti_load_relaxed(&lane()->request) ||
-                 abti_load_relaxed(&lane()->limit) == (uintptr_t)lane() + ABTX_LANE_BYTES);
+    uint64_t part = abti_load_relaxed(&deque()->public_part);
+    model_assert(abti_deque_tail(part) == 0 && abti_deque_split(part) == 0 && deque()->split == 0);
+    model_assert(!abti_load_relaxed(&deque()->request) ||
+                 abti_load_relaxed(&deque()->limit) == (uintptr_t)deque() + ABTX_DEQUE_BYTES);
 }
 
 const struct model_program model_programs[] = {{"2 forks, 2 thieves", 3, 6000, reset, two_forks, after},
