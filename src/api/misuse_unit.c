@@ -69,7 +69,7 @@ static abti_pool *pool_with(abti_unit *unit)
     if (!pool || !abti_ledger_find(pool, &note) || note.kind != ABTI_HANDLE_POOL || note.freed ||
         abti_pool_is_user(pool))
         return NULL;
-    if (pool->access == ABT_POOL_ACCESS_PRIV && !abti_pool_is_owner(abti_es_self, pool))
+    if (pool->access == ABT_POOL_ACCESS_PRIV && !abti_pool_is_keeper(abti_es_self, pool))
         return NULL;
     abti_pool_print_all(pool, &search, look_at_member);
     return search.found ? pool : NULL;

@@ -4,19 +4,19 @@
 #include "base/assert.h"
 #include "pool/wish.h"
 
-/* acquire: pairs with the last store in abti_pool_disown, which has emptied the pair that the owner gets. */
-static bool try_own(struct abti_blocked *b, abti_es *es)
+/* acquire: pairs with the last store in abti_pool_drop_keeper, which has emptied the pair that the keeper gets. */
+static bool try_keep(struct abti_blocked *b, abti_es *es)
 {
     abti_es *none = NULL;
-    return abti_cas_acq_rel(&b->owner, &none, es);
+    return abti_cas_acq_rel(&b->keeper, &none, es);
 }
 
-void abti_pool_own_counts(abti_pool *pool, abti_es *es)
+void abti_pool_set_keeper(abti_pool *pool, abti_es *es)
 {
     abti_assert(abti_pool_is_private(pool) && abti_pool_is_locked(pool));
-    bool owns = try_own(&pool->blocked, es);
-    abti_assert(owns);
-    (void)owns;
+    bool keeps = try_keep(&pool->blocked, es);
+    abti_assert(keeps);
+    (void)keeps;
 }
 
 void abti_pool_count_entered_slow(abti_pool *pool)
@@ -24,10 +24,10 @@ void abti_pool_count_entered_slow(abti_pool *pool)
     abti_es *es = abti_es_self;
     struct abti_blocked *b = &pool->blocked;
     /*
-     * release: both pair with the acquires in blocked_entered. relaxed: the racy read of the owner is decided by
-     * try_own, and the owner alone stores own_entered.
+     * release: both pair with the acquires in blocked_entered. relaxed: the racy read of the keeper is decided by
+     * try_keep, and the keeper alone stores own_entered.
      */
-    if (es && !abti_pool_is_private(pool) && !abti_load_relaxed(&b->owner) && try_own(b, es))
+    if (es && !abti_pool_is_private(pool) && !abti_load_relaxed(&b->keeper) && try_keep(b, es))
         abti_store_release(&b->own_entered, abti_load_relaxed(&b->own_entered) + 1);
     else
         abti_fetch_add_release(&b->shared_entered, 1);
@@ -48,21 +48,21 @@ void abti_pool_count_left_slow(abti_pool *pool)
  * reads the left counts first, then the entered ones and then the size never misses a unit. It may count one twice that
  * is on its way between the two.
  *
- * While abti_pool_disown moves an owner's counts, a reader may count too many units, never too few: abti_pool_disown
- * takes the left count out of the one pair before it adds it to the other, and the reader reads the pairs the other way
- * round; for the entered count both orders are reversed. The reader takes such a sum again, and also one around which
- * the counts have changed, a few times.
+ * While abti_pool_drop_keeper moves a keeper's counts, a reader may count too many units, never too few:
+ * abti_pool_drop_keeper takes the left count out of the one pair before it adds it to the other, and the reader reads
+ * the pairs the other way round; for the entered count both orders are reversed. The reader takes such a sum again, and
+ * also one around which the counts have changed, a few times.
  */
 static uint32_t blocked_left(struct abti_blocked *b)
 {
-    /* acquire: pairs with abti_pool_count_left_slow, abti_pool_owner_left and abti_pool_disown */
+    /* acquire: pairs with abti_pool_count_left_slow, abti_pool_count_left_quick and abti_pool_drop_keeper */
     uint64_t shared = abti_load_acquire(&b->shared_left);
     return (uint32_t)(shared + abti_load_acquire(&b->own_left));
 }
 
 static uint32_t blocked_entered(abti_pool *pool)
 {
-    /* acquire: pairs with abti_pool_count_entered_slow, abti_pool_owner_entered and abti_pool_disown */
+    /* acquire: pairs with abti_pool_count_entered_slow, abti_pool_count_entered_quick and abti_pool_drop_keeper */
     uint64_t own = abti_load_acquire(&pool->blocked.own_entered);
     return (uint32_t)(own + abti_load_acquire(&pool->blocked.shared_entered)) + abti_pool_num_in_place(pool);
 }
@@ -85,7 +85,7 @@ void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
     struct abti_blocked *b = &pool->blocked;
     /*
      * There are two loads, since one half has just been stored, and one store, so that for a reader nothing changes.
-     * relaxed: the owner alone stores them. release: pairs with the acquire in abti_pool_num_in_place.
+     * relaxed: the keeper alone stores them. release: pairs with the acquire in abti_pool_num_in_place.
      */
     uint32_t more = (uint32_t)num - (uint32_t)abti_load_relaxed(&b->remain);
     uint32_t granted = abti_load_relaxed(&b->granted) + more;
@@ -94,7 +94,7 @@ void abti_pool_in_place_grant(abti_pool *pool, int32_t num)
 
 /*
  * Waits until no counts are on the move, and returns the number of moves. It is even then, and changes when counts
- * move. acquire: pairs with the first and the last count of moves in abti_pool_disown.
+ * move. acquire: pairs with the first and the last count of moves in abti_pool_drop_keeper.
  */
 static uint32_t wait_for_moves(struct abti_blocked *b)
 {
@@ -111,7 +111,7 @@ static size_t take_sum(abti_pool *pool, bool *exact)
     uint32_t left = blocked_left(b);
     uint32_t entered = blocked_entered(pool);
     size_t size = abti_pool_size(pool);
-    /* acquire: pairs with the releases in abti_pool_disown: if `moves` is as before, no count has moved */
+    /* acquire: pairs with the releases in abti_pool_drop_keeper: if `moves` is as before, no count has moved */
     abti_fence_acquire();
     /* relaxed: it comes after the fence, and nothing is read after it */
     *exact = blocked_left(b) == left && blocked_entered(pool) == entered && abti_load_relaxed(&b->moves) == moves;
@@ -132,11 +132,11 @@ size_t abti_pool_total_size(abti_pool *pool)
     return total;
 }
 
-void abti_pool_disown(abti_pool *pool, abti_es *es)
+void abti_pool_drop_keeper(abti_pool *pool, abti_es *es)
 {
     struct abti_blocked *b = &pool->blocked;
-    /* relaxed: the caller is the owner, or has waited until it is no more */
-    if (abti_load_relaxed(&b->owner) != es)
+    /* relaxed: the caller is the keeper, or has waited until it is no more */
+    if (abti_load_relaxed(&b->keeper) != es)
         return;
     uint64_t entered = abti_load_relaxed(&b->own_entered), left = abti_load_relaxed(&b->own_left);
     abti_pool_in_place_grant(pool, 0); /* another scheduler may look at events more often */
@@ -152,7 +152,7 @@ void abti_pool_disown(abti_pool *pool, abti_es *es)
     abti_store_release(&b->own_left, 0);
     abti_fetch_add_acq_rel(&b->shared_left, left);
     abti_fetch_add_acq_rel(&b->moves, 1);
-    abti_store_release(&b->owner, NULL);
+    abti_store_release(&b->keeper, NULL);
 }
 
 void abti_pool_push_unblocked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)

@@ -14,17 +14,17 @@ void abti_pool_count_entered_slow(abti_pool *pool);
 
 void abti_pool_count_left_slow(abti_pool *pool);
 
-/* Whether the ES is the owner of the pool's own pair of counts. */
-ABTI_INLINE bool abti_pool_is_owner(abti_es *es, abti_pool *pool)
+/* Whether the ES is the keeper of the pool's own pair of counts. */
+ABTI_INLINE bool abti_pool_is_keeper(abti_es *es, abti_pool *pool)
 {
-    /* relaxed: only the owner itself finds itself here, and it has stored that */
-    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.owner, (uintptr_t)es));
+    /* relaxed: only the keeper itself finds itself here, and it has stored that */
+    return es && ABTI_LIKELY(abti_cpu_is_equal(&pool->blocked.keeper, (uintptr_t)es));
 }
 
-/* The owner's form of abti_pool_count_entered, for a caller that has asked abti_pool_is_owner. */
-ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
+/* The keeper's form of abti_pool_count_entered, for a caller that has asked abti_pool_is_keeper. */
+ABTI_INLINE void abti_pool_count_entered_quick(abti_pool *pool)
 {
-    abti_assert(abti_pool_is_owner(abti_es_self, pool));
+    abti_assert(abti_pool_is_keeper(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_entered, 1); /* release: pairs with the acquire in blocked_entered */
 }
 
@@ -35,14 +35,14 @@ ABTI_INLINE void abti_pool_owner_entered(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_in_place_take(abti_pool *pool)
 {
-    abti_assert(abti_pool_is_private(pool) && abti_pool_is_owner(abti_es_self, pool));
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_keeper(abti_es_self, pool));
     return abti_cpu_count_down(&pool->blocked.remain); /* release: pairs with the acquire in abti_pool_num_in_place */
 }
 
 ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
 {
-    abti_assert(abti_pool_is_private(pool) && abti_pool_is_owner(abti_es_self, pool));
-    /* relaxed: the owner alone stores the word, and what it takes back published nothing */
+    abti_assert(abti_pool_is_private(pool) && abti_pool_is_keeper(abti_es_self, pool));
+    /* relaxed: the keeper alone stores the word, and what it takes back published nothing */
     abti_store_relaxed(&pool->blocked.remain, abti_load_relaxed(&pool->blocked.remain) + 1);
 }
 
@@ -52,11 +52,12 @@ ABTI_INLINE void abti_pool_in_place_give_back(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_in_place_is_exhausted(abti_pool *pool)
 {
-    return abti_load_relaxed(&pool->blocked.remain) <= 1; /* relaxed: the owner asks, which alone stores the word */
+    return abti_load_relaxed(&pool->blocked.remain) <= 1; /* relaxed: the keeper asks, which alone stores the word */
 }
 
 /*
- * Lets `num` joins in place come from now on, however many were left. The caller is the owner, or the owner is no more.
+ * Lets `num` joins in place come from now on, however many were left. The caller is the keeper, or the keeper is no
+ * more.
  */
 void abti_pool_in_place_grant(abti_pool *pool, int32_t num);
 
@@ -70,25 +71,25 @@ ABTI_INLINE uint32_t abti_pool_num_in_place(abti_pool *pool)
     return (uint32_t)(both >> 32) - (uint32_t)both;
 }
 
-/* The owner's form of abti_pool_count_left, for `num` units. */
-ABTI_INLINE void abti_pool_owner_left(abti_pool *pool, uint64_t num)
+/* The keeper's form of abti_pool_count_left, for `num` units. */
+ABTI_INLINE void abti_pool_count_left_quick(abti_pool *pool, uint64_t num)
 {
-    abti_assert(abti_pool_is_owner(abti_es_self, pool));
+    abti_assert(abti_pool_is_keeper(abti_es_self, pool));
     abti_cpu_add(&pool->blocked.own_left, num); /* release: pairs with the acquire in blocked_left */
 }
 
 ABTI_INLINE void abti_pool_count_entered(abti_es *es, abti_pool *pool)
 {
-    if (abti_pool_is_owner(es, pool))
-        abti_pool_owner_entered(pool);
+    if (abti_pool_is_keeper(es, pool))
+        abti_pool_count_entered_quick(pool);
     else
         abti_pool_count_entered_slow(pool);
 }
 
 ABTI_INLINE void abti_pool_count_left(abti_es *es, abti_pool *pool)
 {
-    if (abti_pool_is_owner(es, pool))
-        abti_pool_owner_left(pool, 1);
+    if (abti_pool_is_keeper(es, pool))
+        abti_pool_count_left_quick(pool, 1);
     else
         abti_pool_count_left_slow(pool);
 }
@@ -106,15 +107,15 @@ size_t abti_pool_num_blocked(abti_pool *pool);
 size_t abti_pool_total_size(abti_pool *pool);
 
 /*
- * Makes the ES the owner of the counts. The pool has no owner, and its lock is held: where it is a private FIFO, whose
- * host alone is the owner of its counts.
+ * Makes the ES the keeper of the counts. The pool has no keeper, and its lock is held: where it is a private FIFO,
+ * whose host alone is the keeper of its counts.
  */
-void abti_pool_own_counts(abti_pool *pool, abti_es *es);
+void abti_pool_set_keeper(abti_pool *pool, abti_es *es);
 
 /*
- * Moves what an ES that ends has counted as owner to the shared pairs. It is called on that ES, or when the ES is no
+ * Moves what an ES that ends has counted as keeper to the shared pairs. It is called on that ES, or when the ES is no
  * more.
  */
-void abti_pool_disown(abti_pool *pool, abti_es *es);
+void abti_pool_drop_keeper(abti_pool *pool, abti_es *es);
 
 #endif

@@ -43,7 +43,7 @@ void abti_pool_enter_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
         abti_store_relaxed(&pool->host, es);
         pool->host_sched = sched;
         set_quick_host_locked(pool);
-        abti_pool_own_counts(pool, es);
+        abti_pool_set_keeper(pool, es);
     }
     abti_pool_unlock(es, pool);
 }
@@ -55,7 +55,7 @@ void abti_pool_leave_host(abti_es *es, abti_pool *pool, const abti_sched *sched)
         return;
     abti_pool_lock(es, pool);
     if (pool->host_sched == sched) {
-        abti_pool_disown(pool, es);
+        abti_pool_drop_keeper(pool, es);
         collect_locked(pool);
         abti_store_relaxed(&pool->host, ABTI_NO_HOST); /* relaxed: as above */
         set_quick_host_locked(pool);

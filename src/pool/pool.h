@@ -54,7 +54,7 @@ struct abti_pool_ops {
 
 /*
  * Counts of the ULTs that belong to this pool and are blocked. Both counts only grow; entered - left ULTs are blocked
- * now. The owner, the first ES that counts, adds to its own pair with plain stores. Everybody else adds to the shared
+ * now. The keeper, the first ES that counts, adds to its own pair with plain stores. Everybody else adds to the shared
  * pair by read-modify-write. When an ES ends, its counts are moved to the shared pair.
  *
  * A ULT of a private pool that joins the next unit in it takes that unit out and is blocked itself, and only so many
@@ -64,9 +64,9 @@ struct abti_pool_ops {
  * All counts are taken modulo 2^32, which is more than there can be units.
  */
 struct abti_blocked {
-    _Atomic(abti_es *) owner;
-    _Atomic(uint64_t) own_entered, own_left; /* stores: owner */
-    union {                                  /* stores: owner */
+    _Atomic(abti_es *) keeper;
+    _Atomic(uint64_t) own_entered, own_left; /* stores: keeper */
+    union {                                  /* stores: keeper */
         struct {
             ABTI_LOW_FIRST_2(_Atomic(int32_t) remain, _Atomic(uint32_t) granted)
         };

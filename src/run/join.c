@@ -155,12 +155,12 @@ static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit
     abti_unit *self = es->cur;
     if (ABTI_UNLIKELY(!es->parent || abti_cpu_has_one_of(&self->what, ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS) ||
                       abti_switch_is_slow(es) || abti_stack_has_canary(self->stack) ||
-                      !abti_pool_is_owner(es, self->pool)))
+                      !abti_pool_is_keeper(es, self->pool)))
         return abti_join_slow(es, unit, handle);
     abti_unit_wait_for_join(self, unit, handle);
     if (ABTI_UNLIKELY(!join_register(unit, self, handle ? ABTI_JOIN_FREE : 0)))
         return join_poll(unit, handle);
-    abti_pool_owner_entered(self->pool);
+    abti_pool_count_entered_quick(self->pool);
     return block_for_parent(es, self, NULL);
 }
 
@@ -173,7 +173,7 @@ static bool may_join_in_place(abti_es *es, abti_unit *unit)
 {
     abti_unit *self = es->cur;
     abti_pool *pool = self->pool;
-    if (!es->dsched || !abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_owner(es, pool) ||
+    if (!es->dsched || !abti_may_run_in_place(self, &es->fast->queue, unit) || !abti_pool_is_keeper(es, pool) ||
         abti_stackuse_is_on())
         return false;
     if (pool == es->fast && abti_pool_in_place_is_exhausted(pool)) {
@@ -188,7 +188,7 @@ int abti_join_slow(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
     if (es && may_join_in_place(es, unit) && abti_register_unstarted(unit, es->cur, handle, ABTI_JOIN_IN_PLACE)) {
         abti_queue_pop_head(&es->fast->queue, unit);
-        abti_pool_owner_entered(es->cur->pool);
+        abti_pool_count_entered_quick(es->cur->pool);
         return abti_run_in_place(es, es->cur, unit);
     }
     if (es && es->parent && !abti_unit_is_tasklet(es->cur))
@@ -241,7 +241,7 @@ ABTI_INLINE int join_body(abti_es *es, abti_pool *front, abti_pool *own, abti_un
     }
     abti_budget_count(es);
     if (biased)
-        abti_pool_owner_entered(own);
+        abti_pool_count_entered_quick(own);
     else
         abti_pool_count_entered(es, own);
     abti_pool_pop_head_locked(front, unit);
@@ -272,7 +272,7 @@ ABTI_HOT int abti_join_shared(abti_es *es, abti_unit *unit, ABT_thread *handle)
     abti_pool *own = es->cur->pool;
     if (!front || !may_join_shared(es, front, unit))
         return abti_join_slow(es, unit, handle);
-    if (ABTI_UNLIKELY(!abti_pool_is_owner(es, own) || !abti_budget_allows(es) || abti_pool_is_asked(front) ||
+    if (ABTI_UNLIKELY(!abti_pool_is_keeper(es, own) || !abti_budget_allows(es) || abti_pool_is_asked(front) ||
                       !abti_bias_enter(&front->lock, es->bias)))
         return join_shared_slow(es, unit, handle);
     return join_body(es, front, own, unit, handle, true);

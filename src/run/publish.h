@@ -34,7 +34,7 @@ ABTI_INLINE void abti_null_handle(abti_unit *joiner)
 ABTI_INLINE bool abti_try_publish_end(abti_es *es, abti_unit *unit, abti_unit *joiner, abti_pool *pool, uintptr_t join)
 {
     abti_assert(joiner && !(join & ABTI_JOIN_EXTERNAL));
-    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_owner(es, pool) ||
+    if (ABTI_UNLIKELY(abti_load_relaxed(&joiner->es) != es->index || !abti_pool_is_keeper(es, pool) ||
                       abti_cpu_is_set(&unit->cold) || !abti_cache_takes_quick(&es->units)))
         return false;
     if (ABTI_LIKELY(join & ABTI_JOIN_FREE)) {

@@ -28,7 +28,7 @@ ABTI_INLINE bool abti_row_begin_next(abti_es *es, struct abti_row *row)
     abti_unit *unit = *row->next;
     struct abti_queue *queue = &es->fast->queue;
     /* A null handle could be taken for the head of an empty queue. */
-    if (!unit || !abti_may_run_in_place(self, queue, unit) || ABTI_UNLIKELY(!abti_pool_is_owner(es, self->pool)) ||
+    if (!unit || !abti_may_run_in_place(self, queue, unit) || ABTI_UNLIKELY(!abti_pool_is_keeper(es, self->pool)) ||
         ABTI_UNLIKELY(!abti_budget_take(es)) ||
         ABTI_UNLIKELY(!abti_register_unstarted(unit, self, row->free ? row->next : NULL, ABTI_JOIN_IN_PLACE)))
         return false;

@@ -115,9 +115,9 @@ void abti_es_list_leave(abti_es *es)
      */
     abti_store_seq_cst(&abti_rt.by_index[es->index], NULL);
     abti_plain_store_relaxed(&abti_rt.num_xstreams, abti_rt.num_xstreams - 1); /* relaxed: the lock is held */
-    /* What it has counted as the owner of pools must outlive it. */
+    /* What it has counted as the keeper of pools must outlive it. */
     for (abti_pool *pool = abti_rt.pools; pool; pool = pool->next)
-        abti_pool_disown(pool, es);
+        abti_pool_drop_keeper(pool, es);
     abti_spin_unlock(&abti_rt.lock);
     abti_halt_wait_for_posters();
 }

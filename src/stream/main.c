@@ -57,10 +57,10 @@ static bool install_replacement(abti_es *es)
      */
     if (atomic_load(&old->requests) & ABTI_SCHED_REQ_FINISH || atomic_load(&es->requests) & ABTI_ES_REQ_JOIN)
         abti_sched_request(next, ABTI_SCHED_REQ_FINISH);
-    /* The pools of the old scheduler may get another host, and another owner. */
+    /* The pools of the old scheduler may get another host, and another keeper. */
     abti_sched_leave_pools(es, old);
     for (int i = 0; i < old->num_pools; i++)
-        abti_pool_disown(old->pools[i], es);
+        abti_pool_drop_keeper(old->pools[i], es);
     abti_sched_release(old);
     if (waiter)
         resume_waiter(waiter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The counts of blocked units: pool/blocked.c with the pools of pool/fifo.c as they are. A unit that runs blocks, and
- * is pushed again by somebody else, while a third thread asks for the pool's total size; and the owner of the counts
+ * is pushed again by somebody else, while a third thread asks for the pool's total size; and the keeper of the counts
  * gives them up, or runs units in place. The total is exact, and of a user-defined pool it is never too small.
  */
 #define MODEL_REAL_POOLS
@@ -40,10 +40,10 @@ static void reset(void)
     rounds = 0;
 }
 
-static void reset_owned(void)
+static void reset_kept(void)
 {
     reset();
-    abti_store_relaxed(&pool.blocked.owner, &model_es[0]);
+    abti_store_relaxed(&pool.blocked.keeper, &model_es[0]);
 }
 
 static void push_user(abti_pool *p, abti_unit *unit, ABT_pool_context context)
@@ -61,14 +61,14 @@ static size_t size_of_user(abti_pool *p)
 static void reset_user(void)
 {
     static const struct abti_pool_ops ops = {.push = push_user, .size = size_of_user};
-    reset_owned();
+    reset_kept();
     pool.ops = &ops;
     pool.form = ABTI_POOL_USER;
 }
 
 static void reset_private(void)
 {
-    reset_owned();
+    reset_kept();
     pool.ops = &abti_pool_fifo_priv_ops;
     pool.form = ABTI_POOL_PRIVATE_FIFO;
     abti_queue_push(&pool.queue, &model_units[0]);
@@ -124,22 +124,22 @@ static void disowned(int index)
     if (index == 0) {
         abti_es *es = model_enter(0);
         block(es);
-        abti_pool_disown(&pool, es);
+        abti_pool_drop_keeper(&pool, es);
     } else if (index == 1) {
-        model_enter(1); /* which may become the owner */
+        model_enter(1); /* which may become the keeper */
         wake();
     } else {
         ask(true);
     }
 }
 
-/* The owner of a private pool takes the counts over from one that has gone. */
+/* The keeper of a private pool takes the counts over from one that has gone. */
 static void handed_on(int index)
 {
     if (index == 0) {
         abti_es *es = model_enter(0);
         block(es);
-        abti_pool_disown(&pool, es);
+        abti_pool_drop_keeper(&pool, es);
     } else if (index == 1) {
         abti_es *es = model_enter(1);
         model_linger(30);
@@ -208,7 +208,7 @@ static void in_place(int index)
             model_assert(abti_pool_in_place_take(&pool));
             abti_queue_unlink_head(&pool.queue, &model_units[i]);
             atomic_store_explicit(&blocked_now, i + 1, memory_order_release);
-            abti_pool_owner_left(&pool, 1);
+            abti_pool_count_left_quick(&pool, 1);
         }
         model_assert(es != NULL);
     } else {
@@ -219,10 +219,10 @@ static void in_place(int index)
 }
 
 const struct model_program model_programs[] = {
-    {"a unit blocks and is woken", 3, 3000, reset_owned, exactly, none_is_lost},
-    {"an owner is found", 3, 3000, reset, exactly, none_is_lost},
-    {"an owner gives the counts up", 3, 3000, reset_owned, disowned, none_is_lost},
-    {"another owner follows", 3, 3000, reset_owned, handed_on, none_is_lost},
+    {"a unit blocks and is woken", 3, 3000, reset_kept, exactly, none_is_lost},
+    {"a keeper is found", 3, 3000, reset, exactly, none_is_lost},
+    {"a keeper gives the counts up", 3, 3000, reset_kept, disowned, none_is_lost},
+    {"another keeper follows", 3, 3000, reset_kept, handed_on, none_is_lost},
     {"a user-defined pool", 3, 3000, reset_user, at_least, 0},
     {"one of a user-defined pool stays blocked", 3, 3000, reset_user, first_stays, 0},
     {"units run in place and are made", 2, 4000, reset_private, in_place_and_made, 0},
@@ -237,14 +237,14 @@ const struct model_kept model_kept[] = {
     {"blocked_entered", "entered", "relaxed", "likewise: the loads before it, and the lock, are enough here"},
     {"abti_pool_num_in_place", "in_place", "relaxed", "the fence in priv_size, behind the load of the size, is enough"},
     {"take_sum", "fence", "none", "each load of the second look is an acquire, too, but the last"},
-    {"try_own", "&none", "acquire", "the owner publishes nothing by becoming it"},
-    {"try_own", "&none", "failure relaxed", "likewise, one that fails reads nothing"},
+    {"try_keep", "&none", "acquire", "the keeper publishes nothing by becoming it"},
+    {"try_keep", "&none", "failure relaxed", "likewise, one that fails reads nothing"},
     {"abti_pool_count_entered_slow", "own_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_count_entered_slow", "shared_entered", "relaxed", "what makes the unit findable orders it, too"},
     {"abti_pool_in_place_grant", "in_place", "relaxed", "the sum of granted and remain stays as it was"},
-    {"abti_pool_disown", "moves", "release", "a sum around which `moves` has changed is taken again"},
-    {"abti_pool_disown", "entered", NULL, "likewise"},
-    {"abti_pool_disown", "left", NULL, "likewise"},
+    {"abti_pool_drop_keeper", "moves", "release", "a sum around which `moves` has changed is taken again"},
+    {"abti_pool_drop_keeper", "entered", NULL, "likewise"},
+    {"abti_pool_drop_keeper", "left", NULL, "likewise"},
     {"abti_cpu_count_down", "left", "relaxed",
      "the size of the queue, which is stored after it with release, is enough"},
     {0},

@@ -110,7 +110,7 @@ static void move_and_join(void *arg)
 static void with_mover(void)
 {
     model_reset();
-    atomic_store_explicit(&model_pool.blocked.owner, &model_es[0], memory_order_relaxed);
+    atomic_store_explicit(&model_pool.blocked.keeper, &model_es[0], memory_order_relaxed);
     make(model_unit(1, move_and_join, NULL, 0));
 }
 

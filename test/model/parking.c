@@ -172,13 +172,13 @@ static void told_to_end(int index)
         abti_es_park_on(es, &sched, &none, ABTI_CLOCK_NEVER);
 }
 
-/* The owner of a private pool, whose blocked units others wake. */
+/* The keeper of a private pool, whose blocked units others wake. */
 static void with_private(void)
 {
     reset();
     reset_pool(&pools[0], true);
     abti_store_relaxed(&pools[0].host, &model_es[0]);
-    abti_store_relaxed(&pools[0].blocked.owner, &model_es[0]);
+    abti_store_relaxed(&pools[0].blocked.keeper, &model_es[0]);
     model_units[0].pool = model_units[1].pool = &pools[0];
 }
 

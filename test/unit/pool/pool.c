@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of blocked units: owners come and go, and nobody who is blocked is ever missing from the sum. */
+/* The counts of blocked units: keepers come and go, and nobody who is blocked is ever missing from the sum. */
 #include <abt.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,18 +10,18 @@
 enum { STAYING = 10, TURNS = 200000 };
 
 static abti_pool *pool;
-static abti_es owners[2];
+static abti_es keepers[2];
 static atomic_bool stop;
 static atomic_long too_few;
 
-static void *change_owners(void *arg)
+static void *change_keepers(void *arg)
 {
     for (int i = 0; i < TURNS; i++) {
-        abti_es *es = &owners[i & 1];
+        abti_es *es = &keepers[i & 1];
         abti_es_self = es;
         abti_pool_count_entered(es, pool);
         abti_pool_count_left(es, pool);
-        abti_pool_disown(pool, es);
+        abti_pool_drop_keeper(pool, es);
     }
     abti_es_self = NULL;
     atomic_store(&stop, true);
@@ -58,26 +58,26 @@ int main(void)
     is_int(abti_pool_num_blocked(pool), 0, "nobody is blocked at first");
     abti_es *self = abti_es_self;
     abti_pool_count_entered(self, pool);
-    ok(abti_pool_is_owner(self, pool), "the first ES that counts owns the counts");
-    ok(!abti_pool_is_owner(&owners[0], pool), "another one does not");
-    abti_es_self = &owners[0];
-    abti_pool_count_left(&owners[0], pool);
+    ok(abti_pool_is_keeper(self, pool), "the first ES that counts owns the counts");
+    ok(!abti_pool_is_keeper(&keepers[0], pool), "another one does not");
+    abti_es_self = &keepers[0];
+    abti_pool_count_left(&keepers[0], pool);
     abti_es_self = self;
     is_int(abti_pool_num_blocked(pool), 0, "entered here, left there");
-    abti_pool_disown(pool, &owners[0]);
-    ok(abti_pool_is_owner(self, pool), "only the owner gives up");
+    abti_pool_drop_keeper(pool, &keepers[0]);
+    ok(abti_pool_is_keeper(self, pool), "only the keeper gives up");
     for (int i = 0; i < STAYING; i++)
         abti_pool_count_entered(self, pool);
-    abti_pool_disown(pool, self);
-    ok(!abti_pool_is_owner(self, pool), "it does");
+    abti_pool_drop_keeper(pool, self);
+    ok(!abti_pool_is_keeper(self, pool), "it does");
     is_int(abti_pool_num_blocked(pool), STAYING, "the counts stay");
 
-    pthread_create(&threads[0], NULL, change_owners, NULL);
+    pthread_create(&threads[0], NULL, change_keepers, NULL);
     pthread_create(&threads[1], NULL, count_as_others, NULL);
     pthread_create(&threads[2], NULL, watch, NULL);
     for (int i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    is_int(atomic_load(&too_few), 0, "never too few while owners change");
+    is_int(atomic_load(&too_few), 0, "never too few while keepers change");
     is_int(abti_pool_num_blocked(pool), STAYING, "and exact in the end");
     for (int i = 0; i < STAYING; i++)
         abti_pool_count_left(self, pool);
