@@ -366,7 +366,7 @@ class Model:
         """The units in a built-in pool, the next one to run first."""
         ring = Record(self, "ring", pool.at("ring"))
         for i in range(ring["size"]):
-            yield Unit(self, self.memory.word(ring["slots"] + 8 * ((ring["head"] + i) & ring["mask"])))
+            yield Unit(self, self.memory.word(ring["units"] + 8 * ((ring["head"] + i) & ring["mask"])))
         for queue in "queue", "inbox":
             yield from self.queued(Record(self, "queue", pool.at(queue)))
 

@@ -69,8 +69,8 @@ enum { ABTX_DEQUE_BYTES = 16384 };
 
 /* What a deque begins with, at a multiple of ABTX_DEQUE_BYTES. */
 struct abtx_deque {
-    struct abtx_task *volatile full; /* is where the position points to behind the last slot of the deque before */
-    uintptr_t limit;                 /* atomic: tasks in slots below it are not known to be the owner's alone */
+    struct abtx_task *volatile full; /* is where the position points to behind the last entry of the deque before */
+    uintptr_t limit;                 /* atomic: tasks in entries below it are not known to be the owner's alone */
     const volatile int *idle;        /* not 0: a stream has asked for tasks */
 };
 
@@ -97,7 +97,7 @@ static inline abtx_at abtx_fork(abtx_at here, struct abtx_task *task, void (*run
 {
     task->run = run;
     *here = task;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the slot is written before the limit is read, by this thread alone */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the entry is written before the limit is read, by this thread alone */
     return abtx_is_plain(here) ? here + 1 : ABTX_fork_slow(here, task);
 }
 

@@ -49,13 +49,13 @@ void abti_heap_insert(struct abti_heap *heap, struct abti_heap_node *node)
 {
     size_t i = 0;
     node->child = NULL;
-    for (; i < ABTI_HEAP_SLOTS - 1 && heap->slots[i]; i++) {
-        node = heap_join(heap->slots[i], node);
-        heap->slots[i] = NULL;
+    for (; i < ABTI_HEAP_TREES - 1 && heap->trees[i]; i++) {
+        node = heap_join(heap->trees[i], node);
+        heap->trees[i] = NULL;
     }
-    if (heap->slots[i])
-        node = heap_join(heap->slots[i], node);
-    heap_plant(&heap->slots[i], node, NULL);
+    if (heap->trees[i])
+        node = heap_join(heap->trees[i], node);
+    heap_plant(&heap->trees[i], node, NULL);
 }
 
 void abti_heap_remove(struct abti_heap_node *node)
@@ -67,8 +67,8 @@ void abti_heap_remove(struct abti_heap_node *node)
 struct abti_heap_node *abti_heap_first(const struct abti_heap *heap)
 {
     struct abti_heap_node *first = NULL;
-    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
-        struct abti_heap_node *root = heap->slots[i];
+    for (size_t i = 0; i < ABTI_HEAP_TREES; i++) {
+        struct abti_heap_node *root = heap->trees[i];
         if (root && (!first || root->key < first->key))
             first = root;
     }
@@ -77,9 +77,9 @@ struct abti_heap_node *abti_heap_first(const struct abti_heap *heap)
 
 struct abti_heap_node *abti_heap_some(const struct abti_heap *heap)
 {
-    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
-        if (heap->slots[i])
-            return heap->slots[i];
+    for (size_t i = 0; i < ABTI_HEAP_TREES; i++) {
+        if (heap->trees[i])
+            return heap->trees[i];
     }
     return NULL;
 }
@@ -87,9 +87,9 @@ struct abti_heap_node *abti_heap_some(const struct abti_heap *heap)
 struct abti_heap_node *abti_heap_drain(struct abti_heap *heap)
 {
     struct abti_heap_node *all = NULL, **tail = &all;
-    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
-        *tail = heap->slots[i];
-        heap->slots[i] = NULL;
+    for (size_t i = 0; i < ABTI_HEAP_TREES; i++) {
+        *tail = heap->trees[i];
+        heap->trees[i] = NULL;
         while (*tail)
             tail = &(*tail)->next;
     }

@@ -4,9 +4,9 @@
  * over many, and touches the nodes inserted last; removing any node takes logarithmic time, and next to none for one
  * with few below it, as most have.
  *
- * It is a row of pairing trees. The tree of slot i was made by joining two of slot i - 1, like the digits of a counter,
- * so that no node has many children: a single pairing tree would hang all that is inserted below its root, and pair it
- * off at the first removal. (Removals make trees smaller; that does no harm.)
+ * It is a row of pairing trees. Tree i was made by joining two trees i - 1, like the digits of a counter, so that no
+ * node has many children: a single pairing tree would hang all that is inserted below its root, and pair it off at the
+ * first removal. (Removals make trees smaller; that does no harm.)
  */
 #ifndef ABTI_BASE_HEAP_H
 #define ABTI_BASE_HEAP_H
@@ -18,14 +18,14 @@ struct abti_heap_node {
     uint64_t key;
     struct abti_heap_node *child;  /* the first one */
     struct abti_heap_node *next;   /* sibling */
-    struct abti_heap_node **where; /* the one pointer that points here: a slot, a child or a next */
+    struct abti_heap_node **where; /* the one pointer that points here: of the row, a child or a next */
 };
 
-enum { ABTI_HEAP_SLOTS = 20 }; /* the last one has all that is more than half a million */
+enum { ABTI_HEAP_TREES = 20 }; /* the last one has all that is more than half a million */
 
 /* Zeroed memory is an empty heap. */
 struct abti_heap {
-    struct abti_heap_node *slots[ABTI_HEAP_SLOTS];
+    struct abti_heap_node *trees[ABTI_HEAP_TREES];
 };
 
 /* Inserts a node, whose key is set and must not change while the node is in the heap. */

@@ -3,7 +3,7 @@
 
 #include "os/annotate.h"
 
-/* All slots are below it, so that the owner takes its slow ways. */
+/* All entries are below it, so that the owner takes its slow ways. */
 static uintptr_t above_all(struct abti_deque *deque)
 {
     return (uintptr_t)deque + ABTX_DEQUE_BYTES;
@@ -18,7 +18,7 @@ static uintptr_t above_all(struct abti_deque *deque)
 static void set_limit(struct abti_deque *deque, uint32_t split)
 {
     /* relaxed, all three: as said above */
-    abti_store_relaxed(&deque->limit, (uintptr_t)&deque->slots[split]);
+    abti_store_relaxed(&deque->limit, (uintptr_t)&deque->entries[split]);
     /* seq_cst: pairs with the fence in abti_deque_ask */
     abti_fence_seq_cst();
     if (abti_load_relaxed(&deque->request))
@@ -49,11 +49,11 @@ void abti_deque_begin(struct abti_deque *deque, bool is_closed)
 static void move_split_up(struct abti_deque *deque, uint32_t split)
 {
     for (uint32_t i = deque->split; i < split; i++) {
-        abti_store_relaxed(abti_task_state(deque->slots[i]), ABTI_TASK_RUNS); /* relaxed: the swap publishes it */
-        abti_annotate_release(deque->slots[i]);                               /* abti_fork_run_stolen acquires it */
+        abti_store_relaxed(abti_task_state(deque->entries[i]), ABTI_TASK_RUNS); /* relaxed: the swap publishes it */
+        abti_annotate_release(deque->entries[i]);                               /* abti_fork_run_stolen acquires it */
     }
     uint64_t part = abti_load_relaxed(&deque->public_part); /* relaxed: only the swap decides */
-    /* release: pairs with the acquire in abti_deque_steal. A thief sees the slots, the tasks and their arguments. */
+    /* release: pairs with the acquire in abti_deque_steal. A thief sees the entries, the tasks and their arguments. */
     while (!abti_cas_release(&deque->public_part, &part, abti_deque_pack(abti_deque_tail(part), split)))
         ;
     deque->split = split;
@@ -79,10 +79,10 @@ bool abti_deque_publish(struct abti_deque *deque, uint32_t top)
 /* From the split on first come all the tasks and then NULLs: in steps that double until it has passed the top. */
 uint32_t abti_deque_top(struct abti_deque *deque)
 {
-    uint32_t top = deque->split, end = ABTI_DEQUE_SLOTS, step = 1;
-    while (top < end && deque->slots[top]) {
+    uint32_t top = deque->split, end = ABTI_DEQUE_ENTRIES, step = 1;
+    while (top < end && deque->entries[top]) {
         uint32_t next = top + step;
-        if (next >= end || !deque->slots[next]) {
+        if (next >= end || !deque->entries[next]) {
             end = next < end ? next : end;
             step = 1;
             top++;
@@ -135,7 +135,7 @@ struct abtx_task *abti_deque_steal(struct abti_deque *deque)
         uint32_t tail = abti_deque_tail(part), split = abti_deque_split(part);
         /* acquire: pairs with the release in move_split_up */
         if (abti_cas_acquire(&deque->public_part, &part, abti_deque_pack(tail + 1, split)))
-            return deque->slots[tail];
+            return deque->entries[tail];
     }
     return NULL;
 }

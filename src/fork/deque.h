@@ -2,12 +2,12 @@
 /*
  * Deques: where a ULT's forked tasks are, for itself and for thieves. Each ULT that forks owns one.
  *
- * A deque is a row of slots, each with the address of a task in a frame of the owner. The tasks [split, top) are
+ * A deque is a row of entries, each with the address of a task in a frame of the owner. The tasks [split, top) are
  * private: only the owner touches them, by the inline functions of abt_fork.h, which are plain stores and one compare
  * of the position with `limit`. The tasks [tail, split) are public: the owner takes back the newer half of them when it
  * joins its way down to the split, and thieves take the oldest, both by a compare-and-swap of the word {tail, split}.
- * Those below tail have been stolen. A slot is NULL again when its task is joined, so that the first slot that is NULL,
- * from the split on, is the top.
+ * Those below tail have been stolen. An entry is NULL again when its task is joined, so that the first entry that is
+ * NULL, from the split on, is the top.
  *
  * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow way and
  * publishes half of what is private. No request is lost: see set_limit (fork/deque.c).
@@ -40,10 +40,10 @@ struct abti_deque {
     bool is_closed;          /* the owner cannot wait: a request that a thief has left here late is refused */
     uint32_t number;         /* constant: see fork/team.c */
     struct abti_deque *next; /* team.lock: among the free ones */
-    struct abtx_task *volatile slots[];
+    struct abtx_task *volatile entries[];
 };
 
-enum { ABTI_DEQUE_SLOTS = (ABTX_DEQUE_BYTES - sizeof(struct abti_deque)) / sizeof(struct abtx_task *) };
+enum { ABTI_DEQUE_ENTRIES = (ABTX_DEQUE_BYTES - sizeof(struct abti_deque)) / sizeof(struct abtx_task *) };
 
 _Static_assert(offsetof(struct abti_deque, limit) == offsetof(struct abtx_deque, limit) &&
                    offsetof(struct abti_deque, idle) == offsetof(struct abtx_deque, idle),

@@ -91,7 +91,7 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
     struct abti_deque *deque = abti_fork_deque(es);
     region->deque = NULL;
     if (deque)
-        return &deque->slots[abti_deque_top(deque)];
+        return &deque->entries[abti_deque_top(deque)];
     bool may_wait = es && es->parent && !abti_unit_is_tasklet(es->cur);
     deque = may_wait && es->deque.kept ? take_kept(es) : get_deque(!may_wait);
     if (!deque)
@@ -101,7 +101,7 @@ abtx_at ABTX_fork_enter(struct abtx_region *region)
     region->link.next = es ? es->hooks : NULL;
     if (may_wait)
         abti_hooks_set(es, &region->link);
-    return &deque->slots[0];
+    return &deque->entries[0];
 }
 
 static ABTI_COLD void tell_unjoined(struct abti_deque *deque)
@@ -117,7 +117,7 @@ void ABTX_fork_leave(struct abtx_region *region)
     if (!deque)
         return;
     abti_es *es = abti_es_self;
-    bool is_open = region->link.hooks.arg != NULL, has_joined = deque->slots[0] == NULL;
+    bool is_open = region->link.hooks.arg != NULL, has_joined = deque->entries[0] == NULL;
     if (is_open && es)
         abti_hooks_take(es, &region->link);
     else if (is_open)
@@ -148,7 +148,7 @@ abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
         return here;
     }
     struct abti_deque *deque = abti_deque_of(here);
-    fork_publish(deque, (uint32_t)(here - deque->slots) + 1);
+    fork_publish(deque, (uint32_t)(here - deque->entries) + 1);
     return here + 1;
 }
 
@@ -188,7 +188,7 @@ int ABTX_fork_join_slow(abtx_at here)
     if (is_nowhere(here))
         return 0; /* it has run when it was forked */
     struct abti_deque *deque = abti_deque_of(here);
-    uint32_t index = (uint32_t)(here - deque->slots);
+    uint32_t index = (uint32_t)(here - deque->entries);
     bool is_ours = true;
     abti_assert(*here != NULL);
     if (index >= deque->split)

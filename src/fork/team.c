@@ -8,7 +8,7 @@
 #include "stream/source.h"
 
 /*
- * Deques are in a row, so that the position behind the last slot of one is the beginning of the next; behind the last
+ * Deques are in a row, so that the position behind the last entry of one is the beginning of the next; behind the last
  * deque of a chunk is the beginning of another that is never used. They are freed at the end only, so that thieves
  * may look at all of them.
  */
@@ -100,7 +100,7 @@ static void set_remove(struct deque_set *set, const struct abti_deque *deque)
         (void)abti_fetch_and_acq_rel(word_of(set, deque), ~bit_of(deque));
 }
 
-/* It is zero: no task is in the slots. */
+/* It is zero: no task is in the entries. */
 static struct chunk *make_chunk(void)
 {
     struct chunk *chunk = abti_vm_map_aligned(sizeof(*chunk), ABTX_DEQUE_BYTES);
@@ -144,7 +144,7 @@ struct abti_deque *abti_team_get_deque(void)
             team.free = deque->next;
         abti_spin_unlock(&team.lock);
         abti_vm_unmap(chunk, sizeof(*chunk));
-        abti_annotate_acquire(deque); /* the slots have had another owner */
+        abti_annotate_acquire(deque); /* the entries have had another owner */
         if (deque || tried)
             return deque;
         chunk = make_chunk();

@@ -32,10 +32,10 @@ static bool symbol_recall(struct place *place, uint64_t changes)
         memset(noted.places, 0, sizeof(noted.places));
         noted.changes = changes;
     }
-    const struct place *slot = &noted.places[abti_hash(place->key) >> PLACES_SHIFT];
-    bool known = slot->key == place->key;
+    const struct place *known_place = &noted.places[abti_hash(place->key) >> PLACES_SHIFT];
+    bool known = known_place->key == place->key;
     if (known)
-        *place = *slot;
+        *place = *known_place;
     abti_spin_unlock(&noted.lock);
     return known;
 }

@@ -8,31 +8,31 @@ enum { FIRST_CAPACITY = 256 };
 
 bool abti_ring_init(struct abti_ring *ring)
 {
-    *ring = (struct abti_ring){.slots = malloc(FIRST_CAPACITY * sizeof(*ring->slots)), .mask = FIRST_CAPACITY - 1};
-    return ring->slots != NULL;
+    *ring = (struct abti_ring){.units = malloc(FIRST_CAPACITY * sizeof(*ring->units)), .mask = FIRST_CAPACITY - 1};
+    return ring->units != NULL;
 }
 
 void abti_ring_fini(struct abti_ring *ring)
 {
     abti_annotate_begin_private();
-    free(ring->slots);
+    free(ring->units);
     abti_annotate_end_private();
 }
 
 bool abti_ring_grow(struct abti_ring *ring)
 {
-    abti_assert(ring->slots);
+    abti_assert(ring->units);
     size_t capacity = ring->mask + 1, size = abti_ring_size(ring);
     abti_annotate_begin_private();
-    abti_unit **slots = malloc(capacity * 2 * sizeof(*slots));
-    for (size_t i = 0; slots && i < size; i++)
-        slots[i] = abti_ring_at(ring, i);
-    if (slots)
-        free(ring->slots);
+    abti_unit **units = malloc(capacity * 2 * sizeof(*units));
+    for (size_t i = 0; units && i < size; i++)
+        units[i] = abti_ring_at(ring, i);
+    if (units)
+        free(ring->units);
     abti_annotate_end_private();
-    if (!slots)
+    if (!units)
         return false;
-    ring->slots = slots;
+    ring->units = units;
     ring->mask = capacity * 2 - 1;
     ring->head = 0;
     return true;
@@ -46,7 +46,7 @@ bool abti_ring_remove(struct abti_ring *ring, abti_unit *unit)
     if (i == size)
         return false;
     for (; i + 1 < size; i++)
-        ring->slots[(ring->head + i) & ring->mask] = abti_ring_at(ring, i + 1);
+        ring->units[(ring->head + i) & ring->mask] = abti_ring_at(ring, i + 1);
     abti_store_relaxed(&ring->size, size - 1); /* relaxed: see pool/ring.h */
     return true;
 }

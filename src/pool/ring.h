@@ -12,7 +12,7 @@
 #include "rt/types.h"
 
 struct abti_ring {
-    abti_unit **slots;
+    abti_unit **units;
     size_t mask; /* capacity - 1, a power of two less one */
     size_t head; /* index of the head modulo capacity */
     _Atomic(size_t) size;
@@ -45,16 +45,16 @@ ABTI_INLINE bool abti_ring_is_full(struct abti_ring *ring)
 ABTI_INLINE abti_unit *abti_ring_at(struct abti_ring *ring, size_t i)
 {
     abti_assert(i < abti_ring_size(ring));
-    return ring->slots[(ring->head + i) & ring->mask];
+    return ring->units[(ring->head + i) & ring->mask];
 }
 
 /* Pushes to either end of a ring that is not full. */
 ABTI_INLINE void abti_ring_push(struct abti_ring *ring, abti_unit *unit, bool to_head)
 {
-    abti_assert(unit && ring->slots && !abti_ring_is_full(ring));
+    abti_assert(unit && ring->units && !abti_ring_is_full(ring));
     size_t size = abti_ring_size(ring);
     size_t at = to_head ? --ring->head : ring->head + size;
-    ring->slots[at & ring->mask] = unit;
+    ring->units[at & ring->mask] = unit;
     abti_store_relaxed(&ring->size, size + 1);
 }
 
@@ -65,7 +65,7 @@ ABTI_INLINE abti_unit *abti_ring_pop(struct abti_ring *ring, bool from_tail)
     size_t size = abti_ring_size(ring) - 1;
     size_t at = from_tail ? ring->head + size : ring->head++;
     abti_store_relaxed(&ring->size, size);
-    return ring->slots[at & ring->mask];
+    return ring->units[at & ring->mask];
 }
 
 #endif

@@ -12,42 +12,42 @@
 #include "os/vm.h"
 #include "rt/rt.h"
 
-/* The first slots come with the table: most units use very few keys. */
-#define NUM_INLINE_SLOTS 4
+/* The first entries come with the table: most units use very few keys. */
+#define NUM_INLINE_ENTRIES 4
 
-/* One value. Only value changes after the slot was published through the link that leads to it. */
-struct key_slot {
-    _Atomic(struct key_slot *) next;
+/* One value. Only value changes after the entry was published through the link that leads to it. */
+struct key_entry {
+    _Atomic(struct key_entry *) next;
     uint64_t id;
     void (*destructor)(void *value);
     /* Threads that race on one value see one of them: the table promises no more. */
     _Atomic(void *) value;
 };
 
-/* A block of further slots. */
-struct key_slots {
-    struct key_slots *next;
-    struct key_slot slots[];
+/* A block of further entries. */
+struct key_entries {
+    struct key_entries *next;
+    struct key_entry entries[];
 };
 
 struct abti_ktable {
-    struct abti_spin lock;   /* guards the adding of slots */
-    uint32_t mask;           /* constant: number of buckets less one */
-    unsigned num_unused;     /* lock: how many slots are left at unused */
-    struct key_slot *unused; /* lock */
-    struct key_slots *more;  /* lock: blocks of slots that did not come with the table */
-    struct key_slot inline_slots[NUM_INLINE_SLOTS];
-    _Atomic(struct key_slot *) buckets[];
+    struct abti_spin lock;    /* guards the adding of entries */
+    uint32_t mask;            /* constant: number of buckets less one */
+    unsigned num_unused;      /* lock: how many entries are left at unused */
+    struct key_entry *unused; /* lock */
+    struct key_entries *more; /* lock: blocks of entries that did not come with the table */
+    struct key_entry inline_entries[NUM_INLINE_ENTRIES];
+    _Atomic(struct key_entry *) buckets[];
 };
 
-/* --- Memory: blocks of equal size, each a table or further slots of one --- */
+/* --- Memory: blocks of equal size, each a table or further entries of one --- */
 
 /* The largest block. Larger tables, by ABT_KEY_TABLE_SIZE, come from malloc. */
 enum { MOST_BLOCK = 4096 };
 
 static size_t table_size(uint32_t num_buckets)
 {
-    return sizeof(struct abti_ktable) + num_buckets * sizeof(_Atomic(struct key_slot *));
+    return sizeof(struct abti_ktable) + num_buckets * sizeof(_Atomic(struct key_entry *));
 }
 
 static size_t block_size(void)
@@ -154,90 +154,91 @@ struct abti_ktable *abti_ktable_create(uint32_t num_buckets)
         return NULL;
     abti_spin_init(&table->lock, ABTI_RANK_KEYS);
     table->mask = num_buckets - 1;
-    table->num_unused = NUM_INLINE_SLOTS;
-    table->unused = table->inline_slots;
+    table->num_unused = NUM_INLINE_ENTRIES;
+    table->unused = table->inline_entries;
     return table;
 }
 
-struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets)
+struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *place, uint32_t num_buckets)
 {
     /* acquire: pairs with the release in abti_ktable_obtain, below, so that the table is seen as it was made */
-    struct abti_ktable *table = abti_load_acquire(slot);
+    struct abti_ktable *table = abti_load_acquire(place);
     if (ABTI_LIKELY(table))
         return table;
 
     struct abti_ktable *newtable = abti_ktable_create(num_buckets);
     /* release: pairs with the acquires in abti_ktable_obtain, of which this is one: another thread may be faster */
-    if (newtable && !abti_cas_acq_rel(slot, &table, newtable)) {
+    if (newtable && !abti_cas_acq_rel(place, &table, newtable)) {
         table_give(newtable);
         return table;
     }
     return newtable;
 }
 
-/* Returns the slot of an id in the list that starts at `link`, or NULL. Then *end is the link that ends the list. */
-static struct key_slot *find_slot(_Atomic(struct key_slot *) *link, uint64_t id, _Atomic(struct key_slot *) **end)
+/* Returns the entry of an id in the list that starts at `link`, or NULL. Then *end is the link that ends the list. */
+static struct key_entry *find_key_entry(_Atomic(struct key_entry *) *link, uint64_t id,
+                                        _Atomic(struct key_entry *) **end)
 {
-    struct key_slot *slot;
+    struct key_entry *entry;
 
-    /* acquire: pairs with the release in add_slot_locked */
-    while ((slot = abti_load_acquire(link))) {
-        if (slot->id == id)
-            return slot;
-        link = &slot->next;
+    /* acquire: pairs with the release in add_key_entry_locked */
+    while ((entry = abti_load_acquire(link))) {
+        if (entry->id == id)
+            return entry;
+        link = &entry->next;
     }
     *end = link;
     return NULL;
 }
 
-/* Takes a zeroed slot. Returns NULL when there is no memory. */
-static struct key_slot *alloc_slot_locked(struct abti_ktable *table)
+/* Takes a zeroed entry. Returns NULL when there is no memory. */
+static struct key_entry *alloc_key_entry_locked(struct abti_ktable *table)
 {
     abti_assert(abti_spin_is_mine(&table->lock));
     if (table->num_unused == 0) {
-        struct key_slots *more = block_take();
+        struct key_entries *more = block_take();
         if (!more)
             return NULL;
         more->next = table->more;
         table->more = more;
-        table->unused = more->slots;
-        table->num_unused = (unsigned)((block_size() - sizeof(*more)) / sizeof(more->slots[0]));
+        table->unused = more->entries;
+        table->num_unused = (unsigned)((block_size() - sizeof(*more)) / sizeof(more->entries[0]));
     }
     table->num_unused--;
     return table->unused++;
 }
 
-/* Looks again from `link` on, since another thread may have added the slot meanwhile, and adds it if none has. */
-static struct key_slot *add_slot_locked(struct abti_ktable *table, _Atomic(struct key_slot *) *link,
-                                        const struct ABT_key_opaque *key)
+/* Looks again from `link` on, since another thread may have added the entry meanwhile, and adds it if none has. */
+static struct key_entry *add_key_entry_locked(struct abti_ktable *table, _Atomic(struct key_entry *) *link,
+                                              const struct ABT_key_opaque *key)
 {
-    struct key_slot *slot = find_slot(link, key->id, &link);
-    if (slot)
-        return slot;
-    slot = alloc_slot_locked(table);
-    if (!slot)
+    struct key_entry *entry = find_key_entry(link, key->id, &link);
+    if (entry)
+        return entry;
+    entry = alloc_key_entry_locked(table);
+    if (!entry)
         return NULL;
-    slot->id = key->id;
-    slot->destructor = key->destructor;
-    /* release: pairs with the acquire in find_slot */
-    abti_store_release(link, slot);
-    return slot;
+    entry->id = key->id;
+    entry->destructor = key->destructor;
+    /* release: pairs with the acquire in find_key_entry */
+    abti_store_release(link, entry);
+    return entry;
 }
 
 int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key, void *value)
 {
-    _Atomic(struct key_slot *) *link = &table->buckets[key->id & table->mask];
-    struct key_slot *slot = find_slot(link, key->id, &link);
+    _Atomic(struct key_entry *) *link = &table->buckets[key->id & table->mask];
+    struct key_entry *entry = find_key_entry(link, key->id, &link);
     abti_annotate_release(table);
-    if (!slot) {
+    if (!entry) {
         abti_spin_lock(&table->lock);
-        slot = add_slot_locked(table, link, key);
+        entry = add_key_entry_locked(table, link, key);
         abti_spin_unlock(&table->lock);
-        if (!slot)
+        if (!entry)
             return -ENOMEM;
     }
     /* release: pairs with the acquires in abti_ktable_get and next_to_destroy, for what the value points to */
-    abti_store_release(&slot->value, value);
+    abti_store_release(&entry->value, value);
     return 0;
 }
 
@@ -246,25 +247,25 @@ void *abti_ktable_get(const struct abti_ktable *table, const struct ABT_key_opaq
     if (!table)
         return NULL;
     abti_annotate_acquire(table);
-    /* acquire: pairs with the releases in add_slot_locked and abti_ktable_set */
-    struct key_slot *slot = abti_load_acquire(&table->buckets[key->id & table->mask]);
-    while (slot && slot->id != key->id)
-        slot = abti_load_acquire(&slot->next);
-    return slot ? abti_load_acquire(&slot->value) : NULL;
+    /* acquire: pairs with the releases in add_key_entry_locked and abti_ktable_set */
+    struct key_entry *entry = abti_load_acquire(&table->buckets[key->id & table->mask]);
+    while (entry && entry->id != key->id)
+        entry = abti_load_acquire(&entry->next);
+    return entry ? abti_load_acquire(&entry->value) : NULL;
 }
 
 /*
- * Returns the first slot whose value is to be destroyed, from `slot` on along its bucket, or NULL. acquire: pairs with
- * the releases in add_slot_locked and abti_ktable_set.
+ * Returns the first entry whose value is to be destroyed, from `entry` on along its bucket, or NULL. acquire: pairs
+ * with the releases in add_key_entry_locked and abti_ktable_set.
  */
-static struct key_slot *next_to_destroy(struct key_slot *slot)
+static struct key_entry *next_to_destroy(struct key_entry *entry)
 {
-    while (slot && !(slot->destructor && abti_load_acquire(&slot->value)))
-        slot = abti_load_acquire(&slot->next);
-    return slot;
+    while (entry && !(entry->destructor && abti_load_acquire(&entry->value)))
+        entry = abti_load_acquire(&entry->next);
+    return entry;
 }
 
-static struct key_slot *first_to_destroy(const struct abti_ktable *table, uint32_t bucket)
+static struct key_entry *first_to_destroy(const struct abti_ktable *table, uint32_t bucket)
 {
     return next_to_destroy(abti_load_acquire(&table->buckets[bucket])); /* acquire: as in next_to_destroy */
 }
@@ -282,9 +283,9 @@ static void run_destructors(struct abti_ktable *table)
 {
     for (uint32_t i = 0; i <= table->mask; i++) {
         /* acquire: as in next_to_destroy */
-        struct key_slot *slot = first_to_destroy(table, i);
-        for (; slot; slot = next_to_destroy(abti_load_acquire(&slot->next)))
-            slot->destructor(abti_load_acquire(&slot->value));
+        struct key_entry *entry = first_to_destroy(table, i);
+        for (; entry; entry = next_to_destroy(abti_load_acquire(&entry->next)))
+            entry->destructor(abti_load_acquire(&entry->value));
     }
 }
 
@@ -293,7 +294,7 @@ void abti_ktable_destroy_all(struct abti_ktable *table)
     if (!table)
         return;
     run_destructors(table);
-    for (struct key_slots *next, *more = table->more; more; more = next) {
+    for (struct key_entries *next, *more = table->more; more; more = next) {
         next = more->next;
         block_give(more);
     }

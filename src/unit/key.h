@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work-unit specific data: values that each work unit has of its own. A unit has a table once a value was set. A table
- * is a fixed number of buckets, each a list of slots that only grows, so that reading takes no lock.
+ * is a fixed number of buckets, each a list of entries that only grows, so that reading takes no lock.
  */
 #ifndef ABTI_UNIT_KEY_H
 #define ABTI_UNIT_KEY_H
@@ -31,10 +31,10 @@ void abti_key_init(struct ABT_key_opaque *key, void (*destructor)(void *value));
 struct abti_ktable *abti_ktable_create(uint32_t num_buckets) ABTI_MUST_CHECK;
 
 /*
- * Returns the table in *slot, and makes one when there is none. NULL: there is no memory. Any number of threads may do
+ * Returns the table in *place, and makes one when there is none. NULL: there is no memory. Any number of threads may do
  * this at once.
  */
-struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *slot, uint32_t num_buckets) ABTI_MUST_CHECK;
+struct abti_ktable *abti_ktable_obtain(_Atomic(struct abti_ktable *) *place, uint32_t num_buckets) ABTI_MUST_CHECK;
 
 /* Stores a value. Returns 0 or -ENOMEM. The key may be freed at once; its destructor stays with the value. */
 int abti_ktable_set(struct abti_ktable *table, const struct ABT_key_opaque *key, void *value) ABTI_MUST_CHECK;

@@ -200,13 +200,13 @@ void abti_unit_release_external(abti_unit *unit)
 
 uint64_t abti_unit_id(abti_unit *unit)
 {
-    _Atomic(uint64_t) *slot = &abti_unit_cold_get(unit)->id;
+    _Atomic(uint64_t) *word = &abti_unit_cold_get(unit)->id;
     /* relaxed, everywhere here: an id orders nothing */
-    uint64_t id = abti_load_relaxed(slot);
+    uint64_t id = abti_load_relaxed(word);
     if (id == 0) {
         uint64_t fresh = abti_fetch_add_relaxed(&abti_rt.next_unit_id, 1) + 1;
         /* A thread that loses the race does not use its number. */
-        if (abti_cas_relaxed(slot, &id, fresh))
+        if (abti_cas_relaxed(word, &id, fresh))
             id = fresh;
     }
     return id - 1;

@@ -99,7 +99,7 @@ static const struct abti_layout_entry layout_entries[] = {
     QUEUE(head),
     QUEUE(last),
     QUEUE(size),
-    RING(slots),
+    RING(units),
     RING(mask),
     RING(head),
     RING(size),

@@ -31,7 +31,7 @@ static void reset(void)
 {
     deque()->idle = &nobody;
     for (int i = 0; i <= TASKS; i++)
-        deque()->slots[i] = NULL;
+        deque()->entries[i] = NULL;
     for (int i = 0; i < TASKS; i++)
         tasks[i] = (struct model_task){.argument = 0};
     abti_deque_begin(deque(), false);
@@ -42,13 +42,13 @@ static void reset(void)
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
 {
     (void)task;
-    abti_deque_publish(deque(), (uint32_t)(here - deque()->slots) + 1);
+    abti_deque_publish(deque(), (uint32_t)(here - deque()->entries) + 1);
     return here + 1;
 }
 
 int ABTX_fork_join_slow(abtx_at here)
 {
-    uint32_t index = (uint32_t)(here - deque()->slots);
+    uint32_t index = (uint32_t)(here - deque()->entries);
     bool is_ours = true;
     if (index >= deque()->split)
         abti_deque_publish(deque(), index);
@@ -108,7 +108,7 @@ static void steal(void)
 
 static void two_forks(int index)
 {
-    abtx_at here = &deque()->slots[0];
+    abtx_at here = &deque()->entries[0];
     if (index > 0) {
         steal();
         return;
@@ -122,7 +122,7 @@ static void two_forks(int index)
 
 static void three_forks(int index)
 {
-    abtx_at here = &deque()->slots[0];
+    abtx_at here = &deque()->entries[0];
     if (index > 0) {
         steal();
         return;
@@ -138,7 +138,7 @@ static void three_forks(int index)
 /* The owner blocks once in between: all its tasks become public. */
 static void blocking(int index)
 {
-    abtx_at here = &deque()->slots[0];
+    abtx_at here = &deque()->entries[0];
     if (index > 0) {
         steal();
         return;

@@ -66,9 +66,9 @@ static bool is_sound(size_t expected)
     size_t n = 0;
     bool right = true;
 
-    for (size_t i = 0; i < ABTI_HEAP_SLOTS; i++) {
-        n += check_tree(&heap.slots[i], 0, &right);
-        right = right && (!heap.slots[i] || !heap.slots[i]->next);
+    for (size_t i = 0; i < ABTI_HEAP_TREES; i++) {
+        n += check_tree(&heap.trees[i], 0, &right);
+        right = right && (!heap.trees[i] || !heap.trees[i]->next);
     }
     return right && n == expected;
 }
