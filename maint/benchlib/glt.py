@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""maint/bench --glt: what GLT costs over libabt: the same programs natively, header-only, and with the shared library.
+"""maint/bench --glt: what GLT costs over libabt: the same programs on libabt directly, header-only, and with the shared library.
 
     calls    instructions of each call on one stream: callgrind's difference of two numbers of calls
     works    instructions of N-Queens and UTS T1 on one stream
@@ -20,7 +20,7 @@ INCLUDE = programs.TOP / "addons" / "glt" / "include"
 OUT = programs.OUT / "glt"
 SECTIONS = ["calls", "works", "times"]
 NEAR = 0.02  # of the times
-FORMS = {"native": ["-DNATIVE"], "header-only": ["-DFASTGLT"], "shared": []}
+FORMS = {"direct": ["-DDIRECT"], "header-only": ["-DFASTGLT"], "shared": []}
 CALLS = [("ult", "ULT: create and join", 2), ("tasklet", "tasklet: create and join", 2), ("yield", "yield", 1),
          ("mutex", "mutex: lock and unlock", 2), ("thread_num", "number of the thread", 1),
          ("num_threads", "number of threads", 1), ("malloc", "room for four handles", 1)]
@@ -80,23 +80,23 @@ def count(release, command):
 
 def count_calls(release, built):
     numbers = 6400, 12800
-    print("\n| instructions | native | header-only | shared |\n|---|---:|---:|---:|")
+    print("\n| instructions | direct | header-only | shared |\n|---|---:|---:|---:|")
     over = False
     for name, title, calls in CALLS:
         cost = {form: (count(release, [files["micro"], name, numbers[1]]) - count(release, [files["micro"], name, numbers[0]]))
                 / (numbers[1] - numbers[0]) for form, files in built.items()}
-        more = {form: cost[form] - cost["native"] for form in LIMITS}
+        more = {form: cost[form] - cost["direct"] for form in LIMITS}
         over = over or any(more[form] > limit * calls * 1.06 for form, limit in LIMITS.items())
-        print(f"| {title} | {cost['native']:.1f} | {more['header-only']:+.0f} | {more['shared']:+.0f} |", flush=True)
+        print(f"| {title} | {cost['direct']:.1f} | {more['header-only']:+.0f} | {more['shared']:+.0f} |", flush=True)
     print(f"\nAt most {LIMITS['header-only']} and {LIMITS['shared']} a call: {'no' if over else 'yes, within 6 %'}.")
 
 
 def count_works(release, built, works):
-    print("\n| million instructions | native | header-only | shared |\n|---|---:|---:|---:|")
+    print("\n| million instructions | direct | header-only | shared |\n|---|---:|---:|---:|")
     for title, name, arguments in works:
         cost = {form: count(release, [files[name], *arguments]) for form, files in built.items()}
-        print(f"| {title} | {cost['native'] / 1e6:.1f} | "
-              + " | ".join(f"{100 * (cost[form] / cost['native'] - 1):+.2f} %" for form in LIMITS) + " |", flush=True)
+        print(f"| {title} | {cost['direct'] / 1e6:.1f} | "
+              + " | ".join(f"{100 * (cost[form] / cost['direct'] - 1):+.2f} %" for form in LIMITS) + " |", flush=True)
 
 
 def time_of(release, command):
@@ -106,7 +106,7 @@ def time_of(release, command):
 
 
 def time_works(release, built, works, rounds):
-    print(f"\n| time on two streams, native is 1, medians of {rounds} rounds | header-only | shared |\n|---|---:|---:|")
+    print(f"\n| time on two streams, direct is 1, medians of {rounds} rounds | header-only | shared |\n|---|---:|---:|")
     far = False
     for title, name, arguments in works:
         ratios = {form: [] for form in LIMITS}
@@ -114,7 +114,7 @@ def time_works(release, built, works, rounds):
             order = list(built)[number % len(built):] + list(built)[:number % len(built)]  # nobody is always the first
             taken = {form: time_of(release, [built[form][name], *arguments]) for form in order}
             for form, ratio in ratios.items():
-                ratio.append(taken[form] / taken["native"])
+                ratio.append(taken[form] / taken["direct"])
         medians = [statistics.median(ratios[form]) for form in LIMITS]
         far = far or any(abs(median - 1) > NEAR for median in medians)
         print(f"| {title} | " + " | ".join(f"{median:.3f}" for median in medians) + " |", flush=True)

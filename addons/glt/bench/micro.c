@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One function of GLT called NUMBER times: micro FUNCTION NUMBER. The difference of two numbers, counted by callgrind,
- * gives the instructions of a call. Compiled natively (NATIVE), header-only (FASTGLT) and with the shared library.
+ * gives the instructions of a call. Compiled for libabt directly (DIRECT), header-only (FASTGLT) and with the shared
+ * library.
  */
-#ifdef NATIVE
-#include "native.h"
+#ifdef DIRECT
+#include "direct.h"
 #else
 #include <glt.h>
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * N-Queens: queens SIZE DEPTH. Each placement in the first DEPTH rows is a ULT, which its creator joins; below it the
- * rows are searched by calls. Compiled natively (NATIVE), header-only (FASTGLT) and with the shared library.
+ * rows are searched by calls. Compiled for libabt directly (DIRECT), header-only (FASTGLT) and with the shared library.
  */
-#ifdef NATIVE
-#include "native.h"
+#ifdef DIRECT
+#include "direct.h"
 #else
 #include <glt.h>
 #endif

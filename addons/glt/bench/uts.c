@@ -2,11 +2,11 @@
 /*
  * UTS, the Unbalanced Tree Search benchmark, as programs for GLT have it: uts [ults]. One tasklet or ULT a thread
  * searches; each has a heap of nodes, of which others steal under a GLT_mutex. The tree is T1: 4,130,071 nodes.
- * Compiled natively (NATIVE), header-only (FASTGLT) and with the shared library.
+ * Compiled for libabt directly (DIRECT), header-only (FASTGLT) and with the shared library.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED /* the one-shot calls look the algorithm up anew for each hash */
-#ifdef NATIVE
-#include "native.h"
+#ifdef DIRECT
+#include "direct.h"
 #else
 #include <glt.h>
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs here call of GLT, written by hand in calls of abt.h: the native form, which GLT is measured
+/* What the programs here call of GLT, written by hand in calls of abt.h: the direct form, which GLT is measured
  * against. */
-#ifndef NATIVE_H
-#define NATIVE_H
+#ifndef DIRECT_H
+#define DIRECT_H
 
 #include <abt.h>
 #include <stdlib.h>
@@ -11,34 +11,34 @@
 #define GLT_tasklet ABT_task
 #define GLT_mutex ABT_mutex
 
-static int native_threads;
-static ABT_xstream native_streams[64];
-static ABT_pool native_pools[64];
+static int direct_threads;
+static ABT_xstream direct_streams[64];
+static ABT_pool direct_pools[64];
 
 static inline void glt_init(int argc, char **argv)
 {
     const char *threads = getenv("GLT_NUM_THREADS");
 
-    native_threads = threads != NULL ? atoi(threads) : 1;
+    direct_threads = threads != NULL ? atoi(threads) : 1;
     ABT_init(argc, argv);
-    for (int i = 0; i < native_threads; i++)
-        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &native_pools[i]);
-    ABT_xstream_self(&native_streams[0]);
-    ABT_xstream_set_main_sched_basic(native_streams[0], ABT_SCHED_DEFAULT, 1, native_pools);
-    for (int i = 1; i < native_threads; i++)
-        ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &native_pools[i], ABT_SCHED_CONFIG_NULL, &native_streams[i]);
+    for (int i = 0; i < direct_threads; i++)
+        ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &direct_pools[i]);
+    ABT_xstream_self(&direct_streams[0]);
+    ABT_xstream_set_main_sched_basic(direct_streams[0], ABT_SCHED_DEFAULT, 1, direct_pools);
+    for (int i = 1; i < direct_threads; i++)
+        ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &direct_pools[i], ABT_SCHED_CONFIG_NULL, &direct_streams[i]);
 }
 
 static inline void glt_finalize(void)
 {
-    for (int i = 1; i < native_threads; i++)
-        ABT_xstream_free(&native_streams[i]);
+    for (int i = 1; i < direct_threads; i++)
+        ABT_xstream_free(&direct_streams[i]);
     ABT_finalize();
 }
 
 static inline int glt_get_num_threads(void)
 {
-    return native_threads;
+    return direct_threads;
 }
 
 static inline int glt_get_thread_num(void)
@@ -52,8 +52,8 @@ static inline int glt_get_thread_num(void)
 #define glt_ult_malloc(number) ((ABT_thread *)malloc((size_t)(number) * sizeof(ABT_thread)))
 #define glt_tasklet_malloc(number) ((ABT_task *)malloc((size_t)(number) * sizeof(ABT_task)))
 #define glt_ult_create_to(function, arg, ult, dest)                                                                    \
-    ABT_thread_create(native_pools[dest], function, arg, ABT_THREAD_ATTR_NULL, ult)
-#define glt_tasklet_create_to(function, arg, tasklet, dest) ABT_task_create(native_pools[dest], function, arg, tasklet)
+    ABT_thread_create(direct_pools[dest], function, arg, ABT_THREAD_ATTR_NULL, ult)
+#define glt_tasklet_create_to(function, arg, tasklet, dest) ABT_task_create(direct_pools[dest], function, arg, tasklet)
 #define glt_ult_join ABT_thread_free
 #define glt_tasklet_join ABT_task_free
 #define glt_yield ABT_thread_yield
