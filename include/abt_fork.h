@@ -61,7 +61,7 @@ abtx_at ABTX_fork_enter(struct abtx_region *region) ABT_API_PUBLIC;
 /* Ends it. What has been forked in it must have been joined: else that is reported on stderr. */
 void ABTX_fork_leave(struct abtx_region *region) ABT_API_PUBLIC;
 
-/* The slow ways of abtx_fork and abtx_join. */
+/* The slow paths of abtx_fork and abtx_join. */
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task) ABT_API_PUBLIC;
 int ABTX_fork_join_slow(abtx_at here) ABT_API_PUBLIC;
 

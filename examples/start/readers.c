@@ -10,7 +10,7 @@
 enum { READERS = 8, CHANGES = 100 };
 
 static ABT_rwlock lock;
-static int first, second; /* always the same, except while a writer has the lock */
+static int first, second; /* always the same, except while a writer holds the lock */
 static int wrong;
 
 static void reader(void *arg)

@@ -243,7 +243,7 @@ bool abti_misuse_of_rwunlock(ABT_rwlock rwlock, const char *function)
 
 /* --- Units that end --- */
 
-/* Whether the unit has the lock still, whose memory may be gone. relaxed, here and below: it is a copy */
+/* Whether the unit, whose memory may be gone, still holds the lock. relaxed, here and below: it is a copy */
 static bool has_mutex(const void *unit, const void *lock)
 {
     struct ABT_mutex_opaque copy;

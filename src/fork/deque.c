@@ -3,7 +3,7 @@
 
 #include "os/annotate.h"
 
-/* All entries are below it, so that the owner takes its slow ways. */
+/* All entries are below it, so that the owner takes its slow paths. */
 static uintptr_t above_all(struct abti_deque *deque)
 {
     return (uintptr_t)deque + ABTX_DEQUE_BYTES;

@@ -9,7 +9,7 @@
  * Those below tail have been stolen. An entry is NULL again when its task is joined, so that the first entry that is
  * NULL, from the split on, is the top.
  *
- * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow way and
+ * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow path and
  * publishes half of what is private. No request is lost: see set_limit (fork/deque.c).
  *
  * A stolen task's `state` is 0 until it has ended or its forker waits; then it is DONE, or the forker: its unit, or, in

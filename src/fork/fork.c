@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow ways of fork and join. */
+/* What abt_fork.h calls: where a ULT begins and ends to fork, and the slow paths of fork and join. */
 #include <stdio.h>
 #include "base/assert.h"
 #include "carrier/blocking.h"
@@ -12,7 +12,7 @@
 #include "wait/guest.h"
 #include "wait/sleeper.h"
 
-/* Who has no deque is at the beginning of this: each fork and join takes its slow way, and each task runs at once.
+/* Who has no deque is at the beginning of this: each fork and join takes its slow path, and each task runs at once.
  */
 static struct abti_deque no_deque ABTI_ALIGNED(ABTX_DEQUE_BYTES) = {.limit = UINTPTR_MAX,
                                                                     .idle = &(const volatile int){0}};

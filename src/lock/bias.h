@@ -91,7 +91,7 @@ void abti_bias_lock_slow(struct abti_bias *lock, struct abti_bias_user *me);
 /* Locks by spin. The bias of another thread is taken away, and nobody gets it. */
 void abti_bias_lock_by_spin(struct abti_bias *lock, struct abti_bias_user *me);
 
-/* Locks as abti_bias_lock does, but gives up at once when another thread has the lock in the plain way. */
+/* Locks as abti_bias_lock does, but gives up at once when another thread holds the lock in the plain way. */
 bool abti_bias_trylock(struct abti_bias *lock, struct abti_bias_user *me);
 
 /* Locks by spin for a caller that may take other locks meanwhile. */

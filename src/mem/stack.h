@@ -82,7 +82,7 @@ ABTI_INLINE void abti_stack_forbid_in_place(struct abti_stack *stack)
 }
 
 /*
- * A stack is watched while it is measured how much of it its unit uses. So that no other unit runs in place there
+ * A stack is sampled while it is measured how much of it its unit uses. So that no other unit runs in place there
  * meanwhile, the limit is out of reach, by a bit that is in no address of a program.
  */
 #define ABTI_STACK_WATCHED (~(UINTPTR_MAX >> 1))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who watches, and what that makes slow. While nobody does, streams take the quick paths, which know nothing of events.
+ * Who observes, and what that makes slow. While nobody does, streams take the quick paths, which know nothing of
+ * events.
  *
- *   flag                       who watches                       what takes its slow path
+ *   flag                       who observes                      what takes its slow path
  *   es->slow                   any of the next five              every switch, wait and call in place of the ES, by
  *                                                                abti_switch_is_slow
  *   es->in_hand                the running unit has C++          as es->slow (unit/exceptions.h)
@@ -49,7 +50,7 @@ ABTI_INLINE bool abti_switch_is_slow(const abti_es *es)
 }
 
 /*
- * Switches and wakes have somebody to tell: a listener, a sanitizer, valgrind, or those that watch waits, native
+ * Switches and wakes are reported to somebody: a listener, a sanitizer, valgrind, or those that observe waits, native
  * threads among them (wait/guest.h). They take the slow form. Written under rt.lock.
  */
 extern _Atomic(bool) abti_observe_on ABTI_HIDDEN;

@@ -9,10 +9,10 @@
  * has a lock. Its thief keeps the box, which is empty, locked while it asks or waits for the pool's lock; all others
  * that come by only try to lock it, but for those that print the units.
  *
- *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that has the box's lock
+ *   bit of filled   0 -> 1   by the holder of the pool's lock, on behalf of the thief that holds the box's lock
  *                   1 -> 0   under the box's lock, when it is empty
  *
- * Whoever has the pool's lock and sees no bit knows that no unit is in a box: units come there under that lock only.
+ * Whoever holds the pool's lock and sees no bit knows that no unit is in a box: units come there under that lock only.
  * Where a thread sees a bit, the units may be gone when it comes.
  *
  * A stream whose pool never gets empty, since its ULTs yield, would not see the boxes, and a thief may be in a long
@@ -43,9 +43,9 @@ abti_unit *abti_loot_find_slow(abti_pool *pool, unsigned index);
 size_t abti_loot_size_slow(abti_pool *pool);
 
 /*
- * Takes `unit` out of the box where it is. The caller has the pool's lock, so that no unit moves from a box to the ring
- * meanwhile, and has looked in the ring. False: it has not been found. *busy says then whether it may be in a box that
- * another thread has locked, and the caller looks again after it has unlocked the pool.
+ * Takes `unit` out of the box where it is. The caller holds the pool's lock, so that no unit moves from a box to the
+ * ring meanwhile, and has looked in the ring. False: it has not been found. *busy says then whether it may be in a box
+ * that another thread has locked, and the caller looks again after it has unlocked the pool.
  */
 bool abti_loot_remove_locked(abti_pool *pool, abti_unit *unit, bool *busy);
 

@@ -2,10 +2,10 @@
 /*
  * Stealing from a pool that another ES is busy with. To take a unit from under its hands costs both dear: the lock's
  * bias is taken away by a system call, or the lock's cache line goes to and fro. So a thief asks first. The stream that
- * next has the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
+ * next holds the pool's lock, for a push, a join or a pick, hands a unit out. Only if none does for a while, the thief
  * takes a unit itself.
  *
- * The wish is on its thief's stack, until it is granted or taken back. The holder is the thread that has the pool's
+ * The wish is on its thief's stack, until it is granted or taken back. The holder is the thread that holds the pool's
  * lock.
  *
  *   pool->wish   NULL -> a wish   by its thief
@@ -15,7 +15,8 @@
  * A unit that was handed out is out of the pool, as if the thief had popped it. Others that the thief wants beside it
  * are put into its box meanwhile.
  *
- * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next has the lock pushes it:
+ * Likewise a thread that wakes a unit of such a pool offers it first, and the stream that next holds the lock pushes
+ * it:
  *
  *   pool->wish   NULL -> a gift   by its giver
  *                a gift -> NULL   by its giver, which takes it back, or by the holder, which then accepts it
@@ -47,8 +48,8 @@ struct abti_gift {
 enum { ABTI_WISH_GIFT = 1 };
 
 /*
- * Hands out a unit if somebody asks for one and another one is left, or pushes one that is offered. The caller has the
- * lock and is done with the ring.
+ * Hands out a unit if somebody asks for one and another one is left, or pushes one that is offered. The caller holds
+ * the lock and is done with the ring.
  */
 void abti_pool_answer_locked(abti_pool *pool);
 

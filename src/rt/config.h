@@ -66,7 +66,7 @@ struct abti_config {
     size_t thread_stacksize;           /* ABT_THREAD_STACKSIZE: a multiple of the cache line */
     size_t sched_stacksize;            /* ABT_SCHED_STACKSIZE: a multiple of the cache line */
     bool stream_orders;                /* ABT_STREAM_ORDERS: TSan takes the units of one stream to be ordered by it */
-    uint32_t stack_usage;              /* ABT_STACK_USAGE: one in that number of ULTs is watched, 0: none */
+    uint32_t stack_usage;              /* ABT_STACK_USAGE: one in that number of ULTs is sampled, 0: none */
     /* memory */
     size_t sys_page_size;            /* ABT_SYS_PAGE_SIZE: a power of two */
     size_t huge_page_size;           /* ABT_HUGE_PAGE_SIZE */

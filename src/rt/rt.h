@@ -23,7 +23,7 @@ struct abti_rt {
     struct abti_cache *external_ktables;   /* external_lock: and tables of values */
 
     /*
-     * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that watches it
+     * The first function of every ULT on a stack of its own: one that just calls the unit's, or one that samples it
      * while stack use is sampled. abti_entry_watch (run/begin.c) writes it, under `lock`. relaxed: a unit that starts
      * in the other way is as good, and a caller that asks for samples sees them soon.
      */

@@ -63,10 +63,10 @@ struct abti_es_replace {
     abti_unit *waiter; /* lock: ULT that asked for it */
 };
 
-/* unit/stackuse.c: which ULTs are watched. */
+/* unit/stackuse.c: which ULTs are sampled. */
 struct abti_es_samples {
-    uint32_t unwatched; /* ULTs that have started here since one was watched */
-    uint64_t spared_ns; /* none is watched before that, where samples are to be sparing */
+    uint32_t unsampled; /* ULTs that have started here since one was sampled */
+    uint64_t spared_ns; /* none is sampled before that, where samples are to be sparing */
 };
 
 /* fork/fork.c: the deque that is kept for the next ULT that forks. */

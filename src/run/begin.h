@@ -9,7 +9,7 @@
  */
 void abti_entry_watch(void);
 
-/* Calls the functions of units, the running one's first. It is where ULTs begin that nobody watches. */
+/* Calls the functions of units, the running one's first. It is where ULTs begin that are no samples. */
 void abti_ult_main(void);
 
 #endif

@@ -15,11 +15,11 @@
  */
 void abti_serve_migration(abti_unit *self);
 
-/* While waits are watched. */
+/* While waits are observed. */
 void abti_note_wait(abti_unit *self);
 
 /*
- * abti_unit_wait_for on the general paths, with the time in the header of the stack if waits are watched. A unit in
+ * abti_unit_wait_for on the general paths, with the time in the header of the stack if waits are observed. A unit in
  * place shares its stack with its joiner: the time is that of the one which has blocked last.
  */
 ABTI_INLINE void abti_wait_for(abti_unit *self, const void *what)

@@ -251,7 +251,7 @@ void abti_run_row(void *row_)
 
 /*
  * Goes on with `next`, or with the parent, from a default stack that is free now. A unit that has not started runs
- * on that stack: then this returns. `quick`: nobody watches, and there is room for the stack.
+ * on that stack: then this returns. `quick`: nobody observes it, and there is room for the stack.
  */
 ABTI_INLINE void leave_default_stack(abti_es *es, struct abti_stack *stack, abti_unit *next, bool quick)
 {
@@ -307,7 +307,7 @@ static ABTI_NOINLINE void end_ult_slow(void)
     leave_and_pick(es, stack);
 }
 
-/* Whether the running ULT leaves nothing behind but a stack and a descriptor, and nobody watches. */
+/* Whether the running ULT leaves nothing behind but a stack and a descriptor, and nobody observes it. */
 ABTI_INLINE bool may_end_quick(abti_es *es, abti_unit *unit)
 {
     return !abti_es_is_observed(es) && !abti_observe_is_on() &&

@@ -93,7 +93,7 @@ int abti_es_list_enter(abti_es *es, int rank)
         es->running = ABTI_RUNNING_ON(index);
         es->timers = abti_timers_of((unsigned)index);
         es->bias = &bias_users[index];
-        /* release: pairs with the load in abti_halt_post, which has no lock */
+        /* release: pairs with the load in abti_halt_post, which holds no lock */
         abti_store_release(&abti_rt.by_index[index], es);
         list_insert(es);
         abti_plain_store_relaxed(&abti_rt.num_xstreams, abti_rt.num_xstreams + 1); /* relaxed: the lock is held */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches that somebody watches (pick/observe.h): they do what others do, and report it. */
+/* Switches that somebody observes (pick/observe.h): they do what others do, and report it. */
 #ifndef ABTI_SWITCH_OBSERVED_H
 #define ABTI_SWITCH_OBSERVED_H
 

@@ -83,7 +83,7 @@ ABTI_INLINE bool abti_has_stack_for(abti_es *es, abti_unit *unit)
 
 /*
  * The slow form of the two functions below: for a caller with exceptions in hand, which it has again when it goes on,
- * and for switches that are watched.
+ * and for switches that are observed.
  */
 int abti_switch_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);
 int abti_start_slow(abti_es *es, abti_unit *self, abti_unit *to, void (*after)(void *), void *arg);

@@ -218,7 +218,7 @@ static void tell_of_timer(abti_es *es, uint64_t next)
 /*
  * A waiter holds itself (unit->held), arms its timer, and then looks for a cancellation (block_until). The canceller
  * sets that, and then looks whether the unit is held (ABT_thread_cancel). seq_cst: one of the two sees the other. A
- * timer that is armed after we have had its lock sees the cancellation; one that is moved is not, by rt.lock.
+ * timer that is armed after we have held its lock sees the cancellation; one that is moved is not, by rt.lock.
  */
 void abti_timers_recheck(abti_pool *pool)
 {

@@ -8,7 +8,7 @@
  * and a unit without any, which is nearly always so, only looks. In a program without a C++ runtime es->in_hand leads
  * to a word that is 0 until a library is loaded.
  *
- * Switches that are watched take a slow form, too: those that report events (pick/observe.h, which has the list), or a
+ * Switches that are observed take a slow form, too: those that report events (pick/observe.h, which has the list), or a
  * sanitizer or valgrind, those of a ULT with switch hooks (unit/kept.h), and waits whose times are kept
  * (abti_wait_for). So that the quick ones ask only once, es->slow is es->in_hand while there is none of these, and else
  * leads to a word that is never 0.

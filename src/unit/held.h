@@ -10,13 +10,13 @@
 #include "base/compiler.h"
 #include "unit/ledger.h"
 
-/* The owner has the lock once more. Without memory that stays unknown. */
+/* The owner holds the lock once more. Without memory that stays unknown. */
 void abti_held_add(const void *owner, const void *lock, enum abti_handle_kind kind);
 
 /* The owner has it once less. False: it had not, as far as is known. */
 bool abti_held_drop(const void *owner, const void *lock);
 
-/* Whoever has the lock has it once less. */
+/* Whoever holds the lock holds it once less. */
 void abti_held_drop_of_all(const void *lock);
 
 bool abti_held_has(const void *owner, const void *lock) ABTI_MUST_CHECK;

@@ -126,9 +126,9 @@ static bool has_turn(abti_es *es)
 {
     /* relaxed: the value is only used for statistics */
     uint32_t every = abti_load_relaxed(&abti_stackuse_every);
-    if (every == 0 || ++es->samples.unwatched < every)
+    if (every == 0 || ++es->samples.unsampled < every)
         return false;
-    es->samples.unwatched = 0;
+    es->samples.unsampled = 0;
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much stack the ULTs of each function use at most, by samples: one in a number of those that start is watched. The
- * stack below it is filled with a pattern, and its end shows how far down that has changed. While a ULT is watched no
+ * How much stack the ULTs of each function use at most, by samples: one in a number of those that start is sampled. The
+ * stack below it is filled with a pattern, and its end shows how far down that has changed. While a ULT is sampled no
  * unit runs in place on its stack, so that only its own use is measured.
  *
  * This costs nothing when off: ULTs start in the function in abti_rt.ult_entry, which is another one while there are
@@ -16,11 +16,11 @@
 struct abti_stack_use {
     void (*func)(void *);
     size_t most;      /* bytes, from where the unit began */
-    uint64_t samples; /* units that were watched to their end */
+    uint64_t samples; /* units that were sampled to their end */
 };
 
 /*
- * One in `every` ULTs that start from now on is watched, none if that is 0. `spare`: fewer, so that it takes a few
+ * One in `every` ULTs that start from now on is sampled, none if that is 0. `spare`: fewer, so that it takes a few
  * percent of the time at most. ABT_ERR_MEM, or ABT_SUCCESS.
  */
 int abti_stackuse_sample(uint32_t every, bool spare) ABTI_MUST_CHECK;
@@ -48,18 +48,18 @@ struct abti_stack_use abti_stackuse_of(void (*func)(void *));
 bool abti_stackuse_at(unsigned index, struct abti_stack_use *use);
 
 /*
- * Begins to watch the calling ULT, which is to start on a stack of its own, if its turn has come. It returns without
+ * Begins to sample the calling ULT, which is to start on a stack of its own, if its turn has come. It returns without
  * having touched more of the stack than its own frame.
  */
 void abti_stackuse_enter(void);
 
 /*
- * Ends the watch of a ULT that has started and has ended in any way, or is about to. The caller runs the ULT or has
+ * Ends the sample of a ULT that has started and has ended in any way, or is about to. The caller runs the ULT or has
  * popped it.
  */
 void abti_stackuse_leave(abti_unit *unit);
 
-/* Does so if the ULT is watched. */
+/* Does so if the ULT is sampled. */
 ABTI_INLINE void abti_stackuse_left(abti_unit *unit)
 {
     if (ABTI_UNLIKELY(abti_stack_is_sampled(unit->stack)))

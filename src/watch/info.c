@@ -393,7 +393,7 @@ void abti_info_print_unit(FILE *fp, abti_unit *unit)
 void abti_info_print_stack_usage(FILE *fp)
 {
     struct abti_stack_use use;
-    fprintf(fp, "stack use of ULTs that were watched, default size %zu:\n", abti_rt.config.thread_stacksize);
+    fprintf(fp, "stack use of ULTs that were sampled, default size %zu:\n", abti_rt.config.thread_stacksize);
     for (unsigned i = 0; abti_stackuse_at(i, &use); i++) {
         const char *name = abti_symbol_of((void *)(uintptr_t)use.func);
         fprintf(fp, "  at most %zu bytes in %" PRIu64 " of function %s%sat %p\n", use.most, use.samples,

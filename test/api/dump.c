@@ -121,7 +121,7 @@ struct dump {
     atomic_int calls;
 };
 
-/* In the callback, which runs on a scheduler while all streams stand still, it prints once more. */
+/* In the callback, which runs on a scheduler while all streams are halted, it prints once more. */
 static void dump_done(ABT_bool timed_out, void *arg)
 {
     struct dump *dump = arg;

@@ -214,7 +214,7 @@ static void test_scheduler_suspends(void)
     must(ABT_sched_create(&def, 1, (ABT_pool[]){ABT_POOL_NULL}, ABT_SCHED_CONFIG_NULL, &sched));
     must(ABT_xstream_create(sched, &xstream));
     wait_for(atomic_load(&suspended_sched) && state_of(suspended_sched) == ABT_THREAD_STATE_BLOCKED);
-    is_int(sched_resumed, 0, "a main scheduler may suspend: its ES stands still");
+    is_int(sched_resumed, 0, "a main scheduler may suspend: its ES blocks");
     ok_abt(ABT_thread_resume(suspended_sched));
     ok_abt(ABT_xstream_free(&xstream));
     is_int(sched_resumed, 1, "until it is resumed");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wishes and gifts: pool/wish.c with the ring of a RANDWS pool and its biased lock as they are. A thief asks, a waker
- * gives, and the stream that has the lock, by its bias, answers after a push. Each unit comes to one, who sees what was
- * done before it was pushed or offered, and nobody touches a wish or a gift when its frame is left.
+ * gives, and the stream that holds the lock, by its bias, answers after a push. Each unit comes to one, who sees what
+ * was done before it was pushed or offered, and nobody touches a wish or a gift when its frame is left.
  */
 #define MODEL_REAL_POOLS
 #include "units.h"

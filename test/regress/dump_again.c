@@ -15,7 +15,7 @@ static void make_another(ABT_bool timed_out, void *arg)
     (void)timed_out;
     if (atomic_load(&calls) + 1 < DUMPS)
         must(ABT_info_trigger_print_all_thread_stacks(nowhere, *(double *)arg, make_another, arg));
-    /* Not now: the streams still stand still for this one. */
+    /* Not now: the streams are still halted for this one. */
     must(ABT_xstream_self(&self));
     must(ABT_xstream_get_main_sched(self, &sched));
     must(ABT_xstream_check_events(sched));

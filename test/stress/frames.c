@@ -26,7 +26,7 @@ struct job {
     ABT_barrier barrier;
     ABT_rwlock rwlock;
     int filled;       /* mutex */
-    atomic_bool held; /* the servant has the lock that the waiter asks for */
+    atomic_bool held; /* the servant holds the lock that the waiter asks for */
 };
 
 static double end; /* of a run */

@@ -96,7 +96,7 @@ struct abt_io_op *abt_ioi_op_enter(struct abt_io_instance *instance, struct abt_
     return op;
 }
 
-/* The operation is done; the caller has the lock. */
+/* The operation is done; the caller holds the lock. */
 static void leave_locked(struct abt_io_op *op)
 {
     ssize_t result = abtio_op_wait(op->handle);

@@ -10,7 +10,7 @@
  *
  * Its sleep. It says that it is going to sleep, looks at all rings once more, each under its lock, and sleeps if none
  * needs it. A stream that has made its ring need it under that lock looks then, still under it, whether the attendant
- * sleeps. If it has had the lock after the attendant it sees that; else the attendant has seen the need.
+ * sleeps. If it has held the lock after the attendant it sees that; else the attendant has seen the need.
  */
 #ifndef ABTIO_ATTENDANT_H
 #define ABTIO_ATTENDANT_H

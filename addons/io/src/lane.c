@@ -111,7 +111,7 @@ static bool is_mine(struct lane *lane)
 
 static bool is_refused(const struct lane *lane)
 {
-    /* relaxed: what the attendant writes is seen by the stream when it has had the lock */
+    /* relaxed: what the attendant writes is seen by the stream when it has held the lock */
     return atomic_load_explicit(&lane->refused, memory_order_relaxed);
 }
 

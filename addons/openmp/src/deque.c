@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deques of tasks. The owner's part needs no atomic access, since nobody else reads it: not its slots, nor `top`. What
- * moves `split` has the lock, and so has who reads a public slot, so that the lock orders what a task is with who takes
- * it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
+ * moves `split` holds the lock, and so has who reads a public slot, so that the lock orders what a task is with who
+ * takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
  *
  * The owner may be away for long, in a task or in the program, so that each time before that as many tasks are public
  * as there are other members, and half of them at least if it runs one of them.

@@ -168,7 +168,7 @@ uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tas
 /* Whether it has as many tasks as are useful. The owner asks. */
 bool abtomp_deque_is_full(struct abtomp_deque *deque);
 
-/* relaxed: a hint; who takes tasks has the lock */
+/* relaxed: a hint; who takes tasks holds the lock */
 static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
 {
     return atomic_load_explicit(&deque->num_public, memory_order_relaxed);

@@ -108,7 +108,7 @@ static void test_alone(void)
 
 enum { MANY = 12 };
 
-/* Steals so many, puts each back at once, and returns how many it got. The ES `busy` has had the lock before each. */
+/* Steals so many, puts each back at once, and returns how many it got. The ES `busy` has held the lock before each. */
 static int steal_some(struct abti_robber *thief, struct abti_bias_user *busy)
 {
     int num = 0;

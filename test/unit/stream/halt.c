@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Halting: when all streams stand still, who acts, what is dropped, and what happens when one does not come. */
+/* Halting: when all streams are halted, who acts, what is dropped, and what happens when one does not come. */
 #include <abt.h>
 #include <sched.h>
 
@@ -68,7 +68,7 @@ static void test_rounds(void)
         await_done(i + 1);
     }
     is_int(atomic_load(&acts), ROUNDS, "one stream acts in each round, and a post meanwhile is dropped");
-    is_int(atomic_load(&moving), 0, "all others stand still");
+    is_int(atomic_load(&moving), 0, "all others are halted");
     is_int(atomic_load(&late), 0, "none was late");
     atomic_store(&to_post, 3);
     abti_halt_post(&request);
