@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is new in MPI 4: sessions, partitioned messages, counts that are large. ULTs that wait are suspended. */
+#include "job.h"
+
+enum { PARTS = 4, TAG = 1, ROUNDS = 3 };
+
+static MPI_Comm comm; /* of a session; each process sends to itself */
+static int out[PARTS], in[PARTS], received;
+static MPI_Request sending;
+
+static void receive_parts(void)
+{
+    MPI_Request request;
+    MPI_Status status;
+
+    MPI_Precv_init(in, PARTS, 1, MPI_INT, job_rank, TAG, comm, MPI_INFO_NULL, &request);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, &status); /* nothing has been sent yet */
+        for (int i = 0; i < PARTS; i++)
+            received += in[i] == round * 10 + i;
+    }
+    MPI_Request_free(&request);
+}
+
+static void send_parts(void)
+{
+    MPI_Psend_init(out, PARTS, 1, MPI_INT, job_rank, TAG, comm, MPI_INFO_NULL, &sending);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Start(&sending);
+        for (int i = PARTS - 1; i >= 0; i--) {
+            out[i] = round * 10 + i;
+            ABT_thread_yield();
+            MPI_Pready(i, sending);
+        }
+        MPI_Wait(&sending, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&sending);
+}
+
+static void receive_large(void)
+{
+    MPI_Status status;
+
+    is_int(MPI_Recv_c(in, (MPI_Count)PARTS, MPI_INT, job_rank, TAG, comm, &status), MPI_SUCCESS, "MPI_Recv_c");
+}
+
+static void send_large(void)
+{
+    MPI_Send_c(out, (MPI_Count)PARTS, MPI_INT, job_rank, TAG, comm);
+}
+
+static void (*const pairs[][2])(void) = {{receive_parts, send_parts}, {receive_large, send_large}};
+static int pair;
+
+static void role(void *arg)
+{
+    pairs[pair][*(int *)arg]();
+}
+
+/* Without MPI_Init, in which case MPICH 4.0 needs two processes. */
+static void begin_session(MPI_Session *session)
+{
+    MPI_Info info;
+    MPI_Group group;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    int code = MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, session);
+    MPI_Info_free(&info);
+    MPI_Group_from_session_pset(*session, "mpi://WORLD", &group);
+    int made = MPI_Comm_create_from_group(group, "four", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &job_rank);
+    if (job_rank > 0 && !freopen("/dev/null", "w", stdout))
+        abort();
+    is_int(code, MPI_SUCCESS, "MPI_Session_init");
+    is_int(made, MPI_SUCCESS, "MPI_Comm_create_from_group by a ULT");
+}
+
+int main(void)
+{
+    static int roles[2] = {0, 1};
+    MPI_Session session;
+
+    job_begin("2");
+    ABT_init(0, NULL);
+    begin_session(&session);
+    for (pair = 0; pair < 2; pair++)
+        job_run(2, role, roles, sizeof(roles[0]));
+    is_int(received, ROUNDS * PARTS, "all parts have come");
+    MPI_Comm_free(&comm);
+    is_int(MPI_Session_finalize(&session), MPI_SUCCESS, "MPI_Session_finalize");
+    ABT_finalize();
+    return job_end();
+}

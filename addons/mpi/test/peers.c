@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What goes wrong between two processes while a ULT waits: messages that are too long, a cancel too late, a fork. */
+#include <sys/wait.h>
+
+#include "job.h"
+
+enum { TAG = 1, TAG_NEVER = 2, TAG_READY = 3 };
+
+static int values[4];
+
+static int class_of(int code)
+{
+    int class = MPI_ERR_UNKNOWN;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* The other process sends two numbers when it has got a message. */
+static void ask_for_two(void)
+{
+    MPI_Send(values, 0, MPI_INT, 1, TAG_READY, MPI_COMM_WORLD);
+}
+
+static void answer_by_two(void)
+{
+    MPI_Recv(values, 0, MPI_INT, 0, TAG_READY, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(values, 2, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+}
+
+static void truncated(void)
+{
+    ask_for_two();
+    int code = MPI_Recv(values, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    is_int(class_of(code), MPI_ERR_TRUNCATE, "a message that is too long");
+}
+
+static void truncated_of_two(void)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+
+    MPI_Irecv(values, 1, MPI_INT, 1, TAG_NEVER, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(values + 1, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, &requests[1]);
+    ask_for_two();
+    int code = MPI_Waitall(2, requests, statuses);
+    is_int(class_of(code), MPI_ERR_IN_STATUS, "one of two fails");
+    is_int(class_of(statuses[0].MPI_ERROR), MPI_ERR_PENDING, "the other one is pending");
+    is_int(class_of(statuses[1].MPI_ERROR), MPI_ERR_TRUNCATE, "what is wrong with the one");
+    MPI_Cancel(&requests[0]);
+    is_int(MPI_Wait(&requests[0], &statuses[0]), MPI_SUCCESS, "it can be waited for still");
+}
+
+/* A receive that has got its message is not cancelled any more. */
+static void cancelled_too_late(void)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int is_there = 0, is_cancelled = 1, count = 0;
+
+    MPI_Irecv(values, 2, MPI_INT, 1, TAG, MPI_COMM_WORLD, &request);
+    ask_for_two();
+    while (!is_there)
+        MPI_Request_get_status(request, &is_there, MPI_STATUS_IGNORE);
+    MPI_Cancel(&request);
+    is_int(MPI_Wait(&request, &status), MPI_SUCCESS, "a cancel after the message has come");
+    MPI_Test_cancelled(&status, &is_cancelled);
+    MPI_Get_count(&status, MPI_INT, &count);
+    ok(!is_cancelled && count == 2, "the message is there");
+}
+
+/* A child that ends without MPI, or runs another program, disturbs nobody. */
+static void forked(void)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(3);
+    waitpid(child, &status, 0);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 3, "a child ends");
+    child = fork();
+    if (child == 0) {
+        execlp("true", "true", (char *)NULL);
+        _exit(1);
+    }
+    waitpid(child, &status, 0);
+    ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a child becomes another program");
+    ask_for_two();
+    is_int(MPI_Recv(values, 2, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_SUCCESS,
+           "messages come as before");
+}
+
+static void (*const asks[])(void) = {truncated, truncated_of_two, cancelled_too_late, forked};
+
+static void run(void *arg)
+{
+    (job_rank == 0 ? asks[*(int *)arg] : answer_by_two)();
+}
+
+int main(int argc, char **argv)
+{
+    job_begin("2");
+    MPI_Init(&argc, &argv);
+    job_know();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    ABT_init(argc, argv);
+    for (int i = 0; i < (int)(sizeof(asks) / sizeof(asks[0])); i++)
+        job_run(1, run, &i, sizeof(i));
+    MPI_Finalize();
+    ABT_finalize();
+    return job_end();
+}
