@@ -56,6 +56,7 @@ install-abtomp: install-libLTLIBRARIES
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \
+	addons/openmp/test/cancel \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
 	addons/openmp/test/plugin \
@@ -70,6 +71,9 @@ openmp_test_link = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -o
 	'-Wl,-rpath,$$ORIGIN/../../../.libs/abtomp'
 openmp_test_cflags = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 $(openmp_tests): .libs/abtomp/libgomp.so.1
+addons_openmp_test_cancel_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_cancel_LINK = $(openmp_test_link)
+addons_openmp_test_cancel_LDADD =
 addons_openmp_test_lastprivate_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_lastprivate_LINK = $(openmp_test_link)
 addons_openmp_test_lastprivate_LDADD =

@@ -275,16 +275,17 @@ ABTOMP_FORTRAN_INT(void, omp_set_num_teams)
 ABTOMP_FORTRAN_INT(void, omp_set_teams_thread_limit)
 ABTOMP_FORTRAN_INT(void, omp_display_env)
 
-ABTOMP_API void omp_fulfill_event_(const uintptr_t *event);
+ABTOMP_API void omp_fulfill_event_(uintptr_t event);
 ABTOMP_API void omp_set_schedule_(const uint32_t *kind, const int32_t *chunk);
 ABTOMP_API void omp_set_schedule_8_(const uint32_t *kind, const int64_t *chunk);
 ABTOMP_API void omp_get_schedule_8_(unsigned *kind, int64_t *chunk);
 ABTOMP_API int omp_pause_resource_(const int32_t *kind, const int32_t *device);
 ABTOMP_API int omp_pause_resource_all_(const int32_t *kind);
 
-void omp_fulfill_event_(const uintptr_t *event)
+/* By value, as the module has it. */
+void omp_fulfill_event_(uintptr_t event)
 {
-    omp_fulfill_event(*event);
+    omp_fulfill_event(event);
 }
 
 void omp_set_schedule_(const uint32_t *kind, const int32_t *chunk)

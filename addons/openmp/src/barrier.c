@@ -33,14 +33,10 @@ void abtomp_wake(const _Atomic(uint32_t) *word)
     (void)ABTX_word_wake((const volatile void *)word, UINT32_MAX);
 }
 
-void abtomp_barrier(struct abtomp_member *me)
+bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
 {
     struct abtomp_team *team = me->team;
     int num = team->num;
-    if (num == 1) {
-        abtomp_tasks_drain(me);
-        return;
-    }
     /* relaxed: it changes only when this member has arrived, too */
     uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
     /* acq_rel: pairs with itself: the last one sees what each member has done before, in abtomp_barrier; */
@@ -50,18 +46,30 @@ void abtomp_barrier(struct abtomp_member *me)
         /* relaxed: who sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
         if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_relaxed) ^ passed) <
                             ABTOMP_BARRIER_ONE))
-            abtomp_crew_barrier(me, passed);
-        return;
+            return abtomp_crew_barrier(me, passed, may_be_cancelled);
+        return true;
     }
-    if (abtomp_has_tasks(team)) {
-        abtomp_crew_barrier(me, passed);
-        return;
-    }
-    /* relaxed: the next store publishes it */
+    if (abtomp_has_tasks(team))
+        return abtomp_crew_barrier(me, passed, may_be_cancelled);
+    /* relaxed, all: the next store publishes them */
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->cancelled, memory_order_relaxed) != 0))
+        atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
     /* release: pairs with the acquire in is_changed: and so do all others */
     atomic_store_explicit(&team->barriers, passed + ABTOMP_BARRIER_ONE, memory_order_release);
     abtomp_wake(&team->barriers);
+    return true;
+}
+
+void abtomp_barrier(struct abtomp_member *me)
+{
+    if (me->team->num == 1) {
+        abtomp_tasks_drain(me);
+        /* relaxed: nobody else uses it */
+        atomic_fetch_and_explicit(&me->team->cancelled, ~(uint32_t)ABTOMP_CANCELLED_SHARE, memory_order_relaxed);
+        return;
+    }
+    (void)abtomp_barrier_pass(me, false);
 }
 
 void GOMP_barrier(void)

@@ -291,14 +291,22 @@ void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const
 
 /* -- The waits of teams -- */
 
+struct barrier {
+    uint32_t passed; /* the word before the barrier */
+    bool may_be_cancelled, is_cancelled;
+};
+
 static bool barrier_is_passed(struct abtomp_member *me, void *arg)
 {
     struct abtomp_team *team = me->team;
-    uint32_t passed = *(uint32_t *)arg, num = (uint32_t)team->num, arrived = num;
+    struct barrier *barrier = arg;
+    uint32_t passed = barrier->passed, num = (uint32_t)team->num, arrived = num;
     /* acquire: pairs with the release below, in barrier_is_passed */
     if ((atomic_load_explicit(&team->barriers, memory_order_acquire) ^ passed) >= ABTOMP_BARRIER_ONE)
         return true;
-    /* acquire: pairs with the release in abtomp_barrier: those that have arrived make no tasks */
+    if (ABTOMP_UNLIKELY(barrier->may_be_cancelled && abtomp_barrier_is_cancelled(team)))
+        return barrier->is_cancelled = true;
+    /* acquire: pairs with the release in abtomp_barrier_pass: those that have arrived make no tasks */
     if (atomic_load_explicit(&team->arrived, memory_order_acquire) != num || !abtomp_tasks_are_over(team))
         return false;
     /* acq_rel: pairs with itself, in barrier_is_passed: one of several goes on. relaxed: another one has */
@@ -306,18 +314,21 @@ static bool barrier_is_passed(struct abtomp_member *me, void *arg)
                                                  memory_order_relaxed))
         return false;
     abtomp_crew_close(team);
+    atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed); /* relaxed: the next store publishes it */
     /* release: pairs with the acquire above, in barrier_is_passed, and with that in abtomp_wait */
-    atomic_store_explicit(&team->barriers, (passed & ~(uint32_t)ABTOMP_BARRIER_TASKS) + ABTOMP_BARRIER_ONE,
+    atomic_store_explicit(&team->barriers, passed / ABTOMP_BARRIER_ONE * ABTOMP_BARRIER_ONE + ABTOMP_BARRIER_ONE,
                           memory_order_release);
     abtomp_wake(&team->barriers);
     abtomp_crew_ring(team);
     return true;
 }
 
-void abtomp_crew_barrier(struct abtomp_member *me, uint32_t passed)
+bool abtomp_crew_barrier(struct abtomp_member *me, uint32_t passed, bool may_be_cancelled)
 {
-    struct abtomp_await await = {.done = barrier_is_passed, .arg = &passed, .takes_any = true};
+    struct barrier barrier = {.passed = passed, .may_be_cancelled = may_be_cancelled};
+    struct abtomp_await await = {.done = barrier_is_passed, .arg = &barrier, .takes_any = true};
     abtomp_crew_await(me, abtomp_tasks_of(me), &await);
+    return !barrier.is_cancelled;
 }
 
 static bool region_is_over(struct abtomp_member *me, void *arg)

@@ -19,7 +19,8 @@ void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions)
     struct abtomp_group *group = malloc(sizeof(*group));
     if (!group)
         abtomp_fail("out of memory");
-    *group = (struct abtomp_group){.outer = me->group, .reductions = reductions, .member = me};
+    *group = (struct abtomp_group){
+        .outer = me->group, .reductions = reductions, .member = me, .is_construct = reductions != NULL};
     me->group = group;
 }
 

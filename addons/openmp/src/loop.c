@@ -234,8 +234,8 @@ void GOMP_loop_end(void)
 
 bool GOMP_loop_end_cancel(void)
 {
-    GOMP_loop_end();
-    return false;
+    abtomp_share_leave(abtomp_self());
+    return GOMP_barrier_cancel();
 }
 
 /* -- Regions that are a loop -- */

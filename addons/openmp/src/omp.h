@@ -123,9 +123,10 @@ struct abtomp_team {
     _Atomic(uint32_t) singles;          /* single constructs that somebody has taken */
     ABTOMP_LINE _Atomic(uint32_t) back; /* changes when the members are back */
     ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
-    _Atomic(uint32_t) barriers;            /* twice the barriers that have been passed, and ABTOMP_BARRIER_TASKS */
+    _Atomic(uint32_t) barriers;            /* that have been passed, and in its low bits ABTOMP_BARRIER_* */
     /* Of tasks. has_tasks: the words above say so, too, and who waits for tasks waits for the bell. */
     ABTOMP_LINE _Atomic(bool) has_tasks;
+    _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
     _Atomic(uint32_t) num_boxed; /* tasks in the box: written with its lock */
     _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
     _Atomic(uint32_t) hungry;   /* members that wait for it */
@@ -144,8 +145,11 @@ enum {
     ABTOMP_GO_TASKS = 1 << 12,
     ABTOMP_GO_BITS = 13,
     ABTOMP_BARRIER_TASKS = 1,
-    ABTOMP_BARRIER_ONE = 2
+    ABTOMP_BARRIER_CANCELLED = 2,
+    ABTOMP_BARRIER_ONE = 4
 };
+
+enum { ABTOMP_CANCELLED_REGION = 1, ABTOMP_CANCELLED_SHARE = 2 };
 
 /* -- self.c -- */
 
@@ -225,6 +229,16 @@ void abtomp_wake(const _Atomic(uint32_t) *word);
 
 void abtomp_barrier(struct abtomp_member *me);
 
+/* Arrives at a barrier that is not cancelled yet. False: it was cancelled meanwhile, if that may be. */
+bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled);
+
+/* -- cancel.c -- */
+
+bool abtomp_barrier_is_cancelled(const struct abtomp_team *team);
+
+/* The next region is not cancelled. */
+void abtomp_cancel_clear(struct abtomp_team *team);
+
 /* -- share.c -- */
 
 /* The shares of a team of so many members, all unused. NULL: out of memory. */
@@ -245,8 +259,9 @@ void abtomp_tasks_drain(struct abtomp_member *me);
 
 /* -- crew.c -- */
 
-/* Runs tasks until the barrier has been passed that the member has arrived at, */
-void abtomp_crew_barrier(struct abtomp_member *me, uint32_t passed);
+/* Runs tasks until the barrier has been passed that the member has arrived at, or is cancelled (false), if it may be,
+ */
+bool abtomp_crew_barrier(struct abtomp_member *me, uint32_t passed, bool may_be_cancelled);
 
 /* until all members are back, and all tasks have ended, by member 0, */
 void abtomp_crew_gather(struct abtomp_member *me);

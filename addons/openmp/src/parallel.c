@@ -101,6 +101,14 @@ static void begin_region(struct abtomp_member *me, void (*fn)(void *), void *dat
     begin_reducing(me, fn, data, num, flags, NULL);
 }
 
+static void end_alone(struct abtomp_member *first)
+{
+    abtomp_tasks_drain(first);
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&first->team->cancelled, memory_order_relaxed) !=
+                        0)) /* relaxed: its own */
+        abtomp_cancel_clear(first->team);
+}
+
 /* The region of which the caller is member 0 ends. */
 static void end_region(struct abtomp_member *first)
 {
@@ -108,7 +116,7 @@ static void end_region(struct abtomp_member *first)
     if (team->num > 1)
         abtomp_team_gather(team);
     else
-        abtomp_tasks_drain(first);
+        end_alone(first);
     if (ABTOMP_UNLIKELY(team->reserved > 0)) {
         /* relaxed: as in reserve_threads */
         atomic_fetch_sub_explicit(taken_threads(first), team->reserved, memory_order_relaxed);

@@ -115,6 +115,7 @@ void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
     task->is_final = me->is_final || (flags & ABTOMP_TASK_FINAL);
     task->has_event = flags & ABTOMP_TASK_DETACH;
     task->is_over = false;
+    task->is_needed = false;
     task->is_included = false;
 }
 
@@ -193,9 +194,12 @@ static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 
 bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group)
 {
-    (void)me;
-    /* relaxed: a task that runs nevertheless does no harm */
-    return group && atomic_load_explicit(&group->is_cancelled, memory_order_relaxed);
+    /* relaxed, both: a task that runs nevertheless does no harm */
+    while (group && group->is_construct)
+        group = group->outer;
+    if (group && atomic_load_explicit(&group->is_cancelled, memory_order_relaxed))
+        return true;
+    return atomic_load_explicit(&me->team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION;
 }
 
 static bool event_has_come(struct abtomp_member *me, void *arg)
@@ -246,7 +250,7 @@ void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct 
     me->is_explicit = true;
     if (!task->is_included)
         me->icvs = task->icvs;
-    if (!abtomp_task_is_cancelled(me, task->group))
+    if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
         task->fn(task->data);
     bool ends = !task->has_event || has_ended(me, own, task);
     own->task = outer;
@@ -303,7 +307,7 @@ static inline struct abtomp_task *make_included(struct abtomp_member *me, struct
 {
     struct abtomp_task *task = task_alloc(own, 0);
     abtomp_task_init(me, own, task, flags);
-    task->is_included = true;
+    task->is_included = task->is_needed = true;
     task->fn = fn;
     task->data = data;
     return task;
@@ -352,6 +356,7 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
     abtomp_task_init(me, own, task, request->flags);
     task->fn = request->fn;
     task->data = abtomp_task_align(task + 1, request->align);
+    task->is_needed = request->copy != NULL;
     abtomp_task_copy(task->data, request->data, request->copy, request->size);
     if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
         task->priority =

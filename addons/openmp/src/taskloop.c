@@ -94,6 +94,7 @@ static void make_parts(struct abtomp_member *me, struct abtomp_tasks *own, const
         task->fn = loop->fn;
         task->data = at + first;
         task->priority = loop->priority;
+        task->is_needed = loop->copy != NULL;
         abtomp_task_copy(task->data, loop->data, loop->copy, loop->size);
         set_bounds(loop, task->data, i);
         abtomp_task_count(me, own, task);

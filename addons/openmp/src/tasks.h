@@ -65,6 +65,7 @@ struct abtomp_task {
     bool is_final;
     bool has_event;
     bool is_over;            /* it has ended, and has children: read by its runner only */
+    bool is_needed;          /* it has copies that it destroys: it runs also if it is cancelled */
     bool is_included;        /* it was run by who has made it, in place */
     struct abtomp_icvs icvs; /* with which it begins */
 };
@@ -259,6 +260,7 @@ struct abtomp_group {
     uintptr_t *reductions;        /* NULL: it has none */
     struct abtomp_member *member; /* that has begun it */
     struct abtomp_count tasks;
+    bool is_construct; /* of a construct with reductions: it is no task group of the program */
     _Atomic(bool) is_cancelled;
 };
 

@@ -243,6 +243,8 @@ void abtomp_team_gather(struct abtomp_team *team)
         abtomp_wait(&team->back, back, team->num);
     if (abtomp_has_tasks(team))
         abtomp_crew_gather(team->members[0]);
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->cancelled, memory_order_relaxed) != 0)) /* relaxed: all are back */
+        abtomp_cancel_clear(team);
 }
 
 static void team_end(struct abtomp_team *team)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cancellation of regions, loops, sections and task groups. The program runs itself again, with OMP_CANCELLATION. */
+#include <omp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "watchdog.h"
+
+enum { MEMBERS = 4, NUM = 1000, ROUNDS = 50 };
+
+static void add(int *to, int value)
+{
+    __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
+}
+
+static int get(const int *from)
+{
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+
+/* One member cancels; others wait at a barrier, come to one later, or look. */
+static void regions(void)
+{
+    int behind = 0, after = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        int come = 0;
+#pragma omp parallel num_threads(MEMBERS) shared(come)
+        {
+            if (omp_get_thread_num() == i % MEMBERS) {
+                if (i % 2) {
+                    while (get(&come) < MEMBERS - 1)
+                        sched_yield();
+                }
+#pragma omp cancel parallel
+            }
+            add(&come, 1);
+            if (omp_get_thread_num() % 2) {
+#pragma omp cancellation point parallel
+            }
+#pragma omp barrier
+            add(&behind, 1);
+        }
+#pragma omp parallel num_threads(1 + i % MEMBERS)
+        {
+#pragma omp barrier
+#pragma omp for
+            for (int k = 0; k < NUM; k++)
+                add(&after, 1);
+        }
+    }
+    is_int(behind, 0, "nobody passes a barrier of a cancelled region");
+    is_int(after, NUM * ROUNDS, "the next region is not cancelled");
+}
+
+/* A region whose tasks are waiting at that time. */
+static void regions_with_tasks(void)
+{
+    int behind = 0, run = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel num_threads(MEMBERS)
+        {
+            for (int k = 0; k < 20; k++) {
+#pragma omp task shared(run)
+                add(&run, 1);
+            }
+            if (omp_get_thread_num() == i % MEMBERS) {
+#pragma omp cancel parallel
+            }
+#pragma omp barrier
+            add(&behind, 1);
+        }
+    }
+    is_int(behind, 0, "nobody passes the barrier if there are tasks");
+    ok(run >= 0 && run <= ROUNDS * MEMBERS * 20, "tasks may be dropped");
+}
+
+static void loops(void)
+{
+    int rest = 0, whole = 0, sections = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+#pragma omp parallel num_threads(MEMBERS)
+        {
+#pragma omp for schedule(dynamic, 1)
+            for (int k = 0; k < NUM; k++) {
+#pragma omp cancel for
+                add(&rest, 1);
+            }
+#pragma omp for
+            for (int k = 0; k < NUM; k++) {
+#pragma omp cancellation point for
+                add(&whole, 1);
+            }
+#pragma omp sections
+            {
+#pragma omp section
+                {
+#pragma omp cancel sections
+                    add(&sections, 1);
+                }
+#pragma omp section
+                {
+#pragma omp cancel sections
+                    add(&sections, 1);
+                }
+            }
+        }
+    }
+    is_int(rest, 0, "a cancelled loop ends");
+    is_int(whole, NUM * ROUNDS, "the next loop is not cancelled");
+    is_int(sections, 0, "cancelled sections end");
+}
+
+static void groups(void)
+{
+    int late = 0, outside = 0, wrong = 0;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+    for (int i = 0; i < ROUNDS; i++) {
+        int before = get(&outside);
+#pragma omp task shared(outside)
+        add(&outside, 1);
+#pragma omp taskgroup
+        {
+#pragma omp task if (0)
+            {
+#pragma omp cancel taskgroup
+            }
+            for (int k = 0; k < 20; k++) {
+#pragma omp task shared(late)
+                add(&late, 1);
+            }
+        }
+#pragma omp taskwait
+        wrong += get(&outside) != before + 1;
+    }
+    is_int(late, 0, "tasks of a cancelled group are dropped");
+    is_int(wrong, 0, "others are not");
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    if (!omp_get_cancellation()) {
+        setenv("OMP_CANCELLATION", "true", 1);
+        execv("/proc/self/exe", argv);
+        return 1;
+    }
+    watchdog_begin(0);
+    regions();
+    regions_with_tasks();
+    loops();
+    groups();
+    return done_testing();
+}
