@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "xs_grid.h"
+
 enum { MAX_SECONDS = 120, PLAIN_PERIOD = 5 };
 
 struct job {
@@ -39,6 +41,8 @@ static const struct job jobs[] = {
     {"N-Queens 13", "nqueens -n 13", "73712", "openmp 13", 1, 0},
     {"N-Queens 13, cut", "nqueens -n 13 -c 5", "73712", NULL, 1, 0},
     {"nested loops", "nested", "500049500000", "openmp", 1, 0},
+    {"lookups, random", "xs -b 0", XS_CHECKSUM, NULL, 1, 0},
+    {"lookups, energy", "xs", XS_CHECKSUM, "openmp xs", 1, 0},
     {"custom scheduler", "custom_sched", "80000:40000:20000", NULL, 0, 0},
     {"custom pool", "custom_pool", "3323", NULL, 1, 0},
     {"external threads", "external", "664579", NULL, 1, 0},
@@ -175,7 +179,8 @@ static void print_head(int num_cores)
     char heading[32];
     printf("Real programs on libabt: each runs on 1 execution stream (ES), then on %d, then without the library.\n"
            "Its answer is compared with what is published. UTS, the unbalanced tree search, counts a tree whose\n"
-           "shape nobody knows beforehand: its answer is nodes/depth/leaves. N-Queens counts solutions.\n\n",
+           "shape nobody knows beforehand: its answer is nodes/depth/leaves. N-Queens counts solutions.\n"
+           "Lookups are those of cross sections: their answer is a checksum.\n\n",
            num_cores);
     snprintf(heading, sizeof(heading), "%d ES, s", num_cores);
     printf("%-17s %-21s %-21s %-5s %8s %9s %9s %8s %9s\n", "job", "answer", "published", "check", "units", "1 ES, s",

@@ -2,7 +2,7 @@
 # OpenSSL (for UTS) and OpenMP (to compare with) are used where configure found them.
 
 example_programs = examples/nqueens examples/nested examples/custom_sched examples/custom_pool examples/external \
-	examples/server examples/demo
+	examples/server examples/xs examples/demo
 if HAVE_OPENSSL
 example_programs += examples/uts
 endif
@@ -15,6 +15,8 @@ noinst_PROGRAMS = $(example_programs)
 # They find the library of this build without a wrapper script.
 example_ldflags = $(AM_LDFLAGS) -no-install
 team = examples/team.c examples/team.h
+
+xs_grid = examples/xs_grid.c examples/xs_grid.h
 
 examples_uts_SOURCES = examples/uts.c examples/uts_tree.c examples/uts_tree.h $(team)
 examples_uts_CPPFLAGS = $(AM_CPPFLAGS) $(openssl_CPPFLAGS)
@@ -41,9 +43,12 @@ examples_server_SOURCES = examples/server.c $(team)
 examples_server_LDFLAGS = $(example_ldflags)
 examples_server_LDADD = $(LDADD) -lm
 
-examples_openmp_SOURCES = examples/openmp.c $(team)
+examples_openmp_SOURCES = examples/openmp.c $(xs_grid) $(team)
 examples_openmp_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 examples_openmp_LDFLAGS = $(example_ldflags)
+
+examples_xs_SOURCES = examples/xs.c $(xs_grid) $(team)
+examples_xs_LDFLAGS = $(example_ldflags)
 
 examples_demo_SOURCES = examples/demo.c $(team)
 examples_demo_LDFLAGS = $(example_ldflags)

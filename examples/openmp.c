@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The compiler's OpenMP on two of the jobs, to compare with: the same algorithms, cut into the same number of units. */
+/* The compiler's OpenMP on three of the jobs, to compare with: the same algorithms, cut into the same units. */
 #include "team.h"
 
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "xs_grid.h"
 
 enum { ROWS = 1000, COLUMNS = 1000, SWEEPS = 50, MAX_QUEENS = 16 };
 
@@ -60,25 +62,47 @@ static void run_queens(char *answer, size_t size)
     snprintf(answer, size, "%ld", solutions);
 }
 
+/* xs.c, where each few lookups are an iteration */
+static void run_lookups(char *answer, size_t size)
+{
+    enum { PER_UNIT = 32 };
+    struct xs_lookup *sorted = team_alloc(XS_LOOKUPS * sizeof(*sorted));
+    unsigned long sum = 0;
+    xs_sort(sorted, 4096);
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int i = 0; i < XS_LOOKUPS; i += PER_UNIT)
+        sum += xs_do(&sorted[i], PER_UNIT);
+    snprintf(answer, size, "%lu", sum);
+}
+
 int main(int argc, char **argv)
 {
     char job[64], answer[32];
+    int is_xs = argc == 2 && strcmp(argv[1], "xs") == 0;
 
     queens = argc > 1 ? atoi(argv[1]) : 0;
     if (argc > 2 || queens < 0 || queens > MAX_QUEENS) {
-        fprintf(stderr, "usage: %s [queens]\n       (without a number: nested loops)\n", argv[0]);
+        fprintf(stderr, "usage: %s [queens | xs]\n       (without an argument: nested loops)\n", argv[0]);
         return 2;
     }
-    snprintf(job, sizeof(job), queens > 0 ? "OpenMP N-Queens %d" : "OpenMP nested loops", queens);
+    if (is_xs)
+        xs_make();
+    snprintf(job, sizeof(job),
+             is_xs        ? "OpenMP lookups in 4096 bands"
+             : queens > 0 ? "OpenMP N-Queens %d"
+                          : "OpenMP nested loops",
+             queens);
     for (int i = 0; i < ROWS * COLUMNS; i++)
         matrix[i / COLUMNS][i % COLUMNS] = (float)i;
     omp_set_max_active_levels(2);
 
     double seconds = team_seconds();
-    if (queens > 0)
+    if (is_xs)
+        run_lookups(answer, sizeof(answer));
+    else if (queens > 0)
         run_queens(answer, sizeof(answer));
     else
         run_nested(answer, sizeof(answer));
     seconds = team_seconds() - seconds;
-    return team_report(&(struct report){job, answer, NULL, 0, seconds});
+    return team_report(&(struct report){job, answer, is_xs ? XS_CHECKSUM : NULL, 0, seconds});
 }
