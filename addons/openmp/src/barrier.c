@@ -39,7 +39,7 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     int num = team->num;
     /* relaxed: it changes only when this member has arrived, too */
     uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
-    /* acq_rel: pairs with itself: the last one sees what each member has done before, in abtomp_barrier; */
+    /* acq_rel: pairs with itself, in abtomp_barrier: the last one sees what each member has done before */
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))
             abtomp_wait(&team->barriers, passed, num);
