@@ -87,6 +87,32 @@ static struct abti_magazine *pop_full(struct abti_shelf *shelf)
     return magazine;
 }
 
+/*
+ * A stream that makes and frees objects in rounds takes magazines of its shelf, and then puts them back. So many as the
+ * deepest of its rounds has taken stay there for it. Else streams take each other's, whose lines they then fetch, look
+ * for others in turn, and so on. Others learn of it by `needed`. If they find nothing else, and nobody has used the
+ * shelf since one of them came for that reason, they halve it: a shelf that is not used keeps nothing for long.
+ */
+static void learn_take(struct abti_shelf *shelf)
+{
+    abti_assert(abti_spin_is_mine(&shelf->lock));
+    uint32_t needed = abti_load_relaxed(&shelf->needed); /* relaxed, as below: as in push_full */
+    shelf->refused = false;
+    shelf->taken++;
+    if (needed > 0)
+        abti_store_relaxed(&shelf->needed, needed - 1);
+}
+
+static void learn_put(struct abti_shelf *shelf)
+{
+    abti_assert(abti_spin_is_mine(&shelf->lock));
+    shelf->refused = false;
+    if (shelf->taken == 0)
+        return;
+    shelf->taken--;
+    abti_store_relaxed(&shelf->needed, abti_load_relaxed(&shelf->needed) + 1); /* relaxed, both: as in push_full */
+}
+
 /* --- The slab (its lock held) --- */
 
 static void push_loose(struct abti_slab *slab, void *object)
@@ -202,24 +228,60 @@ static struct abti_magazine *get_empty(struct abti_slab *slab, struct abti_shelf
     return magazine;
 }
 
+/* Whether others than its caches are to leave alone what is on a shelf. relaxed: it may change meanwhile in any case */
+static bool needs_all(struct abti_shelf *shelf)
+{
+    return abti_load_relaxed(&shelf->num_full) <= abti_load_relaxed(&shelf->needed);
+}
+
+/* For one who has found nothing but what this shelf needs. relaxed, both: as in push_full */
+static void need_less(struct abti_shelf *shelf)
+{
+    abti_spin_lock(&shelf->lock);
+    if (shelf->refused)
+        abti_store_relaxed(&shelf->needed, abti_load_relaxed(&shelf->needed) / 2);
+    shelf->refused = true;
+    abti_spin_unlock(&shelf->lock);
+}
+
+/* A cache that has used the shelf goes. Others that have the same learn again what they need. relaxed: as in push_full
+ */
+static void need_none(struct abti_shelf *shelf)
+{
+    abti_spin_lock(&shelf->lock);
+    shelf->taken = 0;
+    abti_store_relaxed(&shelf->needed, 0);
+    abti_spin_unlock(&shelf->lock);
+}
+
 /*
  * Takes a full magazine from the shelf, or else from the next one that has some, and leaves one of the list of empty
- * ones there. Returns NULL when there is none.
+ * ones there. Others are left what they need, unless there is no memory for more (`any`). Returns NULL when there is
+ * none.
  */
-static struct abti_magazine *get_full(struct abti_slab *slab, struct abti_shelf *own, struct abti_magazine **empty)
+static struct abti_magazine *get_full(struct abti_slab *slab, struct abti_shelf *own, struct abti_magazine **empty,
+                                      bool any)
 {
     struct abti_magazine *full = NULL;
-    struct abti_shelf *shelf;
+    struct abti_shelf *shelf, *needy = NULL;
     for (uint32_t i = 0; !full && (shelf = shelf_after(slab, own, i)) != NULL; i++) {
         if (abti_load_relaxed(&shelf->num_full) == 0) /* relaxed: what comes meanwhile need not be found */
             continue;
+        if (shelf != own && !any && needs_all(shelf)) {
+            needy = needy ? needy : shelf;
+            continue;
+        }
         abti_spin_lock(&shelf->lock);
         full = pop_full(shelf);
+        if (full && shelf == own)
+            learn_take(shelf);
         struct abti_magazine *left = full ? pop_magazine(empty) : NULL;
         if (left)
             push_magazine(&shelf->empty, left);
         abti_spin_unlock(&shelf->lock);
     }
+    if (!full && needy)
+        need_less(needy);
     return full;
 }
 
@@ -251,10 +313,12 @@ static void depot_put(struct abti_slab *slab, struct abti_shelf *shelf, struct a
 {
     abti_assert(magazine->count <= slab->spec.batch);
     abti_spin_lock(&shelf->lock);
-    if (magazine->count > 0)
+    if (magazine->count > 0) {
         push_full(shelf, magazine);
-    else
+        learn_put(shelf);
+    } else {
         push_magazine(&shelf->empty, magazine);
+    }
     abti_spin_unlock(&shelf->lock);
     if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))
         slab->spec.crowded();
@@ -344,6 +408,7 @@ void abti_cache_fini(struct abti_cache *cache)
         depot_put(cache->slab, cache->shelf, magazine);
     for (struct abti_magazine *magazine; (magazine = pop_magazine(&cache->empty)) != NULL;)
         depot_put(cache->slab, cache->shelf, magazine);
+    need_none(cache->shelf);
     leave_shelf(cache->slab, cache->shelf);
 }
 
@@ -370,7 +435,7 @@ static void *refill_from_depot(struct abti_cache *cache)
     if (abti_load_relaxed(&slab->num_loose) > 0)
         object = refill_from_slab(cache);
     for (bool again = false; !object; again = true) {
-        struct abti_magazine *full = get_full(slab, cache->shelf, &cache->empty);
+        struct abti_magazine *full = get_full(slab, cache->shelf, &cache->empty, again);
         if (full) {
             replace_empty(cache, full);
             return abti_cache_get_quick(cache);
@@ -428,8 +493,10 @@ static struct abti_magazine *exchange_full(struct abti_slab *slab, struct abti_s
 {
     abti_spin_lock(&shelf->lock);
     struct abti_magazine *empty = pop_magazine(&shelf->empty);
-    if (empty)
+    if (empty) {
         push_full(shelf, full);
+        learn_put(shelf);
+    }
     abti_spin_unlock(&shelf->lock);
     if (empty) {
         if (ABTI_UNLIKELY(becomes_crowded(slab, shelf)))

@@ -129,6 +129,74 @@ static void test_own_come_back(unsigned spares, int num)
     abti_slab_fini(&slab);
 }
 
+static void take_all(struct abti_cache *cache, void **objects, int num)
+{
+    for (int i = 0; i < num; i++)
+        objects[i] = abti_cache_get(cache);
+}
+
+static void put_all(struct abti_cache *cache, void **objects, int num)
+{
+    for (int i = 0; i < num; i++)
+        abti_cache_put(cache, objects[i]);
+}
+
+static bool have_common(void **first, int num, void **second, int num_second)
+{
+    bool common = false;
+
+    for (int i = 0; i < num; i++) {
+        for (int k = 0; k < num_second; k++)
+            common = common || first[i] == second[k];
+    }
+    return common;
+}
+
+/*
+ * What a stream takes in rounds stays with it, though another one takes more and more. Once it makes no more rounds the
+ * other one gets all of it, without much more memory before, and at once if there is no more memory or the stream goes.
+ */
+static void test_rounds_keep(bool is_memory_out, bool goes)
+{
+    enum { NUM = 12 * BATCH, MOST = 100 * BATCH };
+    static void *own[NUM], *others[MOST];
+    struct abti_slab slab;
+    struct abti_cache caches[2];
+    int taken = 0, maps_before = maps_left;
+    bool kept = true;
+
+    abti_slab_init(&slab, &spec);
+    ok(!abti_cache_init(&caches[0], &slab) && !abti_cache_init(&caches[1], &slab), "two caches");
+    for (int round = 0; round < 10; round++) {
+        take_all(&caches[0], own, NUM);
+        put_all(&caches[0], own, NUM);
+        if (round > 1) {
+            take_all(&caches[1], others + taken, BATCH);
+            taken += BATCH;
+            kept = kept && !have_common(own, NUM, others, taken);
+        }
+    }
+    ok(kept, "what is needed in rounds is left alone");
+    maps_left = is_memory_out ? 0 : maps_left;
+    if (goes)
+        abti_cache_fini(&caches[0]);
+    size_t made_before = slab.made;
+    unsigned full = 0;
+    while (taken < MOST && (full = abti_load_relaxed(&slab.shelves[0].num_full)) > 0)
+        others[taken++] = abti_cache_get(&caches[1]);
+    is_int((int)full, 0, "the other stream gets all in the end");
+    ok(slab.made - made_before <= (is_memory_out ? SLOTS
+                                   : goes        ? RUN
+                                                 : 8 * RUN),
+       "%zu objects were made before", slab.made - made_before);
+    put_all(&caches[1], others, taken);
+    if (!goes)
+        abti_cache_fini(&caches[0]);
+    abti_cache_fini(&caches[1]);
+    abti_slab_fini(&slab);
+    maps_left = maps_before;
+}
+
 static int made, unmade;
 
 static void *make(const struct abti_slab_spec *self, const struct abti_new_slot *slot)
@@ -556,6 +624,9 @@ int main(void)
     test_put_keeps();
     test_own_come_back(3, 3 * BATCH);
     test_own_come_back(1, 20 * BATCH);
+    test_rounds_keep(false, false);
+    test_rounds_keep(false, true);
+    test_rounds_keep(true, false);
     test_make();
     test_no_memory();
     test_trade();
