@@ -122,6 +122,69 @@ static void ordered_loop(void)
     }
 }
 
+/* -- Tasks, and regions in regions -- */
+
+enum { FIB = 16, FIB_TASKS = 3192, TASKS = 2000, INNER = 20 };
+
+static long fib(int n)
+{
+    long a, b;
+    if (n < 2)
+        return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+#pragma omp task shared(b)
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+
+static void task_tree(void)
+{
+#pragma omp parallel
+#pragma omp single
+    sink = fib(FIB);
+}
+
+static void one_creator(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task
+        use(i);
+    }
+}
+
+static void task_loop(void)
+{
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop num_tasks(TASKS)
+    for (int i = 0; i < TASKS; i++)
+        use(i);
+}
+
+static void depend_chain(void)
+{
+    static int link;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task depend(inout : link)
+        use(i);
+    }
+}
+
+static void inner_region(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < INNER; i++) {
+#pragma omp parallel num_threads(2)
+        use(i);
+    }
+}
+
 /* -- Rows -- */
 
 static const struct row {
@@ -139,6 +202,11 @@ static const struct row {
     {"dynamic loop", dynamic_loop, ITERATIONS, 0},
     {"guided loop", guided_loop, ITERATIONS, 0},
     {"ordered loop", ordered_loop, ORDERED, 0},
+    {"task of a tree", task_tree, FIB_TASKS, 0},
+    {"task by one creator", one_creator, TASKS, 0},
+    {"taskloop", task_loop, TASKS, 0},
+    {"depend chain", depend_chain, TASKS, 0},
+    {"inner region of 2", inner_region, INNER, 0},
 };
 
 static void measure(const struct row *row, double budget_ns)
@@ -197,6 +265,7 @@ int main(int argc, char **argv)
     double budget_ns = (argc > 2 ? atof(argv[2]) : 100) * 1e6;
     num_members = argc > 1 ? atoi(argv[1]) : 2;
     omp_set_num_threads(num_members);
+    omp_set_max_active_levels(2);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (argc <= 3 || strcmp(argv[3], rows[i].name) == 0)
             measure(&rows[i], budget_ns);

@@ -110,16 +110,12 @@ struct search {
     const struct abtomp_await *await;
 };
 
-static bool is_descendant(const struct abtomp_task *task, const struct abtomp_task *of)
-{
-    while (task && task->depth > of->depth)
-        task = task->parent;
-    return task == of;
-}
-
 /*
- * Whether the task may run now. Its lock is held: what is seen with it of a later region is seen with the `go` of that
- * region, so that no member runs tasks of a region that it has not begun.
+ * Whether the task may run now: any, or only descendants of the one that waits. Of these its children and the tasks of
+ * its group are known: those between it and others may have ended, and their memory may be gone.
+ *
+ * The lock of the task's place is held: what is seen there of a later region is seen with the `go` of that region, so
+ * that no member runs tasks of a region that it has not begun.
  */
 static bool may_take(const struct abtomp_task *task, const void *arg)
 {
@@ -128,7 +124,7 @@ static bool may_take(const struct abtomp_task *task, const void *arg)
     /* relaxed: the lock orders it */
     if (await->docked && atomic_load_explicit(&search->team->go, memory_order_relaxed) != await->docked)
         return false;
-    return await->takes_any || is_descendant(task, search->current);
+    return await->takes_any || task->parent == search->current || (await->group && task->group == await->group);
 }
 
 static struct abtomp_task *take_boxed(const struct search *search)

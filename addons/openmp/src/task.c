@@ -110,7 +110,6 @@ void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
     /* relaxed, both: nobody else knows the task */
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
     atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
-    task->depth = own->task->depth + 1;
     task->priority = 0;
     task->is_final = me->is_final || (flags & ABTOMP_TASK_FINAL);
     task->has_event = flags & ABTOMP_TASK_DETACH;

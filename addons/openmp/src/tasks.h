@@ -59,7 +59,6 @@ struct abtomp_task {
     struct abtomp_node *node;     /* its dependences; NULL: it has none */
     struct abtomp_table *table;   /* the dependences of its children; NULL: they have none */
     struct abtomp_count children;
-    uint32_t depth; /* tasks around */
     int priority;
     _Atomic(uint32_t) to_come; /* of its end and of its event, if it has one */
     bool is_final;
@@ -205,9 +204,10 @@ void abtomp_batch_leave(struct abtomp_batch *batch);
 struct abtomp_await {
     bool (*done)(struct abtomp_member *me, void *arg);
     void *arg;
-    _Atomic(int32_t) *waits; /* where ABTOMP_WAITS is to be set before the member sleeps; NULL: nowhere */
-    bool takes_any;          /* tasks that are no descendants of the one that runs */
-    uint32_t docked;         /* the value of `go` as long as the region runs that the member has left; 0: it has not */
+    _Atomic(int32_t) *waits;    /* where ABTOMP_WAITS is to be set before the member sleeps; NULL: nowhere */
+    struct abtomp_group *group; /* begun by the task that runs, and waited for; NULL: none is */
+    bool takes_any;             /* tasks that are no descendants of the one that runs */
+    uint32_t docked; /* the value of `go` as long as the region runs that the member has left; 0: it has not */
 };
 
 /* Runs tasks until the wait has ended. */
