@@ -31,12 +31,12 @@ static void learn_size(struct abti_thief *thief, uint64_t unit_ns)
 /* Counts a small unit, and lets the thief rest if it was one too many. */
 static void learn_small(struct abti_thief *thief, uint64_t now_ns)
 {
-    uint32_t enough = thief->crowd < ABTI_THIEF_CROWD ? ABTI_THIEF_ENOUGH_SMALLS : 1;
+    uint32_t enough = thief->rivals < ABTI_THIEF_RIVALS ? ABTI_THIEF_ENOUGH_SMALLS : 1;
     if (++thief->smalls < enough)
         return;
     uint32_t more = thief->smalls - enough;
     more = more < ABTI_THIEF_REST_DOUBLINGS ? more : ABTI_THIEF_REST_DOUBLINGS;
-    thief->rest_ns = now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (more + thief->crowd));
+    thief->rest_ns = now_ns + ((uint64_t)ABTI_THIEF_REST_MIN_NS << (more + thief->rivals));
 }
 
 void abti_thief_learn_return(struct abti_thief *thief, uint64_t now_ns)

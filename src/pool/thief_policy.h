@@ -27,7 +27,7 @@ enum {
     ABTI_THIEF_REST_MIN_NS = 256,
     ABTI_THIEF_REST_DOUBLINGS = 6,
     /* A thief of 16 pools and more, which is one of many, rests after the first small unit. */
-    ABTI_THIEF_CROWD = 3,
+    ABTI_THIEF_RIVALS = 3,
     /* Units that take no longer on the average are taken in bulk, up to so many more than one: twice as many each time.
      * Of longer ones a thief takes one at a time, since the lock is free for the others meanwhile. */
     ABTI_THIEF_BULK_NS = 20000,
@@ -43,7 +43,7 @@ struct abti_thief {
     bool was_busy;    /* an ES is busy with the pool that it got the last unit from */
     uint8_t more;     /* so many units beside the first it wants next time */
     uint16_t ran;     /* so many of those beside the first it has run since */
-    uint8_t crowd;    /* half the number of pools that it steals from, as a logarithm: so many thieves disturb the same
+    uint8_t rivals;   /* half the number of pools that it steals from, as a logarithm: so many thieves disturb the same
                          ES, and rests are that much longer */
 };
 

@@ -64,7 +64,7 @@ static void test_rests(void)
 /* One of many thieves spares the others more. */
 static void test_crowd(void)
 {
-    struct abti_thief thief = {.crowd = 5};
+    struct abti_thief thief = {.rivals = 5};
 
     uint64_t now = run_booty(&thief, START, 0);
     is_int(rest_of(&thief, now), ABTI_THIEF_REST_MIN_NS << 5, "one of 64 rests after the first small unit, for longer");
