@@ -18,7 +18,7 @@ TRIPLE = f"{platform.machine()}-pc-linux-gnu"
 # What the tests ask for and what is there; any other name is not.
 THERE = {"tls", "tls_runtime", "size32plus", "sync_int_long", "sync_char_short", "cas_char", "cas_int", "lto", "lp64",
          "fpic", "shared", "pthread", "fd_truncate", "alias", "large_long_double", "__float128", "vect_simd_clones",
-         "sse2", "sse2_runtime", "avx", "avx_runtime", "offload_device_shared_as_or_none"}
+         "sse2", "sse2_runtime", "avx", "avx_runtime", "offload_device_shared_as", "offload_device_shared_as_or_none"}
 DIRECTIVE = re.compile(r"\{\s*(dg-[a-z-]+)\s*(.*?)\s*\}\s*(?:\*/)?\s*$", re.M)
 DRIVERS = {"c": ["gcc"], "c++": ["g++", "-x", "c++"], "fortran": ["gfortran"]}
 

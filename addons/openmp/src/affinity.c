@@ -276,6 +276,8 @@ void abtomp_member_place(struct abtomp_member *me)
     const struct abtomp_team *team = me->team;
     const struct abtomp_member *parent = team->parent;
     int policy = team->bind != 0 ? (int)team->bind : parent->icvs.bind;
+    if (parent->icvs.bind != ABTOMP_BIND_FALSE)
+        me->icvs.bind = (unsigned char)policy;
     if (team->level <= ABTOMP_LISTED_LEVELS && abtomp_env.nested_bind[team->level - 1] >= 0)
         me->icvs.bind = (unsigned char)abtomp_env.nested_bind[team->level - 1];
     me->partition = parent->partition;
