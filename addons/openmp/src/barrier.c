@@ -39,6 +39,8 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     int num = team->num;
     /* relaxed: it changes only when this member has arrived, too */
     uint32_t passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
+    if (ABTOMP_UNLIKELY(may_be_cancelled && (passed & ABTOMP_BARRIER_CANCELLED)))
+        return false; /* the word would not change any more */
     /* acq_rel: pairs with itself, in abtomp_barrier: the last one sees what each member has done before */
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))

@@ -99,7 +99,7 @@ bool GOMP_barrier_cancel(void)
         abtomp_barrier(me);
         return false;
     }
-    return abtomp_barrier_is_cancelled(team) || !abtomp_barrier_pass(me, true);
+    return !abtomp_barrier_pass(me, true);
 }
 
 void abtomp_cancel_clear(struct abtomp_team *team)
