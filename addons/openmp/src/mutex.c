@@ -25,10 +25,20 @@ static bool lock_by_looks(_Atomic(uint32_t) *mutex)
     return false;
 }
 
+/*
+ * How many members there are: the waits depend on it, since members beyond the processors give way. A member that has
+ * left its region may look for tasks while the next one is prepared: it must not read the number in the team.
+ */
+static int num_around(const struct abtomp_member *me)
+{
+    if (!me)
+        return 0;
+    return me->num == 0 ? me->team->num : (int)(me->seen & ABTOMP_GO_NUM);
+}
+
 void abtomp_mutex_lock_slow(_Atomic(uint32_t) *mutex)
 {
-    const struct abtomp_member *me = abtomp_current;
-    int num = me ? me->team->num : 0; /* the waits depend on it: members beyond the processors give way */
+    int num = num_around(abtomp_current);
     bool fits = num <= abtomp_env.num_procs;
     if (fits && abtomp_env.num_procs > 1 && lock_by_looks(mutex))
         return;
