@@ -242,8 +242,12 @@ void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
 
 /* -- Waits -- */
 
-/* Sleeps, if there is nothing to do after the member has counted itself. True: the wait has ended. */
-static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num)
+/*
+ * Sleeps, if there is nothing to do after the member has counted itself; a task that it finds then is run. True: the
+ * wait has ended.
+ */
+static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num,
+                      bool *has_run)
 {
     struct abtomp_team *team = me->team;
     struct abtomp_task *task = NULL;
@@ -265,6 +269,7 @@ static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const 
     }
     if (task)
         abtomp_task_run(me, own, task);
+    *has_run = task != NULL;
     return is_over;
 }
 
@@ -279,8 +284,7 @@ void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const
         }
         if (await->docked && has_run)
             abtomp_crew_ring(me->team); /* member 0 may wait for these tasks */
-        has_run = false;
-        if (crew_rest(me, own, await, num))
+        if (crew_rest(me, own, await, num, &has_run))
             return;
     }
 }
