@@ -205,13 +205,20 @@ GLT_API void glt_event_del_callback(GLT_event_kind kind, int id)
     glt_say_missing("events", &glt_said_no_events);
 }
 
+/* A null pointer, as a result of its own: what calls this at its end has nothing to keep on its stack. */
+__attribute__((cold, noinline, unused)) static void *glt_fail_without_memory(const char *function, int number)
+{
+    glt_fail(function, "out of memory", number);
+    return NULL;
+}
+
 /* A negative number is a size that no memory has. */
 GLT_API GLT_ult *glt_ult_malloc(int number)
 {
     GLT_ult *ults = (GLT_ult *)malloc((size_t)number * sizeof(GLT_ult));
 
     if (__builtin_expect(ults == NULL && number != 0, 0))
-        glt_fail(__func__, "out of memory", number);
+        return (GLT_ult *)glt_fail_without_memory(__func__, number);
     return ults;
 }
 
@@ -220,7 +227,7 @@ GLT_API GLT_tasklet *glt_tasklet_malloc(int number)
     GLT_tasklet *tasklets = (GLT_tasklet *)malloc((size_t)number * sizeof(GLT_tasklet));
 
     if (__builtin_expect(tasklets == NULL && number != 0, 0))
-        glt_fail(__func__, "out of memory", number);
+        return (GLT_tasklet *)glt_fail_without_memory(__func__, number);
     return tasklets;
 }
 
