@@ -73,16 +73,16 @@ static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const 
  * a time slice later, while a thread that sleeps gets it as soon as it is woken. So there is a limit to the time that
  * yields may take.
  */
-static bool yields_with_crowd(struct abti_thrift *thrift, const _Atomic(uint32_t) *word, uint32_t value, uint32_t num,
-                              const struct abti_meanwhile *meanwhile)
+static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word,
+                              uint32_t value, uint32_t num, const struct abti_meanwhile *meanwhile)
 {
     /* relaxed: only time depends on it */
-    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, num, abti_load_relaxed(&abti_num_cpus));
+    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, sleeps, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;
     uint64_t since_ns = abti_clock_mono_ns(), took_ns = 0;
     bool changed = abti_word_is_changed(word, value);
-    for (uint32_t i = 0; !changed && took_ns <= leave.limit_ns && i < leave.times; i++) {
+    for (uint32_t i = 0; !changed && took_ns <= leave.limit_ns && (i < leave.times || took_ns < leave.least_ns); i++) {
         if (abti_meanwhile_look(meanwhile)) {
             i = 0;
             since_ns = abti_clock_mono_ns();
@@ -100,7 +100,7 @@ bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _A
 {
     abti_assert(thrift && word);
     return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile)
-                                  : yields_with_crowd(thrift, word, value, num, meanwhile);
+                                  : yields_with_crowd(thrift, sleeps, word, value, num, meanwhile);
 }
 
 void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)

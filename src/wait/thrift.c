@@ -53,15 +53,18 @@ static void gain_patience(struct abti_thrift *thrift)
 }
 
 /* One yield is always tried, since it costs less than to sleep and be woken. */
-struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t num, uint32_t cpus)
+struct abti_thrift_leave abti_thrift_allow_yields(struct abti_thrift *thrift, uint32_t wakes, uint32_t num,
+                                                  uint32_t cpus)
 {
     uint32_t level = abti_load_relaxed(&thrift->level);
     if (level > ABTI_THRIFT_MOST) {
         abti_store_relaxed(&thrift->level, level - 1); /* another thread may do so at the same time */
         return (struct abti_thrift_leave){.times = 0, .level = level};
     }
-    uint32_t yields = (uint32_t)ABTI_THRIFT_YIELDS >> level;
+    uint32_t saved = wakes % ABTI_THRIFT_AGAIN == 0 ? 0 : level;
+    uint32_t yields = (uint32_t)ABTI_THRIFT_YIELDS >> saved;
     return (struct abti_thrift_leave){.times = yields > 0 ? yields : 1,
+                                      .least_ns = (uint64_t)ABTI_THRIFT_YIELD_LEAST_NS >> saved,
                                       .limit_ns = ABTI_THRIFT_YIELD_NS +
                                                   (uint64_t)ABTI_THRIFT_YIELD_EACH_NS * num / (cpus > 0 ? cpus : 1),
                                       .level = level};

@@ -16,7 +16,7 @@ static uint32_t look(struct abti_thrift *thrift, bool woken)
 
 static uint32_t yield(struct abti_thrift *thrift, bool woken, uint64_t took_ns)
 {
-    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, CROWD, CPUS);
+    struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, SOME_WAKE, CROWD, CPUS);
     if (leave.times > 0)
         abti_thrift_learn_yields(thrift, leave, CROWD, woken, took_ns);
     return leave.times;
@@ -26,7 +26,7 @@ static uint32_t yield(struct abti_thrift *thrift, bool woken, uint64_t took_ns)
 static uint32_t sleeps(struct abti_thrift *thrift)
 {
     uint32_t num = 0;
-    while (abti_thrift_allow_yields(thrift, CROWD, CPUS).times == 0)
+    while (abti_thrift_allow_yields(thrift, SOME_WAKE, CROWD, CPUS).times == 0)
         num++;
     return num;
 }
@@ -58,14 +58,29 @@ static void test_yields(void)
 {
     struct abti_thrift thrift = {0};
 
-    is_int(abti_thrift_allow_yields(&thrift, CROWD, CPUS).limit_ns, limit_ns, "the limit grows with the crowd");
-    ok(abti_thrift_allow_yields(&thrift, CROWD, 0).limit_ns > limit_ns, "without a number of CPUs one is assumed");
+    is_int(abti_thrift_allow_yields(&thrift, SOME_WAKE, CROWD, CPUS).limit_ns, limit_ns,
+           "the limit grows with the crowd");
+    ok(abti_thrift_allow_yields(&thrift, SOME_WAKE, CROWD, 0).limit_ns > limit_ns,
+       "without a number of CPUs one is assumed");
     is_int(yield(&thrift, false, 0), ABTI_THRIFT_YIELDS, "four yields at first");
     is_int(yield(&thrift, false, 0), ABTI_THRIFT_YIELDS / 2, "half as many after a wait in vain");
     for (int i = 0; i < 2 * ABTI_THRIFT_MOST; i++)
         yield(&thrift, false, 0);
     is_int(yield(&thrift, true, limit_ns), 1, "one in any case");
     is_int(yield(&thrift, true, limit_ns), ABTI_THRIFT_YIELDS, "all of them after a wait that went well");
+}
+
+static void test_time_of_yields(void)
+{
+    struct abti_thrift thrift = {0};
+
+    is_int(abti_thrift_allow_yields(&thrift, SOME_WAKE, CROWD, CPUS).least_ns, ABTI_THRIFT_YIELD_LEAST_NS,
+           "yields that return at once are made for as long as a wake takes");
+    yield(&thrift, false, 0);
+    is_int(abti_thrift_allow_yields(&thrift, SOME_WAKE, CROWD, CPUS).least_ns, ABTI_THRIFT_YIELD_LEAST_NS / 2,
+           "half as long after a wait in vain");
+    is_int(abti_thrift_allow_yields(&thrift, ABTI_THRIFT_AGAIN, CROWD, CPUS).least_ns, ABTI_THRIFT_YIELD_LEAST_NS,
+           "now and then as long as first");
 }
 
 static void test_patience(void)
@@ -100,7 +115,7 @@ static void test_patience(void)
     is_int(sleeps(&thrift), NONE_LEFT, "and a wake that they see ends the sleeps");
 
     thrift = (struct abti_thrift){0};
-    struct abti_thrift_leave leave = abti_thrift_allow_yields(&thrift, UINT32_MAX, 1);
+    struct abti_thrift_leave leave = abti_thrift_allow_yields(&thrift, SOME_WAKE, UINT32_MAX, 1);
     for (int i = 0; i < 20; i++) {
         abti_store_relaxed(&thrift.level, 0);
         abti_thrift_learn_yields(&thrift, leave, UINT32_MAX, false, UINT64_MAX);
@@ -113,6 +128,7 @@ int main(void)
 {
     test_looks();
     test_yields();
+    test_time_of_yields();
     test_patience();
     return done_testing();
 }
