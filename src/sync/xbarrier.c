@@ -4,12 +4,13 @@
 #include "arch/cpu.h"
 #include "base/assert.h"
 #include "wait/cpus.h"
+#include "wait/crowd.h"
 #include "wait/word.h"
 
 /*
  * How often a thread looks before it sleeps. Two that come together took 0.7 us for a round with 400 looks, 4.7 with
- * 100, 14 with 25 and 36 with 0, and the least CPU time with 400, measured where a wake by the system takes 40 us. More
- * threads than can run at once do not look.
+ * 100, 14 with 25 and 36 with 0, and the least CPU time with 400, measured where a wake by the system takes 40 us. With
+ * looks as a crowd takes them, which learns to look less, two took twice as long on a busy machine.
  */
 enum { XBARRIER_LOOKS = 400 };
 
@@ -29,17 +30,39 @@ void abti_xbarrier_fini(struct ABT_xstream_barrier_opaque *barrier)
     abti_spin_until(abti_load_acquire(&barrier->left) == arrived);
 }
 
+static bool round_is_over(struct ABT_xstream_barrier_opaque *barrier, uint32_t round, uint32_t *now)
+{
+    /*
+     * acquire: pairs with the release of `rounds` in abti_xbarrier_wait, by the last one, which has seen what all the
+     * others did before they came
+     */
+    *now = abti_load_acquire(&barrier->rounds);
+    return (int32_t)(*now - round) > 0;
+}
+
+/* Looks, or gives way in a crowd of more threads than there are CPUs. */
+static bool round_is_over_soon(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
+{
+    uint32_t now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
+    if (abti_runs_at_once(barrier->num)) {
+        for (int i = 0; i < XBARRIER_LOOKS; i++) {
+            if (round_is_over(barrier, round, &now))
+                return true;
+            abti_cpu_relax();
+        }
+        return false;
+    }
+    do {
+        if (round_is_over(barrier, round, &now))
+            return true;
+    } while (abti_crowd_await_soon(&barrier->thrift, round, &barrier->rounds, now, barrier->num, NULL));
+    return false;
+}
+
 static void wait_for_round(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
-    for (int i = 0; abti_runs_at_once(barrier->num) && i < XBARRIER_LOOKS; i++) {
-        /*
-         * acquire: pairs with the release of `rounds` in abti_xbarrier_wait, by the last one, which has seen what all
-         * the others did before they came
-         */
-        if ((int32_t)(abti_load_acquire(&barrier->rounds) - round) > 0)
-            return;
-        abti_cpu_relax();
-    }
+    if (round_is_over_soon(barrier, round))
+        return;
     /*
      * Nobody sleeps unseen: this counts itself and then looks at `rounds`, the last one counts that up and then looks
      * here. relaxed: the fence orders it. seq_cst: pairs with the fence in abti_xbarrier_wait
@@ -64,7 +87,7 @@ void abti_xbarrier_wait(struct ABT_xstream_barrier_opaque *barrier)
     if (arrival % num == num - 1) {
         /*
          * This is an addition, since the last one of the next round may be here before us. release: pairs with the
-         * acquires in wait_for_round and abti_word_await_past. acquire: of no use
+         * acquires in round_is_over and abti_word_await_past. acquire: of no use
          */
         abti_fetch_add_acq_rel(&barrier->rounds, 1);
         /* seq_cst: pairs with the fence in wait_for_round. relaxed: the fence orders it */

@@ -6,6 +6,7 @@
 #include "abt.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "wait/thrift.h"
 
 /*
  * Arrivals are numbered for ever, which says what round each belongs to: a thread that comes for the next round while
@@ -16,6 +17,7 @@ struct ABT_xstream_barrier_opaque {
     _Atomic(uint32_t) rounds;   /* how many are complete. A futex word, which the last one of each round counts up */
     _Atomic(uint32_t) sleepers; /* how many sleep, or are about to */
     uint32_t num;               /* how many meet. Constant */
+    struct abti_thrift thrift;  /* how long they look before they sleep */
     char apart[ABTI_CACHE_LINE];
     _Atomic(uint64_t) arrived; /* how many have come so far, in all rounds */
     _Atomic(uint64_t) left;    /* how many of them touch the barrier no more */
