@@ -91,7 +91,7 @@ void omp_destroy_allocator(uintptr_t allocator)
 
 void omp_set_default_allocator(uintptr_t allocator)
 {
-    abtomp_self()->icvs.allocator = allocator == ALLOCATOR_NULL ? ALLOCATOR_DEFAULT : allocator;
+    abtomp_change_icvs(abtomp_self())->allocator = allocator == ALLOCATOR_NULL ? ALLOCATOR_DEFAULT : allocator;
 }
 
 uintptr_t omp_get_default_allocator(void)

@@ -26,9 +26,9 @@ int omp_get_max_threads(void)
 
 void omp_set_num_threads(int num)
 {
-    struct abtomp_member *me = abtomp_self();
-    me->icvs.num_threads = num > 0 ? num : 1;
-    me->icvs.is_said = true;
+    struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
+    icvs->num_threads = num > 0 ? num : 1;
+    icvs->is_said = true;
 }
 
 int omp_get_num_procs(void)
@@ -44,7 +44,7 @@ int omp_get_thread_limit(void)
 
 void omp_set_dynamic(int is_dynamic)
 {
-    abtomp_self()->icvs.dynamic = is_dynamic != 0;
+    abtomp_change_icvs(abtomp_self())->dynamic = is_dynamic != 0;
 }
 
 int omp_get_dynamic(void)
@@ -91,7 +91,7 @@ int omp_get_supported_active_levels(void)
 void omp_set_max_active_levels(int num)
 {
     if (num >= 0)
-        abtomp_self()->icvs.max_active_levels = num < ABTOMP_MOST_LEVELS ? num : ABTOMP_MOST_LEVELS;
+        abtomp_change_icvs(abtomp_self())->max_active_levels = num < ABTOMP_MOST_LEVELS ? num : ABTOMP_MOST_LEVELS;
 }
 
 int omp_get_max_active_levels(void)
@@ -101,7 +101,7 @@ int omp_get_max_active_levels(void)
 
 void omp_set_nested(int is_nested)
 {
-    struct abtomp_icvs *icvs = &abtomp_self()->icvs;
+    struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     if (!is_nested)
         icvs->max_active_levels = 1;
     else if (icvs->max_active_levels <= 1)
@@ -118,7 +118,7 @@ int omp_get_nested(void)
 
 void omp_set_schedule(unsigned kind, int chunk)
 {
-    struct abtomp_icvs *icvs = &abtomp_self()->icvs;
+    struct abtomp_icvs *icvs = abtomp_change_icvs(abtomp_self());
     unsigned plain = kind & ~ABTOMP_MONOTONIC;
     if (plain < ABTOMP_STATIC || plain > ABTOMP_AUTO)
         return;
@@ -139,13 +139,13 @@ void omp_get_schedule(unsigned *kind, int *chunk)
 int omp_in_final(void)
 {
     const struct abtomp_member *me = abtomp_current;
-    return me ? me->is_final : 0;
+    return me ? me->running.is_final : 0;
 }
 
 int omp_in_explicit_task(void)
 {
     const struct abtomp_member *me = abtomp_current;
-    return me ? me->is_explicit : 0;
+    return me ? me->running.is_explicit : 0;
 }
 
 int omp_get_cancellation(void)

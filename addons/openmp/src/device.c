@@ -15,7 +15,7 @@ static bool is_host(int device)
 
 void omp_set_default_device(int device)
 {
-    abtomp_self()->icvs.default_device = device < 0 ? 0 : device;
+    abtomp_change_icvs(abtomp_self())->default_device = device < 0 ? 0 : device;
 }
 
 int omp_get_default_device(void)

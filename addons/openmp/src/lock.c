@@ -59,11 +59,11 @@ static uint32_t self_number(void)
 {
     static _Atomic(uint32_t) last;
     struct abtomp_member *me = abtomp_self();
-    while (ABTOMP_UNLIKELY(me->task_number == 0)) {
+    while (ABTOMP_UNLIKELY(me->running.number == 0)) {
         /* relaxed: only that the numbers differ matters */
-        me->task_number = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) & ~WAITED_FOR;
+        me->running.number = (atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1) & ~WAITED_FOR;
     }
-    return me->task_number;
+    return me->running.number;
 }
 
 /* Whether the caller owns the lock. relaxed: nobody else stores or removes the caller's number */

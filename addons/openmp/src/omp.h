@@ -74,13 +74,21 @@ struct abtomp_league {
     int own, num;
 };
 
+/* What a member knows of the task that it runs: one word, since each task has to save it. */
+struct abtomp_running {
+    uint32_t number;  /* by which it owns nestable locks; 0: it has none yet */
+    bool is_final;    /* it is final, or is included in one */
+    bool is_explicit; /* it is one of a task construct */
+    bool has_changed; /* its control variables may be others than those with which the implicit task began */
+};
+
 /* A member of a team: the state of an implicit task. That of an initial task is member 0 of a team at level 0. */
 struct abtomp_member {
     struct abtomp_team *team;             /* constant */
     int num;                              /* constant */
-    bool is_final;                        /* the task that runs is final, or is included in one */
-    bool is_explicit;                     /* the task that runs is one of a task construct */
-    struct abtomp_icvs icvs;              /* of the task that runs */
+    struct abtomp_running running;        /* the task that runs, */
+    struct abtomp_icvs icvs;              /* and its control variables: changed by abtomp_change_icvs */
+    struct abtomp_icvs first_icvs;        /* those with which the implicit task began, if has_changed */
     uint32_t num_shares;                  /* work-sharing constructs that it has met in this region */
     uint32_t num_singles;                 /* single constructs, likewise */
     struct abtomp_share *share;           /* the construct that it is in, or the last one */
@@ -93,11 +101,10 @@ struct abtomp_member {
     struct abtomp_team *inner;            /* the team of its last region that had several members */
     struct abtomp_team *single;           /* the team of its last region that had itself alone */
     uint32_t seen;                        /* the value of `go` that it has seen last */
-    uint32_t task_number;              /* of the task that runs, by which it owns nestable locks; 0: it has none yet */
-    int place;                         /* that it is bound to, beginning with 1; 0: none */
-    struct abtomp_partition partition; /* the places for its regions */
-    int displayed;                     /* members of the region in which it has displayed where it is */
-    pthread_t thread;                  /* of each member but 0 */
+    int place;                            /* that it is bound to, beginning with 1; 0: none */
+    struct abtomp_partition partition;    /* the places for its regions */
+    int displayed;                        /* members of the region in which it has displayed where it is */
+    pthread_t thread;                     /* of each member but 0 */
 } ABTOMP_LINE;
 
 struct abtomp_team {
@@ -172,6 +179,18 @@ void abtomp_start(void);
 
 /* How many threads the next region has, if the program does not say. omp_get_max_threads gives this. */
 int abtomp_num_threads(const struct abtomp_member *me);
+
+/*
+ * The control variables of the task that runs, to be changed. Few tasks do so: tasks that begin with those of the
+ * implicit task, as nearly all do, have no copy of them.
+ */
+static inline struct abtomp_icvs *abtomp_change_icvs(struct abtomp_member *me)
+{
+    if (!me->running.has_changed)
+        me->first_icvs = me->icvs;
+    me->running.has_changed = true;
+    return &me->icvs;
+}
 
 /* -- For omp_*: what a region is like -- */
 

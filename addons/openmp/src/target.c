@@ -169,7 +169,7 @@ void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned num, unsigned threa
     if (thread_limit == 0)
         thread_limit = (unsigned)abtomp_env.teams_thread_limit;
     if (thread_limit > 0)
-        me->icvs.thread_limit = (int)thread_limit;
+        abtomp_change_icvs(me)->thread_limit = (int)thread_limit;
     me->league.num = num > 0 ? (int)num : 1;
     for (me->league.own = 0; me->league.own < me->league.num; me->league.own++)
         fn(data);
@@ -183,7 +183,7 @@ bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool is_f
     struct abtomp_member *me = abtomp_self();
     (void)least;
     if (thread_limit > 0)
-        me->icvs.thread_limit = (int)thread_limit;
+        abtomp_change_icvs(me)->thread_limit = (int)thread_limit;
     if (is_first) {
         me->league = (struct abtomp_league){0, most > 0 ? (int)most : 1};
         return true;

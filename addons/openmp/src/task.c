@@ -10,7 +10,7 @@
 /* -- Memory -- */
 
 /* What a member keeps for its next tasks: blocks of one size. */
-enum { BLOCK = 320 };
+enum { BLOCK = 192 };
 
 struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
 {
@@ -106,16 +106,25 @@ void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct
     task->group = me->group;
     task->node = NULL;
     task->table = NULL;
+    task->icvs = NULL;
     task->children.made = task->children.ended = 0;
     /* relaxed, both: nobody else knows the task */
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed);
     atomic_store_explicit(&task->to_come, 2, memory_order_relaxed);
     task->priority = 0;
-    task->is_final = me->is_final || (flags & ABTOMP_TASK_FINAL);
+    task->is_final = me->running.is_final || (flags & ABTOMP_TASK_FINAL);
     task->has_event = flags & ABTOMP_TASK_DETACH;
     task->is_over = false;
     task->is_needed = false;
     task->is_included = false;
+}
+
+static __attribute__((noinline)) void keep_icvs(const struct abtomp_member *me, struct abtomp_task *task)
+{
+    task->icvs = malloc(sizeof(*task->icvs));
+    if (!task->icvs)
+        abtomp_fail("out of memory");
+    *task->icvs = me->icvs;
 }
 
 void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
@@ -127,7 +136,8 @@ void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struc
     else if (group)
         /* relaxed: the task is ended later, by who has it from this member */
         atomic_fetch_sub_explicit(&group->tasks.others, ABTOMP_ONE, memory_order_relaxed);
-    task->icvs = me->icvs;
+    if (ABTOMP_UNLIKELY(me->running.has_changed))
+        keep_icvs(me, task);
     /* relaxed, both: only this member writes it, and what makes the task known publishes it */
     uint64_t made = atomic_load_explicit(&own->made, memory_order_relaxed);
     atomic_store_explicit(&own->made, made + 1, memory_order_relaxed);
@@ -229,36 +239,59 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
     return true;
 }
 
-void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+/* has_changed: the control variables are not those of the implicit task. True: the task has ended. */
+static inline bool run_body(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task,
+                            bool has_changed)
 {
-    if (ABTOMP_UNLIKELY(task->has_event) && event_has_come(me, task)) {
-        end_task(me, own, task);
-        return;
-    }
     struct abtomp_task *outer = own->task;
     struct abtomp_group *group = me->group;
-    struct abtomp_icvs icvs = me->icvs;
-    uint32_t base = own->base, number = me->task_number;
-    bool is_final = me->is_final, is_explicit = me->is_explicit;
+    struct abtomp_running running = me->running;
+    uint32_t base = own->base;
     task->runner = me;
     own->task = task;
     own->base = own->deque.top;
     me->group = task->group;
-    me->task_number = 0;
-    me->is_final = task->is_final;
-    me->is_explicit = true;
-    if (!task->is_included)
-        me->icvs = task->icvs;
+    me->running = (struct abtomp_running){0, task->is_final, true, has_changed};
     if (ABTOMP_LIKELY(!abtomp_env.cancels) || task->is_needed || !abtomp_task_is_cancelled(me, task->group))
         task->fn(task->data);
-    bool ends = !task->has_event || has_ended(me, own, task);
+    bool ends = ABTOMP_LIKELY(!task->has_event) || has_ended(me, own, task);
+    if (ABTOMP_UNLIKELY(me->running.has_changed && !has_changed))
+        me->icvs = me->first_icvs;
     own->task = outer;
     own->base = base;
     me->group = group;
+    me->running = running;
+    return ends;
+}
+
+/* Runs a task that begins with other control variables than those of the implicit task, or inside of one that does. */
+static __attribute__((noinline)) bool run_with_icvs(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                    struct abtomp_task *task)
+{
+    struct abtomp_icvs icvs = me->icvs;
+    bool is_as_implicit = !task->icvs && !task->is_included;
+    if (!me->running.has_changed)
+        me->first_icvs = me->icvs;
+    if (is_as_implicit)
+        me->icvs = me->first_icvs;
+    else if (task->icvs)
+        me->icvs = *task->icvs;
+    free(task->icvs);
+    task->icvs = NULL;
+    bool ends = run_body(me, own, task, !is_as_implicit);
     me->icvs = icvs;
-    me->task_number = number;
-    me->is_final = is_final;
-    me->is_explicit = is_explicit;
+    return ends;
+}
+
+void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    bool ends;
+    if (ABTOMP_UNLIKELY(task->has_event) && event_has_come(me, task))
+        ends = true;
+    else if (ABTOMP_UNLIKELY(me->running.has_changed || task->icvs))
+        ends = run_with_icvs(me, own, task);
+    else
+        ends = run_body(me, own, task, false);
     if (ends)
         end_task(me, own, task);
 }
@@ -378,7 +411,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
     struct request request = {fn, data, copy, size, align, flags, depend, priority, detach};
     if (ABTOMP_UNLIKELY(abtomp_env.cancels) && abtomp_task_is_cancelled(me, me->group))
         return;
-    if (ABTOMP_UNLIKELY(!is_deferred || me->is_final)) {
+    if (ABTOMP_UNLIKELY(!is_deferred || me->running.is_final)) {
         run_in_place(me, own, &request);
         return;
     }

@@ -114,7 +114,7 @@ static void run_taskloop(struct taskloop *loop)
         GOMP_taskgroup_reduction_register(((uintptr_t **)loop->data)[2]);
     if (loop->num > 0 && !is_cancelled) {
         divide(me, loop);
-        if (me->is_final || !(loop->flags & ABTOMP_LOOP_IF) || abtomp_runs_alone(me))
+        if (me->running.is_final || !(loop->flags & ABTOMP_LOOP_IF) || abtomp_runs_alone(me))
             run_parts(me, own, loop);
         else
             make_parts(me, own, loop);

@@ -58,6 +58,7 @@ struct abtomp_task {
     struct abtomp_task *next;     /* in a list */
     struct abtomp_node *node;     /* its dependences; NULL: it has none */
     struct abtomp_table *table;   /* the dependences of its children; NULL: they have none */
+    struct abtomp_icvs *icvs;     /* with which it begins; NULL: with those of the implicit task */
     struct abtomp_count children;
     int priority;
     _Atomic(uint32_t) to_come; /* of its end and of its event, if it has one */
@@ -66,7 +67,6 @@ struct abtomp_task {
     bool is_over;            /* it has ended, and has children: read by its runner only */
     bool is_needed;          /* it has copies that it destroys: it runs also if it is cancelled */
     bool is_included;        /* it was run by who has made it, in place */
-    struct abtomp_icvs icvs; /* with which it begins */
 };
 
 /*

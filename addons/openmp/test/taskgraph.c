@@ -132,6 +132,42 @@ static void data(void)
     is_int(threads, 0, "tasks begin with the control variables of their makers");
 }
 
+/* Tasks whose makers have changed control variables: deferred and undeferred ones, and those of other tasks. */
+static void variables(void)
+{
+    int wrong = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        omp_set_num_threads(3);
+#pragma omp parallel num_threads(1 + round % MEMBERS)
+#pragma omp single
+        for (int i = 0; i < 10; i++) {
+            omp_set_num_threads(10 + i);
+#pragma omp task firstprivate(i) shared(wrong)
+            {
+                add(&wrong, omp_get_max_threads() != 10 + i);
+                for (int k = 0; k < 3; k++) {
+                    omp_set_num_threads(100 + k);
+#pragma omp task firstprivate(k) shared(wrong)
+                    {
+                        add(&wrong, omp_get_max_threads() != 100 + k);
+                        omp_set_num_threads(7);
+                    }
+                }
+#pragma omp task if (0) shared(wrong)
+                {
+                    add(&wrong, omp_get_max_threads() != 102);
+                    omp_set_num_threads(8);
+                }
+#pragma omp taskwait
+                add(&wrong, omp_get_max_threads() != 102);
+            }
+            add(&wrong, omp_get_max_threads() != 10 + i);
+        }
+        add(&wrong, omp_get_max_threads() != 3);
+    }
+    is_int(wrong, 0, "a task changes its own control variables, and those of tasks that it makes then");
+}
+
 /* -- Dependences -- */
 
 static void chains(void)
@@ -285,6 +321,7 @@ int main(void)
     together();
     trees();
     data();
+    variables();
     chains();
     kinds();
     iterators();
