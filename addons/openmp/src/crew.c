@@ -4,9 +4,20 @@
  *
  * The bell. A team without tasks waits at its plain words: the others at `go`, member 0 at `back`, and all at
  * `barriers`. The first task sets a bit in each of them, so that all who wait come here; from then on they wait for the
- * bell, until all tasks have ended at a barrier or at the end of the region. Who waits counts itself as hungry, reads
- * the bell, and looks once more; who changes something rings if somebody is hungry. Each has a fence of all accesses in
+ * bell, until all tasks have ended at a barrier or at the end of the region. Who waits counts itself as waiting, reads
+ * the bell, and looks once more; who changes something rings if somebody waits. Each has a fence of all accesses in
  * between, so that the first sees the change, or the other one the count.
+ *
+ * Who rings. A member makes tasks public before it leaves the search, into a task or into the program, if few are, and
+ * then rings if somebody is hungry: has found no task. What it keeps it runs itself, next. So nobody sleeps who may run
+ * any task as long as one is public, and of all others that are ready some member runs one. Who ends the last task that
+ * others wait for, passes a barrier, fulfils an event or cancels rings, too.
+ *
+ * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
+ * it moves disturb their maker more than small ones take, who would have run them sooner. So who may run any task measures
+ * how long those take that it gets. After some small ones it rests before it goes for others, twice as long each time,
+ * and half as long after each that was not small. It still counts as waiting, but not as hungry, so that no maker of
+ * small tasks ever rings for it. It rests for some microseconds at most, and looks then: tasks are late, never lost.
  *
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
@@ -18,20 +29,40 @@
 #include "tasks.h"
 
 #include <sched.h>
+#include <time.h>
 
-enum { MOST_BOOTY = 16 };
+enum {
+    MOST_BOOTY = 16,     /* tasks that are taken at once */
+    SMALL_NS = 700,      /* a task that takes no longer, with its move, is small */
+    BULK_NS = 20000,     /* longer ones are taken one at a time, since others want some, too */
+    ENOUGH_SMALLS = 4,   /* so many let a member rest */
+    REST_NS = 256,       /* the first time, */
+    MOST_DOUBLINGS = 6,  /* and twice as long so often */
+    RELAXES = 8          /* between two looks at the clock */
+};
 
 /* -- The bell -- */
 
-void abtomp_crew_ring(struct abtomp_team *team)
+/* Rings if somebody waits for one of those things: the bits say which. */
+static inline void ring_for(struct abtomp_team *team, uint32_t bits)
 {
-    /* seq_cst: pairs with the fence in crew_rest. relaxed: the fence orders it */
+    /* seq_cst: pairs with the fence in crew_sleep. relaxed: the fence orders it */
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&team->hungry, memory_order_relaxed) == 0)
+    if ((atomic_load_explicit(&team->waiting, memory_order_relaxed) & bits) == 0)
         return;
-    /* release: pairs with the acquire in crew_rest */
+    /* release: pairs with the acquire in crew_sleep */
     atomic_fetch_add_explicit(&team->bell, 1, memory_order_release);
     abtomp_wake(&team->bell);
+}
+
+void abtomp_crew_ring(struct abtomp_team *team)
+{
+    ring_for(team, UINT32_MAX);
+}
+
+void abtomp_crew_call(struct abtomp_team *team)
+{
+    ring_for(team, ABTOMP_RESTS - 1);
 }
 
 void abtomp_crew_open(struct abtomp_team *team)
@@ -101,6 +132,41 @@ void abtomp_box_put(struct abtomp_team *team, struct abtomp_task *task)
     abtomp_mutex_unlock(&team->box_lock);
 }
 
+/* -- The policy of thieves -- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+static void learn_booty(struct abtomp_thief *thief, uint32_t got)
+{
+    thief->got_ns = now_ns();
+    thief->got = got;
+}
+
+/* The member has run what it got. Until when it rests; 0: it does not. */
+static uint64_t learn_return(struct abtomp_thief *thief)
+{
+    if (thief->got_ns == 0)
+        return 0;
+    uint64_t now = now_ns(), each = (now - thief->got_ns) / thief->got;
+    thief->got_ns = 0;
+    if (each > BULK_NS)
+        thief->most = 0;
+    else if (each >= SMALL_NS)
+        thief->most = 2 * thief->most + 1 < MOST_BOOTY ? 2 * thief->most + 1 : MOST_BOOTY - 1;
+    if (each >= SMALL_NS) {
+        thief->smalls -= thief->smalls > 0;
+        return 0;
+    }
+    if (thief->smalls < ENOUGH_SMALLS + MOST_DOUBLINGS)
+        thief->smalls++;
+    return thief->smalls < ENOUGH_SMALLS ? 0 : now + ((uint64_t)REST_NS << (thief->smalls - ENOUGH_SMALLS));
+}
+
 /* -- The search -- */
 
 /* Who looks for which tasks. */
@@ -149,12 +215,12 @@ static struct abtomp_task *take_boxed(const struct search *search)
     return task;
 }
 
-static struct abtomp_task *take_own(struct abtomp_member *me, struct abtomp_tasks *own)
+struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp_tasks *own)
 {
-    struct abtomp_task *task = abtomp_deque_pop(&own->deque, own->base);
-    uint32_t left = own->deque.top - own->deque.split, public = abtomp_deque_num_public(&own->deque);
-    if (task && left > 0 && ABTOMP_UNLIKELY(public < left || (int)public < me->team->num - 1))
-        abtomp_crew_publish(me, own);
+    if (!abtomp_deque_may_pop(&own->deque, own->base))
+        return NULL;
+    struct abtomp_task *task = abtomp_deque_pop(&own->deque, own->base, &me->team->num);
+    abtomp_crew_offer(me, own);
     return task;
 }
 
@@ -163,7 +229,7 @@ static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_ta
                                       int num)
 {
     struct abtomp_task *booty[MOST_BOOTY];
-    uint32_t most = search->await->takes_any ? MOST_BOOTY : 1;
+    uint32_t most = search->await->takes_any ? own->thief.most + 1 : 1;
     for (int i = 1; i < num; i++) {
         int other = (me->num + i) % num;
         /* acquire: pairs with the release in abtomp_tasks_new */
@@ -171,40 +237,39 @@ static struct abtomp_task *steal_task(struct abtomp_member *me, struct abtomp_ta
         uint32_t got = tasks ? abtomp_deque_steal(&tasks->deque, booty, most, may_take, search) : 0;
         if (got == 0)
             continue;
+        if (search->await->takes_any)
+            learn_booty(&own->thief, got);
         while (got > 1)
-            abtomp_task_ready(me, own, booty[--got]);
+            abtomp_task_put(me, own, booty[--got]);
+        abtomp_crew_offer(me, own);
         return booty[0];
     }
     return NULL;
 }
 
-static struct abtomp_task *find(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
+/* A task of the box, or of the own deque. */
+static struct abtomp_task *find_here(struct abtomp_member *me, struct abtomp_tasks *own,
+                                     const struct abtomp_await *await)
 {
-    struct search search = {me->team, own->task, await};
     struct abtomp_task *task = NULL;
     /* relaxed: a hint, and the lock orders the tasks */
-    if (ABTOMP_UNLIKELY(atomic_load_explicit(&me->team->num_boxed, memory_order_relaxed) > 0))
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&me->team->num_boxed, memory_order_relaxed) > 0)) {
+        struct search search = {me->team, own->task, await};
         task = take_boxed(&search);
-    if (!task)
-        task = take_own(me, own);
-    if (!task && !await->docked)
-        task = steal_task(me, own, &search, me->team->num);
-    return task;
+    }
+    return task ? task : abtomp_crew_take_own(me, own);
 }
 
 /* Between regions the members of the team may change: not as long as somebody is seen to look through them. */
-static struct abtomp_task *find_docked(struct abtomp_member *me, struct abtomp_tasks *own,
-                                       const struct abtomp_await *await)
+static struct abtomp_task *find_docked(struct abtomp_member *me, struct abtomp_tasks *own, const struct search *search)
 {
     struct abtomp_team *team = me->team;
-    struct search search = {team, own->task, await};
-    struct abtomp_task *task = find(me, own, await);
-    if (task)
-        return task;
+    struct abtomp_task *task = NULL;
+    uint32_t docked = search->await->docked;
     /* seq_cst, both: pairs with the fence in abtomp_crew_quiet: this member sees another `go`, or the other one it */
     atomic_fetch_add_explicit(&team->scanners, 1, memory_order_seq_cst);
-    if (atomic_load_explicit(&team->go, memory_order_seq_cst) == await->docked)
-        task = steal_task(me, own, &search, (int)(await->docked & ABTOMP_GO_NUM));
+    if (atomic_load_explicit(&team->go, memory_order_seq_cst) == docked)
+        task = steal_task(me, own, search, (int)(docked & ABTOMP_GO_NUM));
     /* release: pairs with the acquire in abtomp_crew_quiet */
     atomic_fetch_sub_explicit(&team->scanners, 1, memory_order_release);
     return task;
@@ -218,18 +283,29 @@ void abtomp_crew_quiet(struct abtomp_team *team)
         sched_yield();
 }
 
-static inline struct abtomp_task *find_any(struct abtomp_member *me, struct abtomp_tasks *own,
-                                           const struct abtomp_await *await)
+/* A task of the deque of another member. */
+static struct abtomp_task *find_there(struct abtomp_member *me, struct abtomp_tasks *own,
+                                      const struct abtomp_await *await)
 {
-    return await->docked ? find_docked(me, own, await) : find(me, own, await);
+    struct search search = {me->team, own->task, await};
+    return await->docked ? find_docked(me, own, &search) : steal_task(me, own, &search, me->team->num);
 }
 
-bool abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
+static struct abtomp_task *find_any(struct abtomp_member *me, struct abtomp_tasks *own,
+                                    const struct abtomp_await *await)
+{
+    struct abtomp_task *task = find_here(me, own, await);
+    return task ? task : find_there(me, own, await);
+}
+
+void abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
 {
     struct abtomp_task *task = find_any(me, own, await);
-    if (task)
-        abtomp_task_run(me, own, task);
-    return task != NULL;
+    if (!task)
+        return;
+    abtomp_task_run(me, own, task);
+    abtomp_debts_pay(me, own);
+    abtomp_crew_offer(me, own);
 }
 
 void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
@@ -237,24 +313,33 @@ void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own)
     if (me->team->num == 1)
         return;
     abtomp_deque_publish(&own->deque, (uint32_t)me->team->num - 1);
-    abtomp_crew_ring(me->team);
+    abtomp_crew_call(me->team);
 }
 
 /* -- Waits -- */
+
+/* Goes on counting a count in `others` alone, and says there that the member waits. relaxed: the caller's fence orders
+ * it */
+static void begin_counting(struct abtomp_count *count)
+{
+    uint32_t left = count->made - count->ended;
+    count->made = count->ended = 0;
+    atomic_fetch_sub_explicit(&count->others, (int32_t)(left * ABTOMP_ONE - ABTOMP_WAITS), memory_order_relaxed);
+}
 
 /*
  * Sleeps, if there is nothing to do after the member has counted itself; a task that it finds then is run. True: the
  * wait has ended.
  */
-static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num,
+static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num,
                       bool *has_run)
 {
     struct abtomp_team *team = me->team;
     struct abtomp_task *task = NULL;
-    /* relaxed, all: the fence orders them. seq_cst: pairs with the fence in abtomp_crew_ring, and with leave_count */
-    atomic_fetch_add_explicit(&team->hungry, 1, memory_order_relaxed);
-    if (await->waits)
-        atomic_fetch_or_explicit(await->waits, ABTOMP_WAITS, memory_order_relaxed);
+    /* relaxed, all: the fence orders them. seq_cst: pairs with the fence in ring_for */
+    atomic_fetch_add_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed);
+    if (await->count)
+        begin_counting(await->count);
     uint32_t bell = atomic_load_explicit(&team->bell, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     bool is_over = await->done(me, await->arg);
@@ -262,10 +347,10 @@ static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const 
         task = find_any(me, own, await);
     if (!is_over && !task)
         abtomp_wait(&team->bell, bell, num); /* acquire: pairs with the releases by which the bell is rung */
-    atomic_fetch_sub_explicit(&team->hungry, 1, memory_order_relaxed); /* relaxed: late, it costs a wake */
-    if (await->waits) {
-        /* relaxed: a ring too many does no harm, and the next look acquires what others have done */
-        atomic_fetch_and_explicit(await->waits, ~ABTOMP_WAITS, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed); /* relaxed: late, it costs a wake */
+    if (await->count) {
+        /* relaxed: nobody rings any more, and the next look acquires what others have done */
+        atomic_fetch_and_explicit(&await->count->others, ~ABTOMP_WAITS, memory_order_relaxed);
     }
     if (task)
         abtomp_task_run(me, own, task);
@@ -273,20 +358,71 @@ static bool crew_rest(struct abtomp_member *me, struct abtomp_tasks *own, const 
     return is_over;
 }
 
-void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
+/* Waits for the bell, but no longer than so. What is rung for before the member has counted itself is seen later. */
+static void crew_rest(struct abtomp_team *team, int num, uint64_t until_ns)
+{
+    /* relaxed, all: the caller looks at everything else again */
+    atomic_fetch_add_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
+    uint32_t bell = atomic_load_explicit(&team->bell, memory_order_relaxed);
+    do {
+        for (int i = 0; i < RELAXES; i++)
+            ABTOMP_RELAX();
+        if (num > abtomp_env.num_procs)
+            sched_yield();
+    } while (atomic_load_explicit(&team->bell, memory_order_relaxed) == bell && now_ns() < until_ns);
+    atomic_fetch_sub_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
+}
+
+/* What the member has run is told; another one, which may sleep, may wait for it. */
+static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, bool *has_run)
+{
+    abtomp_debts_pay(me, own);
+    if (await->docked && *has_run)
+        abtomp_crew_ring(me->team);
+    *has_run = false;
+}
+
+/* Who may run any task has no end to wait for as long as it finds some in its own deque. */
+static struct abtomp_task *find_first(struct abtomp_member *me, struct abtomp_tasks *own,
+                                      const struct abtomp_await *await)
+{
+    return await->takes_any ? find_here(me, own, await) : NULL;
+}
+
+/* There is nothing else to do: rests, runs a task of another member, or sleeps. True: the wait has ended. */
+static bool go_for_others(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await,
+                          bool *has_run)
 {
     int num = await->docked ? (int)(await->docked & ABTOMP_GO_NUM) : me->team->num;
-    bool has_run = false;
-    while (!await->done(me, await->arg)) {
-        if (abtomp_crew_run(me, own, await)) {
+    uint64_t until_ns = await->takes_any ? learn_return(&own->thief) : 0;
+    if (until_ns > 0) {
+        crew_rest(me->team, num, until_ns);
+        return false;
+    }
+    struct abtomp_task *task = find_any(me, own, await);
+    if (!task)
+        return crew_sleep(me, own, await, num, has_run);
+    abtomp_task_run(me, own, task);
+    *has_run = true;
+    return false;
+}
+
+void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await)
+{
+    bool has_run = false, is_over = false;
+    if (await->takes_any)
+        own->thief.got_ns = 0; /* that was in another wait */
+    while (!is_over) {
+        struct abtomp_task *task = find_first(me, own, await);
+        if (task) {
+            abtomp_task_run(me, own, task);
             has_run = true;
             continue;
         }
-        if (await->docked && has_run)
-            abtomp_crew_ring(me->team); /* member 0 may wait for these tasks */
-        if (crew_rest(me, own, await, num, &has_run))
-            return;
+        tell_ends(me, own, await, &has_run);
+        is_over = await->done(me, await->arg) || go_for_others(me, own, await, &has_run);
     }
+    abtomp_crew_offer(me, own);
 }
 
 /* -- The waits of teams -- */

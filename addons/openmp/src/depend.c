@@ -120,7 +120,7 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
         if (!count_down(after))
             continue;
         if (next && !task->has_event) {
-            abtomp_task_ready(me, own, next);
+            abtomp_task_put(me, own, next);
             continue;
         }
         /* An event may come to a member that runs something else: it must not have the task in its deque. */

@@ -5,14 +5,15 @@
  * takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
  *
  * The owner may be away for long, in a task or in the program, so that each time before that as many tasks are public
- * as there are other members, and half of them at least if it runs one of them.
+ * as there are other members, and a fourth of them at least. Then half of them become public, and half of the public
+ * ones its own again when it has none: between two times the owner makes or runs a part of its tasks.
  */
 #include "tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 1024, MOST_SLOTS = 1 << 24, ENOUGH = 512 };
+enum { FIRST_SLOTS = 1024, MOST_SLOTS = 1 << 24 };
 
 bool abtomp_deque_init(struct abtomp_deque *deque)
 {
@@ -21,17 +22,22 @@ bool abtomp_deque_init(struct abtomp_deque *deque)
     return deque->slots != NULL;
 }
 
+/* relaxed: the lock is held */
+static uint32_t head_locked(const struct abtomp_deque *deque)
+{
+    return atomic_load_explicit(&deque->head, memory_order_relaxed);
+}
+
 bool abtomp_deque_grow(struct abtomp_deque *deque)
 {
     bool has_room = true;
     abtomp_mutex_lock(&deque->lock);
-    deque->floor = deque->head;
-    uint32_t num = deque->mask + 1;
-    if (deque->top - deque->head >= num) {
+    uint32_t num = deque->mask + 1, head = head_locked(deque);
+    if (deque->top - head >= num) {
         struct abtomp_task **slots = num < MOST_SLOTS ? malloc(2 * num * sizeof(slots[0])) : NULL;
         has_room = slots != NULL;
         if (has_room) {
-            for (uint32_t i = deque->head; i != deque->top; i++)
+            for (uint32_t i = head; i != deque->top; i++)
                 slots[i & (2 * num - 1)] = deque->slots[i & deque->mask];
             free(deque->slots);
             deque->slots = slots;
@@ -42,26 +48,16 @@ bool abtomp_deque_grow(struct abtomp_deque *deque)
     return has_room;
 }
 
-bool abtomp_deque_is_full(struct abtomp_deque *deque)
-{
-    if (deque->top - deque->floor < ENOUGH)
-        return false;
-    abtomp_mutex_lock(&deque->lock);
-    deque->floor = deque->head;
-    abtomp_mutex_unlock(&deque->lock);
-    return deque->top - deque->floor >= ENOUGH;
-}
-
 /* relaxed: a hint, see abtomp_deque_num_public. The lock is held */
 static void set_num_public(struct abtomp_deque *deque)
 {
-    atomic_store_explicit(&deque->num_public, deque->split - deque->head, memory_order_relaxed);
+    atomic_store_explicit(&deque->num_public, deque->split - head_locked(deque), memory_order_relaxed);
 }
 
 void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others)
 {
     abtomp_mutex_lock(&deque->lock);
-    uint32_t own = deque->top - deque->split, num = (own + 1) / 2, public = deque->split - deque->head;
+    uint32_t own = deque->top - deque->split, num = (own + 1) / 2, public = deque->split - head_locked(deque);
     if (public + num < others)
         num = others - public < own ? others - public : own;
     deque->split += num;
@@ -69,19 +65,25 @@ void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others)
     abtomp_mutex_unlock(&deque->lock);
 }
 
-/* The owner has no task of its own: it takes the newest public one. */
-struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base)
+/*
+ * The owner has no task of its own: it takes back the newest public one, and more if one is left for each other member,
+ * and half of all. There is no number of members between regions, but it is constant as long as there is a task.
+ */
+struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members)
 {
     struct abtomp_task *task = NULL;
     if (abtomp_deque_num_public(deque) == 0)
         return NULL; /* only the owner makes it larger */
     abtomp_mutex_lock(&deque->lock);
-    if (deque->split != deque->head && (int32_t)(deque->split - base) > 0) {
-        task = deque->slots[--deque->split & deque->mask];
-        deque->top = deque->split;
+    uint32_t public = deque->split - head_locked(deque);
+    int32_t above = (int32_t)(deque->split - base);
+    if (public > 0 && above > 0) {
+        uint32_t others = (uint32_t)*num_members - 1;
+        uint32_t back = public > 2 * others ? public / 2 : public > others ? public - others : 1;
+        deque->split -= back < (uint32_t)above ? back : (uint32_t)above;
+        task = deque->slots[--deque->top & deque->mask];
         set_num_public(deque);
     }
-    deque->floor = deque->head;
     abtomp_mutex_unlock(&deque->lock);
     return task;
 }
@@ -93,9 +95,13 @@ uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tas
     if (abtomp_deque_num_public(deque) == 0)
         return 0;
     abtomp_mutex_lock(&deque->lock);
-    uint32_t half = (deque->split - deque->head + 1) / 2;
-    while (num < most && num < half && may(deque->slots[deque->head & deque->mask], arg))
-        tasks[num++] = deque->slots[deque->head++ & deque->mask];
+    uint32_t head = head_locked(deque), half = (deque->split - head + 1) / 2;
+    while (num < most && num < half && may(deque->slots[(head + num) & deque->mask], arg)) {
+        tasks[num] = deque->slots[(head + num) & deque->mask];
+        num++;
+    }
+    /* release: pairs with the acquire in abtomp_deque_num: the slots have been read */
+    atomic_store_explicit(&deque->head, head + num, memory_order_release);
     set_num_public(deque);
     abtomp_mutex_unlock(&deque->lock);
     return num;

@@ -95,7 +95,7 @@ void GOMP_taskgroup_end(void)
     struct abtomp_group *group = me->group;
     if (group && !tasks_have_ended(me, group)) {
         struct abtomp_await await = {
-            .done = tasks_have_ended, .arg = group, .group = group, .waits = &group->tasks.others};
+            .done = tasks_have_ended, .arg = group, .group = group, .count = &group->tasks};
         abtomp_crew_await(me, abtomp_tasks_of(me), &await);
     }
     pop_group(me);

@@ -136,7 +136,7 @@ struct abtomp_team {
     _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
     _Atomic(uint32_t) num_boxed; /* tasks in the box: written with its lock */
     _Atomic(uint32_t) bell;     /* changes when there are tasks, or something has happened that a member may wait for */
-    _Atomic(uint32_t) hungry;   /* members that wait for it */
+    _Atomic(uint32_t) waiting;  /* members that wait for it: ABTOMP_RESTS and ABTOMP_HUNGRY */
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
     struct abtomp_task *box, *box_last; /* box_lock: by priority */
@@ -155,6 +155,9 @@ enum {
     ABTOMP_BARRIER_CANCELLED = 2,
     ABTOMP_BARRIER_ONE = 4
 };
+
+/* Each member that waits for the bell counts as one of these: for all that may happen, or for tasks, too. */
+enum { ABTOMP_RESTS = 1 << 16, ABTOMP_HUNGRY = ABTOMP_RESTS + 1 };
 
 enum { ABTOMP_CANCELLED_REGION = 1, ABTOMP_CANCELLED_SHARE = 2 };
 

@@ -50,7 +50,7 @@ void abtomp_tasks_free(struct abtomp_tasks *own)
 static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
 {
     bool is_block = sizeof(struct abtomp_task) + extra <= BLOCK;
-    /* acquire: pairs with the release in return_block */
+    /* acquire: pairs with the release in return_blocks */
     struct abtomp_task *task = is_block ? atomic_exchange_explicit(&own->returned, NULL, memory_order_acquire) : NULL;
     if (task)
         own->unused = task->next;
@@ -73,15 +73,29 @@ static inline struct abtomp_task *task_alloc(struct abtomp_tasks *own, size_t ex
     return task;
 }
 
-/* To the member that has made it, which takes all at once: so what has come back meanwhile does no harm to the list. */
-static void return_block(struct abtomp_task *task)
+/* To the member that has made them, which takes all at once: so what has come back meanwhile does no harm to the list.
+ */
+static void return_blocks(struct abtomp_debt *debt)
 {
-    struct abtomp_tasks *home = task->home;
+    if (!debt->blocks)
+        return;
+    struct abtomp_tasks *home = debt->blocks->home;
     struct abtomp_task *first = atomic_load_explicit(&home->returned, memory_order_relaxed); /* relaxed: not read */
     do {
-        task->next = first;
-    } while (!atomic_compare_exchange_weak_explicit(&home->returned, &first, task, memory_order_release,
+        debt->last->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(&home->returned, &first, debt->blocks, memory_order_release,
                                                     memory_order_relaxed)); /* release: pairs with alloc_slow */
+    debt->blocks = NULL;
+}
+
+static void owe_block(struct abtomp_debt *debt, struct abtomp_task *task)
+{
+    if (debt->blocks && debt->blocks->home != task->home)
+        return_blocks(debt);
+    task->next = debt->blocks;
+    if (!debt->blocks)
+        debt->last = task;
+    debt->blocks = task;
 }
 
 static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
@@ -90,7 +104,7 @@ static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
         task->next = own->unused;
         own->unused = task;
     } else if (task->home) {
-        return_block(task);
+        owe_block(&own->debt, task);
     } else if (task->batch) {
         abtomp_batch_leave(task->batch);
     } else {
@@ -144,15 +158,16 @@ void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struc
     abtomp_crew_begin(me->team);
 }
 
-/* Another member than that of the count has ended one. The count may be gone afterwards, if the result is 0. */
-static int32_t leave_count(struct abtomp_member *me, struct abtomp_count *count)
+/* Another member than that of the count has ended some. True: what it is of makes no more, and nothing is left. */
+static bool leave_count(struct abtomp_member *me, struct abtomp_count *count, uint32_t num)
 {
     /* acq_rel: pairs with the acquire in abtomp_count_is_zero, and with itself: the last one frees what all have used
      */
-    int32_t before = atomic_fetch_add_explicit(&count->others, ABTOMP_ONE, memory_order_acq_rel);
-    if (before & ABTOMP_WAITS)
+    int32_t add = (int32_t)(num * ABTOMP_ONE);
+    int32_t after = atomic_fetch_add_explicit(&count->others, add, memory_order_acq_rel) + add;
+    if (after == ABTOMP_WAITS)
         abtomp_crew_ring(me->team);
-    return before + ABTOMP_ONE;
+    return after == ABTOMP_OVER;
 }
 
 /* A task makes no more children. Its memory is freed when they have ended: by who ends the last of them. */
@@ -166,13 +181,47 @@ static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *ta
         return;
     }
     task->is_over = true;
-    /*
-     * From now on the number is below 0 as long as there are children. acq_rel: pairs with that in leave_count: the one
-     * that makes it 0 frees the memory
-     */
-    int32_t less = (int32_t)(left * ABTOMP_ONE);
-    if (atomic_fetch_sub_explicit(&task->children.others, less, memory_order_acq_rel) == less)
+    /* acq_rel: pairs with that in leave_count: who makes it 0 frees the memory */
+    int32_t add = (int32_t)(ABTOMP_OVER - left * ABTOMP_ONE);
+    if (atomic_fetch_add_explicit(&task->children.others, add, memory_order_acq_rel) + add == ABTOMP_OVER)
         task_free(own, task);
+}
+
+/* relaxed: only this member writes it. release: pairs with the acquire in abtomp_tasks_are_over */
+static inline void count_ended(struct abtomp_tasks *own, uint32_t num)
+{
+    uint64_t ended = atomic_load_explicit(&own->ended, memory_order_relaxed);
+    atomic_store_explicit(&own->ended, ended + num, memory_order_release);
+}
+
+/* What has ended is counted last: until then the team stays. */
+void abtomp_debts_pay_slow(struct abtomp_member *me, struct abtomp_tasks *own)
+{
+    struct abtomp_debt *debt = &own->debt;
+    if (debt->group)
+        (void)leave_count(me, &debt->group->tasks, debt->num);
+    if (leave_count(me, &debt->parent->children, debt->num))
+        task_free(own, debt->parent);
+    return_blocks(debt);
+    count_ended(own, debt->num);
+    debt->num = 0;
+}
+
+static inline bool is_same_debt(const struct abtomp_debt *debt, const struct abtomp_task *task)
+{
+    return debt->parent == task->parent && debt->group == task->group;
+}
+
+/* A task that is neither counted by this member at its parent nor at its group has ended. */
+static void owe_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *parent,
+                    struct abtomp_group *group)
+{
+    struct abtomp_debt *debt = &own->debt;
+    if (debt->parent != parent || debt->group != group)
+        abtomp_debts_pay(me, own);
+    debt->parent = parent;
+    debt->group = group;
+    debt->num++;
 }
 
 /* A task ends that has run, and whose event, if it has one, has come. */
@@ -186,17 +235,20 @@ static void end_task(struct abtomp_member *me, struct abtomp_tasks *own, struct 
     leave_memory(own, task);
     if (is_included)
         return;
-    if (group && group->member == me)
+    bool is_mine = parent->runner == me && !parent->is_over, is_my_group = group && group->member == me;
+    if (ABTOMP_UNLIKELY(!is_mine && !is_my_group)) {
+        owe_end(me, own, parent, group);
+        return;
+    }
+    if (is_my_group)
         group->tasks.ended++;
     else if (group)
-        (void)leave_count(me, &group->tasks);
-    if (ABTOMP_LIKELY(parent->runner == me && !parent->is_over))
+        (void)leave_count(me, &group->tasks, 1);
+    if (ABTOMP_LIKELY(is_mine))
         parent->children.ended++;
-    else if (leave_count(me, &parent->children) == 0)
+    else if (leave_count(me, &parent->children, 1))
         task_free(own, parent);
-    /* relaxed: only this member writes it. release: pairs with the acquire in abtomp_tasks_are_over */
-    uint64_t ended = atomic_load_explicit(&own->ended, memory_order_relaxed);
-    atomic_store_explicit(&own->ended, ended + 1, memory_order_release);
+    count_ended(own, 1);
 }
 
 /* -- Running -- */
@@ -286,6 +338,8 @@ static __attribute__((noinline)) bool run_with_icvs(struct abtomp_member *me, st
 void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
     bool ends;
+    if (ABTOMP_UNLIKELY(own->debt.num > 0) && !is_same_debt(&own->debt, task))
+        abtomp_debts_pay_slow(me, own);
     if (ABTOMP_UNLIKELY(task->has_event) && event_has_come(me, task))
         ends = true;
     else if (ABTOMP_UNLIKELY(me->running.has_changed || task->icvs))
@@ -296,17 +350,18 @@ void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct 
         end_task(me, own, task);
 }
 
-void abtomp_task_ready(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
     if (ABTOMP_UNLIKELY(task->priority > 0) || !abtomp_deque_push(&own->deque, task)) {
         abtomp_box_put(me->team, task);
-        abtomp_crew_ring(me->team);
-    } else if (ABTOMP_UNLIKELY((int)abtomp_deque_num_public(&own->deque) < me->team->num - 1)) {
-        abtomp_crew_publish(me, own);
+        abtomp_crew_call(me->team);
     }
 }
 
 /* -- Making -- */
+
+/* A member with so many tasks for each member of the team runs the next ones at once, so that they use less memory. */
+enum { ENOUGH_EACH = 64 };
 
 void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size)
 {
@@ -397,10 +452,12 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
     abtomp_task_count(me, own, task);
     if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_DEPEND) && !abtomp_depend(own, task, request->depend))
         return;
-    if (ABTOMP_UNLIKELY(abtomp_runs_alone(me)))
+    if (ABTOMP_UNLIKELY(abtomp_runs_alone(me))) {
         abtomp_task_run(me, own, task);
-    else
-        abtomp_task_ready(me, own, task);
+        return;
+    }
+    abtomp_task_put(me, own, task);
+    abtomp_crew_offer(me, own);
 }
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
@@ -422,7 +479,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
             run_included(me, own, &request);
             return;
         }
-    } else if (is_plain && ABTOMP_UNLIKELY(abtomp_deque_is_full(&own->deque))) {
+    } else if (is_plain && ABTOMP_UNLIKELY(abtomp_deque_num(&own->deque) >= ENOUGH_EACH * (uint32_t)me->team->num)) {
         run_in_place(me, own, &request);
         return;
     }
@@ -445,9 +502,13 @@ void GOMP_taskwait(void)
     struct abtomp_tasks *own = me ? atomic_load_explicit(&me->tasks, memory_order_relaxed) : NULL;
     if (!own || own->task->children.made == own->task->children.ended)
         return;
-    struct abtomp_task *task = own->task;
-    struct abtomp_await await = {.done = children_have_ended, .arg = task, .waits = &task->children.others};
-    abtomp_crew_await(me, own, &await);
+    struct abtomp_task *task = own->task, *next;
+    while (task->children.made != task->children.ended && (next = abtomp_crew_take_own(me, own)) != NULL)
+        abtomp_task_run(me, own, next);
+    if (task->children.made != task->children.ended) {
+        struct abtomp_await await = {.done = children_have_ended, .arg = task, .count = &task->children};
+        abtomp_crew_await(me, own, &await);
+    }
     task->children.made = task->children.ended = 0;
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (task->table)
@@ -475,7 +536,7 @@ void GOMP_taskyield(void)
     struct abtomp_member *me = abtomp_current;
     static const struct abtomp_await await;
     if (me && abtomp_has_tasks(me->team))
-        (void)abtomp_crew_run(me, abtomp_tasks_of(me), &await);
+        abtomp_crew_run(me, abtomp_tasks_of(me), &await);
 }
 
 /* -- Events -- */

@@ -98,7 +98,8 @@ static void make_parts(struct abtomp_member *me, struct abtomp_tasks *own, const
         abtomp_task_copy(task->data, loop->data, loop->copy, loop->size);
         set_bounds(loop, task->data, i);
         abtomp_task_count(me, own, task);
-        abtomp_task_ready(me, own, task);
+        abtomp_task_put(me, own, task);
+        abtomp_crew_offer(me, own);
     }
 }
 

@@ -37,10 +37,11 @@ enum {
 };
 
 /*
- * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lowest
- * one says that the member waits. The member alone uses `made` and `ended`.
+ * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lower
+ * ones say that the member waits, or that it makes no more. The member alone uses `made` and `ended`. Before it sleeps,
+ * or makes no more, it subtracts what is left from `others`: so who makes that 0 knows to ring, or to free what it is of.
  */
-enum { ABTOMP_WAITS = 1, ABTOMP_ONE = 2 };
+enum { ABTOMP_WAITS = 1, ABTOMP_OVER = 2, ABTOMP_ONE = 4 };
 
 struct abtomp_count {
     uint32_t made, ended;
@@ -76,12 +77,31 @@ struct abtomp_task {
 struct abtomp_deque {
     uint32_t top;   /* the owner's */
     uint32_t split; /* written by the owner with the lock: it reads it without */
-    uint32_t floor; /* the head as the owner knows it: not above */
     uint32_t mask;  /* of the slots: their number less 1. Written by the owner with the lock, as `slots` */
     struct abtomp_task **slots;
     ABTOMP_LINE _Atomic(uint32_t) lock;
     _Atomic(uint32_t) num_public; /* split - head: written with the lock, read without, as a hint */
-    uint32_t head;                /* lock */
+    _Atomic(uint32_t) head;       /* written with the lock. The owner reads it without: what is below is free */
+};
+
+/*
+ * What a member has ended for others and has not told yet: tasks with the same parent and the same group, neither of
+ * which it counts itself. Who waits for one of them waits for all, so that a member that goes on with such a task may
+ * tell later. In all other cases it tells first (abtomp_debts_pay).
+ */
+struct abtomp_debt {
+    struct abtomp_task *parent;
+    struct abtomp_group *group;
+    uint32_t num;
+    struct abtomp_task *blocks, *last; /* memory of tasks, all of the same member; NULL: none */
+};
+
+/* How a member fares with the tasks of others: see crew.c. */
+struct abtomp_thief {
+    uint64_t got_ns; /* when it got the last ones; 0: that has been judged */
+    uint32_t got;    /* how many they were */
+    uint32_t most;   /* it takes at once, less 1 */
+    uint32_t smalls; /* how many were too small, less those that were not */
 };
 
 /* What a member has for tasks, from its first one on. */
@@ -90,6 +110,8 @@ struct abtomp_tasks {
     struct abtomp_task *task;           /* that runs */
     uint32_t base;                      /* the deque's top when it began: what is above are its descendants */
     struct abtomp_task *unused;         /* memory for tasks */
+    struct abtomp_debt debt;
+    struct abtomp_thief thief;
     struct abtomp_task implicit;        /* the implicit task */
     ABTOMP_LINE _Atomic(uint64_t) made; /* written by the member only */
     _Atomic(uint64_t) ended;            /* likewise */
@@ -144,8 +166,20 @@ void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
                               unsigned flags);
 
-/* A task that has been counted is ready: it is put where members look for tasks. */
-void abtomp_task_ready(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+/*
+ * A task that has been counted is ready: it is put where members look for tasks. Before the caller leaves the search for
+ * them, into a task or into the program, it calls abtomp_crew_offer.
+ */
+void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+
+/* Tells what the member has ended for others. */
+void abtomp_debts_pay_slow(struct abtomp_member *me, struct abtomp_tasks *own);
+
+static inline void abtomp_debts_pay(struct abtomp_member *me, struct abtomp_tasks *own)
+{
+    if (ABTOMP_UNLIKELY(own->debt.num > 0))
+        abtomp_debts_pay_slow(me, own);
+}
 
 /* -- deque.c -- */
 
@@ -157,7 +191,7 @@ bool abtomp_deque_grow(struct abtomp_deque *deque);
 /* Makes half of the owner's tasks public, and one for each of so many others, if there are as many. */
 void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others);
 
-struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base);
+struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members);
 
 /*
  * Another member takes the oldest public tasks, `most` and half of them at most, up to the first that it may not have.
@@ -165,32 +199,47 @@ struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t
 uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tasks, uint32_t most,
                             bool (*may)(const struct abtomp_task *task, const void *arg), const void *arg);
 
-/* Whether it has as many tasks as are useful. The owner asks. */
-bool abtomp_deque_is_full(struct abtomp_deque *deque);
-
 /* relaxed: a hint; who takes tasks holds the lock */
 static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
 {
     return atomic_load_explicit(&deque->num_public, memory_order_relaxed);
 }
 
+/* How many tasks it has; the owner asks. acquire: pairs with the release in abtomp_deque_steal: slots are free */
+static inline uint32_t abtomp_deque_num(const struct abtomp_deque *deque)
+{
+    return deque->top - atomic_load_explicit(&deque->head, memory_order_acquire);
+}
+
 /* Pushes a task. False: there is no room. */
 static inline bool abtomp_deque_push(struct abtomp_deque *deque, struct abtomp_task *task)
 {
-    if (ABTOMP_UNLIKELY(deque->top - deque->floor > deque->mask) && !abtomp_deque_grow(deque))
+    if (ABTOMP_UNLIKELY(abtomp_deque_num(deque) > deque->mask) && !abtomp_deque_grow(deque))
         return false;
     deque->slots[deque->top++ & deque->mask] = task;
     return true;
 }
 
-/* Takes the newest task, if it was pushed after the top was at `base`. */
-static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, uint32_t base)
+/* Whether it may have a task that was pushed after the top was at `base`. If not, it has none. */
+static inline bool abtomp_deque_may_pop(const struct abtomp_deque *deque, uint32_t base)
 {
-    if ((int32_t)(deque->top - base) <= 0)
-        return NULL;
+    return (int32_t)(deque->top - base) > 0;
+}
+
+/* Takes the newest task: one of those. NULL: others have taken them. */
+static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, uint32_t base, const int *num_members)
+{
     if (ABTOMP_LIKELY(deque->top != deque->split))
         return deque->slots[--deque->top & deque->mask];
-    return abtomp_deque_pop_public(deque, base);
+    return abtomp_deque_pop_public(deque, base, num_members);
+}
+
+/* Whether too few tasks are public for so many others, should the owner be away for long. Each time the public ones
+ * grow, or are taken back, by a part of all, so that pushes and pops seldom need the lock. */
+static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, uint32_t others)
+{
+    uint32_t own = deque->top - deque->split, public = abtomp_deque_num_public(deque);
+    return own > 0 && (public < others || public < own / 4);
 }
 
 /* -- taskloop.c -- */
@@ -204,7 +253,7 @@ void abtomp_batch_leave(struct abtomp_batch *batch);
 struct abtomp_await {
     bool (*done)(struct abtomp_member *me, void *arg);
     void *arg;
-    _Atomic(int32_t) *waits;    /* where ABTOMP_WAITS is to be set before the member sleeps; NULL: nowhere */
+    struct abtomp_count *count; /* that is to be 0; NULL: the wait is for something else */
     struct abtomp_group *group; /* begun by the task that runs, and waited for; NULL: none is */
     bool takes_any;             /* tasks that are no descendants of the one that runs */
     uint32_t docked; /* the value of `go` as long as the region runs that the member has left; 0: it has not */
@@ -214,10 +263,24 @@ struct abtomp_await {
 void abtomp_crew_await(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await);
 
 /* Runs a task, if there is one. */
-bool abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await);
+void abtomp_crew_run(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await);
 
-/* The owner has pushed or popped, and too few tasks are public. */
+/* The newest task that the one which runs has made, or a descendant of it, and which is in the own deque. */
+struct abtomp_task *abtomp_crew_take_own(struct abtomp_member *me, struct abtomp_tasks *own);
+
+/* The member leaves the search, into a task or into the program: others are to find enough of its tasks. */
 void abtomp_crew_publish(struct abtomp_member *me, struct abtomp_tasks *own);
+
+static inline void abtomp_crew_offer(struct abtomp_member *me, struct abtomp_tasks *own)
+{
+    /* The number of members is constant as long as there is a task. */
+    if (own->deque.top != own->deque.split &&
+        ABTOMP_UNLIKELY(abtomp_deque_is_reserved(&own->deque, (uint32_t)me->team->num - 1)))
+        abtomp_crew_publish(me, own);
+}
+
+/* There are tasks: rings if somebody wants some. */
+void abtomp_crew_call(struct abtomp_team *team);
 
 /* The first task since the team had none: who waits is to look for tasks. */
 void abtomp_crew_open(struct abtomp_team *team);
