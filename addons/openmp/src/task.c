@@ -59,7 +59,6 @@ static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
     if (!task)
         abtomp_fail("out of memory");
     task->home = is_block ? own : NULL;
-    task->batch = NULL;
     return task;
 }
 
@@ -105,8 +104,6 @@ static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
         own->unused = task;
     } else if (task->home) {
         owe_block(&own->debt, task);
-    } else if (task->batch) {
-        abtomp_batch_leave(task->batch);
     } else {
         free(task);
     }
@@ -114,7 +111,8 @@ static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
 
 /* -- Counts -- */
 
-void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags)
+/* What the task that runs makes: a task that is to end, or an included one. */
+static void task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags)
 {
     task->parent = own->task;
     task->group = me->group;
@@ -141,7 +139,8 @@ static __attribute__((noinline)) void keep_icvs(const struct abtomp_member *me, 
     *task->icvs = me->icvs;
 }
 
-void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
+/* The task is one that is waited for. It was initialised last. */
+static void task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
 {
     struct abtomp_group *group = task->group;
     task->parent->children.made++;
@@ -393,7 +392,7 @@ static inline struct abtomp_task *make_included(struct abtomp_member *me, struct
                                                 void (*fn)(void *data), void *data, unsigned flags)
 {
     struct abtomp_task *task = task_alloc(own, 0);
-    abtomp_task_init(me, own, task, flags);
+    task_init(me, own, task, flags);
     task->is_included = task->is_needed = true;
     task->fn = fn;
     task->data = data;
@@ -437,10 +436,23 @@ static __attribute__((noinline)) void run_in_place(struct abtomp_member *me, str
     run_included(me, own, request);
 }
 
+void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                      int priority)
+{
+    struct abtomp_task *task = task_alloc(own, 0);
+    task_init(me, own, task, 0);
+    task->fn = fn;
+    task->data = data;
+    task->priority = priority;
+    task->is_needed = true;
+    task_count(me, own, task);
+    abtomp_task_put(me, own, task);
+}
+
 static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
 {
     struct abtomp_task *task = task_alloc(own, (size_t)(request->size + request->align));
-    abtomp_task_init(me, own, task, request->flags);
+    task_init(me, own, task, request->flags);
     task->fn = request->fn;
     task->data = abtomp_task_align(task + 1, request->align);
     task->is_needed = request->copy != NULL;
@@ -449,7 +461,7 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
         task->priority =
             request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;
     say_event(request, task);
-    abtomp_task_count(me, own, task);
+    task_count(me, own, task);
     if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_DEPEND) && !abtomp_depend(own, task, request->depend))
         return;
     if (ABTOMP_UNLIKELY(abtomp_runs_alone(me))) {

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of tasks. All tasks of a loop are in one block of memory, with their data. */
+/*
+ * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most: who
+ * runs one takes parts, some at a time, as long as there are any. So a loop costs one piece of memory and some tasks,
+ * however many parts it has.
+ *
+ * The parts that a member takes at once run one after another, and nobody else can have them: they are few of what each
+ * member may still get, and one if those are few.
+ *
+ * To the program each part is a task of its own, though several in a row may be the same for the library: as long as the
+ * last one has left nothing behind by which the next could tell.
+ */
 #include "tasks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "gomp.h"
 
-/* The tasks of a loop: who ends the last of them frees the memory. */
-struct abtomp_batch {
-    _Atomic(uint64_t) left;
-    char tasks[];
+enum {
+    MOST_PARTS = 16, /* that are taken at once, */
+    SHARES = 8       /* and what part of what each member may still get they are at most */
 };
-
-void abtomp_batch_leave(struct abtomp_batch *batch)
-{
-    /* acq_rel: pairs with itself, in abtomp_batch_leave: the last one frees what all have used */
-    if (atomic_fetch_sub_explicit(&batch->left, 1, memory_order_acq_rel) == 1)
-        free(batch);
-}
 
 struct taskloop {
     void (*fn)(void *);
@@ -27,6 +30,17 @@ struct taskloop {
     int priority;
     uint64_t asked, start, end, step, num;
     uint64_t parts, each, more; /* tasks; iterations of one, and how many have one more */
+    char *copies;               /* the data of all parts; NULL: each is copied when it runs */
+    size_t copy_size;           /* of the data of one part there */
+};
+
+/* A loop whose parts several members run. */
+struct shared_loop {
+    struct taskloop loop; /* constant, with data that are behind it */
+    uint64_t least_left;  /* as long as so many are left, several are taken at once: one of so many */
+    ABTOMP_LINE _Atomic(uint64_t) next; /* the first part that nobody has taken */
+    _Atomic(uint32_t) tickets;          /* that have not ended */
+    char data[];
 };
 
 /* Strict grains: each part but the last has exactly so many. */
@@ -64,43 +78,115 @@ static void set_bounds(const struct taskloop *loop, uint64_t *data, uint64_t par
     data[1] = end >= loop->num ? loop->end : loop->start + end * loop->step;
 }
 
-/* Runs the tasks one after another, each in place. */
-static void run_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct taskloop *loop)
+/* -- Parts -- */
+
+/* Parts that a member runs one after another. */
+struct block {
+    const struct taskloop *loop;
+    uint64_t next, end;
+};
+
+/* Whether the task that runs is as one that begins: it may go on as another one. */
+static bool is_as_new(const struct abtomp_member *me, const struct abtomp_tasks *own)
 {
-    char block[loop->size + loop->align];
-    void *data = abtomp_task_align(block, loop->align);
-    for (uint64_t i = 0; i < loop->parts; i++) {
-        abtomp_task_copy(data, loop->data, loop->copy, loop->size);
-        set_bounds(loop, data, i);
-        abtomp_task_run_included(me, own, loop->fn, data, loop->flags & ABTOMP_TASK_FINAL);
-    }
+    const struct abtomp_task *task = own->task;
+    return task->children.made == 0 && !task->table && me->running.number == 0 && !me->running.has_changed;
 }
 
-static void make_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct taskloop *loop)
+/* A task that runs the first of the parts, and more as long as it is as new. */
+static void run_first_parts(void *arg)
 {
-    size_t align = loop->align > 16 ? (size_t)loop->align : 16, first = sizeof(struct abtomp_task);
-    first = (first + align - 1) & ~(align - 1);
-    size_t each = (first + (size_t)loop->size + align - 1) & ~(align - 1);
-    struct abtomp_batch *batch = malloc(sizeof(*batch) + align + loop->parts * each);
-    if (!batch)
-        abtomp_fail("out of memory");
-    atomic_store_explicit(&batch->left, loop->parts, memory_order_relaxed); /* relaxed: nobody else knows it */
-    char *at = abtomp_task_align(batch->tasks, (long)align);
-    for (uint64_t i = 0; i < loop->parts; i++, at += each) {
-        struct abtomp_task *task = (struct abtomp_task *)(void *)at;
-        task->home = NULL;
-        task->batch = batch;
-        abtomp_task_init(me, own, task, loop->flags & ABTOMP_TASK_FINAL);
-        task->fn = loop->fn;
-        task->data = at + first;
-        task->priority = loop->priority;
-        task->is_needed = loop->copy != NULL;
-        abtomp_task_copy(task->data, loop->data, loop->copy, loop->size);
-        set_bounds(loop, task->data, i);
-        abtomp_task_count(me, own, task);
-        abtomp_task_put(me, own, task);
-        abtomp_crew_offer(me, own);
+    struct block *block = arg;
+    const struct taskloop *loop = block->loop;
+    struct abtomp_member *me = abtomp_current;
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    char room[loop->size + loop->align];
+    void *data = abtomp_task_align(room, loop->align);
+    do {
+        uint64_t part = block->next++;
+        if (ABTOMP_UNLIKELY(loop->copies != NULL)) {
+            data = loop->copies + part * loop->copy_size;
+        } else if (ABTOMP_UNLIKELY(abtomp_env.cancels) && abtomp_task_is_cancelled(me, me->group)) {
+            continue;
+        } else {
+            abtomp_task_copy(data, loop->data, loop->copy, loop->size);
+            set_bounds(loop, data, part);
+        }
+        loop->fn(data);
+    } while (block->next < block->end && ABTOMP_LIKELY(is_as_new(me, own)));
+}
+
+static void run_parts(struct abtomp_member *me, struct abtomp_tasks *own, struct block block)
+{
+    while (block.next < block.end)
+        abtomp_task_run_included(me, own, run_first_parts, &block, block.loop->flags & ABTOMP_TASK_FINAL);
+}
+
+/* -- Shared loops -- */
+
+/* Takes parts of a loop. False: there are none. relaxed, all: who has a ticket sees all else, which is constant */
+static bool take_parts(struct shared_loop *shared, struct block *block)
+{
+    uint64_t first = atomic_load_explicit(&shared->next, memory_order_relaxed), num;
+    do {
+        uint64_t left = shared->loop.parts - first;
+        if (left == 0)
+            return false;
+        num = left / shared->least_left;
+        num = num < 1 ? 1 : num < MOST_PARTS ? num : MOST_PARTS;
+    } while (!atomic_compare_exchange_weak_explicit(&shared->next, &first, first + num, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *block = (struct block){&shared->loop, first, first + num};
+    return true;
+}
+
+static void run_ticket(void *arg)
+{
+    struct shared_loop *shared = arg;
+    struct abtomp_member *me = abtomp_current;
+    struct abtomp_tasks *own = abtomp_tasks_of(me);
+    struct block block;
+    while (take_parts(shared, &block))
+        run_parts(me, own, block);
+    /* acq_rel: pairs with itself, in run_ticket: the last one frees what all have used */
+    if (atomic_fetch_sub_explicit(&shared->tickets, 1, memory_order_acq_rel) == 1)
+        free(shared);
+}
+
+/* Data that the program has to copy are copied at once, for all parts. The program's own data may be gone later. */
+static void copy_data(struct taskloop *loop, char *to)
+{
+    uint64_t copies = loop->copy ? loop->parts : 1;
+    for (uint64_t i = 0; i < copies; i++) {
+        abtomp_task_copy(to + i * loop->copy_size, loop->data, loop->copy, loop->size);
+        if (loop->copy)
+            set_bounds(loop, (uint64_t *)(void *)(to + i * loop->copy_size), i);
     }
+    if (loop->copy)
+        loop->copies = to;
+    else
+        loop->data = to;
+}
+
+static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct taskloop *loop)
+{
+    size_t align = loop->align > 16 ? (size_t)loop->align : 16;
+    size_t copy_size = ((size_t)loop->size + align - 1) & ~(align - 1);
+    size_t size = sizeof(struct shared_loop) + align + copy_size * (loop->copy ? loop->parts : 1);
+    uint32_t members = (uint32_t)me->team->num, tickets = loop->parts < members ? (uint32_t)loop->parts : members;
+    struct shared_loop *shared = aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63);
+    if (!shared)
+        abtomp_fail("out of memory");
+    shared->loop = *loop;
+    shared->loop.copy_size = copy_size;
+    shared->least_left = SHARES * members;
+    copy_data(&shared->loop, abtomp_task_align(shared->data, (long)align));
+    /* relaxed, both: nobody else knows it */
+    atomic_store_explicit(&shared->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&shared->tickets, tickets, memory_order_relaxed);
+    for (uint32_t i = 0; i < tickets; i++)
+        abtomp_task_make(me, own, run_ticket, shared, loop->priority);
+    abtomp_crew_offer(me, own);
 }
 
 /* The words after the bounds point to the reductions, if there are any. */
@@ -116,9 +202,9 @@ static void run_taskloop(struct taskloop *loop)
     if (loop->num > 0 && !is_cancelled) {
         divide(me, loop);
         if (me->running.is_final || !(loop->flags & ABTOMP_LOOP_IF) || abtomp_runs_alone(me))
-            run_parts(me, own, loop);
+            run_parts(me, own, (struct block){loop, 0, loop->parts});
         else
-            make_parts(me, own, loop);
+            share_parts(me, own, loop);
     }
     if (!(loop->flags & ABTOMP_LOOP_NO_GROUP))
         GOMP_taskgroup_end();

@@ -54,8 +54,7 @@ struct abtomp_task {
     struct abtomp_task *parent;   /* whose memory stays as long as it has children; NULL: an implicit task */
     struct abtomp_group *group;   /* the innermost one when it was made */
     struct abtomp_member *runner; /* who runs it, and makes its children */
-    struct abtomp_tasks *home;    /* whose memory it is; NULL: it has memory of its own, or `batch` */
-    struct abtomp_batch *batch;   /* of a loop: the memory of all its tasks */
+    struct abtomp_tasks *home;    /* whose memory it is; NULL: it has memory of its own */
     struct abtomp_task *next;     /* in a list */
     struct abtomp_node *node;     /* its dependences; NULL: it has none */
     struct abtomp_table *table;   /* the dependences of its children; NULL: they have none */
@@ -142,11 +141,9 @@ static inline bool abtomp_runs_alone(const struct abtomp_member *me)
     return me->team->num == 1 && abtomp_env.max_task_priority == 0;
 }
 
-/* What the task that runs makes: a task that is to end, or an included one. */
-void abtomp_task_init(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task, unsigned flags);
-
-/* The task is one that is waited for. It was initialised last. */
-void abtomp_task_count(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
+/* Makes a task that runs the function, even if it is cancelled. The caller then calls abtomp_crew_offer. */
+void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (*fn)(void *data), void *data,
+                      int priority);
 
 /* Whether a task that is made now is to be dropped. */
 bool abtomp_task_is_cancelled(const struct abtomp_member *me, const struct abtomp_group *group);
@@ -241,11 +238,6 @@ static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, ui
     uint32_t own = deque->top - deque->split, public = abtomp_deque_num_public(deque);
     return own > 0 && (public < others || public < own / 4);
 }
-
-/* -- taskloop.c -- */
-
-/* A task of the loop needs its memory no more. */
-void abtomp_batch_leave(struct abtomp_batch *batch);
 
 /* -- crew.c -- */
 
