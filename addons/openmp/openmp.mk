@@ -63,6 +63,7 @@ openmp_tests = \
 	addons/openmp/test/regions \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
+	addons/openmp/test/smalltasks \
 	addons/openmp/test/taskgraph \
 	addons/openmp/test/tasks \
 	addons/openmp/test/unused
@@ -86,6 +87,9 @@ addons_openmp_test_loops_LDADD =
 addons_openmp_test_regions_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_regions_LINK = $(openmp_test_link)
 addons_openmp_test_regions_LDADD =
+addons_openmp_test_smalltasks_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_smalltasks_LINK = $(openmp_test_link)
+addons_openmp_test_smalltasks_LDADD =
 addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_tasks_LINK = $(openmp_test_link)
 addons_openmp_test_tasks_LDADD =

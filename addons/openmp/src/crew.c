@@ -14,10 +14,11 @@
  * others wait for, passes a barrier, fulfils an event or cancels rings, too.
  *
  * Rest. The tasks of others are worth a member's while only if they are large: its look, its lock and the memory that
- * it moves disturb their maker more than small ones take, who would have run them sooner. So who may run any task measures
- * how long those take that it gets. After some small ones it rests before it goes for others, twice as long each time,
- * and half as long after each that was not small. It still counts as waiting, but not as hungry, so that no maker of
- * small tasks ever rings for it. It rests for some microseconds at most, and looks then: tasks are late, never lost.
+ * it moves disturb their maker more than small ones take, who would have run them sooner. So who may run any task
+ * measures how long those take that it gets. After some small ones it rests before it goes for others, twice as long
+ * each time, and half as long after each that was not small. It still counts as waiting, but not as hungry, so that no
+ * maker of small tasks ever rings for it. It rests for some microseconds at most, and looks then: tasks are late, never
+ * lost.
  *
  * The end. Each member, also one of an earlier region only, counts what it has made and ended, in numbers that only
  * grow. All numbers of ends are read first, then all of what was made: if they are equal, there was a moment in between
@@ -32,13 +33,13 @@
 #include <time.h>
 
 enum {
-    MOST_BOOTY = 16,     /* tasks that are taken at once */
-    SMALL_NS = 700,      /* a task that takes no longer, with its move, is small */
-    BULK_NS = 20000,     /* longer ones are taken one at a time, since others want some, too */
-    ENOUGH_SMALLS = 4,   /* so many let a member rest */
-    REST_NS = 256,       /* the first time, */
-    MOST_DOUBLINGS = 6,  /* and twice as long so often */
-    RELAXES = 8          /* between two looks at the clock */
+    MOST_BOOTY = 16,    /* tasks that are taken at once */
+    SMALL_NS = 700,     /* a task that takes no longer, with its move, is small */
+    BULK_NS = 20000,    /* longer ones are taken one at a time, since others want some, too */
+    ENOUGH_SMALLS = 4,  /* so many let a member rest */
+    REST_NS = 256,      /* the first time, */
+    MOST_DOUBLINGS = 6, /* and twice as long so often */
+    RELAXES = 8         /* between two looks at the clock */
 };
 
 /* -- The bell -- */
@@ -332,7 +333,7 @@ static void begin_counting(struct abtomp_count *count)
  * wait has ended.
  */
 static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, int num,
-                      bool *has_run)
+                       bool *has_run)
 {
     struct abtomp_team *team = me->team;
     struct abtomp_task *task = NULL;
@@ -373,8 +374,9 @@ static void crew_rest(struct abtomp_team *team, int num, uint64_t until_ns)
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_RESTS, memory_order_relaxed);
 }
 
-/* What the member has run is told; another one, which may sleep, may wait for it. */
-static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await, bool *has_run)
+/* What the member has run is reported; another one, which may sleep, may wait for it. */
+static void tell_ends(struct abtomp_member *me, struct abtomp_tasks *own, const struct abtomp_await *await,
+                      bool *has_run)
 {
     abtomp_debts_pay(me, own);
     if (await->docked && *has_run)

@@ -94,8 +94,7 @@ void GOMP_taskgroup_end(void)
     struct abtomp_member *me = abtomp_self();
     struct abtomp_group *group = me->group;
     if (group && !tasks_have_ended(me, group)) {
-        struct abtomp_await await = {
-            .done = tasks_have_ended, .arg = group, .group = group, .count = &group->tasks};
+        struct abtomp_await await = {.done = tasks_have_ended, .arg = group, .group = group, .count = &group->tasks};
         abtomp_crew_await(me, abtomp_tasks_of(me), &await);
     }
     pop_group(me);

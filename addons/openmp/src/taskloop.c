@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most: who
- * runs one takes parts, some at a time, as long as there are any. So a loop costs one piece of memory and some tasks,
- * however many parts it has.
+ * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most:
+ * who runs one takes parts, some at a time, as long as there are any. So a loop costs one piece of memory and some
+ * tasks, however many parts it has.
  *
  * The parts that a member takes at once run one after another, and nobody else can have them: they are few of what each
  * member may still get, and one if those are few.
  *
- * To the program each part is a task of its own, though several in a row may be the same for the library: as long as the
- * last one has left nothing behind by which the next could tell.
+ * To the program each part is a task of its own, though several in a row may be the same for the library: as long as
+ * the last one has left nothing behind by which the next could tell.
  */
 #include "tasks.h"
 
@@ -36,8 +36,8 @@ struct taskloop {
 
 /* A loop whose parts several members run. */
 struct shared_loop {
-    struct taskloop loop; /* constant, with data that are behind it */
-    uint64_t least_left;  /* as long as so many are left, several are taken at once: one of so many */
+    struct taskloop loop;               /* constant, with data that are behind it */
+    uint64_t least_left;                /* as long as so many are left, several are taken at once: one of so many */
     ABTOMP_LINE _Atomic(uint64_t) next; /* the first part that nobody has taken */
     _Atomic(uint32_t) tickets;          /* that have not ended */
     char data[];

@@ -39,7 +39,8 @@ enum {
 /*
  * What has not ended yet, of what a member has made: made - ended - others. `others` is in its upper bits, the lower
  * ones say that the member waits, or that it makes no more. The member alone uses `made` and `ended`. Before it sleeps,
- * or makes no more, it subtracts what is left from `others`: so who makes that 0 knows to ring, or to free what it is of.
+ * or makes no more, it subtracts what is left from `others`: so who makes that 0 knows to ring, or to free what it is
+ * of.
  */
 enum { ABTOMP_WAITS = 1, ABTOMP_OVER = 2, ABTOMP_ONE = 4 };
 
@@ -64,9 +65,9 @@ struct abtomp_task {
     _Atomic(uint32_t) to_come; /* of its end and of its event, if it has one */
     bool is_final;
     bool has_event;
-    bool is_over;            /* it has ended, and has children: read by its runner only */
-    bool is_needed;          /* it has copies that it destroys: it runs also if it is cancelled */
-    bool is_included;        /* it was run by who has made it, in place */
+    bool is_over;     /* it has ended, and has children: read by its runner only */
+    bool is_needed;   /* it has copies that it destroys: it runs also if it is cancelled */
+    bool is_included; /* it was run by who has made it, in place */
 };
 
 /*
@@ -84,9 +85,9 @@ struct abtomp_deque {
 };
 
 /*
- * What a member has ended for others and has not told yet: tasks with the same parent and the same group, neither of
- * which it counts itself. Who waits for one of them waits for all, so that a member that goes on with such a task may
- * tell later. In all other cases it tells first (abtomp_debts_pay).
+ * What a member has ended for others and has not reported yet: tasks with the same parent and the same group, neither
+ * of which it counts itself. Who waits for one of them waits for all, so that a member that goes on with such a task
+ * may tell later. In all other cases it tells first (abtomp_debts_pay).
  */
 struct abtomp_debt {
     struct abtomp_task *parent;
@@ -106,14 +107,14 @@ struct abtomp_thief {
 /* What a member has for tasks, from its first one on. */
 struct abtomp_tasks {
     struct abtomp_deque deque;
-    struct abtomp_task *task;           /* that runs */
-    uint32_t base;                      /* the deque's top when it began: what is above are its descendants */
-    struct abtomp_task *unused;         /* memory for tasks */
+    struct abtomp_task *task;   /* that runs */
+    uint32_t base;              /* the deque's top when it began: what is above are its descendants */
+    struct abtomp_task *unused; /* memory for tasks */
     struct abtomp_debt debt;
     struct abtomp_thief thief;
-    struct abtomp_task implicit;        /* the implicit task */
-    ABTOMP_LINE _Atomic(uint64_t) made; /* written by the member only */
-    _Atomic(uint64_t) ended;            /* likewise */
+    struct abtomp_task implicit;                        /* the implicit task */
+    ABTOMP_LINE _Atomic(uint64_t) made;                 /* written by the member only */
+    _Atomic(uint64_t) ended;                            /* likewise */
     ABTOMP_LINE _Atomic(struct abtomp_task *) returned; /* memory that others give back */
 };
 
@@ -164,8 +165,8 @@ void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own
                               unsigned flags);
 
 /*
- * A task that has been counted is ready: it is put where members look for tasks. Before the caller leaves the search for
- * them, into a task or into the program, it calls abtomp_crew_offer.
+ * A task that has been counted is ready: it is put where members look for tasks. Before the caller leaves the search
+ * for them, into a task or into the program, it calls abtomp_crew_offer.
  */
 void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
 
@@ -232,7 +233,7 @@ static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, u
 }
 
 /* Whether too few tasks are public for so many others, should the owner be away for long. Each time the public ones
- * grow, or are taken back, by a part of all, so that pushes and pops seldom need the lock. */
+ * grow, or are taken back, by a part of all, so that pushes and pops rarely need the lock. */
 static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, uint32_t others)
 {
     uint32_t own = deque->top - deque->split, public = abtomp_deque_num_public(deque);
