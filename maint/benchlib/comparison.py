@@ -9,7 +9,6 @@ simulated cores.
     maint/bench --comparison --publish     also puts the plots and a table into doc/, shown by README.md
 """
 
-import argparse
 import json
 import os
 import sys
@@ -43,8 +42,7 @@ BEGIN, END = "<!-- maint/bench --comparison writes this -->\n", "<!-- end of wha
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --comparison", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--comparison", __doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--peer", action="append", metavar="NAME", help="beside libabt only this one; may be repeated")
@@ -53,7 +51,6 @@ def options(arguments):
     parser.add_argument("--simulated", metavar="LIST", help="numbers of simulated cores; none: 0")
     parser.add_argument("--from", dest="source", metavar="JSON",
                         help="draw this result; with --simulated, these cores are simulated and take the place of its own")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the library, by default build/release")
     given = parser.parse_args(arguments)
     given.seconds = given.seconds or (110 if given.quick else 400)
     given.anew = bool(given.source and given.simulated)

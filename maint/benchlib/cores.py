@@ -11,7 +11,6 @@
 The times are those of a model: what grows, and how many lines move, is to be believed before nanoseconds.
 """
 
-import argparse
 import collections
 import json
 import math
@@ -53,15 +52,13 @@ LOCK = threading.Lock()
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --cores", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--cores", __doc__)
     parser.add_argument("--work", action="append", choices=sorted(WORKS), metavar="NAME", help="only this; may be repeated")
     parser.add_argument("--streams", default=",".join(map(str, STREAMS)), metavar="LIST")
     parser.add_argument("--argobots", metavar="PATH", help="where Argobots is installed, or another libabt.so")
     parser.add_argument("--where", choices=sorted(WORKS), metavar="WORK", help="tells which lines of code wait for memory")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the simulator")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="of one run; %(default)s by default")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the library, by default build/release")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args(arguments)
     given.streams = [int(n) for n in given.streams.split(",")]

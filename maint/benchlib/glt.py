@@ -6,7 +6,6 @@
     times    their times on two, in interleaved rounds
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -30,12 +29,10 @@ LIMITS = {"header-only": 2, "shared": 9}  # instructions a call
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --glt", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--glt", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller works, under a minute")
     parser.add_argument("--only", metavar="LIST", default=",".join(SECTIONS), help="of " + ", ".join(SECTIONS))
     parser.add_argument("--rounds", type=int, help="of the times; 0: none")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
     given = parser.parse_args(arguments)
     given.only = given.only.split(",")
     for section in given.only:

@@ -7,7 +7,6 @@ one stream of this machine: a plot each, with the exponent e of time = c * numbe
     maint/bench --growth --publish    also puts the plots and a table into doc/scaling.md
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -30,13 +29,11 @@ BEGIN, END = "<!-- maint/bench --growth writes this -->\n", "<!-- end of what --
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --growth", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--growth", __doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, draw this result")
     parser.add_argument("--seconds", type=float, default=240, help="the run ends soon after so many; %(default)s by default")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the library, by default build/release")
     return parser.parse_args(arguments)
 
 

@@ -10,7 +10,6 @@
 The files, 2 GiB without --quick, are written below --directory and removed.
 """
 
-import argparse
 import ctypes
 import json
 import os
@@ -34,15 +33,13 @@ WRITERS = 64
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --io", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--io", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller works")
     parser.add_argument("--smoke", action="store_true", help="only what needs no other language, everything once and small: does it run?")
     parser.add_argument("--only", metavar="LIST", default=",".join(SECTIONS), help="of " + ", ".join(SECTIONS))
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float, default=870, help="no other round is begun after so many")
     parser.add_argument("--directory", metavar="DIRECTORY", default=str(OUT), help="where files are written")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
     parser.add_argument("--publish", action="store_true", help="also puts tables and plots into doc/io.md")
     parser.add_argument("--from", dest="sources", metavar="JSON", action="append",
                         help="measure nothing, write the reports of this result, or of several with other sections each")

@@ -5,7 +5,6 @@ waits for all messages and then computes, when a message takes as long as a step
 Each number is the median of rounds.
 """
 
-import argparse
 import os
 import re
 import statistics
@@ -34,9 +33,8 @@ VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --mpi", description=__doc__)
+    parser = programs.option_parser("--mpi", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
     return parser.parse_args(arguments)
 
 

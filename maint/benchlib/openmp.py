@@ -6,7 +6,6 @@ medians of the rounds, in nanoseconds for each construct, and what libabtomp tak
 takes more than its limit is marked.
 """
 
-import argparse
 import os
 import pathlib
 import statistics
@@ -26,12 +25,10 @@ LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region"
 
 
 def options(arguments):
-    parser = argparse.ArgumentParser(prog="maint/bench --openmp", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = programs.option_parser("--openmp", __doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds, under a minute")
     parser.add_argument("--rounds", type=int, help="by default 7, or 3 if quick")
     parser.add_argument("--members", metavar="LIST", default="2,4,16", help="numbers of members, by default 2,4,16")
-    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
     parser.add_argument("--busy", action="store_true", help="beside a program that computes all the time")
     parser.add_argument("--bound", action="store_true", help="with OMP_PROC_BIND=true")
     given = parser.parse_args(arguments)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds the programs that measure: ours and the peers'."""
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -27,6 +28,14 @@ PACKAGES = ["gcc", "g++", "clang", "libomp-dev", "libtbb-dev", "libboost-fiber-d
             "libssl-dev", "golang-go", "cargo", "ca-certificates", "python3-matplotlib", "valgrind"]
 # The last crates that the compiler of Debian 12 takes: rustc 1.63.
 OLDER_CRATES = {"tokio": "1.28.2", "rayon": "1.10.0", "rayon-core": "1.12.1", "libc": "0.2.160"}
+
+
+def option_parser(mode, text):
+    """The options that each mode of maint/bench with options of its own has."""
+    parser = argparse.ArgumentParser(prog=f"maint/bench {mode}", description=text,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", metavar="DIRECTORY", help="a build of the libraries, by default build/release")
+    return parser
 
 
 class Missing(Exception):

@@ -12,30 +12,6 @@ static MPI_Request shared;
 static int handled, final_code = -1;
 static ABT_eventual_memory seen;
 
-static int class_of(int code)
-{
-    int class = MPI_ERR_UNKNOWN;
-
-    MPI_Error_class(code, &class);
-    return class;
-}
-
-/* Two ULTs of a stream: the first one waits, the second one helps. */
-static void (*first)(void), (*second)(void);
-static const int roles[2] = {0, 1};
-
-static void role(void *arg)
-{
-    (*(int *)arg == 0 ? first : second)();
-}
-
-static void pair(void (*waits)(void), void (*helps)(void))
-{
-    first = waits;
-    second = helps;
-    job_run(2, role, (void *)roles, sizeof(roles[0]));
-}
-
 /* Open MPI 4.1 says nothing of a message that is too long, if it is from the same process. */
 static bool is_truncation_seen(void)
 {
@@ -53,24 +29,15 @@ static void send_two(void)
 
 static void truncated(void)
 {
-    int code = MPI_Recv(got, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-
-    is_int(class_of(code), MPI_ERR_TRUNCATE, "a message that is too long");
+    job_receive_too_long(0, TAG);
 }
 
 static void truncated_of_two(void)
 {
     MPI_Request requests[2];
-    MPI_Status statuses[2];
 
-    MPI_Irecv(got, 1, MPI_INT, 0, TAG_NEVER, MPI_COMM_WORLD, &requests[0]);
-    MPI_Irecv(got + 1, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &requests[1]);
-    int code = MPI_Waitall(2, requests, statuses);
-    is_int(class_of(code), MPI_ERR_IN_STATUS, "one of two fails");
-    is_int(class_of(statuses[0].MPI_ERROR), MPI_ERR_PENDING, "the other one is pending");
-    is_int(class_of(statuses[1].MPI_ERROR), MPI_ERR_TRUNCATE, "what is wrong with the one");
-    MPI_Cancel(&requests[0]);
-    is_int(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS, "it can be waited for still");
+    job_post_two(0, TAG, TAG_NEVER, got, requests);
+    job_wait_for_two(requests);
 }
 
 static void cancelled(void)
@@ -201,20 +168,20 @@ int main(int argc, char **argv)
     bool is_seen = is_truncation_seen();
     ABT_init(argc, argv);
     if (is_seen) {
-        pair(truncated, send_two);
-        pair(truncated_of_two, send_two);
+        job_run_pair(truncated, send_two);
+        job_run_pair(truncated_of_two, send_two);
     }
-    pair(cancelled, cancels);
-    pair(receive_many, send_many);
-    pair(wait_generalized, complete_generalized);
+    job_run_pair(cancelled, cancels);
+    job_run_pair(receive_many, send_many);
+    job_run_pair(wait_generalized, complete_generalized);
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     if (is_seen) {
-        pair(truncated, send_for_handler);
+        job_run_pair(truncated, send_for_handler);
         is_int(handled, 1, "it has waited");
     }
-    pair(wait_generalized, complete_generalized);
-    pair(cancelled, cancels);
+    job_run_pair(wait_generalized, complete_generalized);
+    job_run_pair(cancelled, cancels);
     MPI_Errhandler_free(&errhandler);
     finalize_while_one_waits();
     ABT_finalize();

@@ -53,21 +53,22 @@ static const struct way {
 static const struct way *way;
 static int sum;
 
-/* The receiver is the first one. */
-static void role(void *arg)
+static void receive(void)
 {
     const int rounds = ROUNDS;
 
-    if (*(int *)arg == 0)
-        way->receive(&rounds, &sum);
-    else
-        way->send(&rounds);
+    way->receive(&rounds, &sum);
+}
+
+static void send(void)
+{
+    const int rounds = ROUNDS;
+
+    way->send(&rounds);
 }
 
 int main(int argc, char **argv)
 {
-    static int roles[2] = {0, 1};
-
     job_begin("1");
     MPI_Init(&argc, &argv);
     job_know();
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         way = &ways[i];
         sum = counted = 0;
-        job_run(2, role, roles, sizeof(roles[0]));
+        job_run_pair(receive, send);
         is_int(sum, ROUNDS * (ROUNDS + 1) / 2, "%s: the messages have come", way->name);
         is_int(counted, ROUNDS, "the tool sees each call");
     }

@@ -50,14 +50,6 @@ static void send_large(void)
     MPI_Send_c(out, (MPI_Count)PARTS, MPI_INT, job_rank, TAG, comm);
 }
 
-static void (*const pairs[][2])(void) = {{receive_parts, send_parts}, {receive_large, send_large}};
-static int pair;
-
-static void role(void *arg)
-{
-    pairs[pair][*(int *)arg]();
-}
-
 /* Without MPI_Init, in which case MPICH 4.0 needs two processes. */
 static void begin_session(MPI_Session *session)
 {
@@ -80,14 +72,13 @@ static void begin_session(MPI_Session *session)
 
 int main(void)
 {
-    static int roles[2] = {0, 1};
     MPI_Session session;
 
     job_begin("2");
     ABT_init(0, NULL);
     begin_session(&session);
-    for (pair = 0; pair < 2; pair++)
-        job_run(2, role, roles, sizeof(roles[0]));
+    job_run_pair(receive_parts, send_parts);
+    job_run_pair(receive_large, send_large);
     is_int(received, ROUNDS * PARTS, "all parts have come");
     MPI_Comm_free(&comm);
     is_int(MPI_Session_finalize(&session), MPI_SUCCESS, "MPI_Session_finalize");

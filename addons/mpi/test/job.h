@@ -6,6 +6,7 @@
 #ifndef MPI_TEST_JOB_H
 #define MPI_TEST_JOB_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,15 @@ static inline int job_end(void)
     return job_rank == 0 ? done_testing() : atomic_load(&tap_failed) > 0;
 }
 
+typedef struct {
+    void (*play)(void);
+} job_role;
+
+static inline void job_play(void *arg)
+{
+    ((const job_role *)arg)->play();
+}
+
 /* Runs num ULTs on the caller's stream until all have ended. */
 static inline void job_run(int num, void (*func)(void *), void *args, size_t size)
 {
@@ -88,6 +98,51 @@ static inline void job_run(int num, void (*func)(void *), void *args, size_t siz
     for (int i = 0; i < num; i++)
         ABT_thread_free(&ults[i]);
     free(ults);
+}
+
+/* Two ULTs of the caller's stream, of which the first one runs first; until both have ended. */
+static inline void job_run_pair(void (*first)(void), void (*second)(void))
+{
+    const job_role roles[2] = {{first}, {second}};
+
+    job_run(2, job_play, (void *)(uintptr_t)roles, sizeof(roles[0]));
+}
+
+static inline int class_of(int code)
+{
+    int class = MPI_ERR_UNKNOWN;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/*
+ * Receives that fail or are ended: `from` sends two numbers with the tag to each, whose buffer is for one; nothing is
+ * sent with the other tag.
+ */
+static inline void job_receive_too_long(int from, int tag)
+{
+    int value;
+
+    is_int(class_of(MPI_Recv(&value, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE,
+           "a message that is too long");
+}
+
+static inline void job_post_two(int from, int tag, int tag_never, int values[2], MPI_Request requests[2])
+{
+    MPI_Irecv(values, 1, MPI_INT, from, tag_never, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(values + 1, 1, MPI_INT, from, tag, MPI_COMM_WORLD, &requests[1]);
+}
+
+static inline void job_wait_for_two(MPI_Request requests[2])
+{
+    MPI_Status statuses[2];
+
+    is_int(class_of(MPI_Waitall(2, requests, statuses)), MPI_ERR_IN_STATUS, "one of two fails");
+    is_int(class_of(statuses[0].MPI_ERROR), MPI_ERR_PENDING, "the other one is pending");
+    is_int(class_of(statuses[1].MPI_ERROR), MPI_ERR_TRUNCATE, "what is wrong with the one");
+    MPI_Cancel(&requests[0]);
+    is_int(MPI_Wait(&requests[0], &statuses[0]), MPI_SUCCESS, "it can be waited for still");
 }
 
 #endif

@@ -33,39 +33,29 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return PMPI_Test(request, flag, status);
 }
 
-static void receive(void *arg)
+static void receive(void)
 {
     int value;
 
-    (void)arg;
     for (int i = 0; i < ROUNDS; i++)
         MPI_Recv(&value, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
-static void send(void *arg)
+static void send(void)
 {
-    (void)arg;
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Send(&i, 1, MPI_INT, 0, TAG, MPI_COMM_SELF);
         ABT_thread_yield();
     }
 }
 
-/* The receiver is the first one. */
-static void role(void *arg)
-{
-    (*(int *)arg == 0 ? receive : send)(NULL);
-}
-
 int main(int argc, char **argv)
 {
-    static int roles[2] = {0, 1};
-
     job_begin("1");
     MPI_Init(&argc, &argv);
     job_know();
     ABT_init(argc, argv);
-    job_run(2, role, roles, sizeof(roles[0]));
+    job_run_pair(receive, send);
     is_int(sends, ROUNDS, "each send of the program is counted");
     is_int(receives, ROUNDS, "and each receive");
     is_int(others, 0, "and nothing else");

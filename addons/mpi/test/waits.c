@@ -328,22 +328,23 @@ static const struct {
     {"a window", window},
 };
 
-static const int roles[2] = {0, 1};
 static void (*current)(void);
 
-static void role(void *arg)
+static void wait_in_current(void)
 {
-    int go = 0, second = *(int *)arg;
+    int go;
 
-    if (job_rank == 0 && second) {
-        MPI_Send(&go, 1, MPI_INT, 1, TAG_GO + NUM, MPI_COMM_WORLD);
-        return;
-    }
-    if (second)
-        return;
     if (job_rank == 1)
         MPI_Recv(&go, 1, MPI_INT, 0, TAG_GO + NUM, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     current();
+}
+
+static void let_the_other_go(void)
+{
+    int go = 0;
+
+    if (job_rank == 0)
+        MPI_Send(&go, 1, MPI_INT, 1, TAG_GO + NUM, MPI_COMM_WORLD);
 }
 
 /* All again when the program has an error handler of its own, which has ULTs complete their requests. */
@@ -353,7 +354,7 @@ static void all_functions(const char *how)
         current = functions[i].func;
         name = (char *)functions[i].name;
         memset(in, 0, sizeof(in));
-        job_run(2, role, (void *)roles, sizeof(roles[0]));
+        job_run_pair(wait_in_current, let_the_other_go);
         pass("%s, %s", name, how);
     }
 }
