@@ -59,6 +59,7 @@ openmp_tests = \
 	addons/openmp/test/cancel \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
+	addons/openmp/test/places \
 	addons/openmp/test/plugin \
 	addons/openmp/test/regions \
 	addons/openmp/test/roots \
@@ -99,6 +100,10 @@ addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =
+# This one has functions of the system of its own, which the library is to find.
+addons_openmp_test_places_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_places_LINK = $(openmp_test_link) -rdynamic
+addons_openmp_test_places_LDADD =
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

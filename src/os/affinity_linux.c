@@ -87,7 +87,7 @@ int abti_affinity_wrap(int cpu)
 
 unsigned abti_affinity_num_allowed(void)
 {
-    cpu_set_t mask;
-    bool known = pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask) == 0;
-    return known ? (unsigned)CPU_COUNT(&mask) : abti_affinity_num_online();
+    cpu_set_t few[AFFINITY_FEW_CPUS / CPU_SETSIZE] = {{{0}}};
+    bool known = pthread_getaffinity_np(pthread_self(), sizeof(few), few) == 0;
+    return known ? (unsigned)CPU_COUNT_S(sizeof(few), few) : abti_affinity_num_online();
 }

@@ -29,7 +29,7 @@ int omp_get_num_places(void)
 
 int omp_get_place_num_procs(int place)
 {
-    return is_place(place) ? CPU_COUNT(&abtomp_place_list.sets[place]) : 0;
+    return is_place(place) ? abtomp_cpus_count(&abtomp_place_list.sets[place]) : 0;
 }
 
 void omp_get_place_proc_ids(int place, int *ids)
@@ -106,11 +106,10 @@ static void put_processors(struct text *text, const struct form *form)
     char list[256];
     struct text inner = {list, sizeof(list), 0};
     const struct form plain = {0};
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    (void)sched_getaffinity(0, sizeof(set), &set);
-    for (int cpu = 0, last; cpu < CPU_SETSIZE; cpu = last + 1) {
-        for (last = cpu; last < CPU_SETSIZE && CPU_ISSET((size_t)last, &set); last++)
+    abtomp_cpus set;
+    (void)abtomp_cpus_allowed(&set);
+    for (int cpu = 0, last; cpu < ABTOMP_NUM_CPUS; cpu = last + 1) {
+        for (last = cpu; last < ABTOMP_NUM_CPUS && abtomp_cpus_have(&set, last); last++)
             ;
         if (last == cpu)
             continue;
@@ -251,7 +250,7 @@ static void bind_to(struct abtomp_member *me, int place)
     if (place < 0 || me->place == place + 1)
         return;
     me->place = place + 1;
-    (void)sched_setaffinity(0, sizeof(cpu_set_t), &abtomp_place_list.sets[place]);
+    (void)sched_setaffinity(0, sizeof(abtomp_cpus), abtomp_place_list.sets[place].words);
 }
 
 /* The place of the processor that the caller runs on, or the first one. */
@@ -259,7 +258,7 @@ static int place_here(void)
 {
     int cpu = sched_getcpu();
     for (int i = 0; i < abtomp_place_list.num && cpu >= 0; i++)
-        if (CPU_ISSET((size_t)cpu, &abtomp_place_list.sets[i]))
+        if (abtomp_cpus_have(&abtomp_place_list.sets[i], cpu))
             return i;
     return 0;
 }

@@ -2,7 +2,6 @@
 #include "icv.h"
 #include <ctype.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,8 +419,8 @@ static void derive(void)
 
 static int count_procs(void)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+    abtomp_cpus allowed;
+    return abtomp_cpus_allowed(&allowed) ? abtomp_cpus_count(&allowed) : 1;
 }
 
 void abtomp_icv_start(void)

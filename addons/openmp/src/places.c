@@ -11,24 +11,35 @@ abtomp_places abtomp_place_list;
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
-static cpu_set_t allowed_processors(void)
+/* Adds a processor, or takes it out. Those that no kernel has are left out. */
+static bool set_processor(abtomp_cpus *set, long cpu, bool is_in)
 {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-        for (int i = 0; i < abtomp_env.num_procs && i < CPU_SETSIZE; i++)
-            CPU_SET(i, &allowed);
+    if (cpu < 0)
+        return false;
+    if (cpu < ABTOMP_NUM_CPUS && is_in)
+        CPU_SET_S((size_t)cpu, sizeof(*set), set->words);
+    else if (cpu < ABTOMP_NUM_CPUS)
+        CPU_CLR_S((size_t)cpu, sizeof(*set), set->words);
+    return true;
+}
+
+static abtomp_cpus allowed_processors(void)
+{
+    abtomp_cpus allowed;
+    if (!abtomp_cpus_allowed(&allowed))
+        for (int i = 0; i < abtomp_env.num_procs; i++)
+            set_processor(&allowed, i, true);
     return allowed;
 }
 
 /* Adds what may be used of a place; false: there is no memory. */
-static bool add_place(abtomp_places *list, const cpu_set_t *set)
+static bool add_place(abtomp_places *list, const abtomp_cpus *set)
 {
-    cpu_set_t allowed = allowed_processors(), usable;
-    CPU_AND(&usable, set, &allowed);
-    if (CPU_COUNT(&usable) == 0)
+    abtomp_cpus allowed = allowed_processors(), usable;
+    CPU_AND_S(sizeof(usable), usable.words, set->words, allowed.words);
+    if (abtomp_cpus_count(&usable) == 0)
         return true;
-    cpu_set_t *sets = realloc(list->sets, ((size_t)list->num + 1) * sizeof(*sets));
+    abtomp_cpus *sets = realloc(list->sets, ((size_t)list->num + 1) * sizeof(*sets));
     if (sets == NULL)
         return false;
     sets[list->num++] = usable;
@@ -50,8 +61,8 @@ static bool use_list(abtomp_places *list, bool is_right)
 
 int abtomp_place_processor(int place, int index)
 {
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &abtomp_place_list.sets[place]) && index-- == 0)
+    for (int cpu = 0; cpu < ABTOMP_NUM_CPUS; cpu++)
+        if (abtomp_cpus_have(&abtomp_place_list.sets[place], cpu) && index-- == 0)
             return cpu;
     return -1;
 }
@@ -93,26 +104,15 @@ static bool read_repeat(const char **text, long *length, long *stride)
     *length = *stride = 1;
     if (!accept(text, ':'))
         return true;
-    if (!read_long(text, length) || *length < 1 || *length > CPU_SETSIZE)
+    if (!read_long(text, length) || *length < 1 || *length > ABTOMP_NUM_CPUS)
         return false;
     return !accept(text, ':') || read_long(text, stride);
 }
 
-static bool set_processor(cpu_set_t *set, long cpu, bool is_in)
-{
-    if (cpu < 0)
-        return false;
-    if (cpu < CPU_SETSIZE && is_in)
-        CPU_SET((size_t)cpu, set);
-    else if (cpu < CPU_SETSIZE)
-        CPU_CLR((size_t)cpu, set);
-    return true;
-}
-
 /* number[:length[:stride]] or !number, separated by commas, up to the closing brace. */
-static bool read_place(const char **text, cpu_set_t *set)
+static bool read_place(const char **text, abtomp_cpus *set)
 {
-    CPU_ZERO(set);
+    *set = (abtomp_cpus){0};
     if (!accept(text, '{')) {
         long cpu;
         return read_long(text, &cpu) && set_processor(set, cpu, true);
@@ -130,20 +130,20 @@ static bool read_place(const char **text, cpu_set_t *set)
 }
 
 /* The place `shift` processors further; false: it begins before the first one. */
-static bool shift_place(const cpu_set_t *from, long shift, cpu_set_t *to)
+static bool shift_place(const abtomp_cpus *from, long shift, abtomp_cpus *to)
 {
-    CPU_ZERO(to);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, from) && !set_processor(to, cpu + shift, true))
+    *to = (abtomp_cpus){0};
+    for (int cpu = 0; cpu < ABTOMP_NUM_CPUS; cpu++)
+        if (abtomp_cpus_have(from, cpu) && !set_processor(to, cpu + shift, true))
             return false;
     return true;
 }
 
-static void remove_place(abtomp_places *list, const cpu_set_t *set)
+static void remove_place(abtomp_places *list, const abtomp_cpus *set)
 {
     int kept = 0;
     for (int i = 0; i < list->num; i++)
-        if (!CPU_EQUAL(&list->sets[i], set))
+        if (!CPU_EQUAL_S(sizeof(*set), list->sets[i].words, set->words))
             list->sets[kept++] = list->sets[i];
     list->num = kept;
 }
@@ -152,7 +152,7 @@ static bool read_places(const char *text, abtomp_places *list)
 {
     do {
         bool is_in = !accept(&text, '!');
-        cpu_set_t place, shifted;
+        abtomp_cpus place, shifted;
         long length, stride;
         if (!read_place(&text, &place) || !read_repeat(&text, &length, &stride))
             return false;
@@ -168,11 +168,11 @@ static bool read_places(const char *text, abtomp_places *list)
 /* ---- Places by name ---------------------------------------------------------------------------------------------- */
 
 /* The processors in a file of the system, such as 0-3,8. */
-static bool read_file(const char *path, cpu_set_t *set)
+static bool read_file(const char *path, abtomp_cpus *set)
 {
     FILE *file = fopen(path, "re");
     int first, last;
-    CPU_ZERO(set);
+    *set = (abtomp_cpus){0};
     if (file == NULL)
         return false;
     while (fscanf(file, "%d", &first) == 1) {
@@ -184,15 +184,15 @@ static bool read_file(const char *path, cpu_set_t *set)
             break;
     }
     fclose(file);
-    return CPU_COUNT(set) > 0;
+    return abtomp_cpus_count(set) > 0;
 }
 
 /* The processors that share their last cache with one. */
-static bool read_last_cache(int cpu, cpu_set_t *set)
+static bool read_last_cache(int cpu, abtomp_cpus *set)
 {
     char path[100];
     bool found = false;
-    cpu_set_t shared;
+    abtomp_cpus shared;
     for (int i = 0;; i++) {
         snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, i);
         if (!read_file(path, &shared))
@@ -203,19 +203,20 @@ static bool read_last_cache(int cpu, cpu_set_t *set)
 }
 
 /* The processors of the same NUMA node. */
-static bool read_node(int cpu, cpu_set_t *set)
+static bool read_node(int cpu, abtomp_cpus *set)
 {
+    enum { NUM_NODES = 1024 }; /* as many as a kernel can have */
     char path[100];
-    for (int node = 0; node < CPU_SETSIZE; node++) {
+    for (int node = 0; node < NUM_NODES; node++) {
         snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-        if (read_file(path, set) && CPU_ISSET(cpu, set))
+        if (read_file(path, set) && abtomp_cpus_have(set, cpu))
             return true;
     }
     return false;
 }
 
 /* The place of that kind that has the processor. Where the system does not say, it is alone. */
-static void find_place(int kind, int cpu, cpu_set_t *set)
+static void find_place(int kind, int cpu, abtomp_cpus *set)
 {
     static const char *const files[] = {"", "thread_siblings_list", "core_siblings_list"};
     char path[100];
@@ -229,23 +230,23 @@ static void find_place(int kind, int cpu, cpu_set_t *set)
         found = read_file(path, set);
     }
     if (!found) {
-        CPU_ZERO(set);
+        *set = (abtomp_cpus){0};
         set_processor(set, cpu, true);
     }
 }
 
 static bool read_named(int kind, long most, abtomp_places *list)
 {
-    cpu_set_t left = allowed_processors(), place;
-    for (int cpu = 0; cpu < CPU_SETSIZE && list->num < most; cpu++) {
-        if (!CPU_ISSET(cpu, &left))
+    abtomp_cpus left = allowed_processors(), place;
+    for (int cpu = 0; cpu < ABTOMP_NUM_CPUS && list->num < most; cpu++) {
+        if (!abtomp_cpus_have(&left, cpu))
             continue;
         find_place(kind, cpu, &place);
         if (!add_place(list, &place))
             return false;
-        for (int other = 0; other < CPU_SETSIZE; other++)
-            if (CPU_ISSET(other, &place))
-                CPU_CLR((size_t)other, &left);
+        for (int other = 0; other < ABTOMP_NUM_CPUS; other++)
+            if (abtomp_cpus_have(&place, other))
+                set_processor(&left, other, false);
     }
     return true;
 }
@@ -270,7 +271,7 @@ static int read_kind(const char **text)
 bool abtomp_places_parse(const char *text)
 {
     abtomp_places list = {0};
-    long most = CPU_SETSIZE;
+    long most = ABTOMP_NUM_CPUS;
     int kind = read_kind(&text);
     if (kind < 0)
         return use_list(&list, read_places(text, &list));
@@ -290,12 +291,11 @@ bool abtomp_places_parse_cpus(const char *text)
             break;
         last = first;
         if (accept(&text, '-'))
-            is_right = read_long(&text, &last) && last >= first && last < CPU_SETSIZE;
+            is_right = read_long(&text, &last) && last >= first && last < ABTOMP_NUM_CPUS;
         if (is_right && accept(&text, ':'))
             is_right = read_long(&text, &stride) && stride > 0;
         for (long cpu = first; is_right && cpu <= last; cpu += stride) {
-            cpu_set_t place;
-            CPU_ZERO(&place);
+            abtomp_cpus place = {0};
             is_right = set_processor(&place, cpu, true) && add_place(&list, &place);
         }
         accept(&text, ',');

@@ -6,9 +6,16 @@
 #include <sched.h>
 #include <stdbool.h>
 
+/* As many processors as a kernel can have on x86. A smaller set is refused where the kernel could have more. */
+enum { ABTOMP_NUM_CPUS = 8192 };
+
+typedef struct abtomp_cpus {
+    cpu_set_t words[ABTOMP_NUM_CPUS / CPU_SETSIZE];
+} abtomp_cpus;
+
 typedef struct abtomp_places {
     int num;
-    cpu_set_t *sets;
+    abtomp_cpus *sets;
 } abtomp_places;
 
 /* A part of the list, which begins at first and may go around its end. */
@@ -17,6 +24,23 @@ typedef struct abtomp_partition {
 } abtomp_partition;
 
 extern abtomp_places abtomp_place_list;
+
+static inline bool abtomp_cpus_have(const abtomp_cpus *cpus, int cpu)
+{
+    return CPU_ISSET_S((size_t)cpu, sizeof(*cpus), cpus->words);
+}
+
+static inline int abtomp_cpus_count(const abtomp_cpus *cpus)
+{
+    return CPU_COUNT_S(sizeof(*cpus), cpus->words);
+}
+
+/* The processors that the caller may use; false: the system does not say. */
+static inline bool abtomp_cpus_allowed(abtomp_cpus *cpus)
+{
+    *cpus = (abtomp_cpus){0};
+    return sched_getaffinity(0, sizeof(*cpus), cpus->words) == 0;
+}
 
 /* Whether the text is a list of places, as in OMP_PLACES, which is then in use. Processors that are not there are left
  * out. */

@@ -1,10 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "os/affinity.h"
 #include "tap.h"
+
+#ifdef __linux__
+enum { MANY = 1536, POSSIBLE = 2048 };
+static bool is_large; /* the machine has so many CPUs, and the kernel could have more */
+
+/* Replaces that of the system. It is called for the caller's own thread only. */
+int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
+{
+    (void)thread;
+    memset(mask, 0, size);
+    if (!is_large)
+        return sched_getaffinity(0, size, mask) == 0 ? 0 : errno;
+    if (size < POSSIBLE / 8)
+        return EINVAL;
+    for (size_t cpu = 0; cpu < MANY; cpu++)
+        CPU_SET_S(cpu, size, mask);
+    return 0;
+}
+
+static void test_large_machine(void)
+{
+    struct abti_cpuset set = {0};
+
+    is_large = true;
+    is_int((long)abti_affinity_num_allowed(), MANY, "1536 CPUs are counted");
+    is_int(abti_affinity_get(pthread_self(), &set), 0, "and their set is read");
+    ok(set.num == MANY && set.cpus[MANY - 1] == MANY - 1, "with the last one");
+    abti_cpuset_fini(&set);
+    is_large = false;
+}
+#else
+static void test_large_machine(void)
+{
+}
+#endif
 
 static bool same(const struct abti_cpuset *set, const int *cpus, size_t num)
 {
@@ -96,6 +132,7 @@ int main(void)
         test_allowed(&allowed);
     }
     test_entries();
+    test_large_machine();
     abti_cpuset_fini(&allowed);
     ok(!allowed.cpus && !allowed.num, "an ended set is empty");
     return done_testing();
