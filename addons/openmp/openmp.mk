@@ -29,6 +29,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/parallel.c \
 	addons/openmp/src/places.c \
 	addons/openmp/src/places.h \
+	addons/openmp/src/relay.c \
+	addons/openmp/src/relay.h \
 	addons/openmp/src/routines.h \
 	addons/openmp/src/sections.c \
 	addons/openmp/src/self.c \
@@ -38,7 +40,9 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/task.c \
 	addons/openmp/src/taskloop.c \
 	addons/openmp/src/tasks.h \
-	addons/openmp/src/team.c
+	addons/openmp/src/team.c \
+	addons/openmp/src/verdict.c \
+	addons/openmp/src/watch.c
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS)
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed -Wl,-z,nodelete $(LDFLAGS_DEFS) \
@@ -59,6 +63,8 @@ openmp_tests = \
 	addons/openmp/test/cancel \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
+	addons/openmp/test/nested \
+	addons/openmp/test/nested_tls \
 	addons/openmp/test/places \
 	addons/openmp/test/plugin \
 	addons/openmp/test/regions \
@@ -85,6 +91,14 @@ addons_openmp_test_routines_LDADD =
 addons_openmp_test_loops_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_loops_LINK = $(openmp_test_link)
 addons_openmp_test_loops_LDADD =
+addons_openmp_test_nested_SOURCES = addons/openmp/test/nested.c addons/openmp/test/modes.h
+addons_openmp_test_nested_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_nested_LINK = $(openmp_test_link)
+addons_openmp_test_nested_LDADD =
+addons_openmp_test_nested_tls_SOURCES = addons/openmp/test/nested_tls.c addons/openmp/test/modes.h
+addons_openmp_test_nested_tls_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_nested_tls_LINK = $(openmp_test_link)
+addons_openmp_test_nested_tls_LDADD =
 addons_openmp_test_regions_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_regions_LINK = $(openmp_test_link)
 addons_openmp_test_regions_LDADD =

@@ -124,7 +124,7 @@ static void ordered_loop(void)
 
 /* -- Tasks, and regions in regions -- */
 
-enum { FIB = 16, FIB_TASKS = 3192, TASKS = 2000, INNER = 20 };
+enum { FIB = 16, FIB_TASKS = 3192, TASKS = 2000, INNER = 200, WIDE = 20, NESTED = 100 };
 
 static long fib(int n)
 {
@@ -185,6 +185,34 @@ static void inner_region(void)
     }
 }
 
+static void wide_region(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < WIDE; i++) {
+#pragma omp parallel num_threads(16)
+        use(i);
+    }
+}
+
+static void inner_if_0(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < INNER; i++) {
+#pragma omp parallel if (0)
+        use(i);
+    }
+}
+
+static void nested_loops(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < NESTED; i++) {
+#pragma omp parallel for
+        for (int j = 0; j < NESTED; j++)
+            use(i + j);
+    }
+}
+
 /* -- Rows -- */
 
 static const struct row {
@@ -207,6 +235,9 @@ static const struct row {
     {"taskloop", task_loop, TASKS, 0},
     {"depend chain", depend_chain, TASKS, 0},
     {"inner region of 2", inner_region, INNER, 0},
+    {"inner region of 16", wide_region, WIDE, 0},
+    {"inner region, if(0)", inner_if_0, INNER, 0},
+    {"nested loops", nested_loops, 1, 0},
 };
 
 static void measure(const struct row *row, double budget_ns)

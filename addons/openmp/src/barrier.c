@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How members wait for each other. */
-#include "omp.h"
+#include "relay.h"
 
 #include <abt.h>
 #include "gomp.h"
@@ -14,9 +14,15 @@ static inline bool is_changed(const _Atomic(uint32_t) *word, uint32_t value)
     return atomic_load_explicit(word, memory_order_acquire) != value;
 }
 
-void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
+static void set_waits(bool waits)
 {
-    abtomp_assert(num >= 0);
+    struct abtomp_watch *watch = abtomp_own_watch;
+    if (ABTOMP_LIKELY(watch != NULL))
+        atomic_store_explicit(&watch->waits, waits, memory_order_relaxed); /* relaxed: a hint */
+}
+
+static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
+{
     if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
         for (int i = 0; i < ACTIVE_LOOKS; i++) {
             if (is_changed(word, value))
@@ -26,6 +32,19 @@ void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
     }
     while (!is_changed(word, value))
         (void)ABTX_word_wait((const volatile void *)word, value, (uint32_t)num, ABT_TRUE, NULL, NULL);
+}
+
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
+{
+    const struct abtomp_member *me = abtomp_current;
+    abtomp_assert(num >= 0);
+    if (is_changed(word, value))
+        return;
+    if (ABTOMP_UNLIKELY(me && me->is_relay))
+        abtomp_relay_spread(me->team, true);
+    set_waits(true);
+    wait_for_change(word, value, num);
+    set_waits(false);
 }
 
 void abtomp_wake(const _Atomic(uint32_t) *word)

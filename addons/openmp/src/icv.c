@@ -318,6 +318,7 @@ static void print_text(const struct variable *variable)
 
 static const char *const policies[] = {"false", "true", "primary", "close", "spread", "master", NULL};
 static const char *const waits[] = {"", "passive", "active", NULL};
+static const char *const nestings[] = {"auto", "t", "u", NULL};
 static const char *const offloads[] = {"default", "mandatory", "disabled", NULL};
 static const char *const displays[] = {"false", "true", "verbose", "0", "1", "no", "yes", NULL};
 static const char *const tools[] = {"disabled", "enabled", NULL};
@@ -375,6 +376,7 @@ static const struct variable variables[] = {
     {"OMP_TOOL_VERBOSE_INIT", "", parse_nothing, NULL, NULL, NULL, 0},
     {"OMP_DEBUG", "enabled or disabled", parse_tool, NULL, &is_debug, NULL, 0},
     {"GOMP_SPINCOUNT", "a number, or infinity", parse_spincount, print_spincount, &abtomp_env.spin_count, NULL, 0},
+    {"ABT_OMP_NESTED", "t, u or auto", parse_word, print_word, &abtomp_env.nested, nestings, 0},
     {"ABT_OMP_SHARE", "0 or 1", parse_flag, print_flag, &abtomp_env.shares, NULL, 0},
 };
 #define NUM_VARIABLES ((int)(sizeof(variables) / sizeof(variables[0])))
@@ -415,6 +417,11 @@ static void derive(void)
     icvs->allocator = (uintptr_t)allocator;
     abtomp_env.places_members = icvs->bind != ABTOMP_BIND_FALSE || abtomp_env.displays_affinity;
     abtomp_env.is_active = abtomp_env.wait_policy == ABTOMP_WAIT_ACTIVE;
+    /* Members with places, and those that a limit of threads counts, have threads. */
+    if (abtomp_env.nested == ABTOMP_NESTED_THREADS || abtomp_env.places_members || icvs->thread_limit != INT_MAX)
+        abtomp_env.relay_width = UINT64_MAX;
+    else
+        abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;
 }
 
 static int count_procs(void)

@@ -6,6 +6,7 @@
  *   self.c      the native threads that use OpenMP, the start of the library, fork
  *   team.c      the threads of a team: made, docked between regions, released, gathered
  *   parallel.c  regions: how many members, who runs what
+ *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
  *   barrier.c   waits, barriers, single and what else members do together
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
  *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
@@ -23,10 +24,10 @@
  *
  * gomp.h has the prototypes of what compilers call; abtomp.map its versions.
  *
- * A team has one native thread for each member. Member 0 is the thread that met the region. Each other member is a ULT
- * on a stream of its own, which its thread has entered, and stays with the team: between regions it is docked, at the
- * word `go`. A region of a team needs two meetings of its members, one at `go` and one at `back`, and each member waits
- * once: the others at `go`, member 0 at `back`.
+ * A team that is no relay has one native thread for each member. Member 0 is the thread that met the region. Each other
+ * member is a ULT on a stream of its own, which its thread has entered, and stays with the team: between regions it is
+ * docked, at the word `go`. A region of a team needs two meetings of its members, one at `go` and one at `back`, and
+ * each member waits once: the others at `go`, member 0 at `back`.
  */
 #ifndef ABTOMP_OMP_H
 #define ABTOMP_OMP_H
@@ -86,6 +87,7 @@ struct abtomp_running {
 struct abtomp_member {
     struct abtomp_team *team;             /* constant */
     int num;                              /* constant */
+    bool is_relay;                        /* the team is a relay. Constant */
     struct abtomp_running running;        /* the task that runs, */
     struct abtomp_icvs icvs;              /* and its control variables: changed by abtomp_change_icvs */
     struct abtomp_icvs first_icvs;        /* those with which the implicit task began, if has_changed */
@@ -100,12 +102,21 @@ struct abtomp_member {
     _Atomic(struct abtomp_tasks *) tasks; /* what it has for tasks; NULL: it has made and run none */
     struct abtomp_team *inner;            /* the team of its last region that had several members */
     struct abtomp_team *single;           /* the team of its last region that had itself alone */
+    struct abtomp_team *relay;            /* the team of its last region that was a relay */
     uint32_t seen;                        /* the value of `go` that it has seen last */
     int place;                            /* that it is bound to, beginning with 1; 0: none */
     struct abtomp_partition partition;    /* the places for its regions */
     int displayed;                        /* members of the region in which it has displayed where it is */
     pthread_t thread;                     /* of each member but 0 */
 } ABTOMP_LINE;
+
+/* What the watch has seen at its last look at a team: its ticket, regions until then, and whether processors were free.
+ */
+struct abtomp_looked {
+    uint64_t seen;
+    uint32_t regions, look;
+    bool has_room;
+};
 
 struct abtomp_team {
     /* What each member reads when a region begins is in the line of `go`. Between regions member 0 writes it. */
@@ -140,6 +151,13 @@ struct abtomp_team {
     _Atomic(uint32_t) scanners; /* members between regions that are looking for tasks */
     _Atomic(uint32_t) box_lock;
     struct abtomp_task *box, *box_last; /* box_lock: by priority */
+    /* Of relays: see relay.h. */
+    ABTOMP_LINE _Atomic(uint64_t) ticket; /* a count of regions, the next number, and members of this region */
+    bool is_relay;                        /* constant */
+    struct abtomp_team *outer;            /* the next relay around that the same thread runs; NULL: there is none */
+    _Atomic(uint32_t) runners;            /* threads that run members, and may use the team still */
+    struct abtomp_looked looked;
+    void (*_Atomic key)(void *data); /* the function of the program */
 };
 
 /*
@@ -235,6 +253,18 @@ void abtomp_member_begin(struct abtomp_member *me);
 /* Ends the threads of the member's teams, and frees the teams. */
 void abtomp_teams_end(struct abtomp_member *me);
 
+/* Makes members without threads, until the team has that many. False: out of memory. */
+bool abtomp_team_fill(struct abtomp_team *team, int num);
+
+/* Starts a thread of the member. False: the system gives no more. */
+bool abtomp_thread_start(struct abtomp_member *member, void *(*main)(void *), bool is_detached);
+
+/*
+ * Calls run(me), and is in a stream meanwhile, so that functions of libabt may be called in regions. Without memory it
+ * is not. The member may be gone when `run` returns.
+ */
+void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me));
+
 /* -- affinity.c -- */
 
 /* Binds a root, and a member that begins, to its place, and displays where it is, if the environment says so. */
@@ -253,6 +283,13 @@ void abtomp_barrier(struct abtomp_member *me);
 
 /* Arrives at a barrier that is not cancelled yet. False: it was cancelled meanwhile, if that may be. */
 bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled);
+
+/* -- watch.c -- */
+
+/* The calling thread begins to use OpenMP; it ends; it is alone in the child of a fork. */
+void abtomp_watch_thread(void);
+void abtomp_watch_end(void);
+void abtomp_watch_in_child(void);
 
 /* -- cancel.c -- */
 
@@ -304,6 +341,9 @@ static inline bool abtomp_has_tasks(const struct abtomp_team *team)
 }
 
 /* -- group.c -- */
+
+/* Makes the copies of so many members. */
+void abtomp_reductions_make(uintptr_t *reductions, int num);
 
 /* Begins a task group; `reductions` may be NULL. */
 void abtomp_group_begin(struct abtomp_member *me, uintptr_t *reductions);

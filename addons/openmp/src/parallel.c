@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions. */
+#include "relay.h"
 #include "share.h"
 
 #include <limits.h>
@@ -125,9 +126,29 @@ static void end_region(struct abtomp_member *first)
     abtomp_current = team->parent;
 }
 
+/* -- Regions in regions, whose members may run one after another -- */
+
+static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
+{
+    if (!abtomp_relay_fits(me))
+        return false;
+    region->num = count_members(me, num);
+    return region->num > 1 && abtomp_relay_run(me, region);
+}
+
+/* Runs the region without threads. False: it has not run. */
+static inline bool has_run(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
+{
+    return ABTOMP_UNLIKELY(me->team->active_level > 0) && num != 1 && run_relay(me, region, num);
+}
+
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    begin_region(abtomp_self(), fn, data, num, flags);
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    if (has_run(me, &region, num))
+        return;
+    begin_region(me, fn, data, num, flags);
     fn(data);
     end_region(abtomp_current);
 }
@@ -135,7 +156,12 @@ void GOMP_parallel(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 /* Reductions of tasks: the first word of the data points to their description. */
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned num, unsigned flags)
 {
-    begin_reducing(abtomp_self(), fn, data, num, flags, *(uintptr_t **)data);
+    struct abtomp_member *me = abtomp_self();
+    struct abtomp_region region = {.fn = fn, .data = data, .key = fn, .bind = flags & BIND_FLAGS};
+    region.reductions = *(uintptr_t **)data;
+    if (has_run(me, &region, num))
+        return (unsigned)region.num;
+    begin_reducing(me, fn, data, num, flags, region.reductions);
     unsigned members = (unsigned)abtomp_current->team->num;
     fn(data);
     end_region(abtomp_current);
@@ -160,8 +186,12 @@ static void run_combined(void *arg)
 
 void abtomp_parallel_loop(void (*fn)(void *), void *data, unsigned num, unsigned flags, const struct abtomp_loop *loop)
 {
+    struct abtomp_member *me = abtomp_self();
     struct abtomp_combined region = {fn, data, *loop};
-    begin_region(abtomp_self(), run_combined, &region, num, flags);
+    struct abtomp_region asked = {.fn = run_combined, .data = &region, .key = fn, .bind = flags & BIND_FLAGS};
+    if (has_run(me, &asked, num))
+        return;
+    begin_region(me, run_combined, &region, num, flags);
     run_combined(&region);
     end_region(abtomp_current);
 }

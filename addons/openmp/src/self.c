@@ -25,6 +25,7 @@ static void root_end(void *arg)
     struct abtomp_member *me = arg;
     abtomp_teams_end(me);
     abtomp_team_free(me->team);
+    abtomp_watch_end();
     abtomp_current = NULL;
     atomic_fetch_sub_explicit(&num_roots, 1,
                               memory_order_relaxed); /* relaxed: only a number of threads depends on it */
@@ -39,7 +40,8 @@ static void in_child(void)
     struct abtomp_member *me = abtomp_current;
     atomic_store_explicit(&num_roots, me != NULL, memory_order_relaxed); /* relaxed: there is one thread */
     if (me)
-        me->inner = NULL;
+        me->inner = me->relay = NULL;
+    abtomp_watch_in_child();
 }
 
 static void start(void)
@@ -68,6 +70,7 @@ struct abtomp_member *abtomp_root(void)
     if (has_key)
         (void)pthread_setspecific(root_key, me);
     atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in root_end */
+    abtomp_watch_thread();
     return me;
 }
 

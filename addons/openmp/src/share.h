@@ -78,9 +78,6 @@ void abtomp_doacross_free(struct abtomp_doacross *doacross);
 
 /* -- group.c -- */
 
-/* Makes the copies of so many members. */
-void abtomp_reductions_make(uintptr_t *reductions, int num);
-
 /* Begins reductions of tasks in a construct: by the first member, and by the others. */
 void abtomp_reductions_begin(struct abtomp_member *me, uintptr_t *reductions);
 void abtomp_reductions_join(struct abtomp_member *me, uintptr_t *reductions, const uintptr_t *first);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of teams: made, docked, released and gathered. */
-#include "omp.h"
+#include "relay.h"
 
 #include <abt.h>
 #include <stdlib.h>
@@ -82,7 +82,9 @@ static void leave_region(struct abtomp_team *team, uint32_t num)
         abtomp_crew_ring(team);
 }
 
-/* Runs the regions of the team. A member that is not in one may see later ones only: nobody waits for it. */
+/*
+ * Runs the regions of the team until it ends. A member that is not in one may see later ones only: nobody waits for it.
+ */
 static void serve_regions(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
@@ -93,7 +95,7 @@ static void serve_regions(struct abtomp_member *me)
         bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
         me->seen = is_new ? go & ~(uint32_t)ABTOMP_GO_TASKS : go; /* of tasks it hears when it has left the region */
         if ((go & ABTOMP_GO_NUM) == 0)
-            return;
+            break;
         if (me->num >= (int)(go & ABTOMP_GO_NUM))
             continue;
         if (!is_new) {
@@ -105,34 +107,38 @@ static void serve_regions(struct abtomp_member *me)
         team->fn(team->data);
         leave_region(team, go & ABTOMP_GO_NUM);
     }
+    abtomp_teams_end(me);
 }
 
-/* A thread of a team enters a stream, so that functions of libabt may be called in regions. Without memory it does not.
- */
-static void *member_main(void *arg)
+void abtomp_thread_run(struct abtomp_member *me, void (*run)(struct abtomp_member *me))
 {
-    struct abtomp_member *me = arg;
     ABT_xstream xstream = ABT_XSTREAM_NULL;
     abtomp_current = me;
+    abtomp_watch_thread();
     if (ABTX_xstream_enter(ABT_SCHED_NULL, &xstream) == ABT_SUCCESS && me->num >= abtomp_env.num_procs)
         (void)ABTX_xstream_set_spin(xstream, 0);
-    serve_regions(me);
-    abtomp_teams_end(me);
+    run(me);
+    abtomp_watch_end();
     if (xstream != ABT_XSTREAM_NULL)
         (void)ABTX_xstream_leave(&xstream);
+}
+
+static void *member_main(void *arg)
+{
+    abtomp_thread_run(arg, serve_regions);
     return NULL;
 }
 
-static bool member_start(struct abtomp_member *member)
+bool abtomp_thread_start(struct abtomp_member *member, void *(*main)(void *), bool is_detached)
 {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0)
         return false;
     if (abtomp_env.stack_size > 0)
         (void)pthread_attr_setstacksize(&attr, abtomp_env.stack_size);
-    /* relaxed: only the caller writes it */
-    member->seen = atomic_load_explicit(&member->team->go, memory_order_relaxed);
-    int error = pthread_create(&member->thread, &attr, member_main, member);
+    if (is_detached)
+        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    int error = pthread_create(&member->thread, &attr, main, member);
     pthread_attr_destroy(&attr);
     return error == 0;
 }
@@ -162,12 +168,28 @@ static void grow(struct abtomp_team *team, int num)
         struct abtomp_member *member = member_new(team, team->capacity);
         if (!member)
             return;
-        if (!member_start(member)) {
+        /* relaxed: only the caller writes it */
+        member->seen = atomic_load_explicit(&team->go, memory_order_relaxed);
+        if (!abtomp_thread_start(member, member_main, false)) {
             free(member);
             return;
         }
         team->members[team->capacity++] = member;
     }
+}
+
+bool abtomp_team_fill(struct abtomp_team *team, int num)
+{
+    if (!make_room(team, num))
+        return false;
+    while (team->capacity < num) {
+        struct abtomp_member *member = member_new(team, team->capacity);
+        if (!member)
+            return false;
+        member->is_relay = team->is_relay;
+        team->members[team->capacity++] = member;
+    }
+    return true;
 }
 
 struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
@@ -263,5 +285,6 @@ void abtomp_teams_end(struct abtomp_member *me)
 {
     team_end(me->inner);
     team_end(me->single);
-    me->inner = me->single = NULL;
+    abtomp_relay_end(me->relay);
+    me->inner = me->single = me->relay = NULL;
 }

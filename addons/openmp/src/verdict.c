@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether the members of a function's regions may run one after another on one thread. They may not if that thread's
+ * variables (thread_local, threadprivate) would be seen: if the module of the function, or the program, has any. What
+ * else they may not is learnt: a function whose members wait for each other is better off with threads at once, and so
+ * is one that has taken long several times.
+ */
+#include "relay.h"
+
+#include <link.h>
+
+/*
+ * A hash table of functions: the address, and in its low bits how often it has taken long, or THREADS. 0: free. A
+ * function stays once it is there; one for which there is no room has threads.
+ */
+enum { LOG_SLOTS = 10, NUM_PROBES = 16, BITS = 3, THREADS = 4 };
+
+static _Atomic(uint64_t) verdicts[1 << LOG_SLOTS];
+
+/* -- Modules -- */
+
+struct search {
+    uintptr_t at;
+    int num; /* modules that have been seen: the first one is the program */
+    bool is_found, has_tls;
+};
+
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *search = arg;
+    bool is_it = false, has_tls = false;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_TLS && part->p_memsz > 0)
+            has_tls = true;
+        if (part->p_type == PT_LOAD && search->at - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
+            is_it = true;
+    }
+    if (has_tls && (is_it || search->num == 0))
+        search->has_tls = true;
+    search->is_found = search->is_found || is_it;
+    search->num++;
+    return search->has_tls;
+}
+
+/* A function that is in no module was made at run time: nothing is known of it. */
+static bool sees_thread(void (*fn)(void *))
+{
+    struct search search = {.at = (uintptr_t)fn};
+    (void)dl_iterate_phdr(look_at_module, &search);
+    return search.has_tls || !search.is_found;
+}
+
+/* -- The table -- */
+
+/* Where the function is. NULL: it is nowhere, and *unused is where it may be, or NULL. */
+static _Atomic(uint64_t) *find(void (*fn)(void *), _Atomic(uint64_t) **unused)
+{
+    uint64_t at = (uint64_t)(uintptr_t)fn;
+    size_t slot = (size_t)((at * 0x9e3779b97f4a7c15U) >> (64 - LOG_SLOTS));
+    for (size_t i = 0; i < NUM_PROBES; i++) {
+        _Atomic(uint64_t) *verdict = &verdicts[(slot + i) % (1 << LOG_SLOTS)];
+        /* relaxed: a verdict is all that there is to know */
+        uint64_t found = atomic_load_explicit(verdict, memory_order_relaxed);
+        if (ABTOMP_LIKELY(found >> BITS == at))
+            return verdict;
+        if (found == 0) {
+            *unused = verdict;
+            return NULL;
+        }
+    }
+    *unused = NULL;
+    return NULL;
+}
+
+static __attribute__((noinline)) bool judge(void (*fn)(void *), _Atomic(uint64_t) *unused)
+{
+    bool may = !sees_thread(fn);
+    uint64_t none = 0, verdict = (uint64_t)(uintptr_t)fn << BITS | (may ? 0 : THREADS);
+    /* relaxed, both: as in find. If another thread has the place, the next region judges again */
+    (void)atomic_compare_exchange_strong_explicit(unused, &none, verdict, memory_order_relaxed, memory_order_relaxed);
+    return may;
+}
+
+bool abtomp_verdict(void (*fn)(void *))
+{
+    _Atomic(uint64_t) *unused, *verdict = find(fn, &unused);
+    if (ABTOMP_LIKELY(verdict != NULL))
+        return (atomic_load_explicit(verdict, memory_order_relaxed) & THREADS) == 0; /* relaxed: as in find */
+    return unused && judge(fn, unused);
+}
+
+void abtomp_verdict_learn(void (*fn)(void *), bool has_waited)
+{
+    _Atomic(uint64_t) *unused, *verdict = find(fn, &unused);
+    if (!verdict)
+        return;
+    /* relaxed, all: as in find */
+    uint64_t found = atomic_load_explicit(verdict, memory_order_relaxed), learnt;
+    do {
+        if (found & THREADS)
+            return;
+        learnt = has_waited ? found | THREADS : found + 1;
+    } while (
+        !atomic_compare_exchange_weak_explicit(verdict, &found, learnt, memory_order_relaxed, memory_order_relaxed));
+}
