@@ -37,14 +37,14 @@ static struct wordq_bucket *wordq_bucket_of(const _Atomic(uint32_t) *word)
 
 /* --- Native threads --- */
 
-static void sleep_on_word(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value)
+static void sleep_on_word(struct wordq_bucket *bucket, const _Atomic(uint32_t) *word, uint32_t value, uint32_t learnt)
 {
     const uint64_t one = 1 | (uint64_t)1 << NATIVES_BITS;
     /* relaxed: the fence orders it. seq_cst: pairs with the fence in abti_wordq_wake */
     abti_fetch_add_relaxed(&bucket->natives, one);
     abti_fence_seq_cst();
     if (!abti_word_is_changed(word, value))
-        abti_word_wait((_Atomic(uint32_t) *)(uintptr_t)word, value, ABTI_CLOCK_NEVER);
+        abti_crowd_sleep(&bucket->thrift, learnt, (_Atomic(uint32_t) *)(uintptr_t)word, value);
     abti_fetch_add_relaxed(&bucket->natives, (uint64_t)-1); /* relaxed: late, it costs a wake */
 }
 
@@ -55,14 +55,15 @@ static void wait_native(struct wordq_bucket *bucket, const _Atomic(uint32_t) *wo
     for (;;) {
         /* relaxed: the number only has to change now and then */
         uint32_t sleeps = (uint32_t)(abti_load_relaxed(&bucket->natives) >> NATIVES_BITS);
-        if (abti_crowd_await_soon(&bucket->thrift, sleeps, word, value, num, meanwhile))
+        uint32_t learnt;
+        if (abti_crowd_await_soon(&bucket->thrift, sleeps, word, value, num, meanwhile, &learnt))
             return;
         if (abti_meanwhile_look(meanwhile))
             continue;
         if (ABTI_BUILD_WAIT_ACTIVE && meanwhile && meanwhile->look)
             sched_yield(); /* a thread that spins on the word has no wake after which it would look */
         else
-            sleep_on_word(bucket, word, value);
+            sleep_on_word(bucket, word, value, learnt);
         if (abti_word_is_changed(word, value))
             return;
     }

@@ -43,7 +43,7 @@ static bool round_is_over(struct ABT_xstream_barrier_opaque *barrier, uint32_t r
 /* Looks, or gives way in a crowd of more threads than there are CPUs. */
 static bool round_is_over_soon(struct ABT_xstream_barrier_opaque *barrier, uint32_t round)
 {
-    uint32_t now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
+    uint32_t learnt, now; /* it is behind `round` as long as the last one of an earlier round has not counted yet */
     if (abti_runs_at_once(barrier->num)) {
         for (int i = 0; i < XBARRIER_LOOKS; i++) {
             if (round_is_over(barrier, round, &now))
@@ -55,7 +55,7 @@ static bool round_is_over_soon(struct ABT_xstream_barrier_opaque *barrier, uint3
     do {
         if (round_is_over(barrier, round, &now))
             return true;
-    } while (abti_crowd_await_soon(&barrier->thrift, round, &barrier->rounds, now, barrier->num, NULL));
+    } while (abti_crowd_await_soon(&barrier->thrift, round, &barrier->rounds, now, barrier->num, NULL, &learnt));
     return false;
 }
 

@@ -27,11 +27,22 @@ struct abti_crowd *abti_crowd_of(const void *object)
     return &crowds[abti_hash((uintptr_t)object >> 4) >> 58];
 }
 
+void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value)
+{
+    if (learnt == ABTI_LEARNT_BEFORE) {
+        abti_word_wait(word, value, ABTI_CLOCK_NEVER);
+        return;
+    }
+    uint64_t since_ns = abti_clock_mono_ns();
+    abti_word_wait(word, value, ABTI_CLOCK_NEVER);
+    abti_thrift_learn_sleep(thrift, learnt, abti_clock_mono_ns() - since_ns);
+}
+
 /*
  * Sleeps with the crowd. No wake is lost: if the waker has made this thread's word WOKEN after the look at it, the
  * waker counts after this thread has read the count, so that the sleep ends or does not begin.
  */
-static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
+static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, uint32_t learnt)
 {
     uint32_t awake = ABTI_AWAKE;
     /*
@@ -46,13 +57,13 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word)
         uint32_t wakes = abti_load_acquire(&crowd->wakes);
         if (abti_native_is_woken(word))
             return;
-        abti_word_wait(&crowd->wakes, wakes, ABTI_CLOCK_NEVER);
+        abti_crowd_sleep(&crowd->thrift, learnt, &crowd->wakes, wakes);
     }
 }
 
 /* Looks for a while, by which threads that meet again and again keep step without any system call. */
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                             const struct abti_meanwhile *meanwhile)
+                             const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
     enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile. Chosen */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
@@ -63,7 +74,9 @@ static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const 
         else
             abti_cpu_relax();
     }
-    abti_thrift_learn_looks(thrift, leave, changed);
+    *learnt = leave.level;
+    if (changed)
+        abti_thrift_learn_looks(thrift, leave.level);
     return changed;
 }
 
@@ -96,10 +109,11 @@ static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const
 }
 
 bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                           uint32_t num, const struct abti_meanwhile *meanwhile)
+                           uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
-    abti_assert(thrift && word);
-    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile)
+    abti_assert(thrift && word && learnt);
+    *learnt = ABTI_LEARNT_BEFORE;
+    return abti_runs_at_once(num) ? looks_with_crowd(thrift, sleeps, word, value, meanwhile, learnt)
                                   : yields_with_crowd(thrift, sleeps, word, value, num, meanwhile);
 }
 
@@ -108,8 +122,9 @@ void abti_crowd_wait(const void *object, _Atomic(uint32_t) *word, uint32_t num)
     abti_assert(word);
     struct abti_crowd *crowd = abti_crowd_of(object);
     /* The word is AWAKE until the waker makes it WOKEN. relaxed: the number only has to change now and then */
-    if (!abti_crowd_await_soon(&crowd->thrift, abti_load_relaxed(&crowd->wakes), word, ABTI_AWAKE, num, NULL))
-        sleep_in_crowd(crowd, word);
+    uint32_t learnt;
+    if (!abti_crowd_await_soon(&crowd->thrift, abti_load_relaxed(&crowd->wakes), word, ABTI_AWAKE, num, NULL, &learnt))
+        sleep_in_crowd(crowd, word, learnt);
 }
 
 void abti_crowd_wake(struct abti_crowd *crowd)

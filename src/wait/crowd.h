@@ -24,10 +24,16 @@ static inline bool abti_meanwhile_look(const struct abti_meanwhile *meanwhile)
  * until *word is no longer `value`, and no longer than `thrift` allows, which learns from it. `sleeps` is a count that
  * changes now and then, at most once for each sleep. Whenever `meanwhile`, which may be NULL, has done something, all
  * of it begins anew. True: the word has changed. acquire: pairs with the release by which the caller's partner changes
- * it.
+ * it. False: *learnt is for abti_crowd_sleep.
  */
 bool abti_crowd_await_soon(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
-                           uint32_t num, const struct abti_meanwhile *meanwhile);
+                           uint32_t num, const struct abti_meanwhile *meanwhile, uint32_t *learnt);
+
+/* What is there to learn of a sleep has been learnt when the thread gave way. */
+#define ABTI_LEARNT_BEFORE UINT32_MAX
+
+/* Sleeps on the word until a wake, as abti_word_wait, and learns from it how long to look. */
+void abti_crowd_sleep(struct abti_thrift *thrift, uint32_t learnt, _Atomic(uint32_t) *word, uint32_t value);
 
 /* The word of a thread that sleeps with its crowd, beside the values of wait/sleeper.h. */
 enum { ABTI_IN_CROWD = 4 };

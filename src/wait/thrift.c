@@ -22,9 +22,14 @@ struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uin
         .times = again ? (uint32_t)ABTI_THRIFT_LOOKS : (uint32_t)ABTI_THRIFT_LOOKS >> level, .level = level};
 }
 
-void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken)
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level)
 {
-    thrift_learn(thrift, leave.level, woken);
+    thrift_learn(thrift, level, true);
+}
+
+void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns)
+{
+    thrift_learn(thrift, level, slept_ns < ABTI_THRIFT_SHORT_NS);
 }
 
 /*

@@ -16,11 +16,15 @@
 
 enum {
     /*
-     * Looks, with a pause each, of a crowd that can run at once: for longer than a wake takes, or threads that once
-     * sleep never keep step again. Two threads on two cores that meet again and again take 0.18 us for each meeting;
-     * with 256 they took 12, measured where a wake takes longer than those.
+     * Looks, with a pause each, of a crowd that can run at once: about a millisecond. Two threads on two cores that
+     * meet again and again take 0.18 us for each meeting; with 256 they took 12, measured where a wake takes longer
+     * than those. A program that opens OpenMP regions a few 100 us apart took 2.0 s and 1.8 s of CPU with 1024 looks,
+     * which learnt from each sleep to look less; 0.4 s and 0.54 s with 16384, and libgomp 0.4 s and 0.61 s, measured.
      */
-    ABTI_THRIFT_LOOKS = 1024,
+    ABTI_THRIFT_LOOKS = 16384,
+    /* A sleep that was shorter, its wake included, would better have been looks: the crowd looks as long as at first
+     * next time. With 150 us in place of that the program above took 0.5 to 0.9 s, on a busy machine. */
+    ABTI_THRIFT_SHORT_NS = 1000000,
     /*
      * Once in that number of wakes a crowd that finds nothing looks as long as at first, in case its threads were kept
      * from running, or one was late. Without this two threads took 12 us in place of 0.18, as above. Barriers of 4 and
@@ -28,9 +32,9 @@ enum {
      * share a CPU takes 1.63 us with 128, and 1.50 with 512 and with 1024, measured.
      */
     ABTI_THRIFT_AGAIN = 512,
-    /* The most that a crowd learns to save, in powers of two: from 1024 looks down to 4. Two threads on a busy machine
+    /* The most that a crowd learns to save, in powers of two: from 16384 looks down to 4. Two threads on a busy machine
      * took 1.15 times the CPU time with 6, measured. */
-    ABTI_THRIFT_MOST = 8,
+    ABTI_THRIFT_MOST = 12,
     /* How often a crowd of more threads than CPUs gives way. With it 64 threads take 0.46 to 0.58 of the time of
      * pthread_barrier on two CPUs, and 256 threads 0.52 to 0.58, measured. Without, 4 threads take 21 times as long, 16
      * threads 5.1 times and 64 threads 3.4 times, at real-time priority. */
@@ -76,8 +80,11 @@ struct abti_thrift_leave {
 /* Allows looks to a crowd that can run at once. `wakes` counts the wakes of the crowd. */
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
-/* Tells that the looks have ended. `woken` says that they did not fail. */
-void abti_thrift_learn_looks(struct abti_thrift *thrift, struct abti_thrift_leave leave, bool woken);
+/* Tells that the looks, which were allowed when the crowd had learnt `level`, have not failed. */
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level);
+
+/* Tells that they have failed, and how long the thread slept then. */
+void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns);
 
 /*
  * Allows yields to a crowd of `num` threads, which are too many for the CPUs. `cpus` may be 0, when it is not known.

@@ -23,6 +23,7 @@ static void set_waits(bool waits)
 
 static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
 {
+    num = abtomp_num_rivals(num);
     if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
         for (int i = 0; i < ACTIVE_LOOKS; i++) {
             if (is_changed(word, value))

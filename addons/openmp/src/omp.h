@@ -201,6 +201,9 @@ void abtomp_start(void);
 /* How many threads the next region has, if the program does not say. omp_get_max_threads gives this. */
 int abtomp_num_threads(const struct abtomp_member *me);
 
+/* How many threads want the processors while a team of num waits: other roots may have teams of that size, too. */
+int abtomp_num_rivals(int num);
+
 /*
  * The control variables of the task that runs, to be changed. Few tasks do so: tasks that begin with those of the
  * implicit task, as nearly all do, have no copy of them.

@@ -84,3 +84,9 @@ int abtomp_num_threads(const struct abtomp_member *me)
     int share = roots > 1 ? abtomp_env.num_procs / roots : num;
     return share < 1 ? 1 : share < num ? share : num;
 }
+
+int abtomp_num_rivals(int num)
+{
+    int roots = atomic_load_explicit(&num_roots, memory_order_relaxed); /* relaxed: as in root_end */
+    return roots > 1 && num <= abtomp_env.num_procs ? num * roots : num;
+}

@@ -10,7 +10,10 @@ static const uint64_t limit_ns = ABTI_THRIFT_YIELD_NS + (uint64_t)ABTI_THRIFT_YI
 static uint32_t look(struct abti_thrift *thrift, bool woken)
 {
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, SOME_WAKE);
-    abti_thrift_learn_looks(thrift, leave, woken);
+    if (woken)
+        abti_thrift_learn_looks(thrift, leave.level);
+    else
+        abti_thrift_learn_sleep(thrift, leave.level, ABTI_THRIFT_SHORT_NS);
     return leave.times;
 }
 
@@ -39,7 +42,7 @@ static void test_looks(void)
 
     for (int i = 0; i < ABTI_THRIFT_MOST; i++, expected /= 2)
         halves &= look(&thrift, false) == expected;
-    ok(halves, "each wait in vain halves the looks");
+    ok(halves, "each long sleep halves the looks");
     look(&thrift, false);
     is_int(look(&thrift, false), expected, "down to a few");
     is_int(abti_thrift_allow_looks(&thrift, ABTI_THRIFT_AGAIN).times, ABTI_THRIFT_LOOKS,
@@ -50,8 +53,10 @@ static void test_looks(void)
     struct abti_thrift_leave early = abti_thrift_allow_looks(&thrift, SOME_WAKE);
     look(&thrift, false);
     look(&thrift, false);
-    abti_thrift_learn_looks(&thrift, early, false);
+    abti_thrift_learn_sleep(&thrift, early.level, ABTI_THRIFT_SHORT_NS);
     is_int(abti_load_relaxed(&thrift.level), 2, "what another thread has learnt meanwhile stays");
+    abti_thrift_learn_sleep(&thrift, 2, ABTI_THRIFT_SHORT_NS - 1);
+    is_int(look(&thrift, true), ABTI_THRIFT_LOOKS, "so does a sleep that was short");
 }
 
 static void test_yields(void)
