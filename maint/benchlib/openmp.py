@@ -21,7 +21,8 @@ POLICIES = ["passive", "active"]
 LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region", 4, "passive"): 0.4,
           ("region", 16, "passive"): 0.3, ("barrier", 2, "passive"): 1.1, ("barrier", 2, "active"): 0.5,
           ("barrier", 4, "passive"): 0.6, ("barrier", 16, "passive"): 0.7, ("critical", 2, "passive"): 1.2,
-          ("static loop", 2, "passive"): 1.1}
+          ("static loop", 2, "passive"): 1.1, ("inner region of 2", 2, "passive"): 0.05,
+          ("inner region of 16", 2, "passive"): 0.05, ("nested loops", 2, "passive"): 0.1}
 
 
 def options(arguments):

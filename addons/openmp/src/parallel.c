@@ -130,7 +130,8 @@ static void end_region(struct abtomp_member *first)
 
 static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
-    if (!abtomp_relay_fits(me))
+    /* The threads that a limit counts are not known before a region begins. */
+    if (me->icvs.thread_limit != INT_MAX || !abtomp_relay_fits(me))
         return false;
     region->num = count_members(me, num);
     return region->num > 1 && abtomp_relay_run(me, region);

@@ -97,6 +97,47 @@ static void threads(void)
         check(several == ROUNDS * num_outer, "each member has a thread");
 }
 
+/*
+ * The members outside wait for one that opens regions which are not short: these get threads, since processors are
+ * free. It is learnt, and only where there are processors.
+ */
+static void few_are_busy(void)
+{
+    bool is_done = omp_get_num_procs() < 2;
+#pragma omp parallel num_threads(num_outer)
+#pragma omp single
+    while (!is_done) {
+        volatile double x = 1;
+        pthread_t threads[2];
+#pragma omp parallel num_threads(2) firstprivate(x)
+        {
+            threads[omp_get_thread_num()] = pthread_self();
+            for (int i = 0; i < 50000; i++)
+                x = x * 1.5 - x;
+        }
+        is_done = !pthread_equal(threads[0], threads[1]);
+    }
+    check(is_done, "regions get threads where members outside wait");
+}
+
+/* A limit counts the members inside, too. */
+static void limit(void)
+{
+    int inside = 0;
+#pragma omp teams num_teams(1) thread_limit(3)
+    {
+#pragma omp parallel num_threads(2)
+        {
+#pragma omp parallel num_threads(4)
+            {
+#pragma omp single
+                __atomic_fetch_add(&inside, omp_get_num_threads(), __ATOMIC_RELAXED);
+            }
+        }
+    }
+    check(inside >= 2 && inside <= 4, "a limit of threads holds inside");
+}
+
 /* -- Waits -- */
 
 static void barriers(int num)
@@ -416,6 +457,8 @@ static void run(void)
 {
     in_region(numbers, "numbers");
     threads();
+    few_are_busy();
+    limit();
     in_region(third_level, "levels");
     in_region(barriers, "barriers");
     in_region(singles, "singles");
