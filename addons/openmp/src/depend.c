@@ -2,8 +2,8 @@
 /*
  * Dependences among the children of a task. Its table has for each address the tasks that use it now, all in the same
  * way (readers, or a set of inoutset; one alone, if it writes), and those before them, on which each of the first ones
- * depends. Only the member that runs the task uses the table. What was entered stays in memory as a node until it is in
- * no table any more; a node that has ended needs no edge. Of an edge the lock of the first node decides: either it is
+ * depends. Only the member that runs the task uses the table. What was entered stays in memory as a node, in that of its
+ * task, until it is in no table any more; a node that has ended needs no edge. Of an edge the lock of the first node decides: either it is
  * there before the node ends, and is counted at its end; or the end is seen.
  */
 #include "tasks.h"
@@ -13,16 +13,6 @@
 
 /* How a task uses an address. mutexinoutset is as inout: the tasks run one after another as they were made. */
 enum { USE_IN = 1, USE_OUT = 2, USE_INOUTSET = 5 };
-
-struct abtomp_node {
-    _Atomic(uint32_t) refs;   /* the task, and entries of tables */
-    _Atomic(uint32_t) before; /* nodes that it waits for, and one more until all are known */
-    _Atomic(uint32_t) lock;
-    _Atomic(bool) has_ended;  /* written with the lock */
-    struct abtomp_task *task; /* NULL: somebody waits */
-    uint32_t num, capacity;   /* lock: of `after` */
-    struct abtomp_node **after, *first[2];
-};
 
 struct set {
     struct abtomp_node **nodes;
@@ -63,13 +53,13 @@ static void node_init(struct abtomp_node *node, struct abtomp_task *task)
     node->after = node->first;
 }
 
-static void node_leave(struct abtomp_node *node)
+void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node)
 {
-    /* acq_rel: pairs with itself, in node_leave: the last one frees what all have used */
+    /* acq_rel: pairs with itself, in abtomp_node_leave: the last one frees what all have used */
     if (atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) == 1) {
         if (node->after != node->first)
             free(node->after);
-        free(node);
+        abtomp_block_free(own, node->task);
     }
 }
 
@@ -128,33 +118,32 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
             abtomp_box_put(me->team, next);
         abtomp_crew_ring(me->team);
     }
-    node_leave(node);
 }
 
 /* -- Sets -- */
 
-static void set_clear(struct set *set)
+static void set_clear(struct abtomp_tasks *own, struct set *set)
 {
     for (uint32_t i = 0; i < set->num; i++)
-        node_leave(set->nodes[i]);
+        abtomp_node_leave(own, set->nodes[i]);
     set->num = 0;
 }
 
-static void set_free(struct set *set)
+static void set_free(struct abtomp_tasks *own, struct set *set)
 {
-    set_clear(set);
+    set_clear(own, set);
     free(set->nodes);
 }
 
 /* Nodes that have ended make room first. */
-static void set_add(struct set *set, struct abtomp_node *node)
+static void set_add(struct abtomp_tasks *own, struct set *set, struct abtomp_node *node)
 {
     if (set->num == set->capacity) {
         uint32_t num = set->num;
         set->num = 0;
         for (uint32_t i = 0; i < num; i++) {
             if (node_has_ended(set->nodes[i]))
-                node_leave(set->nodes[i]);
+                abtomp_node_leave(own, set->nodes[i]);
             else
                 set->nodes[set->num++] = set->nodes[i];
         }
@@ -202,7 +191,7 @@ static void table_grow(struct abtomp_table *table)
     free(old.entries);
 }
 
-static struct entry *entry_of(struct abtomp_table *table, uintptr_t address)
+static struct entry *entry_of(struct abtomp_tasks *own, struct abtomp_table *table, uintptr_t address)
 {
     if (2 * table->num >= table->capacity)
         table_grow(table);
@@ -212,21 +201,21 @@ static struct entry *entry_of(struct abtomp_table *table, uintptr_t address)
         entry->address = address;
         entry->use = USE_OUT;
         for (uint32_t i = 0; i < table->all.num; i++)
-            set_add(&entry->present, table->all.nodes[i]);
+            set_add(own, &entry->present, table->all.nodes[i]);
     }
     return entry;
 }
 
-void abtomp_depend_forget(struct abtomp_task *task)
+void abtomp_depend_forget(struct abtomp_tasks *own, struct abtomp_task *task)
 {
     struct abtomp_table *table = task->table;
     if (!table)
         return;
     for (uint32_t i = 0; i < table->capacity; i++) {
-        set_free(&table->entries[i].present);
-        set_free(&table->entries[i].before);
+        set_free(own, &table->entries[i].present);
+        set_free(own, &table->entries[i].before);
     }
-    set_free(&table->all);
+    set_free(own, &table->all);
     free(table->entries);
     free(table);
     task->table = NULL;
@@ -236,6 +225,7 @@ void abtomp_depend_forget(struct abtomp_task *task)
 
 /* What a task, or a wait, does with each of its addresses. */
 struct uses {
+    struct abtomp_tasks *own;
     struct abtomp_table *table;
     struct abtomp_node *node;
     bool is_entered; /* others may depend on the node */
@@ -250,11 +240,11 @@ static void use_after(const struct uses *uses, struct entry *entry, unsigned use
     if (!uses->is_entered)
         return;
     struct set before = entry->before;
-    set_clear(&before);
+    set_clear(uses->own, &before);
     entry->before = entry->present;
     entry->present = before;
     entry->use = use;
-    set_add(&entry->present, uses->node);
+    set_add(uses->own, &entry->present, uses->node);
 }
 
 static void use_all(const struct uses *uses)
@@ -264,8 +254,8 @@ static void use_all(const struct uses *uses)
             use_after(uses, &uses->table->entries[i], USE_OUT);
     set_edges(&uses->table->all, uses->node);
     if (uses->is_entered) {
-        set_clear(&uses->table->all);
-        set_add(&uses->table->all, uses->node);
+        set_clear(uses->own, &uses->table->all);
+        set_add(uses->own, &uses->table->all, uses->node);
     }
 }
 
@@ -275,14 +265,14 @@ static void use_address(const struct uses *uses, void *address, unsigned use)
         use_all(uses);
         return;
     }
-    struct entry *entry = entry_of(uses->table, (uintptr_t)address);
+    struct entry *entry = entry_of(uses->own, uses->table, (uintptr_t)address);
     if (use == USE_OUT || entry->use != use) {
         use_after(uses, entry, use);
         return;
     }
     set_edges(&entry->before, uses->node);
     if (uses->is_entered)
-        set_add(&entry->present, uses->node);
+        set_add(uses->own, &entry->present, uses->node);
 }
 
 /* A depend object: an address, and its use as the interface has it. */
@@ -321,9 +311,8 @@ bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **de
     struct abtomp_task *parent = own->task;
     if (!parent->table)
         parent->table = must(calloc(1, sizeof(*parent->table)));
-    task->node = must(malloc(sizeof(*task->node)));
     node_init(task->node, task);
-    struct uses uses = {parent->table, task->node, true};
+    struct uses uses = {own, parent->table, task->node, true};
     use_list(&uses, depend);
     return count_down(uses.node);
 }
@@ -342,7 +331,7 @@ void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, voi
     if (!own->task->table)
         return;
     node_init(&node, NULL);
-    struct uses uses = {own->task->table, &node, false};
+    struct uses uses = {own, own->task->table, &node, false};
     use_list(&uses, depend);
     if (count_down(&node))
         return;

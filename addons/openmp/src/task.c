@@ -40,7 +40,7 @@ void abtomp_tasks_free(struct abtomp_tasks *own)
 {
     if (!own)
         return;
-    abtomp_depend_forget(&own->implicit);
+    abtomp_depend_forget(own, &own->implicit);
     free_blocks(own->unused);
     free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
     free(own->deque.slots);
@@ -97,7 +97,7 @@ static void owe_block(struct abtomp_debt *debt, struct abtomp_task *task)
     debt->blocks = task;
 }
 
-static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
+static inline void block_free(struct abtomp_tasks *own, struct abtomp_task *task)
 {
     if (ABTOMP_LIKELY(task->home == own)) {
         task->next = own->unused;
@@ -107,6 +107,19 @@ static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
     } else {
         free(task);
     }
+}
+
+void abtomp_block_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    block_free(own, task);
+}
+
+static inline void task_free(struct abtomp_tasks *own, struct abtomp_task *task)
+{
+    if (ABTOMP_UNLIKELY(task->node != NULL))
+        abtomp_node_leave(own, task->node);
+    else
+        block_free(own, task);
 }
 
 /* -- Counts -- */
@@ -174,7 +187,7 @@ static inline void leave_memory(struct abtomp_tasks *own, struct abtomp_task *ta
 {
     uint32_t left = task->children.made - task->children.ended;
     if (ABTOMP_UNLIKELY(task->table != NULL))
-        abtomp_depend_forget(task);
+        abtomp_depend_forget(own, task);
     if (ABTOMP_LIKELY(left == 0)) {
         task_free(own, task);
         return;
@@ -197,9 +210,9 @@ static inline void count_ended(struct abtomp_tasks *own, uint32_t num)
 void abtomp_debts_pay_slow(struct abtomp_member *me, struct abtomp_tasks *own)
 {
     struct abtomp_debt *debt = &own->debt;
-    if (debt->group)
+    if (debt->num > 0 && debt->group)
         (void)leave_count(me, &debt->group->tasks, debt->num);
-    if (leave_count(me, &debt->parent->children, debt->num))
+    if (debt->num > 0 && leave_count(me, &debt->parent->children, debt->num))
         task_free(own, debt->parent);
     return_blocks(debt);
     count_ended(own, debt->num);
@@ -451,10 +464,14 @@ void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (
 
 static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
 {
-    struct abtomp_task *task = task_alloc(own, (size_t)(request->size + request->align));
+    bool depends = request->flags & ABTOMP_TASK_DEPEND;
+    size_t node_size = depends ? sizeof(struct abtomp_node) : 0;
+    struct abtomp_task *task = task_alloc(own, node_size + (size_t)(request->size + request->align));
     task_init(me, own, task, request->flags);
+    if (ABTOMP_UNLIKELY(depends))
+        task->node = (struct abtomp_node *)(void *)(task + 1);
     task->fn = request->fn;
-    task->data = abtomp_task_align(task + 1, request->align);
+    task->data = abtomp_task_align((char *)(task + 1) + node_size, request->align);
     task->is_needed = request->copy != NULL;
     abtomp_task_copy(task->data, request->data, request->copy, request->size);
     if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
@@ -462,7 +479,7 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
             request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;
     say_event(request, task);
     task_count(me, own, task);
-    if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_DEPEND) && !abtomp_depend(own, task, request->depend))
+    if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, request->depend))
         return;
     if (ABTOMP_UNLIKELY(abtomp_runs_alone(me))) {
         abtomp_task_run(me, own, task);
@@ -524,7 +541,7 @@ void GOMP_taskwait(void)
     task->children.made = task->children.ended = 0;
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (task->table)
-        abtomp_depend_forget(task);
+        abtomp_depend_forget(own, task);
 }
 
 void GOMP_taskwait_depend(void **depend)
@@ -579,7 +596,7 @@ void abtomp_tasks_begin(struct abtomp_tasks *own)
     implicit->children.made = implicit->children.ended = 0;
     atomic_store_explicit(&implicit->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */
     if (implicit->table)
-        abtomp_depend_forget(implicit);
+        abtomp_depend_forget(own, implicit);
     own->base = own->deque.top;
 }
 

@@ -170,12 +170,15 @@ void abtomp_task_run_included(struct abtomp_member *me, struct abtomp_tasks *own
  */
 void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
 
+/* Frees the memory of a task. */
+void abtomp_block_free(struct abtomp_tasks *own, struct abtomp_task *task);
+
 /* Tells what the member has ended for others. */
 void abtomp_debts_pay_slow(struct abtomp_member *me, struct abtomp_tasks *own);
 
 static inline void abtomp_debts_pay(struct abtomp_member *me, struct abtomp_tasks *own)
 {
-    if (ABTOMP_UNLIKELY(own->debt.num > 0))
+    if (ABTOMP_UNLIKELY(own->debt.num > 0 || own->debt.blocks != NULL))
         abtomp_debts_pay_slow(me, own);
 }
 
@@ -297,7 +300,21 @@ void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
 
 /* -- depend.c -- */
 
-/* The task depends on what was made before it. True: it is ready; if not, who ends others makes it so. */
+/* A task with dependences, and what depends on it. It is in the memory of the task. */
+struct abtomp_node {
+    _Atomic(uint32_t) refs;   /* the task, and entries of tables: who leaves last frees the memory of both */
+    _Atomic(uint32_t) before; /* nodes that it waits for, and one more until all are known */
+    _Atomic(uint32_t) lock;
+    _Atomic(bool) has_ended;  /* written with the lock */
+    struct abtomp_task *task; /* NULL: somebody waits */
+    uint32_t num, capacity;   /* lock: of `after` */
+    struct abtomp_node **after, *first[2];
+};
+
+/* The task, or an entry of a table, uses the node no more. */
+void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node);
+
+/* The task, which has a node, depends on what was made before it. True: it is ready; if not, who ends others makes it so. */
 bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend);
 
 /* Waits until tasks have ended that one with these dependences would wait for. */
@@ -307,7 +324,7 @@ void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, voi
 void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
 
 /* The task makes no more children, or has none: the table of them is freed. */
-void abtomp_depend_forget(struct abtomp_task *task);
+void abtomp_depend_forget(struct abtomp_tasks *own, struct abtomp_task *task);
 
 /* -- group.c -- */
 
