@@ -2,9 +2,9 @@
 /*
  * Dependences among the children of a task. Its table has for each address the tasks that use it now, all in the same
  * way (readers, or a set of inoutset; one alone, if it writes), and those before them, on which each of the first ones
- * depends. Only the member that runs the task uses the table. What was entered stays in memory as a node, in that of its
- * task, until it is in no table any more; a node that has ended needs no edge. Of an edge the lock of the first node decides: either it is
- * there before the node ends, and is counted at its end; or the end is seen.
+ * depends. Only the member that runs the task uses the table. What was entered stays in memory as a node, in that of
+ * its task, until it is in no table any more; a node that has ended needs no edge. Of an edge the lock of the first
+ * node decides: either it is there before the node ends, and is counted at its end; or the end is seen.
  */
 #include "tasks.h"
 

@@ -389,6 +389,7 @@ struct request {
     void *data;
     void (*copy)(void *, void *);
     long size, align;
+    bool is_deferred;
     unsigned flags;
     void **depend;
     int priority;
@@ -462,7 +463,8 @@ void abtomp_task_make(struct abtomp_member *me, struct abtomp_tasks *own, void (
     abtomp_task_put(me, own, task);
 }
 
-static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const struct request *request)
+static inline __attribute__((always_inline)) void make_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                                            const struct request *request)
 {
     bool depends = request->flags & ABTOMP_TASK_DEPEND;
     size_t node_size = depends ? sizeof(struct abtomp_node) : 0;
@@ -481,7 +483,7 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
     task_count(me, own, task);
     if (ABTOMP_UNLIKELY(depends) && !abtomp_depend(own, task, request->depend))
         return;
-    if (ABTOMP_UNLIKELY(abtomp_runs_alone(me))) {
+    if (ABTOMP_UNLIKELY(depends || request->flags) && abtomp_runs_alone(me)) {
         abtomp_task_run(me, own, task);
         return;
     }
@@ -489,30 +491,49 @@ static void make_task(struct abtomp_member *me, struct abtomp_tasks *own, const 
     abtomp_crew_offer(me, own);
 }
 
+static inline bool is_full(const struct abtomp_member *me, const struct abtomp_tasks *own)
+{
+    return abtomp_deque_num(&own->deque) >= ENOUGH_EACH * (uint32_t)me->team->num;
+}
+
+/* Whether a task is run by who makes it, at once. `special` are those of its flags by which it may have to wait. */
+static inline bool runs_at_once(const struct abtomp_member *me, const struct abtomp_tasks *own, unsigned special)
+{
+    if (!abtomp_runs_alone(me))
+        return special == 0 && ABTOMP_UNLIKELY(is_full(me, own));
+    /* Others that have not ended have unfulfilled events, or depend on such. */
+    return special == 0 || (!(special & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team));
+}
+
+/* A task of any kind. */
+static __attribute__((noinline)) void add_task(struct abtomp_member *me, struct abtomp_tasks *own,
+                                               const struct request *request)
+{
+    if (abtomp_env.cancels && abtomp_task_is_cancelled(me, me->group))
+        return;
+    if (!request->is_deferred || me->running.is_final)
+        run_in_place(me, own, request);
+    else if (runs_at_once(me, own, request->flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY)))
+        run_included(me, own, request);
+    else
+        make_task(me, own, request);
+}
+
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool is_deferred,
                unsigned flags, void **depend, int priority, void *detach)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_tasks *own = abtomp_tasks_of(me);
-    struct request request = {fn, data, copy, size, align, flags, depend, priority, detach};
-    if (ABTOMP_UNLIKELY(abtomp_env.cancels) && abtomp_task_is_cancelled(me, me->group))
-        return;
-    if (ABTOMP_UNLIKELY(!is_deferred || me->running.is_final)) {
-        run_in_place(me, own, &request);
-        return;
+    if (ABTOMP_UNLIKELY((flags & ABTOMP_TASK_KIND) || !is_deferred || copy || me->running.is_final ||
+                        abtomp_env.cancels)) {
+        struct request request = {fn, data, copy, size, align, is_deferred, flags, depend, priority, detach};
+        add_task(me, own, &request);
+    } else if (runs_at_once(me, own, 0)) {
+        abtomp_task_run(me, own, make_included(me, own, fn, data, 0));
+    } else {
+        struct request request = {fn, data, NULL, size, align, true, 0, NULL, 0, NULL};
+        make_task(me, own, &request);
     }
-    bool is_plain = !(flags & (ABTOMP_TASK_DETACH | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY));
-    if (abtomp_runs_alone(me)) {
-        /* Others that have not ended have unfulfilled events, or depend on such. */
-        if (ABTOMP_LIKELY(is_plain || (!(flags & ABTOMP_TASK_DETACH) && !abtomp_has_tasks(me->team)))) {
-            run_included(me, own, &request);
-            return;
-        }
-    } else if (is_plain && ABTOMP_UNLIKELY(abtomp_deque_num(&own->deque) >= ENOUGH_EACH * (uint32_t)me->team->num)) {
-        run_in_place(me, own, &request);
-        return;
-    }
-    make_task(me, own, &request);
 }
 
 /* -- Waiting -- */
@@ -537,6 +558,8 @@ void GOMP_taskwait(void)
     if (task->children.made != task->children.ended) {
         struct abtomp_await await = {.done = children_have_ended, .arg = task, .count = &task->children};
         abtomp_crew_await(me, own, &await);
+    } else {
+        abtomp_crew_offer(me, own); /* what tasks whose parents have ended have made ready */
     }
     task->children.made = task->children.ended = 0;
     atomic_store_explicit(&task->children.others, 0, memory_order_relaxed); /* relaxed: there are no children */

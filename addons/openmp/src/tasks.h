@@ -33,7 +33,8 @@ enum {
     ABTOMP_LOOP_NO_GROUP = 1 << 11,
     ABTOMP_LOOP_REDUCTIONS = 1 << 12,
     ABTOMP_TASK_DETACH = 1 << 13,
-    ABTOMP_LOOP_STRICT = 1 << 14
+    ABTOMP_LOOP_STRICT = 1 << 14,
+    ABTOMP_TASK_KIND = ABTOMP_TASK_FINAL | ABTOMP_TASK_DEPEND | ABTOMP_TASK_PRIORITY | ABTOMP_TASK_DETACH
 };
 
 /*
@@ -314,7 +315,8 @@ struct abtomp_node {
 /* The task, or an entry of a table, uses the node no more. */
 void abtomp_node_leave(struct abtomp_tasks *own, struct abtomp_node *node);
 
-/* The task, which has a node, depends on what was made before it. True: it is ready; if not, who ends others makes it so. */
+/* The task, which has a node, depends on what was made before it. True: it is ready; if not, who ends others makes it
+ * so. */
 bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **depend);
 
 /* Waits until tasks have ended that one with these dependences would wait for. */
