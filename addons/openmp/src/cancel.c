@@ -95,10 +95,6 @@ bool GOMP_barrier_cancel(void)
         /* relaxed: this member alone writes it */
         return atomic_load_explicit(&team->cancelled, memory_order_relaxed) & ABTOMP_CANCELLED_REGION;
     }
-    if (!abtomp_env.cancels) {
-        abtomp_barrier(me);
-        return false;
-    }
     return !abtomp_barrier_pass(me, true);
 }
 
