@@ -71,7 +71,13 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
             return abtomp_crew_barrier(me, passed, may_be_cancelled);
         return true;
     }
-    if (abtomp_has_tasks(team))
+    /*
+     * Others, who wait among tasks, may have passed the barrier already, and have closed the crew: then nobody is here
+     * any more, or so many as have come to the next one. acquire: pairs with the release in abtomp_crew_close. relaxed:
+     * what is seen of others is enough
+     */
+    if (atomic_load_explicit(&team->has_tasks, memory_order_acquire) ||
+        ABTOMP_UNLIKELY(atomic_load_explicit(&team->arrived, memory_order_relaxed) != (uint32_t)num))
         return abtomp_crew_barrier(me, passed, may_be_cancelled);
     /* relaxed, all: the next store publishes them */
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);

@@ -84,8 +84,9 @@ void abtomp_crew_open(struct abtomp_team *team)
 /* No task is left, and all members wait. `barriers` is left to the caller. */
 void abtomp_crew_close(struct abtomp_team *team)
 {
-    /* relaxed, all: what the caller does next publishes them */
-    atomic_store_explicit(&team->has_tasks, false, memory_order_relaxed);
+    /* release: pairs with the acquire in abtomp_barrier_pass: `arrived` is no longer the number of all */
+    atomic_store_explicit(&team->has_tasks, false, memory_order_release);
+    /* relaxed, both: what the caller does next publishes them */
     atomic_fetch_and_explicit(&team->go, ~(uint32_t)ABTOMP_GO_TASKS, memory_order_relaxed);
     atomic_fetch_and_explicit(&team->back, ~(uint32_t)ABTOMP_GO_TASKS, memory_order_relaxed);
 }
