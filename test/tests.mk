@@ -267,6 +267,7 @@ regress_tests = \
 	test/regress/loot_waits \
 	test/regress/main_sched_exit \
 	test/regress/many_exits \
+	test/regress/mutex_streams \
 	test/regress/mutex_turns \
 	test/regress/odd_deadlines \
 	test/regress/pick_watched \

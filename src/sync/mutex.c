@@ -2,20 +2,34 @@
 #include "sync/mutex.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "pick/sched.h"
 #include "run/yield.h"
 #include "sync/timer.h"
 #include "wait/native.h"
 
+/* Returns what COMING is while the waiter comes. */
+static uint32_t mark_of(const struct abti_mutex_waiter *w)
+{
+    return ((uint32_t)(abti_hash((uintptr_t)w) >> 32) & ABTI_MUTEX_COMING) | ABTI_MUTEX_ONE_COMING;
+}
+
+/* Returns the word when the waiter with the mark `mine` has come. 0: it is none. */
+ABTI_INLINE uint32_t arrive(uint32_t word, uint32_t mine)
+{
+    bool is_mine = mine && (word & ABTI_MUTEX_COMING) == mine;
+    return is_mine ? word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET) : word;
+}
+
 /*
- * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`. relaxed: the
+ * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`, see arrive. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
 static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (word & ~(ABTI_MUTEX_HEIR | mine)) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (arrive(word, mine) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -23,19 +37,27 @@ static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 }
 
 /*
- * Takes the mutex (true), or announces a waiter, with `lock` held. acquire, relaxed: as in abti_mutex_take_plain,
- * mutex_take.
+ * Takes the mutex (true), or announces a waiter, with `lock` held. `loud`: the next unlock wakes one in any case.
+ * acquire, relaxed: as in abti_mutex_take_plain, mutex_take.
  */
-static bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine)
+ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t mine, bool loud)
 {
     uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in mutex_take */
     for (;;) {
         bool is_free = !(word & barred);
-        uint32_t next =
-            is_free ? (word & ~(ABTI_MUTEX_HEIR | mine)) | ABTI_MUTEX_LOCKED : (word & ~mine) | ABTI_MUTEX_WAITERS;
+        uint32_t next = arrive(word, mine);
+        if (is_free)
+            next = (next & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+        else
+            next = (loud ? next & ~(uint32_t)ABTI_MUTEX_QUIET : next) | ABTI_MUTEX_WAITERS;
         if (next == word || abti_cas_word(&mutex->word, &word, next))
             return is_free;
     }
+}
+
+static ABTI_NOINLINE bool take_or_announce_slow(ABT_mutex mutex, uint32_t mine, bool loud)
+{
+    return take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine, loud);
 }
 
 /*
@@ -200,10 +222,10 @@ static void park_in(ABT_mutex mutex, struct abti_waitq *queue, struct abti_mutex
 
 int abti_mutex_come_slow(ABT_mutex mutex, struct abti_mutex_waiter *w)
 {
-    uint32_t mine = w->external ? ABTI_MUTEX_COMING : 0;
+    uint32_t mine = mark_of(w);
     while (!try_to_take(mutex, w, ABTI_MUTEX_LOCKED, mine)) {
         abti_spin_lock(&mutex->lock);
-        if (take_or_announce(mutex, ABTI_MUTEX_LOCKED, mine)) {
+        if (take_or_announce_slow(mutex, mine, w->es_native)) {
             abti_spin_unlock(&mutex->lock);
             break;
         }
@@ -274,7 +296,7 @@ static bool lock_native(ABT_mutex mutex)
     if (spin_take(mutex, ABTI_MUTEX_LOCKED, 0))
         return true;
     abti_spin_lock(&mutex->lock);
-    if (!take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
+    if (!take_or_announce_slow(mutex, 0, abti_es_self != NULL))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
@@ -292,7 +314,7 @@ static bool lock_ult(ABT_mutex mutex, abti_unit *self, abti_unit **next)
         abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
         abti_spin_lock(&mutex->lock); /* it does so once: from now on it takes the mutex if that is free */
     }
-    if (*next || !take_or_announce(mutex, ABTI_MUTEX_LOCKED, 0))
+    if (*next || !take_or_announce_slow(mutex, 0, false))
         return false;
     abti_spin_unlock(&mutex->lock);
     return true;
@@ -324,23 +346,40 @@ static int lock_plain(ABT_mutex mutex)
         abti_spin_unlock(&mutex->lock);
         return lock_plain_slow(mutex);
     }
-    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), 0)) {
+    if (take_or_announce(mutex, ABTI_MUTEX_LOCKED | (is_heir_next ? ABTI_MUTEX_HEIR : 0), 0, false)) {
         abti_spin_unlock(&mutex->lock);
         return ABT_SUCCESS;
     }
     return abti_ctx_wait(&es->cur->ctx, mutex, NULL, mutex_leave, mutex_then);
 }
 
-/* Returns the bits of the word for a waiter that is woken. `lock` is held. */
-static uint32_t mark_of(ABT_mutex mutex, const struct abti_mutex_waiter *w)
+/* Whether a waiter that is woken comes from afar. */
+ABTI_INLINE bool is_far(const struct abti_mutex_waiter *w)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *unit = w->base.unit;
+    return w->external || (unit && (!es || es->cur->pool != unit->pool));
+}
+
+/* Says in the word that such a waiter is coming. `lock` is held. */
+static ABTI_COLD uint32_t await_far(uint32_t word, const struct abti_mutex_waiter *w)
+{
+    uint32_t quiet = w->external ? ABTI_MUTEX_ALWAYS_QUIET : ABTI_MUTEX_QUIET_UNLOCKS * ABTI_MUTEX_ONE_QUIET;
+    return (word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET)) | mark_of(w) | quiet;
+}
+
+/* Returns the word of the free mutex when a waiter is woken. `lock` is held. */
+ABTI_INLINE uint32_t word_for(ABT_mutex mutex, uint32_t word, const struct abti_mutex_waiter *w)
 {
     abti_unit *unit = w->base.unit;
-    if (w->external)
-        return ABTI_MUTEX_COMING;
+    word &= ~(uint32_t)(ABTI_MUTEX_LOCKED | ABTI_MUTEX_WAITERS);
+    word |= has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0;
+    if (ABTI_UNLIKELY(is_far(w)) && (w->external || word & ABTI_MUTEX_WAITERS))
+        return await_far(word, w);
     if (!unit || !abti_pool_is_fifo(unit->pool))
-        return 0;
+        return word;
     mutex->heir = unit;
-    return ABTI_MUTEX_HEIR;
+    return word | ABTI_MUTEX_HEIR;
 }
 
 static bool is_passed_over(ABT_mutex mutex, struct abti_waiter *head)
@@ -390,38 +429,51 @@ static struct abti_waiter *next_waiter(ABT_mutex mutex, struct abti_waiter **fir
     return head;
 }
 
-static struct abti_waiter *release_plain(ABT_mutex mutex)
+/* Whether an unlock at that word wakes nobody. */
+ABTI_INLINE bool is_quiet(uint32_t word)
+{
+    return (word & (ABTI_MUTEX_WAITERS | ABTI_MUTEX_QUIET)) != ABTI_MUTEX_WAITERS;
+}
+
+/* Returns the word when such an unlock is done. */
+static uint32_t drop_quietly(uint32_t word)
+{
+    bool counts = word & ABTI_MUTEX_WAITERS && (word & ABTI_MUTEX_QUIET) != ABTI_MUTEX_ALWAYS_QUIET;
+    return (word & ~(uint32_t)ABTI_MUTEX_LOCKED) - (counts ? ABTI_MUTEX_ONE_QUIET : 0);
+}
+
+ABTI_INLINE struct abti_waiter *release_plain(ABT_mutex mutex)
 {
     /* relaxed: the compare-and-swap looks again. release: pairs with the acquires in abti_mutex_take_plain and
      * mutex_take */
     uint32_t word = abti_load_relaxed(&mutex->word);
-    while (!(word & ABTI_MUTEX_WAITERS) || word & ABTI_MUTEX_COMING) {
-        if (abti_cas_word(&mutex->word, &word, word & ~(uint32_t)ABTI_MUTEX_LOCKED))
+    while (is_quiet(word)) {
+        if (abti_cas_word(&mutex->word, &word, drop_quietly(word)))
             return NULL;
     }
     abti_spin_lock(&mutex->lock);
     abti_assert(has_waiters(mutex) && abti_load_relaxed(&mutex->word) & ABTI_MUTEX_LOCKED);
     struct abti_waiter *first, *w = next_waiter(mutex, &first);
-    uint32_t next = (word & ABTI_MUTEX_RECURSIVE) | mark_of(mutex, (struct abti_mutex_waiter *)w) |
-                    (has_waiters(mutex) ? ABTI_MUTEX_WAITERS : 0);
     /*
-     * We hold the mutex, and while `lock` is held nobody queues: no other thread writes the word. release: pairs with
-     * the acquires in abti_mutex_take_plain, abti_mutex_come and mutex_take.
+     * We hold the mutex, and while `lock` is held nobody queues, nor comes to find the mutex locked: no other thread
+     * writes the word. relaxed: who has written it since the load above had `lock`. release: pairs with the acquires in
+     * abti_mutex_take_plain, abti_mutex_come and mutex_take.
      */
-    abti_store_release(&mutex->word, next);
+    word = abti_load_relaxed(&mutex->word);
+    abti_store_release(&mutex->word, word_for(mutex, word, (struct abti_mutex_waiter *)w));
     abti_spin_unlock(&mutex->lock);
     return first;
 }
 
 /*
- * Announces a waiter to the holder of the mutex, with `lock` held. False: nobody holds it. relaxed: the
- * compare-and-swap looks again. acquire and release: of no use, as release_plain takes `lock`.
+ * Announces a waiter to the holder of the mutex, with `lock` held; the next unlock wakes one. False: nobody holds it.
+ * relaxed: the compare-and-swap looks again. acquire and release: of no use, as release_plain takes `lock`.
  */
 static bool announce_to_holder(ABT_mutex mutex)
 {
     uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: the compare-and-swap decides */
     while (word & ABTI_MUTEX_LOCKED) {
-        if (abti_cas_word(&mutex->word, &word, word | ABTI_MUTEX_WAITERS))
+        if (abti_cas_word(&mutex->word, &word, (word & ~(uint32_t)ABTI_MUTEX_QUIET) | ABTI_MUTEX_WAITERS))
             return true;
     }
     return false;

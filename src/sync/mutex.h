@@ -5,7 +5,14 @@
  *
  * - The native thread of an ES before all others. While it sleeps no ULT of its ES can take what it is woken for.
  * - Otherwise a ULT of the pool that has had the mutex, as long as there are any, within limits; or the waiter that has
- *   waited longest. While an external thread that was woken is coming nobody else is woken.
+ *   waited longest.
+ *
+ * While a waiter that was woken from afar is COMING, unlocks wake nobody else. Until it is there others lock and unlock
+ * many times, with the mutex and what it guards in their cache. Each waiter that came beside it would take these lines
+ * from them, and would find the mutex locked most likely: with 16 streams that was 50 lines a lock. From afar come an
+ * external thread, and a ULT of another pool than the waker's if still others are queued. For an external thread the
+ * others wait as long as the system takes. A ULT may be behind others of its stream, so that after a number of unlocks
+ * (QUIET) the next waiter is woken in any case.
  *
  * Nobody is kept from a free mutex for the sake of a waiter that was woken, since that may not run for long: its ES is
  * busy, waits for the very caller that wants the mutex, or is no more. But when the next unit to run on the caller's ES
@@ -22,9 +29,13 @@
  *   WAITERS   a queue is not empty. Written under `lock`.
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
- *   COMING    an external thread was woken and has not come. Set under `lock` by the unlock, cleared by an external
- *             thread that has waited, when it takes the mutex or queues again. If that is another one, which has looked
- *             by itself, an unlock may wake one waiter too many.
+ *   COMING    a number that is not 0: a waiter was woken from afar and has not come. Set under `lock` by the unlock,
+ *             cleared by that waiter when it takes the mutex or queues again. The number tells waiters apart, by a
+ *             hash of their addresses, since the next one may be woken meanwhile. If it is the same one by chance, an
+ *             unlock may wake one waiter too many.
+ *   QUIET     a number, or ALWAYS: so many unlocks with WAITERS wake nobody. Set with COMING, ALWAYS for an external
+ *             thread; cleared with it, and under `lock` when a waiter queues that nobody may keep from being woken.
+ *             Each of these unlocks subtracts one. Never without COMING.
  *
  *   from                         to                                   by
  *   0                            LOCKED                               lock, trylock
@@ -32,27 +43,30 @@
  *   LOCKED, x                    LOCKED, WAITERS, x                   lock, which queues; a cond's signal, which queues
  *                                                                     its waiters
  *   HEIR, x                      HEIR, WAITERS, x                     lock, which queues and leaves to the heir
- *   LOCKED, WAITERS              HEIR or COMING or none, and WAITERS  unlock, which takes one waiter out and wakes it,
- *                                if there are more                    and with it all of `near` if its pool is another
- *   LOCKED, COMING, x            COMING, x                            unlock
+ *   LOCKED, WAITERS, x           HEIR, or COMING and QUIET, or none,  unlock, which takes one waiter out and wakes it,
+ *     without QUIET              and WAITERS if there are more, x     and with it all of `near` if its pool is another
+ *   LOCKED, COMING, QUIET, x     COMING, QUIET less one, x            unlock
+ *   COMING, QUIET, x             x                                    the woken waiter, when it locks or queues
  *   WAITERS, x without LOCKED    x without LOCKED                     a look, which takes the last waiter out
  *   x without LOCKED             LOCKED, x without HEIR               lock, trylock, a woken waiter
  *
  * No wake-up is lost: while the mutex is not locked and somebody is queued, some waiter is awake that has been taken
  * out of a queue and has not come yet. For lock queues only while the mutex is locked, or behind the heir, which is
- * such a waiter and runs next; unlock wakes one, unless one is COMING; a look takes only the waiter itself out, which
- * then is awake; and a woken waiter takes the mutex or finds it locked and queues again.
+ * such a waiter and runs next; unlock wakes one, unless QUIET says that the last one is still COMING; a look takes only
+ * the waiter itself out, which then is awake; and a woken waiter takes the mutex or finds it locked and queues again.
  *
  * Nobody waits for ever for the one that was woken. A queued waiter looks at the mutex from time to time, first after a
  * millisecond, in the end some eight times a second. When it finds the mutex free, it leaves the queue and competes. An
  * external thread sleeps no longer than until its next look; for a ULT its ES looks, by a timer. Some need not look:
  *
- * - The native thread of an ES. While one is queued, an unlock wakes nobody but such a thread or has woken an external
- *   one, and these come as soon as the system lets them.
+ * - The native thread of an ES. It clears QUIET when it queues, and while one is queued, an unlock wakes nobody but
+ * such a thread, for which QUIET is not set. They come as soon as the system lets them.
  * - A ULT in `near`, of a FIFO pool. Since it is in that queue, every unlock has woken a native thread, or a ULT of
  *   the same pool: when one of another pool is woken, all of `near` are woken with it, and then compete or queue anew,
- *   behind the others. What was woken is queued in the pool before anything that is pushed later: it runs before the
- *   ULT could.
+ *   behind the others. Or it was quiet: then the last waiter woken from afar is COMING, a native thread or a ULT of
+ * this pool, since from its wake on the mutex belongs to its pool, until another is woken, or a signal gives the mutex
+ * to another pool, which clears QUIET. What was woken is queued in the pool before anything that is pushed later: it
+ * runs before the ULT could.
  *
  * These two a signal of a cond moves to a locked mutex without a wake. Others it wakes, so that they queue with a look.
  *
@@ -77,8 +91,14 @@ enum {
     ABTI_MUTEX_LOCKED = 1 << 1,
     ABTI_MUTEX_WAITERS = 1 << 2,
     ABTI_MUTEX_HEIR = 1 << 3,
-    ABTI_MUTEX_COMING = 1 << 4,
+    ABTI_MUTEX_COMING = 255 << 4,
+    ABTI_MUTEX_ONE_COMING = 1 << 4,
+    ABTI_MUTEX_QUIET = 127 << 12,
+    ABTI_MUTEX_ONE_QUIET = 1 << 12,
+    ABTI_MUTEX_ALWAYS_QUIET = ABTI_MUTEX_QUIET,
 };
+
+_Static_assert(ABTI_MUTEX_QUIET_UNLOCKS *ABTI_MUTEX_ONE_QUIET < ABTI_MUTEX_ALWAYS_QUIET, "it is a number of its own");
 
 /* Static initialisers are zeros, but for RECURSIVE in the first word. */
 struct ABT_mutex_opaque {

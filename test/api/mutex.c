@@ -470,6 +470,34 @@ static void test_asleep_before_ult(void)
     must(ABT_mutex_free(&p.mutex));
 }
 
+/* A tasklet sleeps that came when one of the ULTs of its stream had been woken, which now cannot come before it. */
+static void test_asleep_beside_woken(void)
+{
+    struct held_up h = {.lock = ABT_mutex_lock};
+    struct pair p = {.step = 0};
+    struct activity waiting[2], tasklet;
+
+    must(ABT_mutex_create(&h.mutex));
+    p.mutex = h.mutex;
+    must(ABT_mutex_lock(h.mutex));
+    for (int i = 0; i < 2; i++) {
+        start(&waiting[i], SECONDARY_ULT, lock_and_tell, &p);
+        wait_until_asleep(&waiting[i]);
+    }
+    start(&tasklet, TASKLET, lock_beside, &h);
+    wait_for(atomic_load(&h.stage) == 1);
+    must(ABT_mutex_unlock(h.mutex));
+    must(ABT_mutex_lock(h.mutex));
+    atomic_store(&h.stage, 2);
+    wait_until_asleep(&tasklet);
+    must(ABT_mutex_unlock(h.mutex));
+    finish(&tasklet);
+    for (int i = 0; i < 2; i++)
+        finish(&waiting[i]);
+    pass("a tasklet gets what a ULT of its stream was woken for");
+    must(ABT_mutex_free(&h.mutex));
+}
+
 /* --- A pool that is guarded by the very mutex its ULTs wait for --- */
 
 static ABT_mutex pool_mutex;
@@ -570,6 +598,7 @@ static void test_waiting(void)
     test_taken_before_ult(SECONDARY_ULT, ABT_mutex_spinlock);
     test_taken_before_ult(SECONDARY_ULT, ABT_mutex_trylock);
     test_asleep_before_ult();
+    test_asleep_beside_woken();
     test_guarded_pool();
 }
 

@@ -196,6 +196,55 @@ static void test_look(void)
     ok(word() == 0 && is_empty() && num_armed(streams[0]) == 0, "nothing is left of it");
 }
 
+static atomic_int num_held_up;
+static atomic_bool lets_go;
+
+/* Keeps its stream from all else. */
+static void hold_up(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&num_held_up, 1);
+    while (!atomic_load(&lets_go))
+        nap_us(50);
+}
+
+static void lock_and_unlock(void)
+{
+    abti_mutex_lock(&mutex);
+    abti_mutex_unlock(&mutex);
+}
+
+/* As long as one that was woken from afar does not come, so many unlocks wake nobody else, and then one does. */
+static void test_quiet(void)
+{
+    ABT_thread ults[2 * STREAMS];
+
+    begin();
+    num_locked = 0;
+    atomic_store(&num_held_up, 0);
+    atomic_store(&lets_go, false);
+    abti_mutex_lock(&mutex);
+    for (int i = 0; i < STREAMS; i++) {
+        ults[i] = make_ult(i, lock_once);
+        wait_until_blocked(ults[i]);
+    }
+    for (int i = 0; i < STREAMS; i++)
+        ults[STREAMS + i] = make_ult(i, hold_up);
+    while (atomic_load(&num_held_up) < STREAMS)
+        ABT_thread_yield();
+    abti_mutex_unlock(&mutex);
+    ok(word() & ABTI_MUTEX_COMING && word() & ABTI_MUTEX_WAITERS, "one of two is woken, and does not come");
+    for (int i = 0; i < ABTI_MUTEX_QUIET_UNLOCKS; i++)
+        lock_and_unlock();
+    ok(!(word() & ABTI_MUTEX_QUIET) && word() & ABTI_MUTEX_WAITERS, "so many unlocks wake nobody");
+    lock_and_unlock();
+    ok(!(word() & ABTI_MUTEX_WAITERS), "the next one wakes the other");
+    atomic_store(&lets_go, true);
+    must(ABT_thread_free_many(2 * STREAMS, ults));
+    is_int(num_locked, STREAMS, "both come");
+    ok(word() == 0 && is_empty(), "nobody is left");
+}
+
 /* --- Many lock and unlock, and all the time all of those that are queued look --- */
 
 static void lock_often(bool yields)
@@ -285,6 +334,7 @@ int main(void)
     test_queues();
     test_look();
     test_admission();
+    test_quiet();
     test_race(ABT_POOL_FIFO);
     end_streams();
     begin_streams(ABT_POOL_RANDWS);
