@@ -2,9 +2,9 @@
 /*
  * A thread that sees to it that each member begins: one that runs may wait for another in a way that nobody sees, by
  * looks of its own at a variable, or by a wait of the system. Every thread of OpenMP says which relay it runs, and
- * whether it waits. The watch looks at them every two milliseconds. Threads for the rest of its numbers gets a relay
- * from which no number has been taken between two looks, and one whose regions are so long that threads are worth it if
- * fewer threads than processors have been busy at both looks. The watch sleeps when it has seen no relay for a while.
+ * whether it waits. The watch looks at them every two milliseconds. It spreads a relay from which no number has been
+ * taken between two looks, and one whose regions are so long that threads are worth it, if fewer threads than
+ * processors were busy at both looks. It sleeps when it has seen no relay for a while.
  */
 #include "relay.h"
 

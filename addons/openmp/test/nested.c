@@ -199,19 +199,36 @@ static void exclusion(int num)
     expect(sum == 50 * num && nested == 50 * num && all >= 50 * num, "critical and locks");
 }
 
-/* Members that wait for one another by looks, and in the system, each for the one with the next number. */
-static void spins(int num)
+/* Members that wait for one another by looks of several kinds, each for the one with the next number. */
+static void look_again(int kind, omp_lock_t *lock)
 {
-    int turn = num % 2 + 1;
-#pragma omp parallel num_threads(num % 2 + 2)
-    {
-        while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != omp_get_thread_num()) {
-        }
-        __atomic_fetch_sub(&turn, 1, __ATOMIC_RELEASE);
+    if (kind == 1)
+        sched_yield();
+    if (kind == 2) {
+#pragma omp taskyield
     }
-    expect(turn == -1, "members wait by looks of their own");
+    if (kind == 3 && omp_test_lock(lock))
+        omp_unset_lock(lock);
 }
 
+static void spins(int num)
+{
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    for (int kind = 0; kind < 4; kind++) {
+        int turn = num % 2 + 1;
+#pragma omp parallel num_threads(num % 2 + 2)
+        {
+            while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != omp_get_thread_num())
+                look_again(kind, &lock);
+            __atomic_fetch_sub(&turn, 1, __ATOMIC_RELEASE);
+        }
+        expect(turn == -1, "members wait by looks of their own");
+    }
+    omp_destroy_lock(&lock);
+}
+
+/* Likewise, in the system. */
 static void native_waits(int num)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
