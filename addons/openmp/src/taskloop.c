@@ -18,7 +18,7 @@
 
 enum {
     MOST_PARTS = 16, /* that are taken at once, */
-    SHARES = 8       /* and what part of what each member may still get they are at most */
+    SHARES = 4       /* and what part of what each member may still get they are at most */
 };
 
 struct taskloop {
@@ -40,7 +40,7 @@ struct shared_loop {
     uint64_t least_left;                /* as long as so many are left, several are taken at once: one of so many */
     ABTOMP_LINE _Atomic(uint64_t) next; /* the first part that nobody has taken */
     _Atomic(uint32_t) tickets;          /* that have not ended */
-    char data[];
+    ABTOMP_LINE char data[];            /* not in the line that who takes parts writes */
 };
 
 /* Strict grains: each part but the last has exactly so many. */
