@@ -14,6 +14,9 @@
 /* How a task uses an address. mutexinoutset is as inout: the tasks run one after another as they were made. */
 enum { USE_IN = 1, USE_OUT = 2, USE_INOUTSET = 5 };
 
+/* In the number of nodes that a node waits for, as long as not all are known: more than there ever are. */
+enum { UNKNOWN = 1 << 30 };
+
 struct set {
     struct abtomp_node **nodes;
     uint32_t num, capacity;
@@ -44,11 +47,11 @@ static void node_init(struct abtomp_node *node, struct abtomp_task *task)
 {
     /* relaxed, all: nobody else knows the node */
     atomic_store_explicit(&node->refs, 1, memory_order_relaxed);
-    atomic_store_explicit(&node->before, 1, memory_order_relaxed);
+    atomic_store_explicit(&node->before, UNKNOWN, memory_order_relaxed);
     atomic_store_explicit(&node->lock, 0, memory_order_relaxed);
     atomic_store_explicit(&node->has_ended, false, memory_order_relaxed);
     node->task = task;
-    node->num = 0;
+    node->num = node->edges = 0;
     node->capacity = sizeof(node->first) / sizeof(node->first[0]);
     node->after = node->first;
 }
@@ -85,16 +88,21 @@ static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
             before->capacity *= 2;
         }
         before->after[before->num++] = node;
-        /* relaxed: the caller still has one of its own */
-        atomic_fetch_add_explicit(&node->before, 1, memory_order_relaxed);
+        node->edges++;
     }
     abtomp_mutex_unlock(&before->lock);
 }
 
 /* acq_rel: pairs with itself, in count_down: who makes it 0 sees what all have done. True: it is 0 */
-static bool count_down(struct abtomp_node *node)
+static bool count_down(struct abtomp_node *node, uint32_t num)
 {
-    return atomic_fetch_sub_explicit(&node->before, 1, memory_order_acq_rel) == 1;
+    return atomic_fetch_sub_explicit(&node->before, num, memory_order_acq_rel) == num;
+}
+
+/* All nodes are known that it waits for. True: they have ended. If there is none, node_has_ended has seen that. */
+static bool end_edges(struct abtomp_node *node)
+{
+    return node->edges == 0 || count_down(node, UNKNOWN - node->edges);
 }
 
 void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task)
@@ -107,7 +115,7 @@ void abtomp_depend_end(struct abtomp_member *me, struct abtomp_tasks *own, struc
     for (uint32_t i = 0; i < node->num; i++) { /* constant from now on */
         struct abtomp_node *after = node->after[i];
         struct abtomp_task *next = after->task; /* who waits may be gone when it has been counted */
-        if (!count_down(after))
+        if (!count_down(after, 1))
             continue;
         if (next && !task->has_event) {
             abtomp_task_put(me, own, next);
@@ -135,7 +143,7 @@ static void set_free(struct abtomp_tasks *own, struct set *set)
     free(set->nodes);
 }
 
-/* Nodes that have ended make room first. */
+/* The caller has counted the set at the node. Nodes that have ended make room first. */
 static void set_add(struct abtomp_tasks *own, struct set *set, struct abtomp_node *node)
 {
     if (set->num == set->capacity) {
@@ -153,7 +161,14 @@ static void set_add(struct abtomp_tasks *own, struct set *set, struct abtomp_nod
         }
     }
     set->nodes[set->num++] = node;
-    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed); /* relaxed: the caller has one, too */
+}
+
+/* Adds a node that nobody else knows well enough to leave it. relaxed, both: the caller alone writes it */
+static void set_add_new(struct abtomp_tasks *own, struct set *set, struct abtomp_node *node)
+{
+    uint32_t refs = atomic_load_explicit(&node->refs, memory_order_relaxed);
+    atomic_store_explicit(&node->refs, refs + 1, memory_order_relaxed);
+    set_add(own, set, node);
 }
 
 static void set_edges(const struct set *set, struct abtomp_node *node)
@@ -200,8 +215,10 @@ static struct entry *entry_of(struct abtomp_tasks *own, struct abtomp_table *tab
         table->num++;
         entry->address = address;
         entry->use = USE_OUT;
-        for (uint32_t i = 0; i < table->all.num; i++)
+        for (uint32_t i = 0; i < table->all.num; i++) {
+            atomic_fetch_add_explicit(&table->all.nodes[i]->refs, 1, memory_order_relaxed); /* relaxed: `all` has one */
             set_add(own, &entry->present, table->all.nodes[i]);
+        }
     }
     return entry;
 }
@@ -244,7 +261,7 @@ static void use_after(const struct uses *uses, struct entry *entry, unsigned use
     entry->before = entry->present;
     entry->present = before;
     entry->use = use;
-    set_add(uses->own, &entry->present, uses->node);
+    set_add_new(uses->own, &entry->present, uses->node);
 }
 
 static void use_all(const struct uses *uses)
@@ -255,7 +272,7 @@ static void use_all(const struct uses *uses)
     set_edges(&uses->table->all, uses->node);
     if (uses->is_entered) {
         set_clear(uses->own, &uses->table->all);
-        set_add(uses->own, &uses->table->all, uses->node);
+        set_add_new(uses->own, &uses->table->all, uses->node);
     }
 }
 
@@ -272,7 +289,7 @@ static void use_address(const struct uses *uses, void *address, unsigned use)
     }
     set_edges(&entry->before, uses->node);
     if (uses->is_entered)
-        set_add(uses->own, &entry->present, uses->node);
+        set_add_new(uses->own, &entry->present, uses->node);
 }
 
 /* A depend object: an address, and its use as the interface has it. */
@@ -314,7 +331,7 @@ bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **de
     node_init(task->node, task);
     struct uses uses = {own, parent->table, task->node, true};
     use_list(&uses, depend);
-    return count_down(uses.node);
+    return end_edges(uses.node);
 }
 
 static bool is_ready(struct abtomp_member *me, void *arg)
@@ -333,7 +350,7 @@ void abtomp_depend_await(struct abtomp_member *me, struct abtomp_tasks *own, voi
     node_init(&node, NULL);
     struct uses uses = {own, own->task->table, &node, false};
     use_list(&uses, depend);
-    if (count_down(&node))
+    if (end_edges(&node))
         return;
     struct abtomp_await await = {.done = is_ready, .arg = &node};
     abtomp_crew_await(me, own, &await);

@@ -10,7 +10,7 @@
 /* -- Memory -- */
 
 /* What a member keeps for its next tasks: blocks of one size. */
-enum { BLOCK = 192 };
+enum { BLOCK = 208 };
 
 struct abtomp_tasks *abtomp_tasks_new(struct abtomp_member *me)
 {

@@ -304,11 +304,12 @@ void abtomp_box_put_locked(struct abtomp_team *team, struct abtomp_task *task);
 /* A task with dependences, and what depends on it. It is in the memory of the task. */
 struct abtomp_node {
     _Atomic(uint32_t) refs;   /* the task, and entries of tables: who leaves last frees the memory of both */
-    _Atomic(uint32_t) before; /* nodes that it waits for, and one more until all are known */
+    _Atomic(uint32_t) before; /* nodes that it waits for that have not ended; more until all are known */
     _Atomic(uint32_t) lock;
     _Atomic(bool) has_ended;  /* written with the lock */
     struct abtomp_task *task; /* NULL: somebody waits */
     uint32_t num, capacity;   /* lock: of `after` */
+    uint32_t edges;           /* nodes that it waits for: of who makes it */
     struct abtomp_node **after, *first[2];
 };
 
