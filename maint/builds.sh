@@ -45,9 +45,9 @@ plan() {
             --enable-werror
         ;;
 
-    # Random delays around each atomic operation.
+    # Random delays around each atomic operation, also of the add-ons.
     delays)
-        programs='$(stress_tests)' check_args=TEST_TIMEOUT=300
+        programs='$(stress_tests) $(openmp_tests) $(io_tests)' check_args=TEST_TIMEOUT=300
         export ABT_DELAYS_SEED
         $do delays 1 libabt.la --disable-static --enable-debug=ub_assert,delays --enable-werror
         ;;

@@ -60,7 +60,8 @@ libabtio_la_SOURCES += \
 else
 libabtio_la_SOURCES += addons/io/src/lane_none.c
 endif
-libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src
+libabtio_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/io/include -I$(srcdir)/addons/io/src \
+	$(addon_delays)
 if ASSERT
 libabtio_la_CPPFLAGS += -DABTIO_BUILD_ASSERT=1
 endif

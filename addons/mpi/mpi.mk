@@ -11,7 +11,7 @@ mpi_sources = \
 	addons/mpi/src/finish.h \
 	addons/mpi/src/owner.c \
 	addons/mpi/src/owner.h
-mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src
+mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1
 endif
