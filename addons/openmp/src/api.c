@@ -129,10 +129,11 @@ void omp_set_schedule(unsigned kind, int chunk)
         icvs->run_chunk = chunk > 0 ? chunk : 1;
 }
 
+/* With its modifier, as since OpenMP 5.0: static is monotonic. */
 void omp_get_schedule(unsigned *kind, int *chunk)
 {
     const struct abtomp_icvs *icvs = &abtomp_self()->icvs;
-    *kind = icvs->run_sched & ~ABTOMP_MONOTONIC;
+    *kind = icvs->run_sched;
     *chunk = (int)icvs->run_chunk;
 }
 

@@ -41,7 +41,7 @@ static int print(const char *what)
         }
     } else if (strcmp(what, "schedule") == 0) {
         omp_get_schedule(&kind, &chunk);
-        printf("%d %d", (int)kind, chunk);
+        printf("%s%d %d", kind & omp_sched_monotonic ? "monotonic " : "", (int)(kind & ~omp_sched_monotonic), chunk);
     } else if (strcmp(what, "rest") == 0) {
         printf("%d %d %d %d %d %d %d", omp_get_dynamic(), omp_get_thread_limit(), omp_get_max_active_levels(),
                omp_get_cancellation(), omp_get_default_device(), omp_get_max_task_priority(), (int)omp_get_proc_bind());
@@ -57,8 +57,9 @@ static int print(const char *what)
 static void test_variables(const char *self)
 {
     is_str(called(self, "threads", "OMP_NUM_THREADS=3,2"), "3 3 2", "OMP_NUM_THREADS is a list");
-    is_str(called(self, "schedule", "OMP_SCHEDULE=monotonic:guided,4"), "3 4", "OMP_SCHEDULE");
-    is_str(called(self, "schedule", "OMP_SCHEDULE=static"), "1 0", "OMP_SCHEDULE without a chunk");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=monotonic:guided,4"), "monotonic 3 4", "OMP_SCHEDULE");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=dynamic,5"), "2 5", "OMP_SCHEDULE without a modifier");
+    is_str(called(self, "schedule", "OMP_SCHEDULE=static"), "monotonic 1 0", "OMP_SCHEDULE without a chunk");
     is_str(called(self, "rest",
                   "OMP_DYNAMIC=true OMP_THREAD_LIMIT=9 OMP_MAX_ACTIVE_LEVELS=5 OMP_CANCELLATION=TRUE "
                   "OMP_DEFAULT_DEVICE=2 OMP_MAX_TASK_PRIORITY=7 OMP_PROC_BIND=close"),
