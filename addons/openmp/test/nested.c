@@ -107,13 +107,13 @@ static void few_are_busy(void)
 #pragma omp parallel num_threads(num_outer)
 #pragma omp single
     while (!is_done) {
-        volatile double x = 1;
         pthread_t threads[2];
-#pragma omp parallel num_threads(2) firstprivate(x)
+#pragma omp parallel num_threads(2)
         {
+            double end = omp_get_wtime() + 200e-6;
             threads[omp_get_thread_num()] = pthread_self();
-            for (int i = 0; i < 50000; i++)
-                x = x * 1.5 - x;
+            while (omp_get_wtime() < end)
+                ;
         }
         is_done = !pthread_equal(threads[0], threads[1]);
     }
