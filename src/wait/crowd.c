@@ -61,16 +61,30 @@ static void sleep_in_crowd(struct abti_crowd *crowd, _Atomic(uint32_t) *word, ui
     }
 }
 
+/*
+ * Gives way in the midst of looks: the thread that is waited for may be on this very CPU, where it was woken, and would
+ * run only when the looks have ended. False: another program had the CPU for long, so that the looks are to end.
+ */
+static bool crowd_gives_way(void)
+{
+    enum { LONG_NS = 100000 };
+    uint64_t since_ns = abti_clock_mono_ns();
+    sched_yield();
+    return abti_clock_mono_ns() - since_ns < LONG_NS;
+}
+
 /* Looks for a while, by which threads that meet again and again keep step without any system call. */
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
                              const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
     enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile. Chosen */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
-    bool changed = false;
-    for (uint32_t i = 0; i < leave.times && !(changed = abti_word_is_changed(word, value)); i++) {
+    bool changed = false, goes_on = true;
+    for (uint32_t i = 0; i < leave.times && goes_on && !(changed = abti_word_is_changed(word, value)); i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
+        else if (i % ABTI_THRIFT_LOOKS_TO_YIELD == ABTI_THRIFT_LOOKS_TO_YIELD - 1)
+            goes_on = crowd_gives_way();
         else
             abti_cpu_relax();
     }
