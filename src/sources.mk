@@ -73,7 +73,7 @@ abt_sources = \
 	src/create/revive.c \
 	src/fork/fork.c \
 	src/fork/deque.c \
-	src/fork/team.c \
+	src/fork/workers.c \
 	src/carrier/blocking.c \
 	src/carrier/carrier.c \
 	src/carrier/native.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ABTX_fork_*: which streams take forked tasks. */
 #include "api/handles.h"
-#include "fork/team.h"
+#include "fork/workers.h"
 
 int ABTX_fork_start(int num, const ABT_xstream *xstreams)
 {
@@ -14,7 +14,7 @@ int ABTX_fork_start(int num, const ABT_xstream *xstreams)
             return abti_error(ABT_ERR_INV_XSTREAM);
     }
     for (int i = 0; i < num; i++) {
-        int code = abti_team_add(xstreams[i]);
+        int code = abti_workers_add(xstreams[i]);
         if (code != ABT_SUCCESS) {
             ABTX_fork_stop();
             return abti_error(code);
@@ -27,6 +27,6 @@ int ABTX_fork_stop(void)
 {
     if (ABTI_REFUSE(!abti_rt_is_up()))
         return abti_error(ABT_ERR_UNINITIALIZED);
-    abti_team_remove_all();
+    abti_workers_remove_all();
     return ABT_SUCCESS;
 }

@@ -8,7 +8,7 @@
 #include "arch/shadow.h"
 #include "carrier/blocking.h"
 #include "carrier/carrier.h"
-#include "fork/team.h"
+#include "fork/workers.h"
 #include "idle/driver.h"
 #include "image/symbol.h"
 #include "mem/lazycache.h"
@@ -367,7 +367,7 @@ static void runtime_fini(abti_es *es)
     abti_capture_fini();
     abti_tool_fini();
     abti_observe_reset();
-    abti_team_fini();
+    abti_workers_fini();
     memory_fini();
     abti_esaffinity_fini();
     abti_config_fini(&abti_rt.config);
@@ -434,7 +434,7 @@ int ABT_initialized(void)
 /* As when the library was loaded, but for the configuration: other threads may have been changing any of it. */
 static void forget_parent(void)
 {
-    abti_team_forget(abti_fork_deque(abti_es_self));
+    abti_workers_forget(abti_fork_deque(abti_es_self));
     abti_sources_forget();
     abti_es_self = NULL;
     abti_es_list_forget();

@@ -38,8 +38,8 @@ struct abti_deque {
     /* The owner's. */
     uint32_t split ABTI_ALIGNED(ABTI_CACHE_LINE); /* as in public_part */
     bool is_closed;          /* the owner cannot wait: a request that a thief has left here late is refused */
-    uint32_t number;         /* constant: see fork/team.c */
-    struct abti_deque *next; /* team.lock: among the free ones */
+    uint32_t number;         /* constant: see fork/workers.c */
+    struct abti_deque *next; /* workers.lock: among the free ones */
     struct abtx_task *volatile entries[];
 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/assert.h"
 #include "carrier/blocking.h"
-#include "fork/team.h"
+#include "fork/workers.h"
 #include "os/annotate.h"
 #include "os/clock.h"
 #include "run/block.h"
@@ -30,7 +30,7 @@ static void leave_stream(void *arg)
 {
     struct abtx_region *region = arg;
     if (abti_deque_publish_all(region->deque))
-        abti_team_offer(region->deque);
+        abti_workers_offer(region->deque);
 }
 
 /* A tasklet has no hooks; those that it sees, in a callback of a scheduler, are of the ULT that is about to leave. */
@@ -52,14 +52,14 @@ static struct abti_deque *take_kept(abti_es *es)
     es->deque.kept = NULL;
     abti_assert(!deque->is_closed && deque->split == 0);
     abti_annotate_acquire(deque);
-    abti_team_relist(deque);
+    abti_workers_relist(deque);
     return deque;
 }
 
 static void put_kept(void *deque)
 {
-    abti_team_unlist(deque);
-    abti_team_put_deque(deque);
+    abti_workers_unlist(deque);
+    abti_workers_put_deque(deque);
 }
 
 static void fork_keep(abti_es *es, struct abti_deque *deque)
@@ -76,12 +76,12 @@ static void fork_keep(abti_es *es, struct abti_deque *deque)
 /* A deque for tasks that others may take, or, if it is closed, none but the caller. NULL: there is none. */
 static ABTI_COLD struct abti_deque *get_deque(bool is_closed)
 {
-    struct abti_deque *deque = abti_team_get_deque();
+    struct abti_deque *deque = abti_workers_get_deque();
     if (!deque)
         return NULL;
     abti_deque_begin(deque, is_closed);
     if (!is_closed)
-        abti_team_list(deque);
+        abti_workers_list(deque);
     return deque;
 }
 
@@ -129,7 +129,7 @@ void ABTX_fork_leave(struct abtx_region *region)
     else if (is_open)
         put_kept(deque);
     else
-        abti_team_put_deque(deque);
+        abti_workers_put_deque(deque);
 }
 
 /* --- Fork --- */
@@ -138,7 +138,7 @@ void ABTX_fork_leave(struct abtx_region *region)
 static void fork_publish(struct abti_deque *deque, uint32_t top)
 {
     if (abti_deque_publish(deque, top))
-        abti_team_offer(deque);
+        abti_workers_offer(deque);
 }
 
 abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fork/team.h"
+#include "fork/workers.h"
 
 #include "lock/spin.h"
 #include "os/annotate.h"
@@ -51,13 +51,13 @@ static struct {
     _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
     _Atomic(uint32_t) num_chunks;                                             /* lock. Thieves read it */
     struct deque_set offers, unasked;
-} team = {.source = {.ask = take_task, .patience_ns = DEQUE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
-          .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
+} workers = {.source = {.ask = take_task, .patience_ns = DEQUE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
+             .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
 /* Whether streams wait for tasks: a hint. */
-static bool team_waits(void)
+static bool workers_wait(void)
 {
-    return abti_load_relaxed(&team.source.idle) > 0; /* relaxed: it is a hint, or the caller has a fence before it */
+    return abti_load_relaxed(&workers.source.idle) > 0; /* relaxed: it is a hint, or the caller has a fence before it */
 }
 
 /* --- Deques --- */
@@ -70,7 +70,7 @@ static struct abti_deque *deque_at(struct chunk *chunk, uint32_t i)
 /* relaxed: who knows the number has got it from somebody who has the deque */
 static struct abti_deque *deque_of_number(uint32_t number)
 {
-    return deque_at(abti_load_relaxed(&team.chunks[number / CHUNK_DEQUES]), number % CHUNK_DEQUES);
+    return deque_at(abti_load_relaxed(&workers.chunks[number / CHUNK_DEQUES]), number % CHUNK_DEQUES);
 }
 
 /* --- Sets of deques --- */
@@ -118,31 +118,31 @@ static struct chunk *make_chunk(void)
 /* With the lock held. */
 static void add_chunk(struct chunk *chunk)
 {
-    uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed: the lock is held */
+    uint32_t num = abti_load_relaxed(&workers.num_chunks); /* relaxed: the lock is held */
     for (uint32_t i = CHUNK_DEQUES; i-- > 0;) {
         struct abti_deque *deque = deque_at(chunk, i);
         deque->number = num * CHUNK_DEQUES + i;
-        deque->next = team.free;
-        team.free = deque;
+        deque->next = workers.free;
+        workers.free = deque;
     }
-    abti_store_relaxed(&team.chunks[num], chunk); /* relaxed: the store of the number publishes it */
+    abti_store_relaxed(&workers.chunks[num], chunk); /* relaxed: the store of the number publishes it */
     /* release: pairs with the acquire in num_words */
-    abti_store_release(&team.num_chunks, num + 1);
+    abti_store_release(&workers.num_chunks, num + 1);
 }
 
-struct abti_deque *abti_team_get_deque(void)
+struct abti_deque *abti_workers_get_deque(void)
 {
     struct chunk *chunk = NULL;
     for (bool tried = false;; tried = true) {
-        abti_spin_lock(&team.lock);
-        if (chunk && abti_load_relaxed(&team.num_chunks) < MAX_CHUNKS) { /* relaxed: the lock is held */
+        abti_spin_lock(&workers.lock);
+        if (chunk && abti_load_relaxed(&workers.num_chunks) < MAX_CHUNKS) { /* relaxed: the lock is held */
             add_chunk(chunk);
             chunk = NULL;
         }
-        struct abti_deque *deque = team.free;
+        struct abti_deque *deque = workers.free;
         if (deque)
-            team.free = deque->next;
-        abti_spin_unlock(&team.lock);
+            workers.free = deque->next;
+        abti_spin_unlock(&workers.lock);
         abti_vm_unmap(chunk, sizeof(*chunk));
         abti_annotate_acquire(deque); /* the entries have had another owner */
         if (deque || tried)
@@ -151,95 +151,95 @@ struct abti_deque *abti_team_get_deque(void)
     }
 }
 
-void abti_team_put_deque(struct abti_deque *deque)
+void abti_workers_put_deque(struct abti_deque *deque)
 {
     abti_annotate_release(deque);
-    abti_spin_lock(&team.lock);
-    deque->next = team.free;
-    team.free = deque;
-    abti_spin_unlock(&team.lock);
+    abti_spin_lock(&workers.lock);
+    deque->next = workers.free;
+    workers.free = deque;
+    abti_spin_unlock(&workers.lock);
 }
 
-void abti_team_fini(void)
+void abti_workers_fini(void)
 {
-    abti_spin_lock(&team.lock);
-    uint32_t num = abti_load_relaxed(&team.num_chunks), num_free = 0; /* relaxed, as below: the lock is held */
-    for (struct abti_deque *deque = team.free; deque; deque = deque->next)
+    abti_spin_lock(&workers.lock);
+    uint32_t num = abti_load_relaxed(&workers.num_chunks), num_free = 0; /* relaxed, as below: the lock is held */
+    for (struct abti_deque *deque = workers.free; deque; deque = deque->next)
         num_free++;
     if (num_free == num * CHUNK_DEQUES) {
         for (uint32_t i = 0; i < num; i++)
-            abti_vm_unmap(abti_load_relaxed(&team.chunks[i]), sizeof(struct chunk));
-        abti_store_relaxed(&team.num_chunks, 0);
-        team.free = NULL;
-        team.offers = team.unasked = (struct deque_set){{0}};
+            abti_vm_unmap(abti_load_relaxed(&workers.chunks[i]), sizeof(struct chunk));
+        abti_store_relaxed(&workers.num_chunks, 0);
+        workers.free = NULL;
+        workers.offers = workers.unasked = (struct deque_set){{0}};
     }
-    abti_spin_unlock(&team.lock);
+    abti_spin_unlock(&workers.lock);
 }
 
-void abti_team_forget(struct abti_deque *mine)
+void abti_workers_forget(struct abti_deque *mine)
 {
-    uint32_t num = abti_load_relaxed(&team.num_chunks); /* relaxed, as below: there is one thread */
-    team.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
-    team.free = NULL;
+    uint32_t num = abti_load_relaxed(&workers.num_chunks); /* relaxed, as below: there is one thread */
+    workers.lock = (struct abti_spin)ABTI_SPIN_INIT(ABTI_RANK_LEAF);
+    workers.free = NULL;
     for (uint32_t i = 0; i < num * CHUNK_DEQUES; i++) {
         struct abti_deque *deque = deque_of_number(i);
         if (deque == mine)
             continue;
-        set_remove(&team.unasked, deque);
-        set_remove(&team.offers, deque);
+        set_remove(&workers.unasked, deque);
+        set_remove(&workers.offers, deque);
         abti_store_relaxed(&deque->public_part, 0);
     }
 }
 
 /* --- Streams --- */
 
-int abti_team_add(abti_es *es)
+int abti_workers_add(abti_es *es)
 {
-    int code = abti_source_attach(&team.source, es);
+    int code = abti_source_attach(&workers.source, es);
     return code == ABT_ERR_INV_ARG ? ABT_SUCCESS : code; /* it is there already */
 }
 
-void abti_team_remove_all(void)
+void abti_workers_remove_all(void)
 {
-    abti_source_detach_all(&team.source);
+    abti_source_detach_all(&workers.source);
 }
 
 /* --- What owners do --- */
 
-void abti_team_offer(struct abti_deque *deque)
+void abti_workers_offer(struct abti_deque *deque)
 {
     /* relaxed: a thief that misses it asks once more than it should */
     abti_store_relaxed(&deque->spared_ns, abti_clock_mono_ns() + SPARED_NS);
     /* seq_cst: pairs with the fence in withdraw_offer */
     abti_fence_seq_cst();
-    set_add(&team.offers, deque);
-    set_add(&team.unasked, deque);
-    abti_source_wake_one(&team.source);
+    set_add(&workers.offers, deque);
+    set_add(&workers.unasked, deque);
+    abti_source_wake_one(&workers.source);
 }
 
-void abti_team_relist(struct abti_deque *deque)
+void abti_workers_relist(struct abti_deque *deque)
 {
     if (!abti_load_relaxed(&deque->request) ||
-        team_waits()) /* relaxed: one that is missed is found by the first fork */
+        workers_wait()) /* relaxed: one that is missed is found by the first fork */
         return;
     abti_deque_begin(deque, false);
     abti_store_relaxed(&deque->spared_ns, abti_clock_mono_ns() + SPARED_NS);
-    abti_team_list(deque);
+    abti_workers_list(deque);
 }
 
-void abti_team_list(struct abti_deque *deque)
+void abti_workers_list(struct abti_deque *deque)
 {
-    set_add(&team.unasked, deque);
+    set_add(&workers.unasked, deque);
     /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the deque, or is seen here */
     abti_fence_seq_cst();
-    if (team_waits())
+    if (workers_wait())
         abti_deque_ask(deque);
 }
 
-void abti_team_unlist(struct abti_deque *deque)
+void abti_workers_unlist(struct abti_deque *deque)
 {
-    set_remove(&team.unasked, deque);
-    set_remove(&team.offers, deque);
+    set_remove(&workers.unasked, deque);
+    set_remove(&workers.offers, deque);
 }
 
 /* --- Thieves --- */
@@ -247,12 +247,12 @@ void abti_team_unlist(struct abti_deque *deque)
 /* There is no public task. False: there is one again. */
 static bool withdraw_offer(struct abti_deque *deque)
 {
-    set_remove(&team.offers, deque);
-    /* seq_cst: pairs with the fence in abti_team_offer */
+    set_remove(&workers.offers, deque);
+    /* seq_cst: pairs with the fence in abti_workers_offer */
     abti_fence_seq_cst();
     if (!abti_deque_has_public(deque))
         return true;
-    set_add(&team.offers, deque);
+    set_add(&workers.offers, deque);
     return false;
 }
 
@@ -266,8 +266,8 @@ static struct abtx_task *steal_from(struct abti_deque *deque)
     }
     bool has_more = abti_deque_has_public(deque) || !withdraw_offer(deque);
     if (has_more)
-        abti_source_wake_one(&team.source);
-    else if (team_waits())
+        abti_source_wake_one(&workers.source);
+    else if (workers_wait())
         abti_deque_ask(deque);
     return task;
 }
@@ -276,7 +276,7 @@ static struct abtx_task *steal_from(struct abti_deque *deque)
 static uint32_t num_words(void)
 {
     /* acquire: pairs with the release in add_chunk */
-    return (abti_load_acquire(&team.num_chunks) * CHUNK_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES;
+    return (abti_load_acquire(&workers.num_chunks) * CHUNK_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES;
 }
 
 /*
@@ -286,7 +286,7 @@ static uint32_t num_words(void)
 static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
 {
     /* relaxed, here and below: the caller has a fence before, or comes again */
-    uint64_t found = abti_load_relaxed(&team.unasked.words[word]) & mask, chosen = 0, now_ns;
+    uint64_t found = abti_load_relaxed(&workers.unasked.words[word]) & mask, chosen = 0, now_ns;
     if (found == 0 || *enough == UINT32_MAX)
         return found;
     for (now_ns = abti_clock_mono_ns(); *enough > 0 && found; --*enough, found &= found - 1) {
@@ -306,7 +306,7 @@ static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
     if (chosen == 0)
         return enough;
     /* acquire: pairs with the release in set_add. release: of no use */
-    chosen &= abti_fetch_and_acq_rel(&team.unasked.words[word], ~chosen);
+    chosen &= abti_fetch_and_acq_rel(&workers.unasked.words[word], ~chosen);
     for (; chosen; chosen &= chosen - 1)
         abti_deque_ask(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(chosen)));
     return enough;
@@ -316,7 +316,7 @@ static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
 static struct abtx_task *steal_of(uint32_t word, uint64_t mask)
 {
     /* acquire: pairs with the release in set_add */
-    uint64_t deques = abti_load_acquire(&team.offers.words[word]) & mask;
+    uint64_t deques = abti_load_acquire(&workers.offers.words[word]) & mask;
     struct abtx_task *task = NULL;
     for (; deques && !task; deques &= deques - 1)
         task = steal_from(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(deques)));
