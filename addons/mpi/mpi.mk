@@ -9,8 +9,8 @@ mpi_sources = \
 	addons/mpi/src/debug.h \
 	addons/mpi/src/finish.c \
 	addons/mpi/src/finish.h \
-	addons/mpi/src/owner.c \
-	addons/mpi/src/owner.h
+	addons/mpi/src/progress.c \
+	addons/mpi/src/progress.h
 mpi_cppflags = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include -I$(srcdir)/addons/mpi/src $(addon_delays)
 if ASSERT
 mpi_cppflags += -DABTMPI_BUILD_ASSERT=1

@@ -7,9 +7,9 @@
 #ifndef ABTMPI_BLOCKS_H
 #define ABTMPI_BLOCKS_H
 
-#include "owner.h"
+#include "progress.h"
 
-/* A queue of blocks. All zeros: an empty one whose requests the owner completes. */
+/* A queue of blocks. All zeros: an empty one whose requests the engine completes. */
 typedef struct {
     struct abtmpi_block *first, *last;
     bool is_watched;         /* what is done is only marked, and completed by its ULT */

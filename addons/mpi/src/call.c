@@ -12,7 +12,7 @@
 
 #include "call.h"
 #include "debug.h"
-#include "owner.h"
+#include "progress.h"
 
 enum {
     CALL_MISSES = 64, /* so many answers "no" in a row, and a ULT lets others run */
@@ -68,7 +68,7 @@ static bool call_begin(void)
     /* relaxed: the lock orders it. */
     if (atomic_load_explicit(&call_state, memory_order_relaxed) == CALL_NEW) {
         call_self.looking = true;
-        bool on = call_is_usable() && abtmpi_owner_begin();
+        bool on = call_is_usable() && abtmpi_progress_begin();
         call_self.looking = false;
         /* release: pairs with the acquire in abtmpi_enter. */
         atomic_store_explicit(&call_state, on ? CALL_ON : CALL_OFF, memory_order_release);
@@ -214,7 +214,7 @@ int abtmpi_call_finalize(void)
         atomic_store_explicit(&call_state, CALL_OFF, memory_order_relaxed);
         while (abtmpi_region_count() > 0)
             ABTX_self_sleep(CALL_PAUSE_NS);
-        abtmpi_owner_end();
+        abtmpi_progress_end();
     }
     bool looking = call_self.looking;
     call_self.looking = true;

@@ -8,7 +8,7 @@
 #include "call.h"
 #include "debug.h"
 #include "finish.h"
-#include "owner.h"
+#include "progress.h"
 
 enum {
     FINISH_PARTS = 4,         /* so many requests have room in the frame */
@@ -89,7 +89,7 @@ static void parts_destroy(abtmpi_part *frame, abtmpi_part *parts)
         free(parts);
 }
 
-/* Asks in the call, and then has the owner ask until the answer is yes. */
+/* Asks in the call, and then has the engine ask until the answer is yes. */
 static int question_wait(question *q)
 {
     int found = 0;
@@ -98,12 +98,12 @@ static int question_wait(question *q)
     if (found || code != MPI_SUCCESS)
         return code;
     abtmpi_wait wait = {.call = q->call, .ask = q->ask, .arg = q};
-    abtmpi_owner_wait(&wait);
+    abtmpi_progress_wait(&wait);
     return wait.code;
 }
 
 /*
- * Waits until the question, which is about requests, may be answered by yes, after the owner has seen that one of them
+ * Waits until the question, which is about requests, may be answered by yes, after the engine has seen that one of them
  * is done, or that all are. The code of what has gone wrong.
  */
 static int question_watch(question *q, bool all, int *found)
@@ -125,7 +125,7 @@ static int question_watch(question *q, bool all, int *found)
     if (code == MPI_SUCCESS && !*found) {
         abtmpi_wait wait = {.call = q->call, .parts = parts, .num = num, .left = all ? num : 1, .is_watched = true};
         if (num > 0)
-            abtmpi_owner_wait(&wait);
+            abtmpi_progress_wait(&wait);
         else
             ABT_thread_yield();
         code = wait.code;
@@ -184,7 +184,7 @@ static int request_wait(const char *call, MPI_Request *request, MPI_Status *stat
         return code;
     abtmpi_part part = {.request = request};
     abtmpi_wait wait = {.call = call, .parts = &part, .num = 1, .left = 1};
-    abtmpi_owner_wait(&wait);
+    abtmpi_progress_wait(&wait);
     if (wait.code != MPI_SUCCESS)
         return wait.code;
     status_copy(status, &part.status);
@@ -281,7 +281,7 @@ int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[]
         abtmpi_leave(code);
         abtmpi_wait wait = {.call = "MPI_Waitall", .parts = parts, .num = num_parts, .left = num_parts};
         if (num_parts > 0 && !failed)
-            abtmpi_owner_wait(&wait);
+            abtmpi_progress_wait(&wait);
         code = wait.code != MPI_SUCCESS ? wait.code : waitall_end(num, requests, statuses, parts, num_parts);
     } else {
         abtmpi_leave(code);

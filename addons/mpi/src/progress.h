@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owner of all requests that ULTs wait for: a driver of libabt, of which one stream at a time asks the MPI library
- * what is done. ULTs hand in their waits by a lock-free list, and everything else here is touched in the driver's poll
- * only.
+ * The progress engine: a driver of libabt that has all requests that ULTs wait for. One stream at a time asks the MPI
+ * library there what is done. ULTs hand in their waits by a lock-free list, and everything else here is touched in the
+ * driver's poll only.
  */
-#ifndef ABTMPI_OWNER_H
-#define ABTMPI_OWNER_H
+#ifndef ABTMPI_PROGRESS_H
+#define ABTMPI_PROGRESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,10 +18,10 @@ struct abtmpi_block;
 /* One request that is waited for. */
 typedef struct {
     MPI_Request *request; /* where the caller has it */
-    MPI_Status status;    /* of the completion, if the owner completes */
+    MPI_Status status;    /* of the completion, if the engine completes */
     int code;             /* of the completion */
     bool is_done;
-    struct abtmpi_block *block; /* where the owner keeps it, NULL: nowhere, */
+    struct abtmpi_block *block; /* where the engine keeps it, NULL: nowhere, */
     int at;                     /* and at which place there */
 } abtmpi_part;
 
@@ -31,23 +31,23 @@ typedef struct abtmpi_wait {
     abtmpi_part *parts; /* the requests, */
     int num;            /* how many there are, */
     int left;        /* and how many have to be done still until the ULT goes on; after an error it goes on at once */
-    bool is_watched; /* the owner looks only, and leaves it to the ULT to complete them */
+    bool is_watched; /* the engine looks only, and leaves it to the ULT to complete them */
     int (*ask)(void *arg, int *found); /* the question, if there are no parts; it returns a code of MPI */
     void *arg;
     int code; /* MPI_SUCCESS; or why the wait has ended without a result, or the question's code */
-    struct abtmpi_wait *next, *prev; /* the owner's from here on */
+    struct abtmpi_wait *next, *prev; /* the engine's from here on */
     int added;                       /* so many parts are in blocks, or have been */
     ABT_thread thread;
     atomic_int state;
 } abtmpi_wait;
 
 /* Makes the driver and attaches it to all streams. False: it cannot be had. */
-bool abtmpi_owner_begin(void);
+bool abtmpi_progress_begin(void);
 
 /* Ends it. ULTs that still wait are named on stderr, and go on with MPI_ERR_OTHER. */
-void abtmpi_owner_end(void);
+void abtmpi_progress_end(void);
 
 /* Suspends the calling ULT until what the caller has filled in down to arg, the rest being 0, has come. */
-void abtmpi_owner_wait(abtmpi_wait *wait);
+void abtmpi_progress_wait(abtmpi_wait *wait);
 
 #endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "blocks.h"
+#include "call.h"
+#include "debug.h"
+#include "progress.h"
+
+enum {
+    PROGRESS_LOOKS = 64, /* a ULT that is alone on its stream looks so often before it leaves it: some microseconds */
+    PROGRESS_ASKED = 4,  /* so many of the oldest questions are asked at each look, and all at each PROGRESS_EVERY-th */
+    PROGRESS_EVERY = 4,
+    PROGRESS_PAUSE_NS = 1000,   /* the first pause of an idle stream; each is an eighth longer than the one before, */
+    PROGRESS_LONGEST_US = 1000, /* up to this unless ABTMPI_IDLE_US says otherwise */
+    PROGRESS_SAMPLE = 7,        /* of so many ULTs that were switched to, one is timed until it or another one waits */
+    PROGRESS_SHORT_NS = 20000,  /* if that takes longer, */
+    PROGRESS_PUSHES = 64,       /* so many are pushed next */
+};
+
+/* Of a wait: its ULT looks itself; has left its stream, or is about to; may go on. */
+enum { WAIT_LOOKS, WAIT_SUSPENDED, WAIT_DONE };
+
+typedef struct {
+    abtmpi_wait *first, *last;
+} progress_list;
+
+/* Touched in the poll of the driver only. */
+static ABTX_driver progress_driver;
+static abtmpi_blocks progress_completed, progress_watched = {.is_watched = true};
+static progress_list progress_waits, progress_questions;
+static progress_list progress_late; /* waits that have ended, but whose ULTs had not left their stacks */
+static int progress_unfinished;     /* waits with parts that there was no memory for */
+static unsigned progress_looks;
+static int64_t progress_longest;
+
+/* Shared. */
+static _Atomic(abtmpi_wait *) progress_coming; /* newcomers, the youngest first */
+static atomic_int progress_in_flight;          /* waits that have not ended */
+static _Atomic(int64_t) progress_pause;        /* the last word to ABTX_driver_set_max_sleep */
+
+/*
+ * Of a native thread. A ULT that looks and finds what another one has waited for switches to that, if nothing else is
+ * ready: a push would wake another stream of the pool each time, for what this one is about to run. But then no stream
+ * looks while the ULT runs, so that those that run for long are pushed.
+ */
+static _Thread_local struct {
+    bool looks;      /* a ULT does, */
+    ABT_thread next; /* and this one is the first that may go on */
+    int switches;    /* of them so many, */
+    int64_t since;   /* the last of which that is timed was then, 0: it is not */
+    int pushes;      /* so many are to be pushed */
+} progress_self __attribute__((tls_model("initial-exec")));
+
+static void list_add(progress_list *list, abtmpi_wait *wait)
+{
+    wait->next = NULL;
+    wait->prev = list->last;
+    *(list->last ? &list->last->next : &list->first) = wait;
+    list->last = wait;
+}
+
+static void list_remove(progress_list *list, abtmpi_wait *wait)
+{
+    *(wait->prev ? &wait->prev->next : &list->first) = wait->next;
+    *(wait->next ? &wait->next->prev : &list->last) = wait->prev;
+}
+
+/* Whether the ULT of a wait has left its stack, and may be woken. */
+static bool wait_is_suspended(const abtmpi_wait *wait)
+{
+    ABT_thread_state state;
+
+    return ABT_thread_get_state(wait->thread, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED;
+}
+
+static void progress_wake(ABT_thread thread)
+{
+    if (!progress_self.looks || progress_self.pushes > 0 || progress_self.next != ABT_THREAD_NULL)
+        ABT_thread_resume(thread);
+    else
+        progress_self.next = thread;
+    if (progress_self.looks && progress_self.pushes > 0)
+        progress_self.pushes--;
+}
+
+static void progress_count_down(void)
+{
+    /* relaxed: who reads 0 too late looks once more. */
+    int before = atomic_fetch_sub_explicit(&progress_in_flight, 1, memory_order_relaxed);
+
+    abtmpi_assert(before > 0);
+    (void)before;
+}
+
+/* Wakes those that were not to be woken yet when their waits ended. */
+static void progress_wake_late(void)
+{
+    for (abtmpi_wait *wait = progress_late.first, *next; wait; wait = next) {
+        next = wait->next;
+        if (wait_is_suspended(wait)) {
+            list_remove(&progress_late, wait);
+            progress_count_down();
+            progress_wake(wait->thread);
+        }
+    }
+}
+
+/* The ULT goes on. Its memory may be gone when this returns. */
+static void wait_end(abtmpi_wait *wait)
+{
+    for (int i = 0; i < wait->num; i++) {
+        if (wait->parts[i].block)
+            abtmpi_blocks_drop(&wait->parts[i]);
+    }
+    if (wait->added < wait->num)
+        progress_unfinished--;
+    list_remove(wait->ask ? &progress_questions : &progress_waits, wait);
+    /* release: pairs with the acquire in progress_look_alone; acquire: with the release in wait_begin. */
+    bool looks = atomic_exchange_explicit(&wait->state, WAIT_DONE, memory_order_acq_rel) == WAIT_LOOKS;
+    if (looks) {
+        progress_count_down();
+    } else if (wait_is_suspended(wait)) {
+        progress_count_down();
+        progress_wake(wait->thread);
+    } else {
+        list_add(&progress_late, wait);
+    }
+}
+
+static void part_done(abtmpi_wait *wait, abtmpi_part *part)
+{
+    abtmpi_assert(wait->left > 0);
+    if (--wait->left == 0 || part->code != MPI_SUCCESS)
+        wait_end(wait);
+}
+
+/* Puts the parts of a wait into blocks. Those that there is no memory for are tried again at the next look. */
+static void wait_add(abtmpi_wait *wait)
+{
+    abtmpi_blocks *blocks = wait->is_watched ? &progress_watched : &progress_completed;
+
+    while (wait->added < wait->num) {
+        if (!abtmpi_blocks_add(blocks, &wait->parts[wait->added], wait))
+            return;
+        wait->added++;
+    }
+}
+
+static void progress_take(void)
+{
+    abtmpi_wait *oldest = NULL;
+
+    /* relaxed: a newcomer that is missed is found at the next look. */
+    if (!atomic_load_explicit(&progress_coming, memory_order_relaxed))
+        return;
+    /* acquire: pairs with the release in abtmpi_progress_wait. */
+    abtmpi_wait *wait = atomic_exchange_explicit(&progress_coming, NULL, memory_order_acquire);
+    for (abtmpi_wait *next; wait; wait = next) {
+        next = wait->next;
+        wait->next = oldest;
+        oldest = wait;
+    }
+    for (abtmpi_wait *next; oldest; oldest = next) {
+        next = oldest->next;
+        list_add(oldest->ask ? &progress_questions : &progress_waits, oldest);
+        wait_add(oldest);
+        if (oldest->added < oldest->num)
+            progress_unfinished++;
+    }
+}
+
+static void progress_retry(void)
+{
+    for (abtmpi_wait *wait = progress_waits.first; wait && progress_unfinished > 0; wait = wait->next) {
+        if (wait->added == wait->num)
+            continue;
+        wait_add(wait);
+        if (wait->added < wait->num)
+            return;
+        progress_unfinished--;
+    }
+}
+
+static bool progress_ask(void)
+{
+    bool found = false;
+    int rest = ++progress_looks % PROGRESS_EVERY == 0 ? -1 : PROGRESS_ASKED;
+
+    for (abtmpi_wait *wait = progress_questions.first, *next; wait && rest-- != 0; wait = next) {
+        int flag = 0;
+        next = wait->next;
+        wait->code = wait->ask(wait->arg, &flag);
+        if (flag || wait->code != MPI_SUCCESS) {
+            found = true;
+            wait_end(wait);
+        }
+    }
+    return found;
+}
+
+static bool progress_look(void)
+{
+    abtmpi_look_begin();
+    progress_take();
+    progress_wake_late();
+    if (progress_unfinished > 0)
+        progress_retry();
+    bool found = abtmpi_blocks_look(&progress_completed, part_done);
+    found |= abtmpi_blocks_look(&progress_watched, part_done);
+    found |= progress_ask();
+    abtmpi_look_end();
+    return found || progress_late.first;
+}
+
+static void progress_set_pause(int64_t pause)
+{
+    /* seq_cst: before the load of progress_in_flight in progress_rest; the other side is abtmpi_progress_wait. */
+    atomic_store_explicit(&progress_pause, pause, memory_order_seq_cst);
+    ABTX_driver_set_max_sleep(progress_driver, pause);
+}
+
+/* The stream is about to sleep: for longer each time, and for as long as it likes if nothing is in flight. */
+static void progress_rest(bool found)
+{
+    /* relaxed: all writers mean well, and a wrong word lasts until the next pause. */
+    int64_t pause = atomic_load_explicit(&progress_pause, memory_order_relaxed);
+
+    /* seq_cst: as below, whose other side is abtmpi_progress_wait. */
+    if (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) == 0) {
+        if (pause == ABTX_FOREVER)
+            return;
+        progress_set_pause(ABTX_FOREVER);
+        /* seq_cst: after the store in progress_set_pause. A ULT that has come meanwhile may have set its pause before.
+         */
+        if (atomic_load_explicit(&progress_in_flight, memory_order_seq_cst) != 0)
+            progress_set_pause(PROGRESS_PAUSE_NS);
+        return;
+    }
+    int64_t longer = found || pause == ABTX_FOREVER ? PROGRESS_PAUSE_NS : pause + pause / 8;
+    if (longer > progress_longest)
+        longer = progress_longest;
+    if (longer != pause)
+        progress_set_pause(longer);
+}
+
+/* Linux rounds pauses up to 50 microseconds more for a thread that has not asked for better ones. */
+static void progress_make_pauses_exact(void)
+{
+    static _Thread_local bool is_exact __attribute__((tls_model("initial-exec")));
+
+    if (!is_exact)
+        prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    is_exact = true;
+}
+
+static int progress_start(void *arg, void **data)
+{
+    (void)arg;
+    (void)data;
+    progress_make_pauses_exact();
+    return ABT_SUCCESS;
+}
+
+static ABT_bool progress_poll(void *data, ABT_bool about_to_sleep)
+{
+    (void)data;
+    /* relaxed: before a sleep progress_rest looks anew. */
+    bool found = atomic_load_explicit(&progress_in_flight, memory_order_relaxed) > 0 && progress_look();
+    if (about_to_sleep) {
+        progress_make_pauses_exact();
+        progress_rest(found);
+    }
+    return found ? ABT_TRUE : ABT_FALSE;
+}
+
+bool abtmpi_progress_begin(void)
+{
+    const ABTX_driver_ops ops = {
+        .start = progress_start, .poll = progress_poll, .one_leader = ABT_TRUE, .any_thread = ABT_TRUE};
+    const char *idle = getenv("ABTMPI_IDLE_US");
+
+    long longest = idle ? strtol(idle, NULL, 10) : PROGRESS_LONGEST_US;
+    if (longest < 1 || longest > 1000000) {
+        fprintf(stderr, "libabtmpi: ABTMPI_IDLE_US: %s is not between 1 and 1000000\n", idle);
+        longest = PROGRESS_LONGEST_US;
+    }
+    progress_longest = longest * 1000;
+    atomic_init(&progress_pause, ABTX_FOREVER);
+    if (ABTX_driver_create(&ops, NULL, &progress_driver) != ABT_SUCCESS) {
+        fprintf(stderr, "libabtmpi: there can be no driver: calls of MPI block streams\n");
+        return false;
+    }
+    if (ABTX_driver_attach_all(progress_driver) != ABT_SUCCESS) {
+        fprintf(stderr, "libabtmpi: the driver cannot be attached: calls of MPI block streams\n");
+        ABTX_driver_free(&progress_driver);
+        return false;
+    }
+    return true;
+}
+
+static void progress_abandon(progress_list *list)
+{
+    while (list->first) {
+        abtmpi_wait *wait = list->first;
+        ABT_unit_id id = 0;
+        ABT_thread_get_id(wait->thread, &id);
+        fprintf(stderr, "libabtmpi: MPI_Finalize: ULT %" PRIu64 " still waits in %s\n", (uint64_t)id, wait->call);
+        wait->code = MPI_ERR_OTHER;
+        wait_end(wait);
+    }
+}
+
+void abtmpi_progress_end(void)
+{
+    ABTX_driver_free(&progress_driver);
+    progress_take();
+    progress_abandon(&progress_waits);
+    progress_abandon(&progress_questions);
+    while (progress_late.first) {
+        ABT_thread_yield();
+        progress_wake_late();
+    }
+}
+
+static int64_t progress_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* How long has the ULT run that was switched to? */
+static void progress_time(void)
+{
+    if (progress_self.since != 0 && progress_now() - progress_self.since > PROGRESS_SHORT_NS)
+        progress_self.pushes = PROGRESS_PUSHES;
+    progress_self.since = 0;
+}
+
+/* Whether the caller may switch to the ULT: nothing else is ready, and both are of one pool. */
+static bool progress_may_switch(ABT_thread thread)
+{
+    ABT_thread self;
+    ABT_pool pool, own;
+    ABT_bool alone = ABT_FALSE;
+
+    ABTX_self_is_alone(&alone);
+    ABT_thread_get_last_pool(thread, &pool);
+    ABT_self_get_thread(&self);
+    ABT_thread_get_last_pool(self, &own);
+    return alone && pool == own;
+}
+
+/* Whether the caller is to be suspended: nothing has ended its wait yet. */
+static bool wait_begin(abtmpi_wait *wait)
+{
+    int state = WAIT_LOOKS;
+
+    /* acquire: pairs with the release in wait_end; release: with the acquire there. */
+    return atomic_compare_exchange_strong_explicit(&wait->state, &state, WAIT_SUSPENDED, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+/* Goes on with what the caller's look has found, and returns when its own wait has ended. */
+static void progress_switch(abtmpi_wait *wait, ABT_thread next)
+{
+    if (!progress_may_switch(next) || !wait_begin(wait)) {
+        ABT_thread_resume(next);
+        return;
+    }
+    if (progress_self.switches++ % PROGRESS_SAMPLE == 0)
+        progress_self.since = progress_now();
+    if (ABT_self_resume_suspend_to(next) != ABT_SUCCESS) {
+        ABT_thread_resume(next);
+        ABT_self_suspend();
+    }
+}
+
+/*
+ * Looks in the place of the scheduler. A ULT that is alone need not leave its stream; for others one look has to do,
+ * since a stream that is busy looks only now and then.
+ */
+static void progress_look_alone(abtmpi_wait *wait)
+{
+    ABT_bool found, alone = ABT_TRUE;
+
+    /* acquire: pairs with the release in wait_end. */
+    for (int i = 0; i < PROGRESS_LOOKS && alone; i++) {
+        progress_self.looks = true;
+        ABTX_driver_look(progress_driver, &found);
+        ABT_thread next = progress_self.next;
+        progress_self.looks = false;
+        progress_self.next = ABT_THREAD_NULL;
+        if (next != ABT_THREAD_NULL)
+            progress_switch(wait, next);
+        if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_DONE)
+            return;
+        ABTX_self_is_alone(&alone);
+    }
+}
+
+void abtmpi_progress_wait(abtmpi_wait *wait)
+{
+    abtmpi_assert(wait->ask ? wait->num == 0 : wait->left > 0 && wait->left <= wait->num);
+    progress_time();
+    ABT_self_get_thread(&wait->thread);
+    /* seq_cst: before the load of progress_pause, as progress_rest writes that before it reads how many are in flight.
+     */
+    atomic_fetch_add_explicit(&progress_in_flight, 1, memory_order_seq_cst);
+    /* relaxed: the exchange checks it. */
+    abtmpi_wait *head = atomic_load_explicit(&progress_coming, memory_order_relaxed);
+    do {
+        wait->next = head;
+        /* release: pairs with the acquire in progress_take; relaxed: nothing is read through what is found instead. */
+    } while (!atomic_compare_exchange_weak_explicit(&progress_coming, &head, wait, memory_order_release,
+                                                    memory_order_relaxed));
+    if (atomic_load_explicit(&progress_pause, memory_order_seq_cst) > PROGRESS_PAUSE_NS)
+        progress_set_pause(PROGRESS_PAUSE_NS);
+    progress_look_alone(wait);
+    /* Who ends the wait after that wakes the ULT. */
+    if (atomic_load_explicit(&wait->state, memory_order_acquire) == WAIT_LOOKS && wait_begin(wait))
+        ABT_self_suspend();
+}
