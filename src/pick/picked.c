@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* The unit runs, is blocked or has ended: it cannot be the next one. Told once for each scheduler. */
+/* The unit runs, is blocked or has ended: it cannot be the next one. Reported once for each scheduler. */
 static void tell_of_misuse(abti_sched *sched, abti_unit *unit)
 {
     abti_assert(abti_sched_picks(sched));

@@ -17,7 +17,7 @@ atomic_bool abtioi_attendant_sleeps;
 /* All under the lock, which is held in no call of `look`. */
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t told; /* that it is needed, or to end; or that it has ended. There while it is */
+    pthread_cond_t changed; /* that it is needed, or to end; or that it has ended. There while it is */
     bool (*look)(void);
     bool there, ending;
 } attendant = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -31,7 +31,7 @@ static void pause_briefly(void)
     until.tv_nsec += EVERY_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (!attendant.ending && pthread_cond_timedwait(&attendant.told, &attendant.lock, &until) != ETIMEDOUT)
+    while (!attendant.ending && pthread_cond_timedwait(&attendant.changed, &attendant.lock, &until) != ETIMEDOUT)
         ;
 }
 
@@ -40,7 +40,7 @@ static void sleep_until_needed(void)
 {
     /* seq_cst: of no use, since who clears it holds the lock */
     while (!attendant.ending && atomic_load(&abtioi_attendant_sleeps))
-        pthread_cond_wait(&attendant.told, &attendant.lock);
+        pthread_cond_wait(&attendant.changed, &attendant.lock);
 }
 
 /* Whether it is to end. */
@@ -72,7 +72,7 @@ static void *attendant_main(void *unused)
     pthread_mutex_lock(&attendant.lock);
     attendant.there = false;
     atomic_store(&abtioi_attendant_sleeps, false); /* seq_cst: of no use, see above */
-    pthread_cond_broadcast(&attendant.told);
+    pthread_cond_broadcast(&attendant.changed);
     pthread_mutex_unlock(&attendant.lock);
     return NULL;
 }
@@ -82,7 +82,7 @@ void abtioi_attendant_wake(void)
     pthread_mutex_lock(&attendant.lock);
     atomic_store(&abtioi_attendant_sleeps, false); /* seq_cst: of no use, see sleep_until_needed */
     if (attendant.there)
-        pthread_cond_broadcast(&attendant.told);
+        pthread_cond_broadcast(&attendant.changed);
     pthread_mutex_unlock(&attendant.lock);
 }
 
@@ -94,7 +94,7 @@ static bool make_condition(void)
     if (pthread_condattr_init(&attr) != 0)
         return false;
     bool made =
-        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&attendant.told, &attr) == 0;
+        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(&attendant.changed, &attr) == 0;
     pthread_condattr_destroy(&attr);
     return made;
 }
@@ -107,7 +107,7 @@ bool abtioi_attendant_begin(bool (*look)(void))
         attendant.look = look;
         attendant.there = abtioi_native_make_thread(attendant_main) == 0;
         if (!attendant.there)
-            pthread_cond_destroy(&attendant.told);
+            pthread_cond_destroy(&attendant.changed);
     }
     bool there = attendant.there;
     pthread_mutex_unlock(&attendant.lock);
@@ -119,10 +119,10 @@ void abtioi_attendant_end(void)
     pthread_mutex_lock(&attendant.lock);
     if (attendant.there) {
         attendant.ending = true;
-        pthread_cond_broadcast(&attendant.told);
+        pthread_cond_broadcast(&attendant.changed);
         while (attendant.there)
-            pthread_cond_wait(&attendant.told, &attendant.lock);
-        pthread_cond_destroy(&attendant.told);
+            pthread_cond_wait(&attendant.changed, &attendant.lock);
+        pthread_cond_destroy(&attendant.changed);
         attendant.ending = false;
     }
     pthread_mutex_unlock(&attendant.lock);

@@ -206,7 +206,7 @@ static struct lane *lane_of(const abtio_op *op)
 
 static int start_elsewhere(abtio_op *op)
 {
-    abtioi_assert(op->told == TOLD_BY_EVENTUAL && !op->helper);
+    abtioi_assert(op->report == REPORT_BY_EVENTUAL && !op->helper);
     atomic_store_explicit(&op->phase, LANE_HELPERS, memory_order_relaxed); /* relaxed: nobody else knows it yet */
     return abtioi_helpers_start(op);
 }

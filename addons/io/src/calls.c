@@ -169,12 +169,12 @@ static inline bool is_refused(enum code code, const struct args *args)
         abtio_op op;                                                                                                   \
         op_init(&op, CODE_##name, deadline);                                                                           \
         op.args = (struct args){__VA_ARGS__};                                                                          \
-        ssize_t told = is_refused(CODE_##name, &op.args) ? -EINVAL                                                     \
-                       : CODE_##name == CODE_openat      ? call_open(&op)                                              \
-                                                         : calls_call(&op);                                                 \
+        ssize_t answer = is_refused(CODE_##name, &op.args) ? -EINVAL                                                   \
+                         : CODE_##name == CODE_openat      ? call_open(&op)                                            \
+                                                           : calls_call(&op);                                               \
         if (code_is_all(CODE_##name))                                                                                  \
             note_moved(&op);                                                                                           \
-        return (type)told;                                                                                             \
+        return (type)answer;                                                                                           \
     }                                                                                                                  \
     int abtio_##name##_nb(PARAMETERS parameters, abtio_deadline deadline, abtio_op **op)                               \
     {                                                                                                                  \

@@ -49,7 +49,7 @@ static struct {
     unsigned max, limit; /* the latter while none gets on */
     uint64_t num_ended;  /* operations that helpers have ended, ever */
     bool watched;        /* there is a watcher */
-    bool told;           /* that none gets on and there may be no more */
+    bool is_reported;    /* that none gets on and there may be no more */
     bool ending;
 } helpers = {.last = &helpers.first};
 
@@ -337,9 +337,9 @@ static void *helper_main(void *unused)
  * some have ended since; where none has it makes more helpers, up to the limit, and then reports it, once.
  */
 enum {
-    LOOK_NS = 10000000, /* how often it looks: what ends within that time is progress */
-    GROWTH = 8,         /* one helper more for each GROWTH that there are */
-    LOOKS_TO_TELL = 200 /* without progress, before it is reported: 2 seconds */
+    LOOK_NS = 10000000,   /* how often it looks: what ends within that time is progress */
+    GROWTH = 8,           /* one helper more for each GROWTH that there are */
+    LOOKS_TO_REPORT = 200 /* without progress, before it is reported: 2 seconds */
 };
 
 static pthread_cond_t watching = PTHREAD_COND_INITIALIZER; /* signalled when libabtio ends */
@@ -384,13 +384,13 @@ static bool helpers_grow(void)
     return made;
 }
 
-static void tell_of_deadlock(void)
+static void report_deadlock(void)
 {
     fprintf(stderr,
             "abtio: %u operations wait for a native thread, and none of the %u that there are has ended one for 2 "
             "seconds; there cannot be more: see max_threads in abtio.h\n",
             num_waiting(), helpers.num);
-    helpers.told = true;
+    helpers.is_reported = true;
 }
 
 static void *watcher_main(void *unused)
@@ -405,8 +405,8 @@ static void *watcher_main(void *unused)
         bool gets_on = helpers.num_ended != seen || helpers_grow();
         seen = helpers.num_ended;
         looks = gets_on ? 0 : looks + 1;
-        if (looks >= LOOKS_TO_TELL && !helpers.told)
-            tell_of_deadlock();
+        if (looks >= LOOKS_TO_REPORT && !helpers.is_reported)
+            report_deadlock();
     }
     helpers.watched = false;
     pthread_mutex_unlock(&lock);
@@ -518,7 +518,7 @@ int abtioi_helpers_begin(unsigned max_threads, int signal)
     abtioi_assert(helpers.num == 0 && helpers.num_at == 0 && !helpers.first && !helpers.all);
     helpers.max = max_threads ? max_threads : MAX;
     helpers.limit = max_threads ? max_threads : LIMIT;
-    helpers.ending = helpers.told = false;
+    helpers.ending = helpers.is_reported = false;
     return abtioi_signal_begin(signal);
 }
 

@@ -237,7 +237,7 @@ static void hand_over(struct lane *lane, abtio_op *op)
 {
     abtioi_assert(op->lane == lane && !op->over);
     op->polling = false;
-    if (op->told == TOLD_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
+    if (op->report == REPORT_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
         abtioi_fifo_drop(op);
         lane_settle(lane, op, -ECANCELED);
         return;
@@ -273,7 +273,7 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
 
     abtioi_assert(op->lane == lane && !op->over && *op->link == op);
     if (flags & (IORING_CQE_F_MORE | IORING_CQE_F_BUFFER)) {
-        abtioi_assert(op->told == TOLD_TO_SOURCE);
+        abtioi_assert(op->report == REPORT_TO_SOURCE);
         abtioi_source_bring(op, answer, abtioi_submit_place(flags));
         if (flags & IORING_CQE_F_MORE)
             return;
@@ -482,7 +482,7 @@ static bool all_have_left(const struct lane *lane)
 
     if (!lane->fresh)
         return true;
-    abtioi_assert(lane->fresh->told == TOLD_BY_RESUME && !lane->fresh->finished);
+    abtioi_assert(lane->fresh->report == REPORT_BY_RESUME && !lane->fresh->finished);
     return ABT_thread_get_state(lane->fresh->waiter, &state) == ABT_SUCCESS && state == ABT_THREAD_STATE_BLOCKED;
 }
 
@@ -839,7 +839,7 @@ static bool is_done_directly(struct lane *lane, abtio_op *op)
 {
     if (!direct_tries(&lane->direct, op))
         return false;
-    op->told = TOLD_BY_FLAG;
+    op->report = REPORT_BY_FLAG;
     lane_enter(lane, 0, -1);
     lane_reap(lane);
     if (!op->finished)
@@ -866,7 +866,7 @@ static inline void start_call_locked(struct lane *lane, abtio_op *op, bool alone
         return;
     lane->idle_soon = alone;
     ABT_self_get_thread(&op->waiter);
-    op->told = TOLD_BY_RESUME; /* in time: nothing finishes it before the caller has left */
+    op->report = REPORT_BY_RESUME; /* in time: nothing finishes it before the caller has left */
     lane->fresh = op;
 }
 

@@ -68,23 +68,23 @@ enum next abtioi_op_next_slow(abtio_op *op, ssize_t *result)
 void abtioi_op_use_eventual(abtio_op *op)
 {
     abtioi_assert(!op->helper);
-    op->told = TOLD_BY_EVENTUAL;
+    op->report = REPORT_BY_EVENTUAL;
     memset(&op->done, 0, sizeof(op->done)); /* as the static initialiser does */
 }
 
 void abtioi_op_deliver(abtio_op *op, ssize_t result)
 {
-    abtioi_assert(op->told == TOLD_BY_EVENTUAL || !op->finished);
-    abtioi_assert(op->told != TOLD_BY_RESUME || op->waiter != ABT_THREAD_NULL);
+    abtioi_assert(op->report == REPORT_BY_EVENTUAL || !op->finished);
+    abtioi_assert(op->report != REPORT_BY_RESUME || op->waiter != ABT_THREAD_NULL);
     op->result = result;
-    if (op->told == TOLD_BY_EVENTUAL) {
+    if (op->report == REPORT_BY_EVENTUAL) {
         ABT_eventual_set(op_eventual(op), NULL, 0);
         abtioi_native_wake();
         return;
     }
     op->finished = true;
-    if (op->told == TOLD_BY_RESUME)
+    if (op->report == REPORT_BY_RESUME)
         ABT_thread_resume(op->waiter);
-    else if (op->told == TOLD_TO_SOURCE)
+    else if (op->report == REPORT_TO_SOURCE)
         abtioi_source_end(op, result);
 }

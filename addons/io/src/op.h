@@ -54,16 +54,16 @@ struct helper;
 struct source;
 
 /* How the end of an operation is reported. */
-enum told {
-    TOLD_BY_EVENTUAL, /* `done` is set */
-    TOLD_BY_RESUME,   /* the ULT `waiter` has suspended itself */
-    TOLD_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
-    TOLD_TO_SOURCE    /* abtioi_source_end: it has no caller */
+enum report {
+    REPORT_BY_EVENTUAL, /* `done` is set */
+    REPORT_BY_RESUME,   /* the ULT `waiter` has suspended itself */
+    REPORT_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
+    REPORT_TO_SOURCE    /* abtioi_source_end: it has no caller */
 };
 
 struct abtio_op {
     enum code code;
-    bool finished;           /* not of TOLD_BY_EVENTUAL: the result is there */
+    bool finished;           /* not of REPORT_BY_EVENTUAL: the result is there */
     bool polling;            /* the descriptor is being polled, and then the call is made again */
     bool over;               /* its lane knows the result, and may not tell it yet */
     bool kept;               /* its lane could not submit it */
@@ -77,7 +77,7 @@ struct abtio_op {
     struct helper *helper;   /* that runs it; NULL: it is queued, or of a lane. Under the helpers' lock. */
     struct args args;
     /* From here on nothing is set at first: who needs it writes it before it is read. */
-    enum told told;
+    enum report report;
     ssize_t result;
     ABT_thread waiter;
     struct abtio_op *later, **link; /* in its lane's list of all, and what leads to it there */
@@ -183,7 +183,7 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result);
 
 static inline ABT_eventual op_eventual(abtio_op *op)
 {
-    abtioi_assert(op->told == TOLD_BY_EVENTUAL || op->told == TOLD_TO_SOURCE);
+    abtioi_assert(op->report == REPORT_BY_EVENTUAL || op->report == REPORT_TO_SOURCE);
     return ABT_EVENTUAL_MEMORY_GET_HANDLE(&op->done);
 }
 

@@ -24,7 +24,7 @@ static inline bool submit_goes_elsewhere(abtio_op *op, ssize_t result)
     /* It does not tell whether it goes on by itself; a thread finds out. */
     if (op->code == CODE_connect)
         return result == -EAGAIN || result == -EINPROGRESS;
-    return op->code == CODE_openat && op->told == TOLD_BY_EVENTUAL && abtioi_fifo_waits(op, result);
+    return op->code == CODE_openat && op->report == REPORT_BY_EVENTUAL && abtioi_fifo_waits(op, result);
 }
 
 /* Fills in all but user_data. */

@@ -112,7 +112,7 @@ static bool source_arm(struct source *source, struct lane *lane)
         return false;
     op_init(op, lane ? source->kind->many : source->kind->one, ABTIO_FOREVER);
     abtioi_op_use_eventual(op);
-    op->told = TOLD_TO_SOURCE;
+    op->report = REPORT_TO_SOURCE;
     op->shared = true;
     op->args = source->args;
     op->source = source;
