@@ -20,6 +20,12 @@ libabtio_la_SOURCES = \
 	addons/io/src/helpers.h \
 	addons/io/src/lane.h \
 	addons/io/src/lookup.h \
+	addons/io/src/multishot/acceptor.c \
+	addons/io/src/multishot/buffers.c \
+	addons/io/src/multishot/buffers.h \
+	addons/io/src/multishot/multishot.c \
+	addons/io/src/multishot/multishot.h \
+	addons/io/src/multishot/receiver.c \
 	addons/io/src/native.c \
 	addons/io/src/native.h \
 	addons/io/src/op.c \
@@ -30,13 +36,7 @@ libabtio_la_SOURCES = \
 	addons/io/src/run.c \
 	addons/io/src/run.h \
 	addons/io/src/signals.c \
-	addons/io/src/signals.h \
-	addons/io/src/sources/acceptor.c \
-	addons/io/src/sources/buffers.c \
-	addons/io/src/sources/buffers.h \
-	addons/io/src/sources/receiver.c \
-	addons/io/src/sources/source.c \
-	addons/io/src/sources/source.h
+	addons/io/src/signals.h
 if IO_SYSCALLS
 libabtio_la_SOURCES += addons/io/src/os/os_syscalls.c
 else

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 #include "caller.h"
 #include "ring/fixed.h"
 #include "caller.h"
 #include "helpers.h"
 #include "lane.h"
-#include "sources/source.h"
+#include "multishot/multishot.h"
 
 atomic_uint abtioi_begins;
 
@@ -235,7 +235,7 @@ bool abtioi_start_call(abtio_op *op)
 
 /*
  * `ended` is set first, so that whoever finds the phase changed sees it. When the phase is another than UNDER_WAY the
- * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a source.
+ * operation has ended, or somebody else has asked for its end, or it is the helpers', or waits for a multishot.
  */
 void abtioi_cancel(abtio_op *op)
 {
@@ -250,15 +250,15 @@ void abtioi_cancel(abtio_op *op)
         abtioi_lane_cancel(op);
     else if (phase == LANE_HELPERS)
         abtioi_helpers_cancel(op);
-    else if (phase == LANE_SOURCE)
-        abtioi_source_leave(op, -ECANCELED);
+    else if (phase == LANE_MULTISHOT)
+        abtioi_multishot_leave(op, -ECANCELED);
 }
 
 void abtioi_leave(abtio_op *op, int why)
 {
     abtioi_assert(why < 0);
     if (op->code == CODE_waiter)
-        abtioi_source_leave(op, why);
+        abtioi_multishot_leave(op, why);
     else
         abtioi_helpers_leave(op, why);
 }
@@ -267,5 +267,5 @@ void abtioi_look(abtio_op *op)
 {
     abtioi_lane_look(); /* the result may come there, or a buffer that a waiter waits for */
     if (op->code == CODE_waiter && abtioi_op_is_late(op))
-        abtioi_source_leave(op, -ETIMEDOUT);
+        abtioi_multishot_leave(op, -ETIMEDOUT);
 }

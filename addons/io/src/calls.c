@@ -59,7 +59,7 @@ static void wait_until_late(abtio_op *op)
 
 static ssize_t wait_for(abtio_op *op)
 {
-    /* The thread that looks names up cannot keep its deadline, nor does a source. */
+    /* The thread that looks names up cannot keep its deadline, nor does a multishot. */
     if ((op->code == CODE_getaddrinfo || op->code == CODE_waiter) && op->deadline != ABTIO_FOREVER)
         wait_until_late(op);
     else

@@ -2,8 +2,8 @@
 /*
  * Who may touch a lane: its stream's native thread; and, if the lane is attended, the attendant (attendant.h), so that
  * each of them does so under the lane's lock only. That is the first of all locks but that of the list of lanes, since
- * a result is delivered under it, which takes those of sources, pools and helpers. The stream does not hold it while it
- * sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
+ * a result is delivered under it, which takes those of multishots, pools and helpers. The stream does not hold it while
+ * it sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
  *
  * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant. What
  * it does then would be right at any other time, too.
@@ -34,7 +34,7 @@
 #include "lane_list.h"
 #include "native.h"
 #include "ring/ring.h"
-#include "sources/source.h"
+#include "multishot/multishot.h"
 #include "ring/submit.h"
 
 struct lane {
@@ -232,12 +232,12 @@ static void lane_settle(struct lane *lane, abtio_op *op, ssize_t result)
         op->over = true;
 }
 
-/* Hands an operation to the helpers, if nobody has asked for its end. A source does that by itself. */
+/* Hands an operation to the helpers, if nobody has asked for its end. A multishot does that by itself. */
 static void hand_over(struct lane *lane, abtio_op *op)
 {
     abtioi_assert(op->lane == lane && !op->over);
     op->polling = false;
-    if (op->report == REPORT_TO_SOURCE || !leave_way(op, LANE_HELPERS)) {
+    if (op->report == REPORT_TO_MULTISHOT || !leave_way(op, LANE_HELPERS)) {
         abtioi_fifo_drop(op);
         lane_settle(lane, op, -ECANCELED);
         return;
@@ -273,8 +273,8 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
 
     abtioi_assert(op->lane == lane && !op->over && *op->link == op);
     if (flags & (IORING_CQE_F_MORE | IORING_CQE_F_BUFFER)) {
-        abtioi_assert(op->report == REPORT_TO_SOURCE);
-        abtioi_source_bring(op, answer, abtioi_submit_place(flags));
+        abtioi_assert(op->report == REPORT_TO_MULTISHOT);
+        abtioi_multishot_bring(op, answer, abtioi_submit_place(flags));
         if (flags & IORING_CQE_F_MORE)
             return;
         if (answer > 0)

@@ -79,10 +79,10 @@ void abtioi_lane_cancel(abtio_op *op);
 enum {
     LANE_UNDER_WAY,
     LANE_ASKED,
-    LANE_TAKEN,   /* it was ASKED, and the lane has found it */
-    LANE_OVER,    /* the result has been delivered, or is about to be */
-    LANE_HELPERS, /* it is the helpers', from the start or since its lane has ended */
-    LANE_SOURCE   /* it waits for a source, see sources/source.h */
+    LANE_TAKEN,    /* it was ASKED, and the lane has found it */
+    LANE_OVER,     /* the result has been delivered, or is about to be */
+    LANE_HELPERS,  /* it is the helpers', from the start or since its lane has ended */
+    LANE_MULTISHOT /* it waits for a multishot, see multishot/multishot.h */
 };
 
 #endif

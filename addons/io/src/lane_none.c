@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 #include "lane.h"
 
 int abtioi_lanes_begin(unsigned entries, char *reason, size_t size)

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <fcntl.h>
 #include "native.h"
-#include "sources/source.h"
+#include "multishot/multishot.h"
 
 #define CALL(type, name, ready, nowait, ...) [CODE_##name] = {ready, nowait},
 const struct call_kind abtioi_call_kinds[NUM_CODES] = {
@@ -85,6 +85,6 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result)
     op->finished = true;
     if (op->report == REPORT_BY_RESUME)
         ABT_thread_resume(op->waiter);
-    else if (op->report == REPORT_TO_SOURCE)
-        abtioi_source_end(op, result);
+    else if (op->report == REPORT_TO_MULTISHOT)
+        abtioi_multishot_end(op, result);
 }

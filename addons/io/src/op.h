@@ -22,7 +22,7 @@
 #include "debug.h"
 
 #define CALL(type, name, ...) CODE_##name,
-/* Beside the calls: what a source consists of, and what a lane is asked to do (sources/). */
+/* Beside the calls: what a multishot consists of, and what a lane is asked to do (multishot/). */
 enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_recv_many, CODE_recv_one, CODE_waiter, CODE_wish, NUM_CODES };
 #undef CALL
 
@@ -51,14 +51,14 @@ struct args {
 
 struct lane;
 struct helper;
-struct source;
+struct multishot;
 
 /* How the end of an operation is reported. */
 enum report {
     REPORT_BY_EVENTUAL, /* `done` is set */
     REPORT_BY_RESUME,   /* the ULT `waiter` has suspended itself */
     REPORT_BY_FLAG,     /* its caller, who is running on the lane's stream, looks at `finished` */
-    REPORT_TO_SOURCE    /* abtioi_source_end: it has no caller */
+    REPORT_TO_MULTISHOT /* abtioi_multishot_end: it has no caller */
 };
 
 struct abtio_op {
@@ -84,7 +84,7 @@ struct abtio_op {
     struct abtio_op *next;          /* in a queue of its side */
     union {
         struct __kernel_timespec time; /* the deadline, or the end of a sleep, for the kernel */
-        struct source *source;         /* of its operation and its waiters, which have no such time */
+        struct multishot *multishot;   /* of its operation and its waiters, which have no such time */
         unsigned char mask[16];        /* of a user-defined function: the first 128 signals, which are all there are */
     };
     ABT_eventual_memory done;
@@ -183,7 +183,7 @@ void abtioi_op_deliver(abtio_op *op, ssize_t result);
 
 static inline ABT_eventual op_eventual(abtio_op *op)
 {
-    abtioi_assert(op->report == REPORT_BY_EVENTUAL || op->report == REPORT_TO_SOURCE);
+    abtioi_assert(op->report == REPORT_BY_EVENTUAL || op->report == REPORT_TO_MULTISHOT);
     return ABT_EVENTUAL_MEMORY_GET_HANDLE(&op->done);
 }
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "fifo.h"
 #include "os/os.h"
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 
 /* Polls without end: 0 when there is one of the events, or -errno. */
 static int poll_for(int fd, unsigned events, short *found)

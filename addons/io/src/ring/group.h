@@ -4,7 +4,7 @@
 #ifndef ABTIO_GROUP_H
 #define ABTIO_GROUP_H
 
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 #include "ring/ring.h"
 
 /* Whether one receive can go on after each result (Linux 6.0). Written before there are lanes. */

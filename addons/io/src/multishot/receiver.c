@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of receivers: sources of buffers with what a socket has brought. */
+/* The public calls of receivers: multishots of buffers with what a socket has brought. */
 #include <errno.h>
 #include <stdlib.h>
 #include "backend.h"
 #include "caller.h"
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 
 struct abtio_receiver {
-    struct source source;
+    struct multishot multishot;
     struct abtio_buffers *pool;
     struct buffer_set *set; /* that its operation receives into, or waits for */
     struct result end;      /* an error or the end of the stream: at most one, behind the data of its operation */
 };
 
-static struct abtio_receiver *receiver_of(struct source *source)
+static struct abtio_receiver *receiver_of(struct multishot *multishot)
 {
-    return (struct abtio_receiver *)source;
+    return (struct abtio_receiver *)multishot;
 }
 
-static bool receiver_prepare(struct source *source, struct lane **lane)
+static bool receiver_prepare(struct multishot *multishot, struct lane **lane)
 {
-    struct abtio_receiver *receiver = receiver_of(source);
+    struct abtio_receiver *receiver = receiver_of(multishot);
 
     receiver->set = abtioi_buffers_choose(receiver->pool, lane);
     abtioi_assert(*lane ? receiver->set->lane == *lane : !receiver->set->lane);
     if (receiver->set->num_free > 0)
         return true;
-    abtioi_set_put_off(receiver->set, source);
+    abtioi_set_put_off(receiver->set, multishot);
     return false;
 }
 
-static void receiver_forget(struct source *source)
+static void receiver_forget(struct multishot *multishot)
 {
-    abtioi_assert(receiver_of(source)->set);
-    abtioi_set_forget(receiver_of(source)->set, source);
+    abtioi_assert(receiver_of(multishot)->set);
+    abtioi_set_forget(receiver_of(multishot)->set, multishot);
 }
 
 /* An empty one is of no use to anybody. */
-static void *receiver_take(struct source *source, unsigned place, int value)
+static void *receiver_take(struct multishot *multishot, unsigned place, int value)
 {
-    struct buffer_set *set = receiver_of(source)->set;
+    struct buffer_set *set = receiver_of(multishot)->set;
     void *buf = abtioi_set_take(set, place);
 
     if (value > 0)
@@ -48,9 +48,9 @@ static void *receiver_take(struct source *source, unsigned place, int value)
     return NULL;
 }
 
-static struct result *receiver_keep(struct source *source, int value, void *buf)
+static struct result *receiver_keep(struct multishot *multishot, int value, void *buf)
 {
-    struct result *kept = buf ? &buffer_of(buf)->result : &receiver_of(source)->end;
+    struct result *kept = buf ? &buffer_of(buf)->result : &receiver_of(multishot)->end;
 
     abtioi_assert((buf != NULL) == (value > 0));
     kept->value = value;
@@ -58,10 +58,10 @@ static struct result *receiver_keep(struct source *source, int value, void *buf)
     return kept;
 }
 
-static void receiver_discard(struct source *source, struct result *result)
+static void receiver_discard(struct multishot *multishot, struct result *result)
 {
     if (result->buf)
-        abtio_buffers_give_back(receiver_of(source)->pool, result->buf);
+        abtio_buffers_give_back(receiver_of(multishot)->pool, result->buf);
 }
 
 /* One receiver does not keep most of a pool, and the others wait. */
@@ -75,13 +75,13 @@ static unsigned enough_of(const struct abtio_buffers *pool)
 
 int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_receiver **receiver)
 {
-    static const struct source_kind kind = {.many = CODE_recv_many,
-                                            .one = CODE_recv_one,
-                                            .prepare = receiver_prepare,
-                                            .forget = receiver_forget,
-                                            .take = receiver_take,
-                                            .keep = receiver_keep,
-                                            .discard = receiver_discard};
+    static const struct multishot_kind kind = {.many = CODE_recv_many,
+                                               .one = CODE_recv_one,
+                                               .prepare = receiver_prepare,
+                                               .forget = receiver_forget,
+                                               .take = receiver_take,
+                                               .keep = receiver_keep,
+                                               .discard = receiver_discard};
 
     if (!abtioi_is_begun())
         return -ENOTCONN;
@@ -91,11 +91,11 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
     if (!made)
         return -ENOMEM;
     made->pool = buffers;
-    made->source.kind = &kind;
-    made->source.lock = &buffers->lock;
-    made->source.enough = enough_of(buffers);
-    made->source.args = (struct args){.fd = fd, .fd2 = (int)buffers->id, .in2 = buffers, .size = buffers->size};
-    abtioi_source_init(&made->source);
+    made->multishot.kind = &kind;
+    made->multishot.lock = &buffers->lock;
+    made->multishot.enough = enough_of(buffers);
+    made->multishot.args = (struct args){.fd = fd, .fd2 = (int)buffers->id, .in2 = buffers, .size = buffers->size};
+    abtioi_multishot_init(&made->multishot);
     pthread_mutex_lock(&buffers->lock);
     buffers->num_receivers++;
     pthread_mutex_unlock(&buffers->lock);
@@ -105,12 +105,12 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
 
 ssize_t abtio_receiver_recv(abtio_receiver *receiver, void **buf, abtio_deadline deadline)
 {
-    return abtioi_source_get(&receiver->source, buf, deadline);
+    return abtioi_multishot_get(&receiver->multishot, buf, deadline);
 }
 
 int abtio_receiver_recv_nb(abtio_receiver *receiver, void **buf, abtio_deadline deadline, abtio_op **op)
 {
-    return abtioi_source_get_nb(&receiver->source, buf, deadline, op);
+    return abtioi_multishot_get_nb(&receiver->multishot, buf, deadline, op);
 }
 
 int abtio_receiver_free(abtio_receiver **receiver)
@@ -119,7 +119,7 @@ int abtio_receiver_free(abtio_receiver **receiver)
         return 0;
     struct abtio_buffers *pool = (*receiver)->pool;
     ABT_bool before = put_off_cancel();
-    int code = abtioi_source_fini(&(*receiver)->source);
+    int code = abtioi_multishot_fini(&(*receiver)->multishot);
     if (code == 0) {
         free(*receiver);
         *receiver = NULL;

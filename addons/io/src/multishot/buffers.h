@@ -5,17 +5,17 @@
  * a group what it likes, and gives nothing back but by a receive; so with sets of their own no ring keeps what another
  * one waits for. A set outlives its lane, since its buffers may be out, and the next lane that needs one gets it.
  *
- * All is under the pool's lock, which is also that of its receivers' sources (source.h): what they keep are buffers,
- * and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it too, by
- * whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for who has its
- * lane, who is asked by a wish when somebody waits for a buffer that has come back, or the pool is freed. While it is
- * asked the wish is in the lane's list, and the set stays.
+ * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): what they keep are
+ * buffers, and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it
+ * too, by whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for who has
+ * its lane, who is asked by a wish when somebody waits for a buffer that has come back, or the pool is freed. While it
+ * is asked the wish is in the lane's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H
 #define ABTIO_BUFFERS_H
 
 #include <pthread.h>
-#include "sources/source.h"
+#include "multishot/multishot.h"
 
 /* Is before each buffer, in a line of its own. */
 struct buffer {
@@ -40,7 +40,7 @@ struct buffer_set {
     uint16_t tail;            /* of the kernel's ring */
     unsigned num_fresh;       /* of the native threads' set: those from here on have never been taken */
     struct result *first_free;
-    struct source *first_put_off, **last_put_off;
+    struct multishot *first_put_off, **last_put_off;
     abtio_op wish;
 };
 
@@ -84,9 +84,9 @@ void abtioi_set_put(struct buffer_set *set, void *buf);
 /* A buffer for a native thread, or NULL: none is free. */
 void *abtioi_buffers_take(struct abtio_buffers *pool);
 
-/* A source that waits for a buffer, and one that does not any more. The lock is held. */
-void abtioi_set_put_off(struct buffer_set *set, struct source *source);
-void abtioi_set_forget(struct buffer_set *set, const struct source *source);
+/* A multishot that waits for a buffer, and one that does not any more. The lock is held. */
+void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot);
+void abtioi_set_forget(struct buffer_set *set, const struct multishot *multishot);
 
 /* A set's wish has come to its lane, which is NULL if it takes no operations any more. By who has it. */
 void abtioi_set_serve(abtio_op *wish, struct lane *lane);

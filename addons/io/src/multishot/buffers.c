@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sources/buffers.h"
+#include "multishot/buffers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -206,29 +206,29 @@ void *abtioi_buffers_take(struct abtio_buffers *pool)
 
 /* ---- Who waits for a buffer ------------------------------------------------------------------------------------ */
 
-void abtioi_set_put_off(struct buffer_set *set, struct source *source)
+void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot)
 {
-    abtioi_assert(abtioi_is_held(source->lock) && !*set->last_put_off && set->num_free == 0);
-    source->later = NULL;
-    *set->last_put_off = source;
-    set->last_put_off = &source->later;
+    abtioi_assert(abtioi_is_held(multishot->lock) && !*set->last_put_off && set->num_free == 0);
+    multishot->later = NULL;
+    *set->last_put_off = multishot;
+    set->last_put_off = &multishot->later;
 }
 
-void abtioi_set_forget(struct buffer_set *set, const struct source *source)
+void abtioi_set_forget(struct buffer_set *set, const struct multishot *multishot)
 {
-    struct source **link = &set->first_put_off;
+    struct multishot **link = &set->first_put_off;
 
-    abtioi_assert(abtioi_is_held(source->lock) && source->put_off);
-    while (*link != source)
+    abtioi_assert(abtioi_is_held(multishot->lock) && multishot->put_off);
+    while (*link != multishot)
         link = &(*link)->later;
-    *link = source->later;
-    if (set->last_put_off == &source->later)
+    *link = multishot->later;
+    if (set->last_put_off == &multishot->later)
         set->last_put_off = link;
 }
 
-static struct source *take_all_put_off(struct buffer_set *set)
+static struct multishot *take_all_put_off(struct buffer_set *set)
 {
-    struct source *all = set->first_put_off;
+    struct multishot *all = set->first_put_off;
 
     abtioi_assert(abtioi_is_held(&set->pool->lock));
     set->first_put_off = NULL;
@@ -249,7 +249,7 @@ static void buffers_ask(struct buffer_set *set)
 /* All who wait try again, since the next one to get data may be any of them. */
 int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
 {
-    struct source *list = NULL;
+    struct multishot *list = NULL;
 
     if (!buf)
         return -EINVAL;
@@ -263,7 +263,7 @@ int abtio_buffers_give_back(abtio_buffers *buffers, void *buf)
         else if (set->first_put_off)
             buffers_ask(set);
     }
-    abtioi_source_try_again(&buffers->lock, list, NULL);
+    abtioi_multishot_try_again(&buffers->lock, list, NULL);
     return is_out ? 0 : -EINVAL;
 }
 
@@ -290,7 +290,7 @@ void abtioi_set_serve(abtio_op *wish, struct lane *lane)
     abtioi_assert(wish->code == CODE_wish && set->asked);
     set->asked = false;
     if (!pool->freed) {
-        abtioi_source_try_again(&pool->lock, take_all_put_off(set), set->lane ? lane : NULL);
+        abtioi_multishot_try_again(&pool->lock, take_all_put_off(set), set->lane ? lane : NULL);
         return;
     }
     if (set->lane)
@@ -310,7 +310,7 @@ void abtioi_sets_leave(struct buffer_set **sets, bool lost)
         abtioi_assert(set->lane && !set->lost);
         set->lane = NULL;
         set->lost = lost;
-        abtioi_source_try_again(&set->pool->lock, take_all_put_off(set), NULL);
+        abtioi_multishot_try_again(&set->pool->lock, take_all_put_off(set), NULL);
     }
 }
 
@@ -381,7 +381,7 @@ void abtioi_buffers_end(void)
     pthread_mutex_lock(&pools.lock);
     for (struct abtio_buffers *pool = pools.all; pool; pool = pool->next) {
         pthread_mutex_lock(&pool->lock);
-        abtioi_source_try_again(&pool->lock, take_all_put_off(&pool->plain), NULL);
+        abtioi_multishot_try_again(&pool->lock, take_all_put_off(&pool->plain), NULL);
     }
     pthread_mutex_unlock(&pools.lock);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of acceptors: sources of connections. */
+/* The public calls of acceptors: multishots of connections. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "backend.h"
 #include "caller.h"
-#include "sources/source.h"
+#include "multishot/multishot.h"
 
 struct abtio_acceptor {
-    struct source source;
+    struct multishot multishot;
     pthread_mutex_t lock;
 };
 
 /* Errors are for those who wait. */
-static struct result *keep_connection(struct source *source, int value, void *buf)
+static struct result *keep_connection(struct multishot *multishot, int value, void *buf)
 {
     struct result *kept = value < 0 ? NULL : malloc(sizeof(*kept));
 
-    abtioi_assert(!buf && abtioi_is_held(source->lock));
+    abtioi_assert(!buf && abtioi_is_held(multishot->lock));
     if (kept)
         *kept = (struct result){.value = value, .buf = buf};
     else if (value >= 0)
@@ -30,9 +30,9 @@ static void free_place(struct result *kept)
     free(kept);
 }
 
-static void close_connection(struct source *source, struct result *kept)
+static void close_connection(struct multishot *multishot, struct result *kept)
 {
-    (void)source;
+    (void)multishot;
     abtioi_assert(kept->value >= 0);
     close(kept->value);
     free_place(kept);
@@ -40,11 +40,11 @@ static void close_connection(struct source *source, struct result *kept)
 
 int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
 {
-    static const struct source_kind kind = {.many = CODE_accept_many,
-                                            .one = CODE_accept,
-                                            .keep = keep_connection,
-                                            .release = free_place,
-                                            .discard = close_connection};
+    static const struct multishot_kind kind = {.many = CODE_accept_many,
+                                               .one = CODE_accept,
+                                               .keep = keep_connection,
+                                               .release = free_place,
+                                               .discard = close_connection};
 
     if (!abtioi_is_begun())
         return -ENOTCONN;
@@ -52,23 +52,23 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
     if (!made)
         return -ENOMEM;
     pthread_mutex_init(&made->lock, NULL);
-    made->source.kind = &kind;
-    made->source.lock = &made->lock;
-    made->source.enough = 128;
-    made->source.args = (struct args){.fd = fd, .flags = (unsigned)flags};
-    abtioi_source_init(&made->source);
+    made->multishot.kind = &kind;
+    made->multishot.lock = &made->lock;
+    made->multishot.enough = 128;
+    made->multishot.args = (struct args){.fd = fd, .flags = (unsigned)flags};
+    abtioi_multishot_init(&made->multishot);
     *acceptor = made;
     return 0;
 }
 
 int abtio_acceptor_accept(abtio_acceptor *acceptor, abtio_deadline deadline)
 {
-    return (int)abtioi_source_get(&acceptor->source, NULL, deadline);
+    return (int)abtioi_multishot_get(&acceptor->multishot, NULL, deadline);
 }
 
 int abtio_acceptor_accept_nb(abtio_acceptor *acceptor, abtio_deadline deadline, abtio_op **op)
 {
-    return abtioi_source_get_nb(&acceptor->source, NULL, deadline, op);
+    return abtioi_multishot_get_nb(&acceptor->multishot, NULL, deadline, op);
 }
 
 int abtio_acceptor_free(abtio_acceptor **acceptor)
@@ -76,7 +76,7 @@ int abtio_acceptor_free(abtio_acceptor **acceptor)
     if (!*acceptor)
         return 0;
     ABT_bool before = put_off_cancel();
-    int code = abtioi_source_fini(&(*acceptor)->source);
+    int code = abtioi_multishot_fini(&(*acceptor)->multishot);
     if (code == 0) {
         pthread_mutex_destroy(&(*acceptor)->lock);
         free(*acceptor);

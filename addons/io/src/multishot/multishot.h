@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A source: one operation that brings many results, a queue of results that nobody has asked for yet, and a queue of
- * waiters. A waiter is an operation of its own (CODE_waiter), which a result ends, or a cancel, or its deadline.
+ * A multishot, in the words of io_uring: one operation that brings many results, a queue of results that nobody has
+ * asked for yet, and a queue of waiters. A waiter is an operation of its own (CODE_waiter), which a result ends, or a
+ * cancel, or its deadline.
  *
- * The operation is in the source. In a ring it is one that goes on after each result (code `many`); where there is no
- * ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
+ * The operation is in the multishot. In a ring it is one that goes on after each result (code `many`); where there is
+ * no ring for it, helpers do `one` after another, as long as somebody waits. Who finds it not under way, `armed` being
  * false, sets `armed` and starts it: a waiter that comes, on the ring of its stream, or the thread that has reported
  * its end. So a ring gets it, and its cancel, from who has the lane only; others ask by abtioi_cancel, as for each
  * operation.
  *
- * Results come from who has the lane, whose lock comes before that of the source, or on a helper, and waiters on any
+ * Results come from who has the lane, whose lock comes before that of the multishot, or on a helper, and waiters on any
  * thread. All fields but the operation are under the lock. The operation is set up under it too, before `armed` can be
  * seen, and from then on is its side's (op.h) until that tells its end, so that it may be cancelled as soon as `armed`
  * is seen. There are waiters only while there are no results: who comes takes a result first, and a result goes to a
  * waiter first, both under the lock, so that no result is there beside a waiter. Waiters are woken when the lock is
- * released, and the source is not touched then. One that leaves, for its deadline or by a cancel, takes the lock once
- * more: so the user frees the source only when all calls on it have returned.
+ * released, and the multishot is not touched then. One that leaves, for its deadline or by a cancel, takes the lock
+ * once more: so the user frees the multishot only when all calls on it have returned.
  */
-#ifndef ABTIO_SOURCE_H
-#define ABTIO_SOURCE_H
+#ifndef ABTIO_MULTISHOT_H
+#define ABTIO_MULTISHOT_H
 
 #include <pthread.h>
 #include "op.h"
@@ -30,30 +31,30 @@ struct result {
     void *buf; /* that has come with it, or NULL */
 };
 
-struct source;
+struct multishot;
 
 /* What kind of results they are. All but the last function are called with the lock held. */
-struct source_kind {
+struct multishot_kind {
     enum code many, one;
     /*
      * Before the operation is begun, on a lane or with NULL by helpers, to which this may change it. False: it is put
-     * off, until abtioi_source_try_again. It is asked again when the operation has ended with -ENOBUFS. May be NULL.
+     * off, until abtioi_multishot_try_again. It is asked again when the operation has ended with -ENOBUFS. May be NULL.
      */
-    bool (*prepare)(struct source *source, struct lane **lane);
+    bool (*prepare)(struct multishot *multishot, struct lane **lane);
     /* One that was put off need not be tried again. May be NULL if prepare is. */
-    void (*forget)(struct source *source);
+    void (*forget)(struct multishot *multishot);
     /* The buffer that a lane's operation has taken for this value, or NULL: there is no result in it. */
-    void *(*take)(struct source *source, unsigned place, int value);
+    void *(*take)(struct multishot *multishot, unsigned place, int value);
     /* A place for a result until somebody asks, with value and buffer in it. NULL: it is not kept. */
-    struct result *(*keep)(struct source *source, int value, void *buf);
+    struct result *(*keep)(struct multishot *multishot, int value, void *buf);
     /* Somebody has got it, and the place is free again. May be NULL. */
     void (*release)(struct result *result);
     /* Nobody asks for it any more. */
-    void (*discard)(struct source *source, struct result *result);
+    void (*discard)(struct multishot *multishot, struct result *result);
 };
 
-struct source {
-    const struct source_kind *kind;
+struct multishot {
+    const struct multishot_kind *kind;
     pthread_mutex_t *lock;
     struct args args;        /* of the operation */
     bool armed;              /* the operation is under way */
@@ -62,37 +63,37 @@ struct source {
     bool freeing;            /* it is being cancelled, and its eventual tells the end */
     abtio_op *first, **last; /* waiters */
     struct result *first_result, **last_result;
-    struct source *later; /* among those that are put off */
-    unsigned num, enough; /* results that are kept, and with how many the operation is stopped until somebody asks */
+    struct multishot *later; /* among those that are put off */
+    unsigned num, enough;    /* results that are kept, and with how many the operation is stopped until somebody asks */
     abtio_op op;
 };
 
 /* Sets all but the kind, the lock, args and enough. */
-void abtioi_source_init(struct source *source);
+void abtioi_multishot_init(struct multishot *multishot);
 
 /* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
-int abtioi_source_fini(struct source *source);
+int abtioi_multishot_fini(struct multishot *multishot);
 
 /* A result for a caller that waits until the deadline. *buf gets the buffer; NULL where there are none. */
-ssize_t abtioi_source_get(struct source *source, void **buf, abtio_deadline deadline);
+ssize_t abtioi_multishot_get(struct multishot *multishot, void **buf, abtio_deadline deadline);
 
 /* The same with a handle: 0, or -errno. */
-int abtioi_source_get_nb(struct source *source, void **buf, abtio_deadline deadline, abtio_op **op);
+int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadline deadline, abtio_op **op);
 
 /*
  * The operation has brought a result, in a buffer unless its place is negative, and goes on; but it ends where the
  * result is not greater than 0 and there is a buffer, which is of no use then. By the lane that does it.
  */
-void abtioi_source_bring(abtio_op *op, int result, int place);
+void abtioi_multishot_bring(abtio_op *op, int result, int place);
 
 /* The operation has ended. By who has done it. */
-void abtioi_source_end(abtio_op *op, ssize_t result);
+void abtioi_multishot_end(abtio_op *op, ssize_t result);
 
 /* Tries a list of those again that were put off, on the caller's lane or elsewhere. Their lock is held, and released.
  */
-void abtioi_source_try_again(pthread_mutex_t *lock, struct source *list, struct lane *lane);
+void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct lane *lane);
 
 /* Ends a waiter, if it still waits. Any thread. */
-void abtioi_source_leave(abtio_op *waiter, int why);
+void abtioi_multishot_leave(abtio_op *waiter, int why);
 
 #endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "multishot/multishot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "backend.h"
+#include "caller.h"
+#include "helpers.h"
+#include "lane.h"
+#include "native.h"
+
+/* ---- The two queues; the lock is held -------------------------------------------------------------------------- */
+
+static void push_waiter(struct multishot *multishot, abtio_op *waiter)
+{
+    abtioi_assert(abtioi_is_held(multishot->lock) && !*multishot->last && multishot->num == 0);
+    waiter->next = NULL;
+    *multishot->last = waiter;
+    multishot->last = &waiter->next;
+}
+
+static abtio_op *pop_waiter(struct multishot *multishot)
+{
+    abtio_op *waiter = multishot->first;
+
+    abtioi_assert(abtioi_is_held(multishot->lock) && (!waiter || waiter->code == CODE_waiter));
+    if (waiter) {
+        multishot->first = waiter->next;
+        if (!multishot->first)
+            multishot->last = &multishot->first;
+    }
+    return waiter;
+}
+
+static abtio_op *pop_all_waiters(struct multishot *multishot)
+{
+    abtio_op *all = multishot->first;
+
+    abtioi_assert(abtioi_is_held(multishot->lock));
+    multishot->first = NULL;
+    multishot->last = &multishot->first;
+    return all;
+}
+
+/* False: it is not there any more. */
+static bool take_waiter_out(struct multishot *multishot, abtio_op *waiter)
+{
+    abtioi_assert(abtioi_is_held(multishot->lock) && !*multishot->last);
+    for (abtio_op **at = &multishot->first; *at; at = &(*at)->next) {
+        if (*at != waiter)
+            continue;
+        *at = waiter->next;
+        if (multishot->last == &waiter->next)
+            multishot->last = at;
+        return true;
+    }
+    return false;
+}
+
+static struct result *pop_result(struct multishot *multishot)
+{
+    struct result *result = multishot->first_result;
+
+    abtioi_assert(result && multishot->num > 0);
+    multishot->first_result = result->next;
+    if (!multishot->first_result)
+        multishot->last_result = &multishot->first_result;
+    multishot->num--;
+    return result;
+}
+
+static void push_result(struct multishot *multishot, struct result *result)
+{
+    abtioi_assert(abtioi_is_held(multishot->lock) && !multishot->first && !*multishot->last_result);
+    result->next = NULL;
+    *multishot->last_result = result;
+    multishot->last_result = &result->next;
+    multishot->num++;
+}
+
+static void give_buffer(const abtio_op *waiter, void *buf)
+{
+    if (waiter->args.out)
+        *(void **)waiter->args.out = buf;
+}
+
+/* Gives a result to the first waiter, which is returned and to be woken, or keeps it. */
+static abtio_op *put_result(struct multishot *multishot, int value, void *buf)
+{
+    abtio_op *waiter = pop_waiter(multishot);
+
+    if (waiter) {
+        give_buffer(waiter, buf);
+        return waiter;
+    }
+    struct result *result = multishot->kind->keep(multishot, value, buf);
+    if (result)
+        push_result(multishot, result);
+    return NULL;
+}
+
+/* ---- The operation --------------------------------------------------------------------------------------------- */
+
+/* Sets it up for a lane, or for the helpers with NULL. False: it is put off. The lock is held. */
+static bool multishot_arm(struct multishot *multishot, struct lane *lane)
+{
+    abtio_op *op = &multishot->op;
+
+    abtioi_assert(abtioi_is_held(multishot->lock) && multishot->first && !multishot->armed && !multishot->freeing);
+    multishot->put_off = multishot->kind->prepare && !multishot->kind->prepare(multishot, &lane);
+    if (multishot->put_off)
+        return false;
+    op_init(op, lane ? multishot->kind->many : multishot->kind->one, ABTIO_FOREVER);
+    abtioi_op_use_eventual(op);
+    op->report = REPORT_TO_MULTISHOT;
+    op->shared = true;
+    op->args = multishot->args;
+    op->multishot = multishot;
+    op->lane = lane;
+    /* relaxed: the lock hands it over */
+    atomic_store_explicit(&op->phase, lane ? LANE_UNDER_WAY : LANE_HELPERS, memory_order_relaxed);
+    multishot->armed = true;
+    return true;
+}
+
+/* Starts it. The lock is not held, but its lane's is. */
+static void multishot_start(abtio_op *op)
+{
+    if (op->lane)
+        abtioi_lane_start_locked(op);
+    else if (abtioi_helpers_start(op) < 0)
+        abtioi_op_deliver(op, -EAGAIN);
+}
+
+static void tell_all(abtio_op *waiters, int result)
+{
+    while (waiters) {
+        abtio_op *waiter = waiters;
+        waiters = waiter->next;
+        abtioi_op_deliver(waiter, result);
+    }
+}
+
+void abtioi_multishot_bring(abtio_op *op, int result, int place)
+{
+    struct multishot *multishot = op->multishot;
+
+    abtioi_assert(op == &multishot->op && op->lane);
+    pthread_mutex_lock(multishot->lock);
+    abtioi_assert(multishot->armed);
+    void *buf = place < 0 ? NULL : multishot->kind->take(multishot, (unsigned)place, result);
+    abtio_op *waiter = place < 0 || buf ? put_result(multishot, result, buf) : NULL;
+    bool stops = multishot->num >= multishot->enough && !multishot->stopping;
+    multishot->stopping |= stops;
+    pthread_mutex_unlock(multishot->lock);
+    if (waiter)
+        abtioi_op_deliver(waiter, result);
+    /* Its end is reported by this thread, so that the multishot is still there. */
+    if (stops)
+        abtioi_cancel(op);
+}
+
+/* Whether one waiter gets the result. That there is no native thread is an error for all waiters. */
+static bool is_result(const struct multishot *multishot, ssize_t result)
+{
+    return result != -ECANCELED && result != -EAGAIN && !(result == -ENOBUFS && multishot->kind->prepare);
+}
+
+/*
+ * A cancel's end tells nobody anything: it was the multishot's own, or that of a lane that ends, and the operation goes
+ * on elsewhere for those who wait. When there is no native thread for it, none of them can be served; nor can they when
+ * the library comes to its end.
+ */
+void abtioi_multishot_end(abtio_op *op, ssize_t result)
+{
+    struct multishot *multishot = op->multishot;
+    struct lane *lane = op->lane && abtioi_lane_is_open(op->lane) ? op->lane : NULL;
+    abtio_op *waiter = NULL, *refused = NULL;
+    void *buf = result > 0 ? op->args.out : NULL;
+
+    pthread_mutex_lock(multishot->lock);
+    abtioi_assert(op == &multishot->op && multishot->armed);
+    if (result == -EAGAIN || !abtioi_is_begun())
+        refused = pop_all_waiters(multishot);
+    if (is_result(multishot, result))
+        waiter = put_result(multishot, (int)result, buf);
+    multishot->armed = multishot->stopping = false;
+    bool freeing = multishot->freeing, again = multishot->first && !freeing && multishot_arm(multishot, lane);
+    pthread_mutex_unlock(multishot->lock);
+    if (waiter)
+        abtioi_op_deliver(waiter, result);
+    tell_all(refused, result == -EAGAIN ? -EAGAIN : -ECANCELED);
+    if (again)
+        multishot_start(op);
+    if (freeing) {
+        ABT_eventual_set(op_eventual(op), NULL, 0);
+        abtioi_native_wake();
+    }
+}
+
+/* Those to start are linked by what only their side uses, since each may be cancelled at once. */
+void abtioi_multishot_try_again(pthread_mutex_t *lock, struct multishot *list, struct lane *lane)
+{
+    abtio_op *first = NULL, **last = &first, *refused = NULL;
+
+    abtioi_assert(abtioi_is_held(lock));
+    while (list) {
+        struct multishot *multishot = list;
+        list = multishot->later;
+        abtioi_assert(multishot->lock == lock && multishot->put_off && !multishot->armed);
+        multishot->put_off = false;
+        if (!abtioi_is_begun()) {
+            *multishot->last = refused;
+            refused = pop_all_waiters(multishot);
+        } else if (multishot->first && multishot_arm(multishot, lane)) {
+            multishot->op.later = NULL;
+            *last = &multishot->op;
+            last = &multishot->op.later;
+        }
+    }
+    pthread_mutex_unlock(lock);
+    tell_all(refused, -ECANCELED);
+    while (first) {
+        abtio_op *op = first;
+        first = op->later;
+        multishot_start(op);
+    }
+}
+
+/* ---- Waiters --------------------------------------------------------------------------------------------------- */
+
+/* `shared`: it has a handle. */
+static void init_waiter(abtio_op *waiter, struct multishot *multishot, void **buf, abtio_deadline deadline, bool shared)
+{
+    op_init(waiter, CODE_waiter, deadline);
+    waiter->args.out = buf;
+    abtioi_op_use_eventual(waiter);
+    waiter->multishot = multishot;
+    waiter->shared = shared;
+    /* relaxed: nobody else knows it yet */
+    atomic_store_explicit(&waiter->phase, LANE_MULTISHOT, memory_order_relaxed);
+}
+
+static int take_result(struct multishot *multishot, const abtio_op *waiter)
+{
+    struct result *result = pop_result(multishot);
+    int value = result->value;
+
+    abtioi_assert(abtioi_is_held(multishot->lock));
+    give_buffer(waiter, result->buf);
+    if (multishot->kind->release)
+        multishot->kind->release(result);
+    return value;
+}
+
+/* Whether there is a result, *result. Else the waiter is queued, and something is under way. */
+static bool take_or_wait(struct multishot *multishot, abtio_op *waiter, ssize_t *result)
+{
+    struct lane *lane = NULL;
+
+    /* Before the lock, since a stream's first operation makes its ring. Nothing from here on leaves the stream. */
+    if (is_ult())
+        lane = abtioi_lane_for(multishot->kind->many);
+    abtioi_lane_lock(lane);
+    pthread_mutex_lock(multishot->lock);
+    bool found = multishot->num > 0, starts = !found && !multishot->armed && !multishot->put_off;
+    if (found)
+        *result = take_result(multishot, waiter);
+    else
+        push_waiter(multishot, waiter);
+    starts = starts && multishot_arm(multishot, lane);
+    pthread_mutex_unlock(multishot->lock);
+    if (starts)
+        multishot_start(&multishot->op);
+    abtioi_lane_unlock(lane);
+    return found;
+}
+
+ssize_t abtioi_multishot_get(struct multishot *multishot, void **buf, abtio_deadline deadline)
+{
+    abtio_op waiter;
+    ssize_t result;
+
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    init_waiter(&waiter, multishot, buf, deadline, false);
+    return take_or_wait(multishot, &waiter, &result) ? result : abtio_op_wait(&waiter);
+}
+
+int abtioi_multishot_get_nb(struct multishot *multishot, void **buf, abtio_deadline deadline, abtio_op **op)
+{
+    ssize_t result;
+
+    if (!abtioi_is_begun())
+        return -ENOTCONN;
+    abtio_op *waiter = malloc(sizeof(*waiter));
+    if (!waiter)
+        return -ENOMEM;
+    init_waiter(waiter, multishot, buf, deadline, true);
+    *op = waiter;
+    if (take_or_wait(multishot, waiter, &result))
+        abtioi_op_deliver(waiter, result);
+    return 0;
+}
+
+void abtioi_multishot_leave(abtio_op *waiter, int why)
+{
+    struct multishot *multishot = waiter->multishot;
+
+    abtioi_assert(waiter->code == CODE_waiter && why < 0);
+    pthread_mutex_lock(multishot->lock);
+    bool left = take_waiter_out(multishot, waiter);
+    pthread_mutex_unlock(multishot->lock);
+    if (left)
+        abtioi_op_deliver(waiter, why);
+}
+
+/* ---- Begin and end --------------------------------------------------------------------------------------------- */
+
+void abtioi_multishot_init(struct multishot *multishot)
+{
+    abtioi_assert(multishot->kind && multishot->lock && multishot->enough > 0);
+    multishot->armed = multishot->put_off = multishot->stopping = multishot->freeing = false;
+    multishot->last = &multishot->first;
+    multishot->first = NULL;
+    multishot->last_result = &multishot->first_result;
+    multishot->first_result = NULL;
+    multishot->num = 0;
+}
+
+int abtioi_multishot_fini(struct multishot *multishot)
+{
+    pthread_mutex_lock(multishot->lock);
+    bool busy = multishot->first, armed = multishot->armed;
+    multishot->freeing = !busy;
+    if (!busy && multishot->put_off)
+        multishot->kind->forget(multishot);
+    pthread_mutex_unlock(multishot->lock);
+    if (busy)
+        return -EBUSY;
+    if (armed) {
+        abtioi_cancel(&multishot->op);
+        abtio_op_wait(&multishot->op);
+    }
+    abtioi_assert(!multishot->first && !multishot->armed);
+    while (multishot->num > 0)
+        multishot->kind->discard(multishot, pop_result(multishot));
+    return 0;
+}
