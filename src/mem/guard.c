@@ -16,7 +16,7 @@ enum { GUARD_MAX_PROTECTED = 65530 / 4 / 2 };
 static const uint64_t canary = UINT64_C(0x5afe57ac5afe57ac);
 
 /* Only abti_guard_init writes this. */
-static enum abti_stack_guard guard_wish;
+static enum abti_stack_guard guard_kind;
 static size_t guard_pages; /* of a stack */
 
 static _Atomic(bool) guard_by_madvise; /* madvise has not failed yet */
@@ -24,25 +24,25 @@ static _Atomic(bool) guard_trusted;    /* what madvise has made was seen to faul
 static _Atomic(int) guard_protected;   /* how many stacks mprotect has guarded */
 static _Atomic(unsigned) guard_kinds;
 
-void abti_guard_init(enum abti_stack_guard wish, unsigned pages)
+void abti_guard_init(enum abti_stack_guard kind, unsigned pages)
 {
     abti_assert(pages > 0);
-    guard_wish = wish;
+    guard_kind = kind;
     guard_pages = abti_guard_needs_page() ? 1 : pages;
     /* relaxed: nobody else guards a stack yet */
-    abti_store_relaxed(&guard_by_madvise, wish == ABTI_STACK_GUARD_AUTO);
+    abti_store_relaxed(&guard_by_madvise, kind == ABTI_STACK_GUARD_AUTO);
     abti_store_relaxed(&guard_protected, 0);
     abti_store_relaxed(&guard_kinds, 0);
 }
 
 bool abti_guard_needs_page(void)
 {
-    return guard_wish == ABTI_STACK_GUARD_MPROTECT || guard_wish == ABTI_STACK_GUARD_MPROTECT_STRICT;
+    return guard_kind == ABTI_STACK_GUARD_MPROTECT || guard_kind == ABTI_STACK_GUARD_MPROTECT_STRICT;
 }
 
 bool abti_guard_is_strict(void)
 {
-    return guard_wish == ABTI_STACK_GUARD_MPROTECT_STRICT;
+    return guard_kind == ABTI_STACK_GUARD_MPROTECT_STRICT;
 }
 
 unsigned abti_guard_kinds(void)
@@ -59,7 +59,7 @@ static void note_kind(unsigned kind)
 
 size_t abti_guard_least_room(void)
 {
-    return guard_wish >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
+    return guard_kind >= ABTI_STACK_GUARD_MPROTECT ? abti_vm_page_size() : 0;
 }
 
 size_t abti_guard_room(void)
@@ -108,11 +108,11 @@ static enum abti_guard guard_canary(char *low)
 
 bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guard)
 {
-    abti_assert(!pages || guard_wish < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
+    abti_assert(!pages || guard_kind < ABTI_STACK_GUARD_MPROTECT || (uintptr_t)at % abti_vm_page_size() == 0);
     *guard = ABTI_GUARD_NONE;
-    if (guard_wish == ABTI_STACK_GUARD_NONE)
+    if (guard_kind == ABTI_STACK_GUARD_NONE)
         return true;
-    if (guard_wish == ABTI_STACK_GUARD_CANARY || (guard_wish == ABTI_STACK_GUARD_AUTO && !pages)) {
+    if (guard_kind == ABTI_STACK_GUARD_CANARY || (guard_kind == ABTI_STACK_GUARD_AUTO && !pages)) {
         *guard = guard_canary(at);
         return true;
     }
@@ -120,7 +120,7 @@ bool abti_guard_install(char *at, size_t size, bool pages, enum abti_guard *guar
         *guard = ABTI_GUARD_PAGE;
         return true;
     }
-    if (guard_wish == ABTI_STACK_GUARD_AUTO)
+    if (guard_kind == ABTI_STACK_GUARD_AUTO)
         *guard = guard_canary(at);
     return !abti_guard_is_strict();
 }
@@ -141,7 +141,7 @@ bool abti_guard_renew(char *at)
 
 enum abti_guard abti_guard_install_user(char *low)
 {
-    return guard_wish == ABTI_STACK_GUARD_CANARY ? guard_canary(low) : ABTI_GUARD_NONE;
+    return guard_kind == ABTI_STACK_GUARD_CANARY ? guard_canary(low) : ABTI_GUARD_NONE;
 }
 
 bool abti_guard_is_broken(const char *low)

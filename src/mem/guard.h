@@ -31,7 +31,7 @@ enum abti_guard { ABTI_GUARD_NONE, ABTI_GUARD_CANARY, ABTI_GUARD_PAGE };
  * page, and cost no more mappings. One that is asked for by name is always a single page. It is called before the first
  * stack is made.
  */
-void abti_guard_init(enum abti_stack_guard wish, unsigned pages);
+void abti_guard_init(enum abti_stack_guard kind, unsigned pages);
 
 /* Returns how many bytes at the low end of a mapped stack are set aside for a guard. */
 size_t abti_guard_room(void);

@@ -334,9 +334,9 @@ static void lane_reap(struct lane *lane)
 /* ---- Cancels --------------------------------------------------------------------------------------------------- */
 
 /*
- * Somebody's end of an operation, or a wish. The list's push releases and its taking acquires, so that the lane sees
- * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches. A wish comes under
- * the lock of a pool of buffers that the lane has a set of, which it takes before it ends.
+ * Somebody's end of an operation, or a request. The list's push releases and its taking acquires, so that the lane sees
+ * `ended`. The lane ends only when `cancelling` is zero, which is the last that a canceller touches. A request comes
+ * under the lock of a pool of buffers that the lane has a set of, which it takes before it ends.
  */
 void abtioi_lane_ask(struct lane *lane, abtio_op *op)
 {
@@ -400,7 +400,7 @@ static void take_cancels(struct lane *lane)
     abtio_op *op = atomic_exchange_explicit(&lane->to_cancel, NULL, memory_order_acquire);
     while (op) {
         abtio_op *next = op->next;
-        if (op->code == CODE_wish) {
+        if (op->code == CODE_serve) {
             abtioi_set_serve(op, abtioi_lane_is_open(lane) ? lane : NULL);
             op = next;
             continue;
@@ -759,7 +759,7 @@ static void lane_drain(struct lane *lane)
     abtioi_lane_list_remove(&lane->place);
     if (!is_forgotten(lane))
         abtioi_ring_destroy(&lane->ring);
-    take_cancels(lane); /* wishes, if any: nobody can ask any more */
+    take_cancels(lane); /* requests, if any: nobody can ask any more */
 }
 
 /* The stream ends, or libabtio. */

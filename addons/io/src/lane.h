@@ -60,7 +60,7 @@ bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set);
 void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set);
 
 /* Asks for abtioi_set_serve, if the lane cannot end meanwhile. Any thread. */
-void abtioi_lane_ask(struct lane *lane, abtio_op *wish);
+void abtioi_lane_ask(struct lane *lane, abtio_op *request);
 
 /* Whether it takes operations. The lock is held. */
 bool abtioi_lane_is_open(const struct lane *lane);

@@ -102,10 +102,10 @@ void abtioi_group_add(struct buffer_set *set, unsigned place)
     abort();
 }
 
-void abtioi_lane_ask(struct lane *lane, abtio_op *wish)
+void abtioi_lane_ask(struct lane *lane, abtio_op *request)
 {
     (void)lane;
-    (void)wish;
+    (void)request;
     abort();
 }
 

@@ -23,7 +23,7 @@
 
 #define CALL(type, name, ...) CODE_##name,
 /* Beside the calls: what a multishot consists of, and what a lane is asked to do (multishot/). */
-enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_recv_many, CODE_recv_one, CODE_waiter, CODE_wish, NUM_CODES };
+enum code { ABTIO_ALL_CALLS(CALL) CODE_accept_many, CODE_recv_many, CODE_recv_one, CODE_waiter, CODE_serve, NUM_CODES };
 #undef CALL
 
 struct args {

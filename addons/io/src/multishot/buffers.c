@@ -81,8 +81,8 @@ static bool set_init(struct buffer_set *set, struct abtio_buffers *pool)
     set->memory = memory;
     set->buffers = set->memory + ring_size(pool);
     set->last_put_off = &set->first_put_off;
-    set->wish.code = CODE_wish;
-    set->wish.args.out = set;
+    set->request.code = CODE_serve;
+    set->request.args.out = set;
     return true;
 }
 
@@ -243,7 +243,7 @@ static void buffers_ask(struct buffer_set *set)
     if (set->asked)
         return;
     set->asked = true;
-    abtioi_lane_ask(set->lane, &set->wish);
+    abtioi_lane_ask(set->lane, &set->request);
 }
 
 /* All who wait try again, since the next one to get data may be any of them. */
@@ -281,13 +281,13 @@ static void leave_pool(struct abtio_buffers *pool)
     free(pool);
 }
 
-void abtioi_set_serve(abtio_op *wish, struct lane *lane)
+void abtioi_set_serve(abtio_op *request, struct lane *lane)
 {
-    struct buffer_set *set = wish->args.out;
+    struct buffer_set *set = request->args.out;
     struct abtio_buffers *pool = set->pool;
 
     pthread_mutex_lock(&pool->lock);
-    abtioi_assert(wish->code == CODE_wish && set->asked);
+    abtioi_assert(request->code == CODE_serve && set->asked);
     set->asked = false;
     if (!pool->freed) {
         abtioi_multishot_try_again(&pool->lock, take_all_put_off(set), set->lane ? lane : NULL);
@@ -299,7 +299,7 @@ void abtioi_set_serve(abtio_op *wish, struct lane *lane)
     leave_pool(pool);
 }
 
-/* Of a pool that was freed the wish is still to come. */
+/* Of a pool that was freed the request is still to come. */
 void abtioi_sets_leave(struct buffer_set **sets, bool lost)
 {
     struct buffer_set *set;

@@ -8,8 +8,8 @@
  * All is under the pool's lock, which is also that of its receivers' multishots (multishot.h): what they keep are
  * buffers, and one that has to wait for a buffer is in its set's list. The kernel's ring of a set is written under it
  * too, by whoever gives a buffer back: the kernel only asks that one at a time does. The rest of a ring is for who has
- * its lane, who is asked by a wish when somebody waits for a buffer that has come back, or the pool is freed. While it
- * is asked the wish is in the lane's list, and the set stays.
+ * its lane, who is asked by a request when somebody waits for a buffer that has come back, or the pool is freed. While
+ * it is asked the request is in the lane's list, and the set stays.
  */
 #ifndef ABTIO_BUFFERS_H
 #define ABTIO_BUFFERS_H
@@ -34,14 +34,14 @@ struct buffer_set {
     char *memory, *buffers;   /* the former is the kernel's ring, where there is one */
     struct lane *lane;        /* whose ring has it, or NULL */
     bool lost;                /* the ring was given up, and the kernel may still write to them */
-    bool asked;               /* the wish is in the lane's list */
+    bool asked;               /* the request is in the lane's list */
     bool used;                /* some have been taken, ever */
     unsigned num_free;        /* that are provided, or in the list of those that are free */
     uint16_t tail;            /* of the kernel's ring */
     unsigned num_fresh;       /* of the native threads' set: those from here on have never been taken */
     struct result *first_free;
     struct multishot *first_put_off, **last_put_off;
-    abtio_op wish;
+    abtio_op request;
 };
 
 struct abtio_buffers {
@@ -88,8 +88,8 @@ void *abtioi_buffers_take(struct abtio_buffers *pool);
 void abtioi_set_put_off(struct buffer_set *set, struct multishot *multishot);
 void abtioi_set_forget(struct buffer_set *set, const struct multishot *multishot);
 
-/* A set's wish has come to its lane, which is NULL if it takes no operations any more. By who has it. */
-void abtioi_set_serve(abtio_op *wish, struct lane *lane);
+/* A set's request has come to its lane, which is NULL if it takes no operations any more. By who has it. */
+void abtioi_set_serve(abtio_op *request, struct lane *lane);
 
 /* A ring is about to go, or was given up, with these sets. By its thread. */
 void abtioi_sets_leave(struct buffer_set **sets, bool lost);

@@ -138,7 +138,7 @@ void abtioi_submit_poll(struct io_uring_sqe *sqe, int fd, unsigned events)
 
 void abtioi_submit_cancel(struct io_uring_sqe *sqe, const abtio_op *op)
 {
-    abtioi_assert(op->lane && op->code != CODE_waiter && op->code != CODE_wish);
+    abtioi_assert(op->lane && op->code != CODE_waiter && op->code != CODE_serve);
     submit_fill(sqe, IORING_OP_ASYNC_CANCEL, -1, op, 0, 0);
 }
 
