@@ -287,19 +287,19 @@ class Model:
 
     # --- Which descriptors are units ---
 
-    def taken_slots(self):
+    def taken_cells(self):
         """Those that the arena has given away, in the order of their addresses."""
         slab = Record(self, "slab", self.rt.at("unit_slab"))
-        size, block, span = (slab["spec.arena." + name] for name in ("slot", "block", "span"))
-        arena = Record(self, "arena", slab.at("slots"))
-        for i in range(arena["num_regions"]):
-            region = self.record("region", self.memory.word(arena["regions"] + 8 * i))
-            base, bits = region["chunk.base"], region.at("free[0]")
-            for first in range(0, region["num_slots"], 64):
+        size, block, span = (slab["spec.arena." + name] for name in ("cell", "block", "span"))
+        arena = Record(self, "arena", slab.at("cells"))
+        for i in range(arena["num_extents"]):
+            extent = self.record("extent", self.memory.word(arena["extents"] + 8 * i))
+            base, bits = extent["chunk.base"], extent.at("free[0]")
+            for first in range(0, extent["num_cells"], 64):
                 free = self.memory.word(bits + first // 8)
-                for slot in range(first, min(first + 64, region["num_slots"])):
-                    if not free >> (slot - first) & 1:
-                        yield base + slot // (span // size) * block + slot % (span // size) * size
+                for cell in range(first, min(first + 64, extent["num_cells"])):
+                    if not free >> (cell - first) & 1:
+                        yield base + cell // (span // size) * block + cell % (span // size) * size
 
     def is_live(self, unit):
         """See abti_unit_mark_free: a free descriptor has no function, and neither have some units."""
@@ -311,7 +311,7 @@ class Model:
     def units(self):
         """All units, by address."""
         if self.listed is None:
-            self.listed = [unit for unit in (Unit(self, slot) for slot in self.taken_slots()) if self.is_live(unit)]
+            self.listed = [unit for unit in (Unit(self, cell) for cell in self.taken_cells()) if self.is_live(unit)]
         return self.listed
 
     # --- What they are called ---

@@ -22,9 +22,9 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
     abti_spin_init(&slab->lock, ABTI_RANK_SLAB);
     for (unsigned i = 0; i < ABTI_SLAB_SHELVES; i++)
         abti_spin_init(&slab->shelves[i].lock, ABTI_RANK_SLAB);
-    abti_arena_init(&slab->slots, &spec->arena);
+    abti_arena_init(&slab->cells, &spec->arena);
     size_t size = magazine_size(spec->batch), words = MAGAZINE_CHUNK / size / ABTI_ARENA_WORD;
-    struct abti_arena_spec magazines = {.slot = size, .words = true, .map = abti_chunk_map};
+    struct abti_arena_spec magazines = {.cell = size, .words = true, .map = abti_chunk_map};
     magazines.block = magazines.span = size * ABTI_ARENA_WORD;
     magazines.chunk = magazines.block * (words > 0 ? words : 1);
     abti_arena_init(&slab->magazines, &magazines);
@@ -33,9 +33,9 @@ void abti_slab_init(struct abti_slab *slab, const struct abti_slab_spec *spec)
 static void unmake_objects(struct abti_slab *slab)
 {
     for (unsigned shelf = 0; shelf < ABTI_SLAB_SHELVES; shelf++) {
-        for (struct abti_magazine *magazine = slab->shelves[shelf].full; magazine; magazine = magazine->slots[0]) {
+        for (struct abti_magazine *magazine = slab->shelves[shelf].full; magazine; magazine = magazine->objects[0]) {
             for (unsigned i = 1; i <= magazine->count; i++)
-                slab->spec.unmake(magazine->slots[i]);
+                slab->spec.unmake(magazine->objects[i]);
         }
     }
     for (struct abti_node *node = slab->loose; node; node = node->next)
@@ -46,7 +46,7 @@ void abti_slab_fini(struct abti_slab *slab)
 {
     if (slab->spec.unmake)
         unmake_objects(slab);
-    abti_arena_fini(&slab->slots);
+    abti_arena_fini(&slab->cells);
     abti_arena_fini(&slab->magazines);
 }
 
@@ -54,7 +54,7 @@ void abti_slab_fini(struct abti_slab *slab)
 
 static void push_magazine(struct abti_magazine **list, struct abti_magazine *magazine)
 {
-    magazine->slots[0] = *list;
+    magazine->objects[0] = *list;
     *list = magazine;
 }
 
@@ -62,7 +62,7 @@ static struct abti_magazine *pop_magazine(struct abti_magazine **list)
 {
     struct abti_magazine *magazine = *list;
     if (magazine)
-        *list = magazine->slots[0];
+        *list = magazine->objects[0];
     return magazine;
 }
 
@@ -139,15 +139,15 @@ static void *pop_loose(struct abti_slab *slab)
     return node;
 }
 
-/* Gives the cache a run of slots. False when there is no memory. */
+/* Gives the cache a run of cells. False when there is no memory. */
 static bool take_run(struct abti_slab *slab, struct abti_cache *cache)
 {
     struct abti_run run;
     abti_assert(abti_spin_is_mine(&slab->lock));
-    if (!abti_arena_take(&slab->slots, slab->spec.run, &run))
+    if (!abti_arena_take(&slab->cells, slab->spec.run, &run))
         return false;
     cache->run = run.num;
-    cache->next = (struct abti_new_slot){run.slot, run.size, slab->made, run.origin};
+    cache->next = (struct abti_new_cell){run.cell, run.size, slab->made, run.origin};
     slab->made += run.num;
     return true;
 }
@@ -203,7 +203,7 @@ static struct abti_magazine *make_magazine(struct abti_slab *slab)
     abti_spin_unlock(&slab->lock);
     if (!taken)
         return NULL;
-    struct abti_magazine *magazine = (struct abti_magazine *)run.slot;
+    struct abti_magazine *magazine = (struct abti_magazine *)run.cell;
     magazine->count = 0;
     return magazine;
 }
@@ -289,16 +289,16 @@ static struct abti_magazine *get_full(struct abti_slab *slab, struct abti_shelf 
 
 static unsigned magazine_count(const struct abti_cache *cache)
 {
-    return (unsigned)(cache->top - cache->magazine->slots);
+    return (unsigned)(cache->top - cache->magazine->objects);
 }
 
 /* Lets the cache fill and empty this magazine from now on. */
 static void use_magazine(struct abti_cache *cache, struct abti_magazine *magazine)
 {
-    magazine->slots[0] = NULL;
+    magazine->objects[0] = NULL;
     cache->magazine = magazine;
-    cache->top = magazine->slots + magazine->count;
-    cache->end = magazine->slots + cache->slab->spec.batch;
+    cache->top = magazine->objects + magazine->count;
+    cache->end = magazine->objects + cache->slab->spec.batch;
     cache->quick_end = cache->closed ? NULL : cache->end;
 }
 
@@ -381,7 +381,7 @@ static void replace_empty(struct abti_cache *cache, struct abti_magazine *full)
 }
 
 /*
- * Makes an object of an unused slot. Returns NULL when the run is used up, or nothing can be made of its next slot now.
+ * Makes an object of an unused cell. Returns NULL when the run is used up, or nothing can be made of its next cell now.
  */
 static void *cache_from_run(struct abti_cache *cache)
 {
@@ -463,7 +463,7 @@ void *abti_cache_refill(struct abti_cache *cache)
 static void push_all_loose(struct abti_slab *slab, struct abti_magazine *magazine)
 {
     for (; magazine->count > 0; magazine->count--)
-        push_loose(slab, magazine->slots[magazine->count]);
+        push_loose(slab, magazine->objects[magazine->count]);
 }
 
 void abti_slab_put(struct abti_slab *slab, void *object)
@@ -540,15 +540,15 @@ void abti_cache_spill(struct abti_cache *cache)
 void abti_slab_count_chunks(struct abti_slab *slab, size_t counts[ABTI_CHUNK_ORIGINS])
 {
     abti_spin_lock(&slab->lock);
-    for (size_t i = 0; i < slab->slots.num_regions; i++)
-        counts[slab->slots.regions[i]->chunk.origin]++;
+    for (size_t i = 0; i < slab->cells.num_extents; i++)
+        counts[slab->cells.extents[i]->chunk.origin]++;
     abti_spin_unlock(&slab->lock);
 }
 
 char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *used)
 {
     abti_spin_lock(&slab->lock);
-    char *word = abti_arena_word_after(&slab->slots, after, used);
+    char *word = abti_arena_word_after(&slab->cells, after, used);
     abti_spin_unlock(&slab->lock);
     return word;
 }
@@ -556,7 +556,7 @@ char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *
 bool abti_slab_has(struct abti_slab *slab, const void *object)
 {
     abti_spin_lock(&slab->lock);
-    bool has = abti_arena_has(&slab->slots, object);
+    bool has = abti_arena_has(&slab->cells, object);
     abti_spin_unlock(&slab->lock);
     return has;
 }
@@ -583,8 +583,8 @@ bool abti_slab_look(struct abti_slab *slab)
     return is_crowded(slab);
 }
 
-/* Returns `num` slots, which their users have given up. The lock is held for few at a time. */
-static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
+/* Returns `num` cells, which their users have given up. The lock is held for few at a time. */
+static void return_cells(struct abti_slab *slab, void **objects, unsigned num)
 {
     enum { AT_ONCE = 16 };
     char *words[AT_ONCE];
@@ -592,7 +592,7 @@ static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
         unsigned num_words = 0, end = num - done < AT_ONCE ? num : done + AT_ONCE;
         abti_spin_lock(&slab->lock);
         while (done < end) {
-            char *word = abti_arena_return(&slab->slots, objects[done++]);
+            char *word = abti_arena_return(&slab->cells, objects[done++]);
             if (word)
                 words[num_words++] = word;
         }
@@ -600,7 +600,7 @@ static void return_slots(struct abti_slab *slab, void **objects, unsigned num)
         for (unsigned i = 0; i < num_words; i++) {
             slab->spec.release(words[i]);
             abti_spin_lock(&slab->lock);
-            abti_arena_reopen(&slab->slots, words[i]);
+            abti_arena_reopen(&slab->cells, words[i]);
             abti_spin_unlock(&slab->lock);
         }
     }
@@ -610,7 +610,7 @@ static void slab_retire(struct abti_slab *slab, void **objects, unsigned num)
 {
     for (unsigned i = 0; slab->spec.retire && i < num; i++)
         slab->spec.retire(objects[i]);
-    return_slots(slab, objects, num);
+    return_cells(slab, objects, num);
 }
 
 static void give_magazine_back(struct abti_slab *slab, struct abti_magazine *magazine)
@@ -620,7 +620,7 @@ static void give_magazine_back(struct abti_slab *slab, struct abti_magazine *mag
     abti_spin_unlock(&slab->lock);
     if (!word)
         return;
-    abti_vm_release(word, slab->magazines.spec.slot * ABTI_ARENA_WORD);
+    abti_vm_release(word, slab->magazines.spec.cell * ABTI_ARENA_WORD);
     abti_spin_lock(&slab->lock);
     abti_arena_reopen(&slab->magazines, word);
     abti_spin_unlock(&slab->lock);
@@ -659,7 +659,7 @@ bool abti_slab_give_back(struct abti_slab *slab)
     struct abti_magazine *magazine = take_idle_full(slab);
     void *object = magazine ? NULL : take_idle_loose(slab);
     if (magazine) {
-        slab_retire(slab, magazine->slots + 1, magazine->count);
+        slab_retire(slab, magazine->objects + 1, magazine->count);
         give_magazine_back(slab, magazine);
     } else if (object) {
         slab_retire(slab, &object, 1);

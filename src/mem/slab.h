@@ -2,7 +2,7 @@
 /*
  * Equal objects, allocated on one thread and freed on another, at the cost of an array access.
  *
- *   abti_slab      one per kind of object: its slots, and the depot, shelves of magazines
+ *   abti_slab      one per kind of object: its cells, and the depot, shelves of magazines
  *   abti_shelf     one for each few caches: full and empty magazines (guarded by its lock)
  *   abti_cache     one per execution stream: some magazines and a run of never used memory (private)
  *   abti_magazine  an array of free objects
@@ -15,7 +15,7 @@
  * handed out in address order without being touched. Arrays, rather than lists through the objects, make allocations
  * independent of one another: a list's head is known only when the object before it has been loaded.
  *
- * Giving back: an object that has lain in the depot for some time is taken out of its magazine. It becomes a slot
+ * Giving back: an object that has lain in the depot for some time is taken out of its magazine. It becomes a cell
  * again, which has no memory.
  */
 #ifndef ABTI_MEM_SLAB_H
@@ -37,37 +37,37 @@ struct abti_node {
 };
 
 struct abti_magazine {
-    unsigned count; /* how many objects it has, at most batch; stale in the magazine in use, see `top` */
-    void *slots[];  /* [0], below the objects: NULL in the magazine in use, else the next magazine */
+    unsigned count;  /* how many objects it has, at most batch; stale in the magazine in use, see `top` */
+    void *objects[]; /* [0], below the objects: NULL in the magazine in use, else the next magazine */
 };
 
-/* A slot of which an object is to be made. */
-struct abti_new_slot {
+/* A cell of which an object is to be made. */
+struct abti_new_cell {
     char *at;
-    size_t size;  /* of the slot: what the arena's spec says, or lean */
+    size_t size;  /* of the cell: what the arena's spec says, or lean */
     size_t index; /* it is the index-th that is handed out */
     enum abti_chunk_origin origin;
 };
 
 /* What a kind of object differs in from others. It is constant after abti_slab_init. */
 struct abti_slab_spec {
-    struct abti_arena_spec arena; /* where its slots are */
-    unsigned run;                 /* slots handed to a cache at a time, at most */
+    struct abti_arena_spec arena; /* where its cells are */
+    unsigned run;                 /* cells handed to a cache at a time, at most */
     unsigned batch;               /* objects in a magazine */
     unsigned spares;              /* full magazines that a cache keeps besides the one in use, at most; not 0 */
     /*
-     * Makes an object of a free slot. It returns NULL if that is not possible now; then it is tried again. Without this
-     * function the object is the slot.
+     * Makes an object of a free cell. It returns NULL if that is not possible now; then it is tried again. Without this
+     * function the object is the cell.
      */
-    void *(*make)(const struct abti_slab_spec *spec, const struct abti_new_slot *slot);
+    void *(*make)(const struct abti_slab_spec *spec, const struct abti_new_cell *cell);
     void (*unmake)(void *object); /* is called for the free objects when the slab goes; NULL: nothing is to be done */
     /*
-     * Is called for an object that is to be a slot again, whose memory may go, without the slab's lock. NULL: nothing
+     * Is called for an object that is to be a cell again, whose memory may go, without the slab's lock. NULL: nothing
      * is to be done.
      */
     void (*retire)(void *object);
-    void (*release)(char *word); /* gives the memory of an arena's word of slots back; with arena.words */
-    size_t payload;              /* for make: how many bytes of a slot the user may count on */
+    void (*release)(char *word); /* gives the memory of an arena's word of cells back; with arena.words */
+    size_t payload;              /* for make: how many bytes of a cell the user may count on */
     size_t guard;                /* for make: how many bytes of it are for a guard, unless it is lean */
     size_t kept;                 /* more free objects than that in the depot are too many; 0: never */
     void (*crowded)(void);       /* any thread that frees something calls it, without the lock, when there are too
@@ -97,21 +97,21 @@ struct abti_slab {
     struct abti_node *loose;     /* lock: objects without a magazine */
     size_t low_loose;            /* lock: the least number since abti_slab_look */
     size_t idle_loose;           /* lock: how many are to be given back */
-    struct abti_arena slots;     /* lock */
+    struct abti_arena cells;     /* lock */
     struct abti_arena magazines; /* lock: where the magazines are */
-    size_t made;                 /* lock: slots handed out so far */
+    size_t made;                 /* lock: cells handed out so far */
     struct abti_shelf shelves[ABTI_SLAB_SHELVES];
 };
 
 struct abti_cache {
-    void **top, **end;                  /* the slot of the uppermost object, [0] if there is none; the slot of that when
-                                           it is full */
-    void **quick_end;                   /* `end`, or NULL: the cache is closed to quick puts */
-    struct abti_magazine *magazine;     /* the magazine that is filled and emptied, where these are */
+    void **top, **end;              /* the place of the uppermost object, [0] if there is none; the place of that when
+                                       it is full */
+    void **quick_end;               /* `end`, or NULL: the cache is closed to quick puts */
+    struct abti_magazine *magazine; /* the magazine that is filled and emptied, where these are */
     struct abti_magazine *full, *empty; /* the magazines that are kept besides it */
     unsigned num_full;                  /* how many full ones are kept */
     struct abti_shelf *shelf;           /* its shelf in the depot; several caches may have the same */
-    struct abti_new_slot next;          /* the next slot that was never used, if `run` is not 0 */
+    struct abti_new_cell next;          /* the next cell that was never used, if `run` is not 0 */
     unsigned run;                       /* how many there are */
     bool closed;                        /* a put asks abti_cache_takes_quick without success */
     struct abti_slab *slab;
@@ -139,7 +139,7 @@ void abti_slab_put(struct abti_slab *slab, void *object);
 /* For walks over all objects, free ones among them: see abti_arena_word_after. The memory stays as long as the slab. */
 char *abti_slab_word_after(struct abti_slab *slab, const char *after, uint64_t *used);
 
-/* There is a slot of the slab at this address. */
+/* There is a cell of the slab at this address. */
 bool abti_slab_has(struct abti_slab *slab, const void *object);
 
 /* Makes a cache. Returns 0 or -ENOMEM; then there is nothing to undo. */

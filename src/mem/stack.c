@@ -117,22 +117,22 @@ static void stack_unknown(struct abti_stack *stack)
 }
 
 /*
- * Makes a stack in a slot of an arena. Consecutive ones begin at different colours. Returns NULL when it cannot be
+ * Makes a stack in a cell of an arena. Consecutive ones begin at different colours. Returns NULL when it cannot be
  * guarded. In a class, the place of a guard that is asked for by name is known only when a stack is taken.
  */
-static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, const struct abti_new_slot *slot,
+static struct abti_stack *stack_make_in(const struct abti_slab_spec *spec, const struct abti_new_cell *cell,
                                         enum abti_stack_kind kind)
 {
-    size_t colour = slot->index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
-    struct abti_stack *stack = stack_place(slot->at, slot->at + slot->size, STACK_HEADER + colour, spec->payload, kind);
+    size_t colour = cell->index % ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP;
+    struct abti_stack *stack = stack_place(cell->at, cell->at + cell->size, STACK_HEADER + colour, spec->payload, kind);
     bool later = kind == ABTI_STACK_CLASS && abti_guard_needs_page();
-    size_t room = slot->size == spec->arena.slot ? spec->guard : abti_guard_least_room();
-    return later || stack_guard(stack, room, slot->origin) ? stack_known(stack) : NULL;
+    size_t room = cell->size == spec->arena.cell ? spec->guard : abti_guard_least_room();
+    return later || stack_guard(stack, room, cell->origin) ? stack_known(stack) : NULL;
 }
 
-static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new_slot *slot)
+static void *stack_make(const struct abti_slab_spec *spec, const struct abti_new_cell *cell)
 {
-    struct abti_stack *stack = stack_make_in(spec, slot, ABTI_STACK_DEFAULT);
+    struct abti_stack *stack = stack_make_in(spec, cell, ABTI_STACK_DEFAULT);
     if (stack)
         abti_stack_set_in_place_limit(stack, spec->payload);
     return stack;
@@ -188,7 +188,7 @@ static void stack_retire(void *object)
 }
 
 /* An odd number of pages, so that the tops fall into all sets of a TLB. One is for the header and the colours. */
-static size_t slot_size(size_t bytes)
+static size_t cell_size(size_t bytes)
 {
     _Static_assert(STACK_HEADER + ABTI_STACK_COLOURS * ABTI_STACK_COLOUR_STEP <= 4096, "header and colours fit a page");
     size_t page = abti_vm_page_size(), pages = abti_round_up(bytes, page) / page + 1;
@@ -211,12 +211,12 @@ static void stack_spec(struct abti_slab_spec *spec, size_t size, size_t room, si
         .payload = size,
         .guard = in_huge_pages ? abti_guard_least_room() : abti_guard_room(),
     };
-    size_t slot = slot_size(size + room + spec->guard), slots = chunk / slot;
-    /* A block is a slot, so that what a chunk has more than was asked for is used, too. */
+    size_t cell = cell_size(size + room + spec->guard), cells = chunk / cell;
+    /* A block is a cell, so that what a chunk has more than was asked for is used, too. */
     spec->arena = (struct abti_arena_spec){
-        .slot = slot, .block = slot, .span = slot, .huge = huge, .lean = slot_size(size + abti_guard_least_room())};
+        .cell = cell, .block = cell, .span = cell, .huge = huge, .lean = cell_size(size + abti_guard_least_room())};
     spec->arena.map = abti_chunk_map;
-    spec->arena.chunk = (slots < 4 ? 4 : slots) * slot;
+    spec->arena.chunk = (cells < 4 ? 4 : cells) * cell;
 }
 
 void abti_stack_slab_spec(struct abti_slab_spec *spec, size_t size, size_t chunk)
@@ -240,9 +240,9 @@ unsigned abti_stack_class_of(size_t size)
     return size_class;
 }
 
-static void *stack_make_of_class(const struct abti_slab_spec *spec, const struct abti_new_slot *slot)
+static void *stack_make_of_class(const struct abti_slab_spec *spec, const struct abti_new_cell *cell)
 {
-    struct abti_stack *stack = stack_make_in(spec, slot, ABTI_STACK_CLASS);
+    struct abti_stack *stack = stack_make_in(spec, cell, ABTI_STACK_CLASS);
     if (stack)
         stack->size_class = (uint8_t)abti_stack_class_of(spec->payload);
     return stack;

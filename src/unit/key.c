@@ -52,7 +52,7 @@ static size_t table_size(uint32_t num_buckets)
 
 static size_t block_size(void)
 {
-    return abti_rt.ktable_slab.spec.arena.slot;
+    return abti_rt.ktable_slab.spec.arena.cell;
 }
 
 static void release_blocks(char *word)
@@ -70,7 +70,7 @@ void abti_ktables_init(uint32_t num_buckets, size_t kept, void (*watch)(struct a
     struct abti_slab_spec spec = {
         .arena =
             {
-                .slot = block,
+                .cell = block,
                 .block = word,
                 .span = word,
                 .chunk = abti_round_up(chunk, abti_vm_page_size()),

@@ -17,7 +17,7 @@ static void release_units(char *word)
     abti_vm_release(word + ABTI_UNIT_COLD_OFFSET, BYTES);
 }
 
-/* Slots that were never used are zero, whatever the chunk is made of: see abti_unit_mark_free. */
+/* Cells that were never used are zero, whatever the chunk is made of: see abti_unit_mark_free. */
 static bool map_units(struct abti_chunk *chunk, size_t size, bool huge)
 {
     if (!abti_chunk_map(chunk, size, huge))
@@ -33,7 +33,7 @@ void abti_unit_slab_spec(struct abti_slab_spec *spec, size_t chunk, unsigned kep
     *spec = (struct abti_slab_spec){
         .arena =
             {
-                .slot = sizeof(abti_unit),
+                .cell = sizeof(abti_unit),
                 .block = ABTI_UNIT_BLOCK,
                 .span = ABTI_UNIT_COLD_OFFSET,
                 .chunk = abti_round_up(chunk, ABTI_UNIT_BLOCK),

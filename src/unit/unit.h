@@ -444,7 +444,7 @@ ABTI_INLINE ABT_thread *abti_unit_join_handle(const abti_unit *joiner)
 }
 
 /*
- * For the registry, which goes over all descriptors: slots that were never used are zero, those that have been given
+ * For the registry, which goes over all descriptors: cells that were never used are zero, those that have been given
  * back read as zero, and free ones have no function, nor do the units of main schedulers and the primary ULT. relaxed:
  * the registry may take a unit that is freed meanwhile for one that is still there.
  */

@@ -21,7 +21,7 @@
 #define RT(member) FIELD("rt", struct abti_rt, member)
 #define SLAB(member) FIELD("slab", struct abti_slab, member)
 #define ARENA(member) FIELD("arena", struct abti_arena, member)
-#define REGION(member) FIELD("region", struct abti_region, member)
+#define EXTENT(member) FIELD("extent", struct abti_extent, member)
 #define UNIT(member) FIELD("unit", abti_unit, member)
 #define COLD(member) FIELD("cold", struct abti_unit_cold, member)
 #define STACK(member) FIELD("stack", struct abti_stack, member)
@@ -45,15 +45,15 @@ static const struct abti_layout_entry layout_entries[] = {
     RT(by_index),
     RT(config.watch_waits),
     /* Where descriptors are. */
-    SLAB(spec.arena.slot),
+    SLAB(spec.arena.cell),
     SLAB(spec.arena.block),
     SLAB(spec.arena.span),
-    SLAB(slots),
-    ARENA(regions),
-    ARENA(num_regions),
-    REGION(chunk.base),
-    REGION(num_slots),
-    REGION(free[0]),
+    SLAB(cells),
+    ARENA(extents),
+    ARENA(num_extents),
+    EXTENT(chunk.base),
+    EXTENT(num_cells),
+    EXTENT(free[0]),
     /* Units and their stacks. */
     UNIT(next),
     UNIT(func),

@@ -5,7 +5,7 @@
 #include "os/vm.h"
 #include "tap.h"
 
-enum { SLOT = 64, RUN = 16, BATCH = 8, SLOTS = 1024, NUM_THREADS = 4 };
+enum { CELL = 64, RUN = 16, BATCH = 8, CELLS = 1024, NUM_THREADS = 4 };
 
 static int maps_left = 1000000;
 
@@ -15,7 +15,7 @@ static bool map(struct abti_chunk *chunk, size_t size, bool huge)
 }
 
 static const struct abti_slab_spec spec = {
-    .arena = {.slot = SLOT, .block = SLOT * SLOTS, .span = SLOT * SLOTS, .chunk = SLOT * SLOTS, .map = map},
+    .arena = {.cell = CELL, .block = CELL * CELLS, .span = CELL * CELLS, .chunk = CELL * CELLS, .map = map},
     .run = RUN,
     .batch = BATCH,
     .spares = 1,
@@ -34,13 +34,13 @@ static bool are_different(void **objects, size_t n)
 
     qsort(objects, n, sizeof(*objects), by_address);
     for (size_t i = 1; i < n; i++)
-        different = different && (char *)objects[i] - (char *)objects[i - 1] >= SLOT;
+        different = different && (char *)objects[i] - (char *)objects[i - 1] >= CELL;
     return different;
 }
 
 static void test_one_cache(void)
 {
-    enum { NUM = 3 * SLOTS };
+    enum { NUM = 3 * CELLS };
     static void *objects[NUM], *first[NUM];
     struct abti_slab slab;
     struct abti_cache cache;
@@ -51,14 +51,14 @@ static void test_one_cache(void)
     for (int i = 0; i < NUM; i++) {
         objects[i] = abti_cache_get(&cache);
         got_all = got_all && objects[i];
-        in_order = in_order && (i % SLOTS == 0 || (char *)objects[i] - (char *)objects[i - 1] == SLOT);
+        in_order = in_order && (i % CELLS == 0 || (char *)objects[i] - (char *)objects[i - 1] == CELL);
     }
     ok(got_all, "%d objects", NUM);
     ok(in_order, "unused memory is handed out in order");
     memcpy(first, objects, sizeof(first));
     ok(are_different(first, NUM), "they do not overlap");
     for (int i = 0; i < NUM; i++) {
-        memset(objects[i], i, SLOT);
+        memset(objects[i], i, CELL);
         abti_cache_put(&cache, objects[i]);
     }
     ok(abti_cache_get(&cache) == objects[NUM - 1], "the last one freed comes first");
@@ -185,7 +185,7 @@ static void test_rounds_keep(bool is_memory_out, bool goes)
     while (taken < MOST && (full = abti_load_relaxed(&slab.shelves[0].num_full)) > 0)
         others[taken++] = abti_cache_get(&caches[1]);
     is_int((int)full, 0, "the other stream gets all in the end");
-    ok(slab.made - made_before <= (is_memory_out ? SLOTS
+    ok(slab.made - made_before <= (is_memory_out ? CELLS
                                    : goes        ? RUN
                                                  : 8 * RUN),
        "%zu objects were made before", slab.made - made_before);
@@ -199,15 +199,15 @@ static void test_rounds_keep(bool is_memory_out, bool goes)
 
 static int made, unmade;
 
-static void *make(const struct abti_slab_spec *self, const struct abti_new_slot *slot)
+static void *make(const struct abti_slab_spec *self, const struct abti_new_cell *cell)
 {
-    made += self == NULL || slot->index != (size_t)made || slot->size != SLOT ? 1000000 : 1;
-    return slot->at + 8;
+    made += self == NULL || cell->index != (size_t)made || cell->size != CELL ? 1000000 : 1;
+    return cell->at + 8;
 }
 
 static void unmake(void *object)
 {
-    unmade += ((uintptr_t)object & (SLOT - 1)) == 8;
+    unmade += ((uintptr_t)object & (CELL - 1)) == 8;
 }
 
 static void test_make(void)
@@ -242,9 +242,9 @@ static void test_no_memory(void)
     abti_slab_init(&slab, &spec);
     ok(!abti_cache_init(&cache, &slab), "a cache");
     maps_left = 1;
-    while (n <= SLOTS && (object = abti_cache_get(&cache)) != NULL)
+    while (n <= CELLS && (object = abti_cache_get(&cache)) != NULL)
         n++;
-    is_int(n, SLOTS, "a chunk's slots, and no more when there is no memory");
+    is_int(n, CELLS, "a chunk's cells, and no more when there is no memory");
     ok(!abti_cache_get(&cache), "nor later");
     maps_left = 1000000;
     object = abti_cache_get(&cache);
@@ -270,13 +270,13 @@ static void *trade(void *number)
         return NULL;
     for (int i = 0; i < PASSES; i++) {
         uintptr_t *mine = abti_cache_get(&cache), *other;
-        for (int j = 0; j < SLOT / 8; j++)
+        for (int j = 0; j < CELL / 8; j++)
             mine[j] = (uintptr_t)mine + (uintptr_t)j;
         random = random * 6364136223846793005u + 1442695040888963407u;
         other = atomic_exchange(&in_flight[random >> 33 & (IN_FLIGHT - 1)], mine);
         if (!other)
             continue;
-        for (int j = 0; j < SLOT / 8; j++) {
+        for (int j = 0; j < CELL / 8; j++) {
             if (other[j] != (uintptr_t)other + (uintptr_t)j)
                 atomic_fetch_add(&broken, 1); /* it was handed out twice */
         }
@@ -333,13 +333,13 @@ static void test_flush(void)
 
 static int makes_left;
 
-static void *make_some(const struct abti_slab_spec *slab_spec, const struct abti_new_slot *slot)
+static void *make_some(const struct abti_slab_spec *slab_spec, const struct abti_new_cell *cell)
 {
     (void)slab_spec;
-    return makes_left-- > 0 ? slot->at : NULL;
+    return makes_left-- > 0 ? cell->at : NULL;
 }
 
-/* What cannot be made now can be made later: no slot is lost. */
+/* What cannot be made now can be made later: no cell is lost. */
 static void test_make_fails(void)
 {
     struct abti_slab_spec picky = spec;
@@ -358,7 +358,7 @@ static void test_make_fails(void)
             objects[n++] = object;
     }
     is_int(n, RUN, "objects that cannot be made at once");
-    is_int(objects[RUN - 1] - objects[0], (RUN - 1) * SLOT, "no slot between them is lost");
+    is_int(objects[RUN - 1] - objects[0], (RUN - 1) * CELL, "no cell between them is lost");
     is_int(slab.made, RUN, "and no other was needed");
     makes_left = RUN;
     abti_cache_fini(&cache);
@@ -369,7 +369,7 @@ static unsigned count_magazines(const struct abti_magazine *magazine)
 {
     unsigned num = 0;
 
-    for (; magazine; magazine = magazine->slots[0])
+    for (; magazine; magazine = magazine->objects[0])
         num++;
     return num;
 }
@@ -418,7 +418,7 @@ static int retired, released, crowds;
 
 static void retire(void *object)
 {
-    memset(object, 0xdd, SLOT);
+    memset(object, 0xdd, CELL);
     retired++;
 }
 
@@ -433,10 +433,10 @@ static void note_crowd(void)
     crowds++;
 }
 
-/* What nobody has needed between two looks becomes slots again, which are used before new ones. */
+/* What nobody has needed between two looks becomes cells again, which are used before new ones. */
 static void test_give_back(bool words)
 {
-    enum { NUM = SLOTS, IN_CACHE = 2 * BATCH };
+    enum { NUM = CELLS, IN_CACHE = 2 * BATCH };
     static void *objects[NUM];
     struct abti_slab_spec giving = spec;
     struct abti_slab slab;
@@ -473,12 +473,12 @@ static void test_give_back(bool words)
         ;
     ok(retired >= NUM - IN_CACHE, "the others with the next look");
     if (words)
-        is_int(released, (NUM - IN_CACHE) / ABTI_ARENA_WORD, "in whole words of slots");
+        is_int(released, (NUM - IN_CACHE) / ABTI_ARENA_WORD, "in whole words of cells");
     is_int(count_full(&slab), 0, "the depot is empty");
     maps_left = 0;
     for (n = 0; n < NUM && (objects[n] = abti_cache_get(&cache)) != NULL; n++)
         ;
-    is_int(n, NUM, "all slots are handed out again");
+    is_int(n, NUM, "all cells are handed out again");
     ok(!abti_cache_get(&cache), "and no more");
     ok(are_different(objects, NUM), "each once");
     maps_left = 1000000;
@@ -570,20 +570,20 @@ static bool map_little(struct abti_chunk *chunk, size_t size, bool huge)
 }
 
 /* How many objects an arena gives before there is no memory, which is when the second chunk is wanted. */
-static size_t take_chunk(struct abti_slab *slab, struct abti_cache *cache, void **objects, size_t most, size_t slot)
+static size_t take_chunk(struct abti_slab *slab, struct abti_cache *cache, void **objects, size_t most, size_t cell)
 {
     size_t n = 0;
 
     ok(!abti_cache_init(cache, slab), "a cache");
     while (n < most && (objects[n] = abti_cache_get(cache)) != NULL)
-        memset(objects[n++], 0x5a, slot);
+        memset(objects[n++], 0x5a, cell);
     return n;
 }
 
-/* Slots of 8 pages, 64 to a chunk, and lean ones of 2. */
-static void test_little(size_t most, size_t lean, size_t slot)
+/* Cells of 8 pages, 64 to a chunk, and lean ones of 2. */
+static void test_little(size_t most, size_t lean, size_t cell)
 {
-    enum { SLOT_PAGES = 8, MOST = 200 };
+    enum { CELL_PAGES = 8, MOST = 200 };
     size_t page = abti_vm_page_size(), taken, walked = 0;
     struct abti_slab_spec little = spec;
     struct abti_slab slab;
@@ -591,29 +591,29 @@ static void test_little(size_t most, size_t lean, size_t slot)
     void *objects[MOST];
     bool all = true;
 
-    little.arena = (struct abti_arena_spec){.slot = SLOT_PAGES * page, .lean = lean * page, .map = map_little};
-    little.arena.block = little.arena.span = little.arena.slot;
-    little.arena.chunk = 64 * little.arena.slot;
+    little.arena = (struct abti_arena_spec){.cell = CELL_PAGES * page, .lean = lean * page, .map = map_little};
+    little.arena.block = little.arena.span = little.arena.cell;
+    little.arena.chunk = 64 * little.arena.cell;
     most_bytes = most * page;
-    is_int(abti_arena_can_grow(&little.arena), slot > 0, "%zu pages can be mapped, a lean slot has %zu", most, lean);
+    is_int(abti_arena_can_grow(&little.arena), cell > 0, "%zu pages can be mapped, a lean cell has %zu", most, lean);
     abti_slab_init(&slab, &little);
-    taken = take_chunk(&slab, &cache, objects, MOST, slot * page);
-    is_int(taken, slot ? MOST : 0, "and slots are made until there is no memory");
+    taken = take_chunk(&slab, &cache, objects, MOST, cell * page);
+    is_int(taken, cell ? MOST : 0, "and cells are made until there is no memory");
     for (size_t i = 0; i < taken; i++)
         all = all && abti_slab_has(&slab, objects[i]) && (i == 0 || (char *)objects[i] != objects[i - 1]);
     uint64_t used;
     for (char *word = NULL; (word = abti_slab_word_after(&slab, word, &used)) != NULL;)
         walked += (size_t)__builtin_popcountll(used);
     ok(all && walked >= taken && walked <= taken + RUN, "all are found again, of %zu that a walk finds", walked);
-    all = slab.slots.num_regions == 0 || slab.slots.regions[0]->slot == slot * page;
-    ok(all, "they have %zu pages", slot);
+    all = slab.cells.num_extents == 0 || slab.cells.extents[0]->cell == cell * page;
+    ok(all, "they have %zu pages", cell);
     for (size_t i = 0; i < taken; i++)
         abti_cache_put(&cache, objects[i]);
     abti_cache_fini(&cache);
     while (abti_slab_look(&slab), abti_slab_give_back(&slab))
         continue;
-    for (size_t i = 0; i < slab.slots.num_regions; i++)
-        all = all && slab.slots.regions[i]->chunk.size <= most_bytes;
+    for (size_t i = 0; i < slab.cells.num_extents; i++)
+        all = all && slab.cells.extents[i]->chunk.size <= most_bytes;
     ok(all, "no chunk is larger than can be mapped");
     abti_slab_fini(&slab);
 }

@@ -119,7 +119,7 @@ static void test_large(void)
 
     for (size_t size = MIB; size <= (size_t)256 * MIB; size *= 4) {
         abti_stack_slab_spec(&spec, size, 8 << 20);
-        ok(spec.arena.slot > size && spec.arena.chunk >= 4 * spec.arena.slot && spec.arena.chunk % spec.arena.slot == 0,
+        ok(spec.arena.cell > size && spec.arena.chunk >= 4 * spec.arena.cell && spec.arena.chunk % spec.arena.cell == 0,
            "four stacks of %zu MiB", size / MIB);
     }
 }

@@ -56,7 +56,7 @@ int main(void)
 
     setenv("ABT_THREAD_STACKSIZE", "4000000", 1); /* four to a chunk */
     must(ABT_init(0, NULL));
-    abti_rt.stack_slab.slots.spec.map = map_few;
+    abti_rt.stack_slab.cells.spec.map = map_few;
     atomic_store(&chunks_left, 1);
     for (int i = 0; i < STREAMS; i++)
         streams[i] = make_stream(i);
