@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deques of tasks. The owner's part needs no atomic access, since nobody else reads it: not its slots, nor `top`. What
- * moves `split` holds the lock, and so has who reads a public slot, so that the lock orders what a task is with who
- * takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
+ * Deques of tasks. The owner's part needs no atomic access, since nobody else reads it: not its entries, nor `top`.
+ * What moves `split` holds the lock, and so has who reads a public entry, so that the lock orders what a task is with
+ * who takes it. Thieves take the oldest tasks, which are the largest in most programs; they look at num_public before.
  *
  * The owner may be away for long, in a task or in the program, so that each time before that as many tasks are public
  * as there are other members, and a fourth of them at least. Then half of them become public, and half of the public
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SLOTS = 1024, MOST_SLOTS = 1 << 24 };
+enum { FIRST_ENTRIES = 1024, MOST_ENTRIES = 1 << 24 };
 
 bool abtomp_deque_init(struct abtomp_deque *deque)
 {
-    deque->slots = malloc(FIRST_SLOTS * sizeof(deque->slots[0]));
-    deque->mask = FIRST_SLOTS - 1;
-    return deque->slots != NULL;
+    deque->entries = malloc(FIRST_ENTRIES * sizeof(deque->entries[0]));
+    deque->mask = FIRST_ENTRIES - 1;
+    return deque->entries != NULL;
 }
 
 /* relaxed: the lock is held */
@@ -34,13 +34,13 @@ bool abtomp_deque_grow(struct abtomp_deque *deque)
     abtomp_mutex_lock(&deque->lock);
     uint32_t num = deque->mask + 1, head = head_locked(deque);
     if (deque->top - head >= num) {
-        struct abtomp_task **slots = num < MOST_SLOTS ? malloc(2 * num * sizeof(slots[0])) : NULL;
-        has_room = slots != NULL;
+        struct abtomp_task **entries = num < MOST_ENTRIES ? malloc(2 * num * sizeof(entries[0])) : NULL;
+        has_room = entries != NULL;
         if (has_room) {
             for (uint32_t i = head; i != deque->top; i++)
-                slots[i & (2 * num - 1)] = deque->slots[i & deque->mask];
-            free(deque->slots);
-            deque->slots = slots;
+                entries[i & (2 * num - 1)] = deque->entries[i & deque->mask];
+            free(deque->entries);
+            deque->entries = entries;
             deque->mask = 2 * num - 1;
         }
     }
@@ -81,7 +81,7 @@ struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t
         uint32_t others = (uint32_t)*num_members - 1;
         uint32_t back = public > 2 * others ? public / 2 : public > others ? public - others : 1;
         deque->split -= back < (uint32_t)above ? back : (uint32_t)above;
-        task = deque->slots[--deque->top & deque->mask];
+        task = deque->entries[--deque->top & deque->mask];
         set_num_public(deque);
     }
     abtomp_mutex_unlock(&deque->lock);
@@ -96,11 +96,11 @@ uint32_t abtomp_deque_steal(struct abtomp_deque *deque, struct abtomp_task **tas
         return 0;
     abtomp_mutex_lock(&deque->lock);
     uint32_t head = head_locked(deque), half = (deque->split - head + 1) / 2;
-    while (num < most && num < half && may(deque->slots[(head + num) & deque->mask], arg)) {
-        tasks[num] = deque->slots[(head + num) & deque->mask];
+    while (num < most && num < half && may(deque->entries[(head + num) & deque->mask], arg)) {
+        tasks[num] = deque->entries[(head + num) & deque->mask];
         num++;
     }
-    /* release: pairs with the acquire in abtomp_deque_num: the slots have been read */
+    /* release: pairs with the acquire in abtomp_deque_num: the entries have been read */
     atomic_store_explicit(&deque->head, head + num, memory_order_release);
     set_num_public(deque);
     abtomp_mutex_unlock(&deque->lock);

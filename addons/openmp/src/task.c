@@ -43,7 +43,7 @@ void abtomp_tasks_free(struct abtomp_tasks *own)
     abtomp_depend_forget(own, &own->implicit);
     free_blocks(own->unused);
     free_blocks(atomic_load_explicit(&own->returned, memory_order_relaxed)); /* relaxed: no other member is left */
-    free(own->deque.slots);
+    free(own->deque.entries);
     free(own);
 }
 
@@ -58,7 +58,7 @@ static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
         task = malloc(is_block ? BLOCK : sizeof(*task) + extra);
     if (!task)
         abtomp_fail("out of memory");
-    task->home = is_block ? own : NULL;
+    task->lender = is_block ? own : NULL;
     return task;
 }
 
@@ -78,18 +78,18 @@ static void return_blocks(struct abtomp_debt *debt)
 {
     if (!debt->blocks)
         return;
-    struct abtomp_tasks *home = debt->blocks->home;
-    struct abtomp_task *first = atomic_load_explicit(&home->returned, memory_order_relaxed); /* relaxed: not read */
+    struct abtomp_tasks *lender = debt->blocks->lender;
+    struct abtomp_task *first = atomic_load_explicit(&lender->returned, memory_order_relaxed); /* relaxed: not read */
     do {
         debt->last->next = first;
-    } while (!atomic_compare_exchange_weak_explicit(&home->returned, &first, debt->blocks, memory_order_release,
+    } while (!atomic_compare_exchange_weak_explicit(&lender->returned, &first, debt->blocks, memory_order_release,
                                                     memory_order_relaxed)); /* release: pairs with alloc_slow */
     debt->blocks = NULL;
 }
 
 static void owe_block(struct abtomp_debt *debt, struct abtomp_task *task)
 {
-    if (debt->blocks && debt->blocks->home != task->home)
+    if (debt->blocks && debt->blocks->lender != task->lender)
         return_blocks(debt);
     task->next = debt->blocks;
     if (!debt->blocks)
@@ -99,10 +99,10 @@ static void owe_block(struct abtomp_debt *debt, struct abtomp_task *task)
 
 static inline void block_free(struct abtomp_tasks *own, struct abtomp_task *task)
 {
-    if (ABTOMP_LIKELY(task->home == own)) {
+    if (ABTOMP_LIKELY(task->lender == own)) {
         task->next = own->unused;
         own->unused = task;
-    } else if (task->home) {
+    } else if (task->lender) {
         owe_block(&own->debt, task);
     } else {
         free(task);

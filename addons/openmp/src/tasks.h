@@ -56,7 +56,7 @@ struct abtomp_task {
     struct abtomp_task *parent;   /* whose memory stays as long as it has children; NULL: an implicit task */
     struct abtomp_group *group;   /* the innermost one when it was made */
     struct abtomp_member *runner; /* who runs it, and makes its children */
-    struct abtomp_tasks *home;    /* whose memory it is; NULL: it has memory of its own */
+    struct abtomp_tasks *lender;  /* whose memory it is; NULL: it has memory of its own */
     struct abtomp_task *next;     /* in a list */
     struct abtomp_node *node;     /* its dependences; NULL: it has none */
     struct abtomp_table *table;   /* the dependences of its children; NULL: they have none */
@@ -72,14 +72,14 @@ struct abtomp_task {
 };
 
 /*
- * The deque of a member. The slots head..split-1 are public, to be taken with the lock; those from split to top - 1 are
- * the owner's, who pushes and pops there without any atomic access. Indices grow modulo 2^32.
+ * The deque of a member. The entries head..split-1 are public, to be taken with the lock; those from split to top - 1
+ * are the owner's, who pushes and pops there without any atomic access. Indices grow modulo 2^32.
  */
 struct abtomp_deque {
     uint32_t top;   /* the owner's */
     uint32_t split; /* written by the owner with the lock: it reads it without */
-    uint32_t mask;  /* of the slots: their number less 1. Written by the owner with the lock, as `slots` */
-    struct abtomp_task **slots;
+    uint32_t mask;  /* of the entries: their number less 1. Written by the owner with the lock, as `entries` */
+    struct abtomp_task **entries;
     ABTOMP_LINE _Atomic(uint32_t) lock;
     _Atomic(uint32_t) num_public; /* split - head: written with the lock, read without, as a hint */
     _Atomic(uint32_t) head;       /* written with the lock. The owner reads it without: what is below is free */
@@ -207,7 +207,7 @@ static inline uint32_t abtomp_deque_num_public(const struct abtomp_deque *deque)
     return atomic_load_explicit(&deque->num_public, memory_order_relaxed);
 }
 
-/* How many tasks it has; the owner asks. acquire: pairs with the release in abtomp_deque_steal: slots are free */
+/* How many tasks it has; the owner asks. acquire: pairs with the release in abtomp_deque_steal: entries are free */
 static inline uint32_t abtomp_deque_num(const struct abtomp_deque *deque)
 {
     return deque->top - atomic_load_explicit(&deque->head, memory_order_acquire);
@@ -218,7 +218,7 @@ static inline bool abtomp_deque_push(struct abtomp_deque *deque, struct abtomp_t
 {
     if (ABTOMP_UNLIKELY(abtomp_deque_num(deque) > deque->mask) && !abtomp_deque_grow(deque))
         return false;
-    deque->slots[deque->top++ & deque->mask] = task;
+    deque->entries[deque->top++ & deque->mask] = task;
     return true;
 }
 
@@ -232,7 +232,7 @@ static inline bool abtomp_deque_may_pop(const struct abtomp_deque *deque, uint32
 static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, uint32_t base, const int *num_members)
 {
     if (ABTOMP_LIKELY(deque->top != deque->split))
-        return deque->slots[--deque->top & deque->mask];
+        return deque->entries[--deque->top & deque->mask];
     return abtomp_deque_pop_public(deque, base, num_members);
 }
 

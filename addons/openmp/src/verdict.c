@@ -13,9 +13,9 @@
  * A hash table of functions: the address, and in its low bits how often it has taken long, or THREADS. 0: free. A
  * function stays once it is there; one for which there is no room has threads.
  */
-enum { LOG_SLOTS = 10, NUM_PROBES = 16, BITS = 3, THREADS = 4 };
+enum { LOG_VERDICTS = 10, NUM_PROBES = 16, BITS = 3, THREADS = 4 };
 
-static _Atomic(uint64_t) verdicts[1 << LOG_SLOTS];
+static _Atomic(uint64_t) verdicts[1 << LOG_VERDICTS];
 
 /* -- Modules -- */
 
@@ -58,9 +58,9 @@ static bool sees_thread(void (*fn)(void *))
 static _Atomic(uint64_t) *find(void (*fn)(void *), _Atomic(uint64_t) **unused)
 {
     uint64_t at = (uint64_t)(uintptr_t)fn;
-    size_t slot = (size_t)((at * 0x9e3779b97f4a7c15U) >> (64 - LOG_SLOTS));
+    size_t first = (size_t)((at * 0x9e3779b97f4a7c15U) >> (64 - LOG_VERDICTS));
     for (size_t i = 0; i < NUM_PROBES; i++) {
-        _Atomic(uint64_t) *verdict = &verdicts[(slot + i) % (1 << LOG_SLOTS)];
+        _Atomic(uint64_t) *verdict = &verdicts[(first + i) % (1 << LOG_VERDICTS)];
         /* relaxed: a verdict is all that there is to know */
         uint64_t found = atomic_load_explicit(verdict, memory_order_relaxed);
         if (ABTOMP_LIKELY(found >> BITS == at))
