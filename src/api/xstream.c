@@ -66,7 +66,7 @@ static pthread_key_t entered_key;
 static bool has_entered_key;
 
 /* Runs what is left, and leaves the stream. The library stays. */
-static void leave(abti_es *es)
+static void stream_leave(abti_es *es)
 {
     abti_log("stream %d is left", es->rank);
     abti_es_finish(es);
@@ -86,7 +86,7 @@ static void leave_at_end(void *unused)
 {
     (void)unused;
     if (check_leave(abti_es_self) == ABT_SUCCESS)
-        leave(abti_es_self);
+        stream_leave(abti_es_self);
 }
 
 static void make_entered_key(void)
@@ -94,7 +94,7 @@ static void make_entered_key(void)
     has_entered_key = pthread_key_create(&entered_key, leave_at_end) == 0;
 }
 
-static int enter(ABT_sched given, abti_es **es)
+static int stream_enter(ABT_sched given, abti_es **es)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, make_entered_key);
@@ -119,7 +119,7 @@ int ABTX_xstream_enter(ABT_sched sched, ABT_xstream *xstream)
     int code = abti_init_enter();
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    code = enter(sched, xstream);
+    code = stream_enter(sched, xstream);
     if (code != ABT_SUCCESS) {
         abti_init_leave();
         return abti_error(code);
@@ -136,7 +136,7 @@ int ABTX_xstream_leave(ABT_xstream *xstream)
     int code = check_leave(es);
     if (code != ABT_SUCCESS)
         return abti_error(code);
-    leave(es);
+    stream_leave(es);
     *xstream = ABT_XSTREAM_NULL;
     return ABT_SUCCESS;
 }

@@ -283,7 +283,7 @@ static uint32_t num_words(void)
  * Chooses so many of the deques in this part of a word that are not asked, and looks at no more. False: all of them are
  * to be spared for now.
  */
-static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
+static uint64_t choose_deques(uint32_t word, uint64_t mask, uint32_t *enough)
 {
     /* relaxed, here and below: the caller has a fence before, or comes again */
     uint64_t found = abti_load_relaxed(&workers.unasked.words[word]) & mask, chosen = 0, now_ns;
@@ -302,7 +302,7 @@ static uint64_t choose(uint32_t word, uint64_t mask, uint32_t *enough)
 /* Asks so many of the deques in this part of a word. Returns how many more are to be asked. */
 static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
 {
-    uint64_t chosen = choose(word, mask, &enough);
+    uint64_t chosen = choose_deques(word, mask, &enough);
     if (chosen == 0)
         return enough;
     /* acquire: pairs with the release in set_add. release: of no use */

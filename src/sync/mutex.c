@@ -15,21 +15,21 @@ static uint32_t mark_of(const struct abti_mutex_waiter *w)
 }
 
 /* Returns the word when the waiter with the mark `mine` has come. 0: it is none. */
-ABTI_INLINE uint32_t arrive(uint32_t word, uint32_t mine)
+ABTI_INLINE uint32_t mark_arrived(uint32_t word, uint32_t mine)
 {
     bool is_mine = mine && (word & ABTI_MUTEX_COMING) == mine;
     return is_mine ? word & ~(uint32_t)(ABTI_MUTEX_COMING | ABTI_MUTEX_QUIET) : word;
 }
 
 /*
- * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`, see arrive. relaxed: the
+ * Takes the mutex if none of the bits `barred` is set, and clears HEIR and `mine`, see mark_arrived. relaxed: the
  * compare-and-swap looks again. acquire: pairs with abti_mutex_drop_plain and release_plain. release: of no use.
  */
 static bool mutex_take(ABT_mutex mutex, uint32_t barred, uint32_t mine)
 {
     uint32_t word = abti_load_relaxed(&mutex->word);
     while (!(word & barred)) {
-        uint32_t taken = (arrive(word, mine) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
+        uint32_t taken = (mark_arrived(word, mine) & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
         if (abti_cas_word(&mutex->word, &word, taken))
             return true;
     }
@@ -45,7 +45,7 @@ ABTI_INLINE bool take_or_announce(ABT_mutex mutex, uint32_t barred, uint32_t min
     uint32_t word = abti_load_relaxed(&mutex->word); /* relaxed: as in mutex_take */
     for (;;) {
         bool is_free = !(word & barred);
-        uint32_t next = arrive(word, mine);
+        uint32_t next = mark_arrived(word, mine);
         if (is_free)
             next = (next & ~(uint32_t)ABTI_MUTEX_HEIR) | ABTI_MUTEX_LOCKED;
         else

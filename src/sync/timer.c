@@ -303,7 +303,7 @@ static bool has_deadline(const struct abti_timer *timer)
 }
 
 /* Another ES, the primary one if it is there; NULL: there is none. */
-static abti_es *find_any(abti_es *but)
+static abti_es *find_other(abti_es *but)
 {
     abti_es *es = abti_rt.xstreams; /* in order of rank, which the primary one's is 0 of */
     return es == but ? es->next : es;
@@ -328,7 +328,7 @@ static bool give_away(abti_es *es, bool force)
             return false;
         if (server)
             move_timer(timer, server, pool);
-        else if (!es->is_primary && (server = find_any(es)) != NULL)
+        else if (!es->is_primary && (server = find_other(es)) != NULL)
             move_timer(timer, server, pool);
         else
             drop_timer(timer);

@@ -53,7 +53,7 @@ static struct {
     bool ending;
 } helpers = {.last = &helpers.first};
 
-static void deliver(abtio_op *op, ssize_t result)
+static void helper_deliver(abtio_op *op, ssize_t result)
 {
     abtioi_fifo_drop(op);
     abtioi_op_deliver(op, result);
@@ -231,7 +231,7 @@ static void serve_lookup(struct helper *helper, abtio_op *op)
     }
     pthread_mutex_unlock(&lock);
     if (!left)
-        deliver(op, code);
+        helper_deliver(op, code);
     else if (lookup.list)
         freeaddrinfo(lookup.list);
     free(lookup.node);
@@ -250,7 +250,7 @@ static void serve_function(struct helper *helper, abtio_op *op)
     pthread_mutex_lock(&lock);
     end_op(helper);
     pthread_mutex_unlock(&lock);
-    deliver(op, result);
+    helper_deliver(op, result);
     pthread_mutex_lock(&lock);
 }
 
@@ -276,7 +276,7 @@ static void helpers_serve(struct helper *helper, abtio_op *op)
     pthread_mutex_unlock(&lock);
     if (interrupted)
         abtioi_signal_let_in(helper->signal, NULL);
-    deliver(op, result);
+    helper_deliver(op, result);
     pthread_mutex_lock(&lock);
 }
 
@@ -297,7 +297,7 @@ static bool refuse_all(abtio_op *list, abtio_op *own)
         if (op == own)
             found = true;
         else
-            deliver(op, -EAGAIN);
+            helper_deliver(op, -EAGAIN);
     }
     return found;
 }
@@ -494,7 +494,7 @@ void abtioi_helpers_leave(abtio_op *op, int why)
         end_op(op->helper);
     pthread_mutex_unlock(&lock);
     if (ends)
-        deliver(op, why);
+        helper_deliver(op, why);
 }
 
 void abtioi_helpers_cancel(abtio_op *op)
@@ -509,7 +509,7 @@ void abtioi_helpers_cancel(abtio_op *op)
         helpers_arm(op->helper, 1, REPEAT_NS);
     pthread_mutex_unlock(&lock);
     if (queued)
-        deliver(op, -ECANCELED);
+        helper_deliver(op, -ECANCELED);
 }
 
 int abtioi_helpers_begin(unsigned max_threads, int signal)
@@ -547,7 +547,7 @@ static bool cancel_all(void)
     while (list) {
         abtio_op *op = list;
         list = op->next;
-        deliver(op, -ECANCELED);
+        helper_deliver(op, -ECANCELED);
     }
     return left;
 }

@@ -54,7 +54,7 @@ static bool is_ours(int number)
 
 /* ---- The choice ------------------------------------------------------------------------------------------------ */
 
-static bool take(int number)
+static bool signal_take(int number)
 {
     struct sigaction action = {.sa_sigaction = signals_interrupt};
 
@@ -78,14 +78,14 @@ static bool is_free(int number)
 static bool take_free(void)
 {
     for (int number = SIGRTMAX; number >= SIGRTMIN; number--) {
-        if (is_free(number) && take(number))
+        if (is_free(number) && signal_take(number))
             return true;
     }
     return false;
 }
 
 /* The check for deadlocks finds our handler, and not the one behind it. */
-static void announce(bool now)
+static void signal_announce(bool now)
 {
     if (now != announced)
         ABTX_expect_external_wake(now ? 1 : -1);
@@ -102,9 +102,9 @@ int abtioi_signal_begin(int number)
     if (number != 0 && (number < SIGRTMIN || number > SIGRTMAX))
         return -EINVAL;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    if (!(number ? take(number) : take_free()))
+    if (!(number ? signal_take(number) : take_free()))
         return -EAGAIN;
-    announce(calls_handler(&before[taken]));
+    signal_announce(calls_handler(&before[taken]));
     return 0;
 }
 
@@ -113,7 +113,7 @@ void abtioi_signal_end(void)
     if (is_ours(taken))
         sigaction(taken, &before[taken], NULL);
     taken = 0;
-    announce(false);
+    signal_announce(false);
 }
 
 int abtioi_signal(void)

@@ -65,7 +65,7 @@ struct text {
     size_t size, length;
 };
 
-static void put(struct text *text, char character)
+static void text_put(struct text *text, char character)
 {
     if (text->length + 1 < text->size)
         text->buffer[text->length] = character;
@@ -83,14 +83,14 @@ static void put_padded(struct text *text, const char *value, const struct form *
     int length = (int)strlen(value), padding = form->width - length;
     char fill = form->has_zeroes && form->is_right && is_number ? '0' : ' ';
     if (fill == '0' && *value == '-') {
-        put(text, *value++);
+        text_put(text, *value++);
     }
     for (int i = 0; form->is_right && i < padding; i++)
-        put(text, fill);
+        text_put(text, fill);
     while (*value != '\0')
-        put(text, *value++);
+        text_put(text, *value++);
     for (int i = 0; !form->is_right && i < padding; i++)
-        put(text, ' ');
+        text_put(text, ' ');
 }
 
 static void put_number(struct text *text, long number, const struct form *form)
@@ -114,10 +114,10 @@ static void put_processors(struct text *text, const struct form *form)
         if (last == cpu)
             continue;
         if (inner.length > 0)
-            put(&inner, ',');
+            text_put(&inner, ',');
         put_number(&inner, cpu, &plain);
         if (last - 1 > cpu) {
-            put(&inner, '-');
+            text_put(&inner, '-');
             put_number(&inner, last - 1, &plain);
         }
     }
@@ -180,7 +180,7 @@ static const char *put_percent(struct text *text, const char *format)
 {
     struct form form = {0};
     if (*format == '%') {
-        put(text, '%');
+        text_put(text, '%');
         return format + 1;
     }
     if (*format == '0') {
@@ -214,7 +214,7 @@ size_t omp_capture_affinity(char *buffer, size_t size, const char *format)
         if (*format == '%')
             format = put_percent(&text, format + 1);
         else
-            put(&text, *format++);
+            text_put(&text, *format++);
     }
     if (size > 0)
         buffer[text.length < size ? text.length : size - 1] = '\0';
@@ -343,7 +343,7 @@ static const char *from_fortran(char *room, size_t size, const char *text, size_
 }
 
 /* The other way round: `used` characters are there already, the last one perhaps lost to the zero byte. */
-static void fill(char *buffer, size_t size, size_t used)
+static void text_fill(char *buffer, size_t size, size_t used)
 {
     if (used < size)
         memset(buffer + used, ' ', size - used);
@@ -360,7 +360,7 @@ int omp_get_affinity_format_(char *buffer, size_t length)
     char text[ABTOMP_FORMAT_LENGTH];
     size_t used = omp_get_affinity_format(text, sizeof(text));
     memcpy(buffer, text, used < length ? used : length);
-    fill(buffer, length, used);
+    text_fill(buffer, length, used);
     return (int)used;
 }
 
@@ -376,6 +376,6 @@ int omp_capture_affinity_(char *buffer, const char *format, size_t size, size_t 
     size_t used = omp_capture_affinity(line, sizeof(line), from_fortran(text, sizeof(text), format, length));
     size_t there = used < sizeof(line) ? used : sizeof(line) - 1;
     memcpy(buffer, line, there < size ? there : size);
-    fill(buffer, size, there);
+    text_fill(buffer, size, there);
     return (int)used;
 }

@@ -102,7 +102,7 @@ uintptr_t omp_get_default_allocator(void)
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Takes so much of the allocator's pool, if there is a limit. */
-static bool take(struct allocator *allocator, size_t size)
+static bool allocator_take(struct allocator *allocator, size_t size)
 {
     if (allocator->pool_size == 0)
         return true;
@@ -119,7 +119,7 @@ static bool take(struct allocator *allocator, size_t size)
 static void give_back(uintptr_t allocator, size_t size)
 {
     if (is_own(allocator) && size > 0)
-        /* relaxed: as in take */
+        /* relaxed: as in allocator_take */
         atomic_fetch_sub_explicit(&((struct allocator *)allocator)->used, size, memory_order_relaxed);
 }
 
@@ -138,7 +138,7 @@ static void *try_block(size_t alignment, size_t size, uintptr_t handle, bool is_
     if (size > PTRDIFF_MAX - extra)
         return NULL;
     /* The pool counts what the program asks for, and what is added for the alignment. */
-    if (own && !take(own, size + extra))
+    if (own && !allocator_take(own, size + extra))
         return NULL;
     char *memory = is_zero ? calloc(1, size + extra) : malloc(size + extra);
     if (!memory) {
@@ -220,7 +220,7 @@ void *omp_realloc(void *memory, size_t size, uintptr_t allocator, uintptr_t form
     void *larger = omp_alloc(size, allocator == ALLOCATOR_NULL ? block->allocator : allocator);
     if (!larger) {
         if (taken > 0)
-            /* relaxed: as in take */
+            /* relaxed: as in allocator_take */
             atomic_fetch_add_explicit(&((struct allocator *)block->allocator)->used, taken, memory_order_relaxed);
         block->taken = taken;
         return NULL;

@@ -114,7 +114,7 @@ void abtomp_cancel_clear(struct abtomp_team *team)
 }
 
 /* The length is that of the message, or the largest size if it ends with a zero. */
-static void say(const char *kind, const char *message, size_t length)
+static void report_error(const char *kind, const char *message, size_t length)
 {
     if (length == SIZE_MAX)
         length = message ? strlen(message) : 0;
@@ -123,11 +123,11 @@ static void say(const char *kind, const char *message, size_t length)
 
 void GOMP_warning(const char *message, size_t length)
 {
-    say("error directive encountered", message, length);
+    report_error("error directive encountered", message, length);
 }
 
 void GOMP_error(const char *message, size_t length)
 {
-    say("fatal error: error directive encountered", message, length);
+    report_error("fatal error: error directive encountered", message, length);
     exit(EXIT_FAILURE);
 }

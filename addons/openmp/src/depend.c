@@ -34,7 +34,7 @@ struct abtomp_table {
     struct entry *entries;
 };
 
-static void *must(void *memory)
+static void *must_have(void *memory)
 {
     if (!memory)
         abtomp_fail("out of memory");
@@ -81,7 +81,7 @@ static void add_edge(struct abtomp_node *before, struct abtomp_node *node)
         if (before->num == before->capacity) {
             size_t size = before->capacity * sizeof(before->after[0]);
             bool is_own = before->after != before->first;
-            struct abtomp_node **after = must(realloc(is_own ? before->after : NULL, 2 * size));
+            struct abtomp_node **after = must_have(realloc(is_own ? before->after : NULL, 2 * size));
             if (!is_own)
                 memcpy(after, before->first, size);
             before->after = after;
@@ -157,7 +157,7 @@ static void set_add(struct abtomp_tasks *own, struct set *set, struct abtomp_nod
         }
         if (set->num >= set->capacity / 2) {
             set->capacity = set->capacity > 0 ? 2 * set->capacity : 2;
-            set->nodes = must(realloc(set->nodes, set->capacity * sizeof(set->nodes[0])));
+            set->nodes = must_have(realloc(set->nodes, set->capacity * sizeof(set->nodes[0])));
         }
     }
     set->nodes[set->num++] = node;
@@ -199,7 +199,7 @@ static void table_grow(struct abtomp_table *table)
 {
     struct abtomp_table old = *table;
     table->capacity = old.capacity > 0 ? 2 * old.capacity : 8;
-    table->entries = must(calloc(table->capacity, sizeof(table->entries[0])));
+    table->entries = must_have(calloc(table->capacity, sizeof(table->entries[0])));
     for (uint32_t i = 0; i < old.capacity; i++)
         if (old.entries[i].use != 0)
             *find_entry(table, old.entries[i].address) = old.entries[i];
@@ -327,7 +327,7 @@ bool abtomp_depend(struct abtomp_tasks *own, struct abtomp_task *task, void **de
 {
     struct abtomp_task *parent = own->task;
     if (!parent->table)
-        parent->table = must(calloc(1, sizeof(*parent->table)));
+        parent->table = must_have(calloc(1, sizeof(*parent->table)));
     node_init(task->node, task);
     struct uses uses = {own, parent->table, task->node, true};
     use_list(&uses, depend);

@@ -395,7 +395,7 @@ static void read_variable(const struct variable *variable)
 }
 
 /* What follows from several variables. */
-static void derive(void)
+static void derive_all(void)
 {
     struct abtomp_icvs *icvs = &abtomp_env.icvs;
     if (value_of("OMP_MAX_ACTIVE_LEVELS") == NULL && (is_nested || threads_said.num > 1 || bind_said.num > 1))
@@ -435,7 +435,7 @@ void abtomp_icv_start(void)
     abtomp_env.num_procs = count_procs();
     for (int i = 0; i < NUM_VARIABLES; i++)
         read_variable(&variables[i]);
-    derive();
+    derive_all();
     if (display > 0)
         abtomp_icv_display(display > 1);
 }

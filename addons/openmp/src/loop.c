@@ -40,7 +40,7 @@ static struct abtomp_loop doacross_loop(unsigned num, const void *counts, unsign
     return loop;
 }
 
-static struct abtomp_loop ordered(struct abtomp_loop loop)
+static struct abtomp_loop make_ordered(struct abtomp_loop loop)
 {
     loop.is_ordered = true;
     return loop;
@@ -78,7 +78,7 @@ static bool start_loop(struct abtomp_loop loop, uint64_t *from, uint64_t *to, ui
     return loop.is_ordered ? next_ordered(me, from, to) : next_part(me, from, to);
 }
 
-static inline uint64_t *part(long *at)
+static inline uint64_t *part_at(long *at)
 {
     return (uint64_t *)(void *)at;
 }
@@ -95,7 +95,7 @@ static inline uint64_t *ull_part(ull *at)
 #define START(name, kind, wrap)                                                                                        \
     bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long *from, long *to)                   \
     {                                                                                                                  \
-        return start_loop(wrap(signed_loop(start, end, step, kind, chunk)), part(from), part(to), NULL, NULL);         \
+        return start_loop(wrap(signed_loop(start, end, step, kind, chunk)), part_at(from), part_at(to), NULL, NULL);   \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull chunk, ull *from, ull *to)         \
     {                                                                                                                  \
@@ -106,7 +106,7 @@ static inline uint64_t *ull_part(ull *at)
 #define START_RUNTIME(name, kind, wrap)                                                                                \
     bool GOMP_loop_##name##_start(long start, long end, long step, long *from, long *to)                               \
     {                                                                                                                  \
-        return start_loop(wrap(signed_loop(start, end, step, kind, 0)), part(from), part(to), NULL, NULL);             \
+        return start_loop(wrap(signed_loop(start, end, step, kind, 0)), part_at(from), part_at(to), NULL, NULL);       \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_start(bool is_up, ull start, ull end, ull step, ull *from, ull *to)                    \
     {                                                                                                                  \
@@ -118,18 +118,18 @@ START(dynamic, MONOTONIC(ABTOMP_DYNAMIC), )
 START(guided, MONOTONIC(ABTOMP_GUIDED), )
 START(nonmonotonic_dynamic, ABTOMP_DYNAMIC, )
 START(nonmonotonic_guided, ABTOMP_GUIDED, )
-START(ordered_static, ABTOMP_STATIC, ordered)
-START(ordered_dynamic, ABTOMP_DYNAMIC, ordered)
-START(ordered_guided, ABTOMP_GUIDED, ordered)
+START(ordered_static, ABTOMP_STATIC, make_ordered)
+START(ordered_dynamic, ABTOMP_DYNAMIC, make_ordered)
+START(ordered_guided, ABTOMP_GUIDED, make_ordered)
 START_RUNTIME(runtime, MONOTONIC(ABTOMP_RUNTIME), )
 START_RUNTIME(nonmonotonic_runtime, ABTOMP_RUNTIME, )
 START_RUNTIME(maybe_nonmonotonic_runtime, ABTOMP_RUNTIME, )
-START_RUNTIME(ordered_runtime, ABTOMP_RUNTIME, ordered)
+START_RUNTIME(ordered_runtime, ABTOMP_RUNTIME, make_ordered)
 
 #define START_DOACROSS(name, kind)                                                                                     \
     bool GOMP_loop_doacross_##name##_start(unsigned num, long *counts, long chunk, long *from, long *to)               \
     {                                                                                                                  \
-        return start_loop(doacross_loop(num, counts, kind, (uint64_t)chunk), part(from), part(to), NULL, NULL);        \
+        return start_loop(doacross_loop(num, counts, kind, (uint64_t)chunk), part_at(from), part_at(to), NULL, NULL);  \
     }                                                                                                                  \
     bool GOMP_loop_ull_doacross_##name##_start(unsigned num, ull *counts, ull chunk, ull *from, ull *to)               \
     {                                                                                                                  \
@@ -142,7 +142,7 @@ START_DOACROSS(guided, ABTOMP_GUIDED)
 
 bool GOMP_loop_doacross_runtime_start(unsigned num, long *counts, long *from, long *to)
 {
-    return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part(from), part(to), NULL, NULL);
+    return start_loop(doacross_loop(num, counts, ABTOMP_RUNTIME, 0), part_at(from), part_at(to), NULL, NULL);
 }
 
 bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, ull *to)
@@ -155,7 +155,8 @@ bool GOMP_loop_ull_doacross_runtime_start(unsigned num, ull *counts, ull *from, 
 bool GOMP_loop_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                      uintptr_t *reductions, void **memory)
 {
-    return start_loop(signed_loop(start, end, step, (unsigned)kind, chunk), part(from), part(to), reductions, memory);
+    return start_loop(signed_loop(start, end, step, (unsigned)kind, chunk), part_at(from), part_at(to), reductions,
+                      memory);
 }
 
 bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
@@ -168,22 +169,22 @@ bool GOMP_loop_ull_start(bool is_up, ull start, ull end, ull step, long kind, ul
 bool GOMP_loop_ordered_start(long start, long end, long step, long kind, long chunk, long *from, long *to,
                              uintptr_t *reductions, void **memory)
 {
-    return start_loop(ordered(signed_loop(start, end, step, (unsigned)kind, chunk)), part(from), part(to), reductions,
-                      memory);
+    return start_loop(make_ordered(signed_loop(start, end, step, (unsigned)kind, chunk)), part_at(from), part_at(to),
+                      reductions, memory);
 }
 
 bool GOMP_loop_ull_ordered_start(bool is_up, ull start, ull end, ull step, long kind, ull chunk, ull *from, ull *to,
                                  uintptr_t *reductions, void **memory)
 {
-    return start_loop(ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)), ull_part(from), ull_part(to),
-                      reductions, memory);
+    return start_loop(make_ordered(ull_loop(is_up, start, end, step, (unsigned)kind, chunk)), ull_part(from),
+                      ull_part(to), reductions, memory);
 }
 
 bool GOMP_loop_doacross_start(unsigned num, long *counts, long kind, long chunk, long *from, long *to,
                               uintptr_t *reductions, void **memory)
 {
-    return start_loop(doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part(from), part(to), reductions,
-                      memory);
+    return start_loop(doacross_loop(num, counts, (unsigned)kind, (uint64_t)chunk), part_at(from), part_at(to),
+                      reductions, memory);
 }
 
 bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chunk, ull *from, ull *to,
@@ -198,7 +199,7 @@ bool GOMP_loop_ull_doacross_start(unsigned num, ull *counts, long kind, ull chun
 #define NEXT(name, next)                                                                                               \
     bool GOMP_loop_##name##_next(long *from, long *to)                                                                 \
     {                                                                                                                  \
-        return next(abtomp_self(), part(from), part(to));                                                              \
+        return next(abtomp_self(), part_at(from), part_at(to));                                                        \
     }                                                                                                                  \
     bool GOMP_loop_ull_##name##_next(ull *from, ull *to)                                                               \
     {                                                                                                                  \

@@ -69,32 +69,32 @@ int abtomp_place_processor(int place, int index)
 
 /* ---- Places by number -------------------------------------------------------------------------------------------- */
 
-static void skip(const char **text)
+static void skip_blanks(const char **text)
 {
     while (isspace((unsigned char)**text))
         ++*text;
 }
 
 /* Whether the character is next, behind which it goes on. */
-static bool accept(const char **text, char character)
+static bool accept_char(const char **text, char character)
 {
-    skip(text);
+    skip_blanks(text);
     if (**text != character)
         return false;
     ++*text;
-    skip(text);
+    skip_blanks(text);
     return true;
 }
 
 static bool read_long(const char **text, long *value)
 {
     char *end;
-    skip(text);
+    skip_blanks(text);
     *value = strtol(*text, &end, 10);
     if (end == *text)
         return false;
     *text = end;
-    skip(text);
+    skip_blanks(text);
     return true;
 }
 
@@ -102,31 +102,31 @@ static bool read_long(const char **text, long *value)
 static bool read_repeat(const char **text, long *length, long *stride)
 {
     *length = *stride = 1;
-    if (!accept(text, ':'))
+    if (!accept_char(text, ':'))
         return true;
     if (!read_long(text, length) || *length < 1 || *length > ABTOMP_NUM_CPUS)
         return false;
-    return !accept(text, ':') || read_long(text, stride);
+    return !accept_char(text, ':') || read_long(text, stride);
 }
 
 /* number[:length[:stride]] or !number, separated by commas, up to the closing brace. */
 static bool read_place(const char **text, abtomp_cpus *set)
 {
     *set = (abtomp_cpus){0};
-    if (!accept(text, '{')) {
+    if (!accept_char(text, '{')) {
         long cpu;
         return read_long(text, &cpu) && set_processor(set, cpu, true);
     }
     do {
-        bool is_in = !accept(text, '!');
+        bool is_in = !accept_char(text, '!');
         long cpu, length, stride;
         if (!read_long(text, &cpu) || !read_repeat(text, &length, &stride))
             return false;
         for (long i = 0; i < length; i++)
             if (!set_processor(set, cpu + i * stride, is_in))
                 return false;
-    } while (accept(text, ','));
-    return accept(text, '}');
+    } while (accept_char(text, ','));
+    return accept_char(text, '}');
 }
 
 /* The place `shift` processors further; false: it begins before the first one. */
@@ -151,7 +151,7 @@ static void remove_place(abtomp_places *list, const abtomp_cpus *set)
 static bool read_places(const char *text, abtomp_places *list)
 {
     do {
-        bool is_in = !accept(&text, '!');
+        bool is_in = !accept_char(&text, '!');
         abtomp_cpus place, shifted;
         long length, stride;
         if (!read_place(&text, &place) || !read_repeat(&text, &length, &stride))
@@ -161,7 +161,7 @@ static bool read_places(const char *text, abtomp_places *list)
         for (long i = 0; i < length && is_in; i++)
             if (!shift_place(&place, i * stride, &shifted) || !add_place(list, &shifted))
                 return false;
-    } while (accept(&text, ','));
+    } while (accept_char(&text, ','));
     return *text == '\0';
 }
 
@@ -255,7 +255,7 @@ static bool read_named(int kind, long most, abtomp_places *list)
 static int read_kind(const char **text)
 {
     static const char *const kinds[] = {"threads", "cores", "sockets", "ll_caches", "numa_domains"};
-    skip(text);
+    skip_blanks(text);
     for (int i = 0; i < 5; i++) {
         size_t length = strlen(kinds[i]);
         if (strncasecmp(*text, kinds[i], length) == 0 && (*text)[length] != '_' &&
@@ -275,9 +275,9 @@ bool abtomp_places_parse(const char *text)
     int kind = read_kind(&text);
     if (kind < 0)
         return use_list(&list, read_places(text, &list));
-    if (accept(&text, '(') && !(read_long(&text, &most) && most > 0 && accept(&text, ')')))
+    if (accept_char(&text, '(') && !(read_long(&text, &most) && most > 0 && accept_char(&text, ')')))
         return false;
-    skip(&text);
+    skip_blanks(&text);
     return *text == '\0' && use_list(&list, read_named(kind, most, &list));
 }
 
@@ -290,15 +290,15 @@ bool abtomp_places_parse_cpus(const char *text)
         if (!read_long(&text, &first))
             break;
         last = first;
-        if (accept(&text, '-'))
+        if (accept_char(&text, '-'))
             is_right = read_long(&text, &last) && last >= first && last < ABTOMP_NUM_CPUS;
-        if (is_right && accept(&text, ':'))
+        if (is_right && accept_char(&text, ':'))
             is_right = read_long(&text, &stride) && stride > 0;
         for (long cpu = first; is_right && cpu <= last; cpu += stride) {
             abtomp_cpus place = {0};
             is_right = set_processor(&place, cpu, true) && add_place(&list, &place);
         }
-        accept(&text, ',');
+        accept_char(&text, ',');
     }
     return use_list(&list, is_right && *text == '\0');
 }

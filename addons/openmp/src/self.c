@@ -44,7 +44,7 @@ static void in_child(void)
     abtomp_watch_in_child();
 }
 
-static void start(void)
+static void start_once(void)
 {
     abtomp_icv_start();
     has_key = pthread_key_create(&root_key, root_end) == 0;
@@ -53,7 +53,7 @@ static void start(void)
 
 void abtomp_start(void)
 {
-    (void)pthread_once(&once, start);
+    (void)pthread_once(&once, start_once);
 }
 
 struct abtomp_member *abtomp_root(void)

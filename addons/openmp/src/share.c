@@ -99,7 +99,7 @@ void abtomp_share_leave(struct abtomp_member *me)
 /* -- Loops -- */
 
 /* Puts what the program asks for in place of "runtime" and "auto". */
-static void resolve(struct abtomp_loop *loop, const struct abtomp_icvs *icvs)
+static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icvs)
 {
     if ((loop->kind & ~ABTOMP_MONOTONIC) == ABTOMP_RUNTIME) {
         loop->kind = icvs->run_sched | (loop->kind & ABTOMP_MONOTONIC);
@@ -141,7 +141,7 @@ static void set_loop(struct abtomp_member *me, const struct abtomp_loop *loop)
 {
     struct abtomp_share *share = me->share;
     share->loop = *loop;
-    resolve(&share->loop, &me->icvs);
+    resolve_loop(&share->loop, &me->icvs);
     /* relaxed, all: the stage publishes them */
     atomic_store_explicit(&share->next, 0, memory_order_relaxed);
     atomic_store_explicit(&share->turn, 0, memory_order_relaxed);

@@ -52,7 +52,7 @@ static void divide_strictly(struct taskloop *loop, uint64_t each)
 }
 
 /* How many tasks there are: grains say how many iterations each has at least. */
-static void divide(const struct abtomp_member *me, struct taskloop *loop)
+static void divide_loop(const struct abtomp_member *me, struct taskloop *loop)
 {
     uint64_t asked = loop->asked, num = loop->num, parts = asked;
     if (asked == 0)
@@ -200,7 +200,7 @@ static void run_taskloop(struct taskloop *loop)
     if (loop->flags & ABTOMP_LOOP_REDUCTIONS)
         GOMP_taskgroup_reduction_register(((uintptr_t **)loop->data)[2]);
     if (loop->num > 0 && !is_cancelled) {
-        divide(me, loop);
+        divide_loop(me, loop);
         if (me->running.is_final || !(loop->flags & ABTOMP_LOOP_IF) || abtomp_runs_alone(me))
             run_parts(me, own, (struct block){loop, 0, loop->parts});
         else

@@ -160,7 +160,7 @@ static bool make_room(struct abtomp_team *team, int num)
 }
 
 /* Adds members until there are that many, or the system gives no more. */
-static void grow(struct abtomp_team *team, int num)
+static void team_grow(struct abtomp_team *team, int num)
 {
     if (!make_room(team, num))
         return;
@@ -203,7 +203,7 @@ struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
         me->inner = team;
     }
     if (ABTOMP_UNLIKELY(team->capacity < num))
-        grow(team, num);
+        team_grow(team, num);
     num = num < team->capacity ? num : team->capacity;
     if (ABTOMP_UNLIKELY(team->num != num)) /* written only if it changes: others have read it */
         team->num = num;

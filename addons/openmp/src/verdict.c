@@ -55,7 +55,7 @@ static bool sees_thread(void (*fn)(void *))
 /* -- The table -- */
 
 /* Where the function is. NULL: it is nowhere, and *unused is where it may be, or NULL. */
-static _Atomic(uint64_t) *find(void (*fn)(void *), _Atomic(uint64_t) **unused)
+static _Atomic(uint64_t) *find_verdict(void (*fn)(void *), _Atomic(uint64_t) **unused)
 {
     uint64_t at = (uint64_t)(uintptr_t)fn;
     size_t first = (size_t)((at * 0x9e3779b97f4a7c15U) >> (64 - LOG_VERDICTS));
@@ -74,29 +74,29 @@ static _Atomic(uint64_t) *find(void (*fn)(void *), _Atomic(uint64_t) **unused)
     return NULL;
 }
 
-static __attribute__((noinline)) bool judge(void (*fn)(void *), _Atomic(uint64_t) *unused)
+static __attribute__((noinline)) bool judge_function(void (*fn)(void *), _Atomic(uint64_t) *unused)
 {
     bool may = !sees_thread(fn);
     uint64_t none = 0, verdict = (uint64_t)(uintptr_t)fn << BITS | (may ? 0 : THREADS);
-    /* relaxed, both: as in find. If another thread has the place, the next region judges again */
+    /* relaxed, both: as in find_verdict. If another thread has the place, the next region judges again */
     (void)atomic_compare_exchange_strong_explicit(unused, &none, verdict, memory_order_relaxed, memory_order_relaxed);
     return may;
 }
 
 bool abtomp_verdict(void (*fn)(void *))
 {
-    _Atomic(uint64_t) *unused, *verdict = find(fn, &unused);
+    _Atomic(uint64_t) *unused, *verdict = find_verdict(fn, &unused);
     if (ABTOMP_LIKELY(verdict != NULL))
-        return (atomic_load_explicit(verdict, memory_order_relaxed) & THREADS) == 0; /* relaxed: as in find */
-    return unused && judge(fn, unused);
+        return (atomic_load_explicit(verdict, memory_order_relaxed) & THREADS) == 0; /* relaxed: as in find_verdict */
+    return unused && judge_function(fn, unused);
 }
 
 void abtomp_verdict_learn(void (*fn)(void *), bool has_waited)
 {
-    _Atomic(uint64_t) *unused, *verdict = find(fn, &unused);
+    _Atomic(uint64_t) *unused, *verdict = find_verdict(fn, &unused);
     if (!verdict)
         return;
-    /* relaxed, all: as in find */
+    /* relaxed, all: as in find_verdict */
     uint64_t found = atomic_load_explicit(verdict, memory_order_relaxed), learnt;
     do {
         if (found & THREADS)

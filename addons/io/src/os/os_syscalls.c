@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The kernel takes an offset as two words, of which the second counts only where a word is too small for it. */
-static ssize_t move(long number, int fd, const struct iovec *iov, int count, off_t offset, int flags)
+static ssize_t os_move(long number, int fd, const struct iovec *iov, int count, off_t offset, int flags)
 {
     long low = (long)offset, high = (long)((uint64_t)offset >> 32);
     return syscall(number, (long)fd, iov, (long)count, low, high, (long)flags);
@@ -16,12 +16,12 @@ static ssize_t move(long number, int fd, const struct iovec *iov, int count, off
 
 ssize_t abtioi_os_preadv2(int fd, const struct iovec *iov, int count, off_t offset, int flags)
 {
-    return move(SYS_preadv2, fd, iov, count, offset, flags);
+    return os_move(SYS_preadv2, fd, iov, count, offset, flags);
 }
 
 ssize_t abtioi_os_pwritev2(int fd, const struct iovec *iov, int count, off_t offset, int flags)
 {
-    return move(SYS_pwritev2, fd, iov, count, offset, flags);
+    return os_move(SYS_pwritev2, fd, iov, count, offset, flags);
 }
 
 int abtioi_os_renameat2(int olddirfd, const char *oldpath, int newdirfd, const char *newpath, unsigned flags)
