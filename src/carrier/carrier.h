@@ -10,7 +10,7 @@
  *   GIVEN -> NONE    by the carrier, which carries the stream from then on
  *   NONE -> ENDING   by the thread that frees the stream, which runs no more; of a spare carrier
  *
- * So one thread at a time carries a stream. What is said below to be the stream's is used by that thread alone.
+ * So one thread at a time carries a stream. That thread alone uses what is said below to be the stream's.
  */
 #ifndef ABTI_CARRIER_CARRIER_H
 #define ABTI_CARRIER_CARRIER_H

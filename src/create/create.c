@@ -34,9 +34,9 @@ static int stack_of_user(void *addr, size_t size, struct abti_stack **stack)
 }
 
 /*
- * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is had when the unit
- * starts. But where a stack without a guard is an error, it is had now, while there is a caller to learn of it. Returns
- * an ABT code.
+ * The stack that an attribute asks for: *stack stays NULL when a default one will do, which is taken when the unit
+ * starts. But where a stack without a guard is an error, it is taken now, while there is a caller to learn of it.
+ * Returns an ABT code.
  */
 static int stack_of_attr(const struct ABT_thread_attr_opaque *attr, struct abti_stack **stack)
 {

@@ -280,7 +280,7 @@ static uint32_t num_words(void)
 }
 
 /*
- * Chooses so many of the deques in this part of a word that are not asked, and looks at no more. False: all of them are
+ * Chooses *enough of the deques in this part of a word that are not asked, and looks at no more. False: all of them are
  * to be spared for now.
  */
 static uint64_t choose_deques(uint32_t word, uint64_t mask, uint32_t *enough)
@@ -299,7 +299,7 @@ static uint64_t choose_deques(uint32_t word, uint64_t mask, uint32_t *enough)
     return chosen;
 }
 
-/* Asks so many of the deques in this part of a word. Returns how many more are to be asked. */
+/* Asks `enough` of the deques in this part of a word. Returns how many more are to be asked. */
 static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
 {
     uint64_t chosen = choose_deques(word, mask, &enough);

@@ -8,7 +8,7 @@
  * without such a word (NULL) gets no bias. A thread is in one lock at a time by the bias: while it is, it may not take
  * another; one that it has by abti_bias_lock_long does not count.
  *
- *   owner   NONE -> a thread's word     under spin, by that thread, which has spin
+ *   owner   NONE -> a thread's word     under spin, by the thread, which has spin
  *           a thread's word -> NONE     under spin, by anybody
  *   inside  NULL <-> the lock           by its thread alone
  *

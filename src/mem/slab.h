@@ -84,7 +84,7 @@ struct abti_shelf {
     uint32_t low_full;                  /* lock: the least number since abti_slab_look */
     uint32_t idle_full;                 /* lock: how many are to be given back */
     uint32_t taken;                     /* lock: how many its caches have taken and not put back */
-    _Atomic(uint32_t) needed; /* lock: how many more they have had before. Others read it, and leave so many */
+    _Atomic(uint32_t) needed; /* lock: how many more they have had before. Others read it, and leave that number */
     bool refused;             /* lock: one that came found nothing but what is needed, and nobody has used it since */
     uint32_t num_caches;      /* slab's lock: how many caches have it */
 };

@@ -49,7 +49,7 @@ static char *guard_place(const struct abti_stack *stack)
     return (char *)abti_round_up((uintptr_t)begin, abti_vm_page_size());
 }
 
-/* Guards a stack by that number of bytes of pages, behind which its usable part then begins. */
+/* Guards a stack by pages, `room` bytes, behind which its usable part begins. */
 static bool stack_guard(struct abti_stack *stack, size_t room, enum abti_chunk_origin origin)
 {
     enum abti_guard guard;

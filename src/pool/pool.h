@@ -57,8 +57,8 @@ struct abti_pool_ops {
  * now. The keeper, the first ES that counts, adds to its own pair with plain stores. Everybody else adds to the shared
  * pair by read-modify-write. When an ES ends, its counts are moved to the shared pair.
  *
- * A ULT of a private pool that joins the next unit in it takes that unit out and is blocked itself, and only so many
- * may do so before a look at events is due. All this is one subtraction: the number of such joins is `granted` -
+ * A ULT of a private pool that joins the next unit in it takes that unit out and is blocked itself, and a limited
+ * number may do so before a look at events is due. All this is one subtraction: the number of such joins is `granted` -
  * `remain`. They count as entered, and the queue's size still counts the units that they took out.
  *
  * All counts are taken modulo 2^32, which is more than there can be units.
@@ -139,8 +139,8 @@ struct ABT_pool_opaque {
  * takes a unit out: one that the host runs may be pushed while it is still about to leave its stack. A pool that nobody
  * serves yet, or any more, has no host, and the lock guards its queue like that of any other pool.
  *
- *   host   NO_HOST -> an ES   under the lock, by that ES, before its scheduler runs (abti_pool_enter_host)
- *          an ES -> NO_HOST   under the lock, by that ES, when its scheduler has run (abti_pool_leave_host)
+ *   host   NO_HOST -> an ES   under the lock, by the ES, before its scheduler runs (abti_pool_enter_host)
+ *          an ES -> NO_HOST   under the lock, by the ES, when its scheduler has run (abti_pool_leave_host)
  *
  * So an ES that finds itself there is the host as long as it does not change that, and for all others the lock orders
  * what they do. This is no ES, nor NULL, which threads have that are none.

@@ -28,23 +28,23 @@ enum {
     ABTI_THIEF_REST_DOUBLINGS = 6,
     /* A thief of 16 pools and more, which is one of many, rests after the first small unit. */
     ABTI_THIEF_RIVALS = 3,
-    /* Units that take no longer on the average are taken in bulk, up to so many more than one: twice as many each time.
-     * Of longer ones a thief takes one at a time, since the lock is free for the others meanwhile. */
+    /* Units that take no longer on the average are taken in bulk, up to this number more than one: twice as many each
+     * time. Of longer ones a thief takes one at a time, since the lock is free for the others meanwhile. */
     ABTI_THIEF_BULK_NS = 20000,
     ABTI_THIEF_BULK = 12,
 };
 
-/* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and used by that ES
- * alone. */
+/* What a scheduler that steals, or an ES that has sources, remembers. It is all zeros at first, and that ES alone
+ * uses it. */
 struct abti_thief {
     uint64_t got_ns;  /* when it got the last unit from a busy ES; 0: that has been judged, or nobody was busy */
     uint64_t rest_ns; /* it rests until then; 0: it does not */
-    uint32_t smalls;  /* so many of the last units that it got from a busy ES were too small */
+    uint32_t smalls;  /* how many of the last units that it got from a busy ES were too small */
     bool was_busy;    /* an ES is busy with the pool that it got the last unit from */
-    uint8_t more;     /* so many units beside the first it wants next time */
-    uint16_t ran;     /* so many of those beside the first it has run since */
-    uint8_t rivals;   /* half the number of pools that it steals from, as a logarithm: so many thieves disturb the same
-                         ES, and rests are that much longer */
+    uint8_t more;     /* how many units beside the first it wants next time */
+    uint16_t ran;     /* how many of those beside the first it has run since */
+    uint8_t rivals; /* half the number of pools that it steals from, as a logarithm: that number of thieves disturbs the
+                       same ES, and rests are that much longer */
 };
 
 /* Whether the time matters: a unit is to be judged by it, or the thief rests. */

@@ -10,7 +10,7 @@
  *
  *   pool->wish   NULL -> a wish   by its thief
  *                a wish -> NULL   by its thief, which takes it back, or by the holder, which then grants it
- *   wish->unit   NULL -> a unit   by that holder; a thief that cannot take its wish back waits for it
+ *   wish->unit   NULL -> a unit   by the same holder; a thief that cannot take its wish back waits for it
  *
  * A unit that was handed out is out of the pool, as if the thief had popped it. Others that the thief wants beside it
  * are put into its box meanwhile.
@@ -20,7 +20,7 @@
  *
  *   pool->wish   NULL -> a gift   by its giver
  *                a gift -> NULL   by its giver, which takes it back, or by the holder, which then accepts it
- *   gift->taken  false -> true    by that holder, when it has pushed the unit; a giver that cannot take its gift
+ *   gift->taken  false -> true    by the same holder, when it has pushed the unit; a giver that cannot take its gift
  *                                 back waits for it
  *
  * A pool has one wish or gift at a time. Bit 0 of the word says which.

@@ -19,7 +19,8 @@ abti_unit *abti_publish_end_to_joiner(abti_es *es, abti_unit *unit, uintptr_t jo
  */
 void abti_resume_joiner(abti_unit *joiner);
 
-/* A joiner in ABT_thread_free keeps the address of the user's handle in its link, which is not used while it sleeps. */
+/* A joiner in ABT_thread_free keeps the address of the handle that is to be nulled in its link, which is not used while
+ * it sleeps. */
 ABTI_INLINE void abti_null_handle(abti_unit *joiner)
 {
     *abti_unit_join_handle(joiner) = ABT_THREAD_NULL;

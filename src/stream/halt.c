@@ -13,9 +13,9 @@
  * The phases of a request:
  *
  *   IDLE -> CLAIMED     by one abti_halt_post, which then fills in the request
- *   CLAIMED -> POSTED   by that call, which tells the ESs after that
+ *   CLAIMED -> POSTED   by the same call, which tells the ESs then
  *   POSTED -> ACTING    rt.lock: by the ES that finds that all have halted or the time is up
- *   ACTING -> IDLE      rt.lock: by that ES, after halt_act
+ *   ACTING -> IDLE      rt.lock: by the same ES, after halt_act
  *
  * The callback `done` is called after that: it may post another request, and so may any thread that learns of the end
  * of this one. The round is closing meanwhile: its ESs wait until the callback has returned, and no ES halts for the

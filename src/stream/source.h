@@ -46,7 +46,7 @@ struct ABTX_source_opaque {
 
     _Atomic(int) idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are SOURCE_IDLE. The user reads it */
     _Atomic(int) coming;                             /* how many have been woken, and have not asked yet */
-    _Atomic(uint32_t) owed;                          /* so many wakes were left to those */
+    _Atomic(uint32_t) owed;                          /* how many wakes were left to those */
     struct abti_spin lock;                           /* of the lists */
     struct abti_attachment *attachments;             /* lock */
     struct abti_attachment *idlers; /* lock: those that are SOURCE_IDLE, the last that has become so first */

@@ -28,7 +28,7 @@ struct ABT_barrier_opaque {
     _Atomic(uint32_t) rounds; /* lock: rounds that ULTs looked at have ended so often */
     uint32_t looks_ended;     /* lock: num_looks at the last end of such a round */
     char line_2[ABTI_CACHE_LINE];
-    _Atomic(uint32_t) left; /* so many of num_looks look no more */
+    _Atomic(uint32_t) left; /* how many of num_looks look no more */
     abti_unit *local[];     /* lock: ULTs of one private pool, which are woken by moving them there all at once */
 };
 

@@ -30,10 +30,10 @@
  *   HEIR      a ULT of a FIFO pool, `heir`, was woken, and nobody has taken the mutex since: the heir has not come. Set
  *             under `lock` by the unlock, cleared by the lock. Never together with LOCKED.
  *   COMING    a number that is not 0: a waiter was woken from afar and has not come. Set under `lock` by the unlock,
- *             cleared by that waiter when it takes the mutex or queues again. The number tells waiters apart, by a
+ *             cleared by the waiter when it takes the mutex or queues again. The number tells waiters apart, by a
  *             hash of their addresses, since the next one may be woken meanwhile. If it is the same one by chance, an
  *             unlock may wake one waiter too many.
- *   QUIET     a number, or ALWAYS: so many unlocks with WAITERS wake nobody. Set with COMING, ALWAYS for an external
+ *   QUIET     how many unlocks with WAITERS wake nobody, or ALWAYS. Set with COMING, ALWAYS for an external
  *             thread; cleared with it, and under `lock` when a waiter queues that nobody may keep from being woken.
  *             Each of these unlocks subtracts one. Never without COMING.
  *

@@ -411,8 +411,8 @@ size_t abti_unit_stack_size(abti_unit *unit);
 
 /*
  * The unit is about to block, and this says what for, to the registry (watch/registry.h) alone: a struct abti_waiter of
- * its own, the joined unit, the address of the user's handle of that, a barrier, or NULL. relaxed: the registry checks
- * what it finds there.
+ * its own, the joined unit, the address of the handle that is to be nulled, a barrier, or NULL. relaxed: the registry
+ * checks what it finds there.
  */
 #define ABTI_WAITS_SINCE ((const void *)1) /* as NULL, but when it has blocked is known */
 

@@ -22,9 +22,9 @@ enum {
      * which learnt from each sleep to look less; 0.4 s and 0.54 s with 16384, and libgomp 0.4 s and 0.61 s, measured.
      */
     ABTI_THRIFT_LOOKS = 16384,
-    /* After so many looks the thread gives way once, and again after as many more. Without that two members of an
-     * OpenMP region that the system had put on one CPU took 370 us for a region after a pause, since the other one ran
-     * when the looks had ended; 14 us with 512, and 1 to 6 us with 128, measured. */
+    /* After this number of looks the thread gives way once, and again after as many more. Without that two members of
+     * an OpenMP region that the system had put on one CPU took 370 us for a region after a pause, since the other one
+     * ran when the looks had ended; 14 us with 512, and 1 to 6 us with 128, measured. */
     ABTI_THRIFT_LOOKS_TO_YIELD = 128,
     /* A sleep that was shorter, its wake included, would better have been looks: the crowd looks as long as at first
      * next time. With 150 us in place of that the program above took 0.5 to 0.9 s, on a busy machine. */

@@ -178,7 +178,7 @@ static void release_by_last(void)
     char *bytes = calloc(1, NUM);
 
     if (UNDER_TSAN || is_emulated()) {
-        skip(1, "so many native threads are too much here");
+        skip(1, "that number of native threads is too much here");
         free(bytes);
         return;
     }

@@ -30,7 +30,7 @@ void start_team(struct team *team, int num_streams)
     struct team_config config = {num_streams, ABT_SCHED_BASIC, ABT_POOL_FIFO, TEAM_SHARED};
 
     if (num_streams < 1 || num_streams > TEAM_MAX_STREAMS)
-        give_up("so many streams cannot be");
+        give_up("this number of streams cannot be made");
     /* Functions of MPI need more than a small stack, and deep trees do. What is not used costs no memory. */
     setenv("ABT_THREAD_STACKSIZE", "2097152", 0);
     team_start(team, &config);

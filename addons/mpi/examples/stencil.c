@@ -8,9 +8,10 @@
  *   mpirun -n 2 abt-run --mpi ./stencil [-b blocks] [-n steps] [-w work_us] [-p]
  *   mpirun -n 3 abt-run --mpi ./stencil -d delay_us [-o] ...
  *
- * -w lets a step compute for so many microseconds more. -p has no ULT for each block, but one that sends all edges,
- * waits for all and computes: so it is right without libabtmpi, too. -d makes the last process a slow wire: edges go to
- * it, and it forwards each after that time. -o runs both ways, one after the other, and says how much faster ULTs are.
+ * -w lets a step compute for that number of microseconds more. -p has no ULT for each block, but one that sends all
+ * edges, waits for all and computes: so it is right without libabtmpi, too. -d makes the last process a slow wire:
+ * edges go to it, and it forwards each after that time. -o runs both ways, one after the other, and says how much
+ * faster ULTs are.
  */
 #include "common.h"
 #include "wire.h"

@@ -8,8 +8,8 @@
 
 enum {
     BLOCK_NUM = 16,  /* requests of a block: with 64, a look that misses costs 4 times as much */
-    BLOCK_GAPS = 2,  /* so many between others are left open */
-    BLOCK_EVERY = 4, /* after so many misses in a row in the oldest block, all are asked for */
+    BLOCK_GAPS = 2,  /* gaps between others that are left open */
+    BLOCK_EVERY = 4, /* misses in a row in the oldest block, after which all are asked for */
 };
 
 typedef struct abtmpi_block {

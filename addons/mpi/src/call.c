@@ -15,7 +15,7 @@
 #include "progress.h"
 
 enum {
-    CALL_MISSES = 64, /* so many answers "no" in a row, and a ULT lets others run */
+    CALL_MISSES = 64, /* answers "no" in a row, after which a ULT lets others run */
     CALL_PAUSE_NS = 100000,
 };
 

@@ -11,7 +11,7 @@
 #include "progress.h"
 
 enum {
-    FINISH_PARTS = 4,         /* so many requests have room in the frame */
+    FINISH_PARTS = 4,         /* requests for which there is room in the frame */
     FINISH_YIELDS = 64,       /* a ULT that has to ask itself lets others run so often, before it pauses */
     FINISH_FIRST = 1000,      /* the first pause then, in nanoseconds; each is an eighth longer, */
     FINISH_LONGEST = 1000000, /* up to this */

@@ -13,13 +13,13 @@
 
 enum {
     PROGRESS_LOOKS = 64, /* a ULT that is alone on its stream looks so often before it leaves it: some microseconds */
-    PROGRESS_ASKED = 4,  /* so many of the oldest questions are asked at each look, and all at each PROGRESS_EVERY-th */
+    PROGRESS_ASKED = 4, /* how many of the oldest questions are asked at each look; all are at each PROGRESS_EVERY-th */
     PROGRESS_EVERY = 4,
     PROGRESS_PAUSE_NS = 1000,   /* the first pause of an idle stream; each is an eighth longer than the one before, */
     PROGRESS_LONGEST_US = 1000, /* up to this unless ABTMPI_IDLE_US says otherwise */
-    PROGRESS_SAMPLE = 7,        /* of so many ULTs that were switched to, one is timed until it or another one waits */
-    PROGRESS_SHORT_NS = 20000,  /* if that takes longer, */
-    PROGRESS_PUSHES = 64,       /* so many are pushed next */
+    PROGRESS_SAMPLE = 7, /* of this number of ULTs that were switched to, one is timed until it or another one waits */
+    PROGRESS_SHORT_NS = 20000, /* if that takes longer, */
+    PROGRESS_PUSHES = 64,      /* this number is pushed next */
 };
 
 /* Of a wait: its ULT looks itself; has left its stream, or is about to; may go on. */
@@ -51,9 +51,9 @@ static _Atomic(int64_t) progress_pause;        /* the last word to ABTX_driver_s
 static _Thread_local struct {
     bool looks;      /* a ULT does, */
     ABT_thread next; /* and this one is the first that may go on */
-    int switches;    /* of them so many, */
+    int switches;    /* how many of them there were, */
     int64_t since;   /* the last of which that is timed was then, 0: it is not */
-    int pushes;      /* so many are to be pushed */
+    int pushes;      /* how many are to be pushed */
 } progress_self __attribute__((tls_model("initial-exec")));
 
 static void list_add(progress_list *list, abtmpi_wait *wait)

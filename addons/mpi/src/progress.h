@@ -36,7 +36,7 @@ typedef struct abtmpi_wait {
     void *arg;
     int code; /* MPI_SUCCESS; or why the wait has ended without a result, or the question's code */
     struct abtmpi_wait *next, *prev; /* the engine's from here on */
-    int added;                       /* so many parts are in blocks, or have been */
+    int added;                       /* how many parts are in blocks, or have been */
     ABT_thread thread;
     atomic_int state;
 } abtmpi_wait;

@@ -73,7 +73,7 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     }
     /*
      * Others, who wait among tasks, may have passed the barrier already, and have closed the crew: then nobody is here
-     * any more, or so many as have come to the next one. acquire: pairs with the release in abtomp_crew_close. relaxed:
+     * any more, or as many as have come to the next one. acquire: pairs with the release in abtomp_crew_close. relaxed:
      * what is seen of others is enough
      */
     if (atomic_load_explicit(&team->has_tasks, memory_order_acquire) ||

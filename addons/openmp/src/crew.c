@@ -36,7 +36,7 @@ enum {
     MOST_BOOTY = 16,    /* tasks that are taken at once */
     SMALL_NS = 700,     /* a task that takes no longer, with its move, is small */
     BULK_NS = 20000,    /* longer ones are taken one at a time, since others want some, too */
-    ENOUGH_SMALLS = 4,  /* so many let a member rest */
+    ENOUGH_SMALLS = 4,  /* this number lets a member rest */
     REST_NS = 256,      /* the first time, */
     MOST_DOUBLINGS = 6, /* and twice as long so often */
     RELAXES = 8         /* between two looks at the clock */

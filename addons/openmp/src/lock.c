@@ -75,7 +75,7 @@ static bool is_mine(const struct nest_lock *lock, uint32_t mine)
 static bool try_nest_lock(struct nest_lock *lock, uint32_t owner)
 {
     uint32_t is_free = 0;
-    /* acquire: pairs with the release in omp_unset_nest_lock. relaxed: nothing is had */
+    /* acquire: pairs with the release in omp_unset_nest_lock. relaxed: the lock is not taken */
     return atomic_compare_exchange_strong_explicit(&lock->owner, &is_free, owner, memory_order_acquire,
                                                    memory_order_relaxed);
 }

@@ -10,7 +10,7 @@ static _Atomic(uint32_t) unnamed, fallback;
 /* Pauses of all looks together, and between two looks at most: longer ones let the holder have it several times. */
 enum { PAUSES = 500, MOST_PAUSES = 128 };
 
-/* Looks for a while, less and less often. True: it is had. */
+/* Looks for a while, less and less often. True: the caller holds it. */
 static bool lock_by_looks(_Atomic(uint32_t) *mutex)
 {
     for (int all = 0, pauses = 4; all < PAUSES; all += pauses) {

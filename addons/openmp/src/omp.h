@@ -303,7 +303,7 @@ void abtomp_cancel_clear(struct abtomp_team *team);
 
 /* -- share.c -- */
 
-/* The shares of a team of so many members, all unused. NULL: out of memory. */
+/* The shares of a team of `num` members, all unused. NULL: out of memory. */
 struct abtomp_share **abtomp_shares_new(int num);
 void abtomp_shares_free(struct abtomp_share **shares);
 
@@ -345,7 +345,7 @@ static inline bool abtomp_has_tasks(const struct abtomp_team *team)
 
 /* -- group.c -- */
 
-/* Makes the copies of so many members. */
+/* Makes the copies of `num` members. */
 void abtomp_reductions_make(uintptr_t *reductions, int num);
 
 /* Begins a task group; `reductions` may be NULL. */
@@ -363,7 +363,7 @@ void abtomp_mutex_wake(_Atomic(uint32_t) *mutex);
 static inline bool abtomp_mutex_trylock(_Atomic(uint32_t) *mutex)
 {
     uint32_t is_free = 0;
-    /* acquire: pairs with the release in abtomp_mutex_unlock. relaxed: nothing is had */
+    /* acquire: pairs with the release in abtomp_mutex_unlock. relaxed: it is not taken */
     return atomic_compare_exchange_strong_explicit(mutex, &is_free, 1, memory_order_acquire, memory_order_relaxed);
 }
 

@@ -267,7 +267,7 @@ static int read_kind(const char **text)
     return -1;
 }
 
-/* Named ones may have (number) behind them, so many of them at most. */
+/* Named ones may have (number) behind them: there are at most that many. */
 bool abtomp_places_parse(const char *text)
 {
     abtomp_places list = {0};

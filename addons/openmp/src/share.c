@@ -117,7 +117,7 @@ static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icv
 }
 
 /*
- * Each member has an equal part of the chunks. Their numbers have 32 bits. The last chunk is in nobody's part:
+ * Each member has an equal part of the chunks. Their numbers have 32 bits. The last chunk is in no member's part:
  * compilers look for the end of the loop in the last chunk that a member has had (lastprivate, linear), so that no
  * other may come behind it.
  */

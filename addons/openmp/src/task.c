@@ -62,7 +62,7 @@ static struct abtomp_task *alloc_slow(struct abtomp_tasks *own, size_t extra)
     return task;
 }
 
-/* Memory for a task, with so many bytes behind it. */
+/* Memory for a task, with `extra` bytes behind it. */
 static inline struct abtomp_task *task_alloc(struct abtomp_tasks *own, size_t extra)
 {
     struct abtomp_task *task = own->unused;
@@ -372,7 +372,7 @@ void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 
 /* -- Making -- */
 
-/* A member with so many tasks for each member of the team runs the next ones at once, so that they use less memory. */
+/* A member that has this number of tasks for each member of the team runs the next ones at once, to use less memory. */
 enum { ENOUGH_EACH = 64 };
 
 void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size)

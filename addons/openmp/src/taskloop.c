@@ -37,13 +37,13 @@ struct taskloop {
 /* A loop whose parts several members run. */
 struct shared_loop {
     struct taskloop loop;               /* constant, with data that are behind it */
-    uint64_t least_left;                /* as long as so many are left, several are taken at once: one of so many */
+    uint64_t least_left;                /* as long as this number is left, several are taken at once */
     ABTOMP_LINE _Atomic(uint64_t) next; /* the first part that nobody has taken */
     _Atomic(uint32_t) tickets;          /* that have not ended */
     ABTOMP_LINE char data[];            /* not in the line that who takes parts writes */
 };
 
-/* Strict grains: each part but the last has exactly so many. */
+/* Strict grains: each part but the last has exactly that number. */
 static void divide_strictly(struct taskloop *loop, uint64_t each)
 {
     loop->parts = loop->num / each + (loop->num % each > 0);

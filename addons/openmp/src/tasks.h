@@ -190,7 +190,7 @@ bool abtomp_deque_init(struct abtomp_deque *deque);
 /* Out of memory, or there are as many as there may be: false. */
 bool abtomp_deque_grow(struct abtomp_deque *deque);
 
-/* Makes half of the owner's tasks public, and one for each of so many others, if there are as many. */
+/* Makes half of the owner's tasks public, and one for each of `others` members, if there are as many. */
 void abtomp_deque_publish(struct abtomp_deque *deque, uint32_t others);
 
 struct abtomp_task *abtomp_deque_pop_public(struct abtomp_deque *deque, uint32_t base, const int *num_members);
@@ -236,7 +236,7 @@ static inline struct abtomp_task *abtomp_deque_pop(struct abtomp_deque *deque, u
     return abtomp_deque_pop_public(deque, base, num_members);
 }
 
-/* Whether too few tasks are public for so many others, should the owner be away for long. Each time the public ones
+/* Whether too few tasks are public for `others` members, should the owner be away for long. Each time the public ones
  * grow, or are taken back, by a part of all, so that pushes and pops rarely need the lock. */
 static inline bool abtomp_deque_is_reserved(const struct abtomp_deque *deque, uint32_t others)
 {

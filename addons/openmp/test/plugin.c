@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     int before = count_native_threads();
     void *library = dlopen(path, RTLD_NOW);
     ok(library != NULL, "the library is opened");
-    is_int(count_native_threads(), before, "no thread is made by that");
+    is_int(count_native_threads(), before, "which makes no thread");
     int wrong = 0;
     for (int i = 0; i < OPENINGS; i++)
         wrong += run_region() != MEMBERS;

@@ -15,7 +15,7 @@
 
 static char out[4096];
 
-/* What the program prints by that argument with the variables, which are NAME=value. Its error output is the same. */
+/* What the program prints with that argument and the variables, which are NAME=value. Its error output is the same. */
 static const char *called(const char *self, const char *what, const char *variables)
 {
     char command[1024];

@@ -20,7 +20,7 @@ static int get(const int *from)
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-/* Comes, and waits until so many have come. */
+/* Comes, and waits until `num` have come. */
 static void meet(int *come, int num)
 {
     __atomic_fetch_add(come, 1, __ATOMIC_RELEASE);
