@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../test/fib.h"
+
 enum { MOST_TIMES = 20000 };
 
 static volatile long sink;
@@ -126,18 +128,7 @@ static void ordered_loop(void)
 
 enum { FIB = 16, FIB_TASKS = 3192, TASKS = 2000, INNER = 200, WIDE = 20, NESTED = 100 };
 
-static long fib(int n)
-{
-    long a, b;
-    if (n < 2)
-        return n;
-#pragma omp task shared(a)
-    a = fib(n - 1);
-#pragma omp task shared(b)
-    b = fib(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
+FIB_BY_TASKS(fib)
 
 static void task_tree(void)
 {

@@ -3,6 +3,7 @@
  * Regions in regions. With ABT_OMP_NESTED=u their members run one after another until one waits, with t each has a
  * thread, and all that OpenMP promises holds in the same way.
  */
+#include "fib.h"
 #include "modes.h"
 #include "sanitizers.h"
 
@@ -301,18 +302,7 @@ static void loop_regions(int num)
 
 /* -- Tasks -- */
 
-static int fib(int n)
-{
-    int a, b;
-    if (n < 2)
-        return n;
-#pragma omp task shared(a)
-    a = fib(n - 1);
-#pragma omp task shared(b)
-    b = fib(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
+FIB_BY_TASKS(fib)
 
 static void tasks(int num)
 {

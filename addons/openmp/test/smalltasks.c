@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <sched.h>
 
+#include "fib.h"
 #include "tap.h"
 #include "watchdog.h"
 
@@ -24,18 +25,7 @@ static int members_of(int round)
     return 2 + round % (MOST_MEMBERS - 1);
 }
 
-static int fib(int n)
-{
-    int a, b;
-    if (n < 2)
-        return n;
-#pragma omp task shared(a)
-    a = fib(n - 1);
-#pragma omp task shared(b)
-    b = fib(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
+FIB_BY_TASKS(fib)
 
 static void trees(void)
 {

@@ -2,23 +2,13 @@
 /* Tasks, loops of tasks and their reductions; device constructs on the host. */
 #include <omp.h>
 
+#include "fib.h"
 #include "tap.h"
 #include "watchdog.h"
 
 enum { MEMBERS = 4, NUM = 100, SUM = NUM * (NUM - 1) / 2 };
 
-static int fib(int n)
-{
-    int a, b;
-    if (n < 2)
-        return n;
-#pragma omp task shared(a)
-    a = fib(n - 1);
-#pragma omp task shared(b) final(n < 5)
-    b = fib(n - 2);
-#pragma omp taskwait
-    return a + b;
-}
+FIB_BY_TASKS(fib, final(n < 5))
 
 static void tasks(void)
 {
