@@ -18,9 +18,9 @@ ABTI_INLINE bool abti_create_may_be_quick(abti_es *es, ABT_pool pool)
 }
 
 /*
- * Creation for an ES and a private pool has two halves: the first tells whether the case is that simple, the second
- * creates. A thread that is no ES is no pool's host. It asks what abti_create_may_be_quick does, but for the pool's
- * kind before the descriptor: 2 instructions less here, and 7 where the pool is a shared one.
+ * Creation for an ES and a private pool has two halves: the first says whether the case is simple, the second creates.
+ * The first one asks what abti_create_may_be_quick asks, but looks at the kind of the pool before the descriptor. That
+ * saves 2 instructions here, and 7 where the pool is a shared one. A thread that is no ES is the host of no pool.
  */
 ABTI_INLINE bool abti_create_is_quick(abti_es *es, ABT_pool pool)
 {

@@ -147,8 +147,8 @@ static ABTI_NOINLINE int join_ult(abti_es *es, abti_unit *self, abti_unit *unit,
 }
 
 /*
- * The same for a ULT whose scheduler is a user-defined one, which chooses the next unit. It goes to join_slow where it
- * needs more than a registration and a switch, so that it calls nothing itself.
+ * The same for a ULT whose scheduler is user-defined, and chooses the next unit. What needs more than a registration
+ * and a switch is left to abti_join_slow, so that this function calls nothing itself.
  */
 static ABTI_NOINLINE ABTI_HOT int join_under_parent(abti_es *es, abti_unit *unit, ABT_thread *handle)
 {
