@@ -2,18 +2,21 @@
 """maint/bench --cores: works on 1 to 64 streams, each on a core of its own, in a simulator of such machines
 (test/tools/cores.c; doc/scaling.md says what it models and what not). It needs qemu-x86_64.
 
-    maint/bench --cores                         all works: time, lines that move, instructions, of one operation
+    maint/bench --cores                         all works: time, lines that move, instructions, of one operation, in half an
+                                                hour on two CPUs; table.md and plots are written to build/bench/cores
     maint/bench --cores --work create --streams 1,8,32
     maint/bench --cores --argobots PATH         the same works by another libabt.so, too
     maint/bench --cores --where create          the ten lines of code that wait longest for lines of memory
+    maint/bench --cores --shared                the lines of code that write what other streams write, or wait for lines of
+                                                memory, in works that streams do alone
     maint/bench --cores --set far=400 --set socket=16       parameters of the machine
+    maint/bench --cores --publish               also puts the table and the plots into doc/
 
+Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is slower, with 4 streams or more, is a failure.
 The times are those of a model: what grows, and how many lines move, is to be believed before nanoseconds.
 """
 
-import collections
 import json
-import math
 import os
 import re
 import shutil
@@ -23,12 +26,13 @@ import threading
 from concurrent import futures
 from pathlib import Path
 
-from . import programs
+from . import cores_report, openmp, programs
 
 OUT = programs.OUT / "cores"
 SOURCES = programs.TOP / "test" / "bench" / "cores"
 PLUGIN = programs.TOP / "test" / "tools" / "cores.c"
 STREAMS = [1, 2, 4, 8, 16, 32, 64]
+LOOKED_AT = 16  # of that number of streams the lines of code are reported
 # Work: size, as its program takes it, and what an operation is.
 WORKS = {
     "create": (4, "create, join and free, private pools"),
@@ -37,6 +41,7 @@ WORKS = {
     "tasklets": (4, "a tasklet, private pools"),
     "yield": (4, "yield, private pools"),
     "keys": (4, "a key is set and got"),
+    "timers": (4, "a wait with a deadline, ended by another ULT of the stream"),
     "own-mutex": (4, "lock and unlock of a mutex of its own"),
     "mutex": (50, "lock and unlock of one mutex, by a ULT on each stream"),
     "barrier": (20, "barrier of a ULT on each stream"),
@@ -47,8 +52,27 @@ WORKS = {
     "fork-fib": (27, "fib by abt_fork.h"),
     "fork-tree": (11, "an uneven tree by abt_fork.h"),
     "fork-for": (1000000, "a loop by abt_fork.h"),
+    "omp-region": (0, "an empty region of OpenMP, with a member on each stream"),
+    "omp-barrier": (0, "a barrier of OpenMP, by all members"),
+    "omp-loop": (0, "an iteration of an OpenMP loop, schedule(dynamic, 1), over all members"),
 }
+# Sizes with which works that create count what rounds move: what the first ones move depends on who meets whom, 0.15 to 0.47
+# of an operation at size 4 for the same code in several builds.
+STEADY = {"create": 16, "create-own": 16, "tasklets": 16}
+# What streams do alone.
+ALONE = ["create", "create-own", "tasklets", "yield", "keys", "timers", "own-mutex"]
+ROWS = {"omp-region": "region", "omp-barrier": "barrier", "omp-loop": "dynamic loop"}  # of openmp.SOURCE
+AHEAD_FROM = 4
 LOCK = threading.Lock()
+
+
+class Way:
+    """A library that does a work."""
+
+    def __init__(self, name, libraries, variables=None):
+        self.name = name
+        self.libraries = libraries  # where the loader looks
+        self.variables = variables or {}
 
 
 def options(arguments):
@@ -56,9 +80,13 @@ def options(arguments):
     parser.add_argument("--work", action="append", choices=sorted(WORKS), metavar="NAME", help="only this; may be repeated")
     parser.add_argument("--streams", default=",".join(map(str, STREAMS)), metavar="LIST")
     parser.add_argument("--argobots", metavar="PATH", help="where Argobots is installed, or another libabt.so")
+    parser.add_argument("--policy", choices=openmp.POLICIES, default="passive", help="how OpenMP waits; %(default)s by default")
     parser.add_argument("--where", choices=sorted(WORKS), metavar="WORK", help="tells which lines of code wait for memory")
+    parser.add_argument("--shared", action="store_true", help="tells what streams share that work alone")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the simulator")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="of one run; %(default)s by default")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--from", dest="source", metavar="JSON", help="simulate nothing, write the reports of this result")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args(arguments)
     given.streams = [int(n) for n in given.streams.split(",")]
@@ -101,16 +129,16 @@ def run_simulated(command, environment, parameters=(), limit=120):
             simulate.cpus.append(cpu)
 
 
-def simulate(command, libraries="", parameters=(), sites=0, limit=120, layout=0):
+def simulate(command, libraries="", parameters=(), sites=0, limit=120, layout=0, variables=None):
     """What the simulator says of a run, a dictionary; None if it failed or took too long. Another layout of the stack
     makes another run of the same work."""
-    environment = {"LD_LIBRARY_PATH": libraries, "LAYOUT": "x" * layout * 1000}
+    environment = {"LD_LIBRARY_PATH": libraries, **(variables or {}), "LAYOUT": "x" * layout * 1000}
     done = run_simulated(command, environment, [*parameters, f"sites={sites}"], limit)
     said = re.search(r"^SIM (.*)$", done.stderr, re.M)
     if not said or done.returncode != 0:
         return None
     result = {name: float(value) for name, value in (pair.split("=") for pair in said[1].split())}
-    result["sites"] = re.findall(r"^SITE (\S+) (\S+) (\S+) (\S+)$", done.stderr, re.M)
+    result["sites"] = re.findall(r"^SITE (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)$", done.stderr, re.M)
     return result
 
 
@@ -118,8 +146,12 @@ simulate.cpus = sorted(os.sched_getaffinity(0))
 
 
 def run_work(work, streams, libraries, **more):
-    program = OUT / ("forks" if work.startswith("fork-") else "streams")
-    return simulate([program, work, streams, more.pop("size", WORKS[work][0])], libraries, **more)
+    size = more.pop("size", WORKS[work][0])
+    if work in ROWS:
+        command = [OUT / "constructs", streams, size, ROWS[work]]
+    else:
+        command = [OUT / ("forks" if work.startswith("fork-") else "streams"), work, streams, size]
+    return simulate(command, libraries, **more)
 
 
 def run_many(cases):
@@ -134,16 +166,6 @@ def run_many(cases):
     return results
 
 
-def exponent(points):
-    """e of y = c * x^e by least squares, of [(x, y)]."""
-    points = [(math.log(x), math.log(y)) for x, y in points if y > 0]
-    if len(points) < 2:
-        return None
-    mean_x, mean_y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
-    spread = sum((x - mean_x) ** 2 for x, _ in points)
-    return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
-
-
 def directory_of(path):
     """A directory with that library, by the name for which programs ask."""
     directory = OUT / "other"
@@ -154,70 +176,41 @@ def directory_of(path):
     return str(directory)
 
 
-def cell(result):
-    if not result:
-        return f"{'-':>12} {'-':>9} {'-':>8}"
-    return f"{result['ns']:12.2f} {result['transfers']:9.3f} {result['instructions']:8.0f}"
+def ways_of(works, release, given):
+    """{work: [way]}."""
+    threads, libs = [Way("libabt", str(release / ".libs"))], release / ".libs"
+    if given.argobots:
+        threads.append(Way("other", directory_of(given.argobots)))
+    variables = {"OMP_WAIT_POLICY": given.policy, "OMP_DYNAMIC": "false"}
+    teams = [Way("libabtomp", f"{libs / 'abtomp'}:{libs}", variables), Way("libgomp", "", variables)]
+    return {work: teams if work in ROWS else threads[:1] if work.startswith("fork-") else threads for work in works}
 
 
-def print_table(works, streams, libraries, results):
+def run_way(work, streams, way, given, **more):
+    return run_work(work, streams, way.libraries, variables=way.variables, parameters=[*given.set, *more.pop("parameters", [])],
+                    limit=given.limit, **more)
+
+
+def where(work, streams, ways, given):
+    status = 0
+    for way in ways:
+        result = run_way(work, streams, way, given, sites=300)
+        if result:
+            print(f"{work}, {streams} streams, {way.name}: {result['ns']:.2f} ns, {result['transfers']:.3f} transfers of an operation")
+            cores_report.print_lines(cores_report.lines_of(result["sites"]))
+        else:
+            status = 1
+    return status
+
+
+def shared(works, streams, ways, given):
+    cases = [(work, lambda w=work: run_way(w, streams, ways[w][0], given, sites=100000, parameters=["words=1"],
+                                           size=STEADY.get(w, WORKS[w][0]))) for work in works]
+    results = run_many(cases)
     for work in works:
-        print(f"\n{work}: {WORKS[work][1]}")
-        print(f"{'streams':>8}" + "".join(f"{name + ' ns':>13} {'transfers':>9} {'instr.':>8}" for name, _ in libraries))
-        for n in streams:
-            print(f"{n:8}" + "".join(" " + cell(results.get((work, n, name))) for name, _ in libraries))
-        for name, _ in libraries:
-            points = [(n, results[work, n, name]["ns"]) for n in streams if results.get((work, n, name))]
-            if (fitted := exponent(points)) is not None:
-                print(f"{name}: the time of an operation, over all streams, grows with exponent {fitted:.2f}")
-
-
-def place_of(frames):
-    """The line of the program that waits: not that of a lock or an atomic access that it calls."""
-    frames = [frame.partition(" ")[0] for frame in frames]
-    frame = next((f for f in frames if "/lock/spin." not in f and "/lock/bias." not in f and "/base/" not in f), frames[0])
-    inside = re.search(r"/((src|test|addons|include)/.*)$", frame)
-    return inside[1] if inside and (programs.TOP / inside[1].rpartition(":")[0]).exists() else frame
-
-
-def places(module, offsets):
-    """The lines of the source for those places of a file."""
-    done = subprocess.run(["addr2line", "-a", "-i", "-e", module, *offsets], capture_output=True, text=True, check=False)
-    found = [part.splitlines()[1:] for part in re.split(r"^(?=0x)", done.stdout, flags=re.M) if part]
-    if done.returncode != 0 or len(found) != len(offsets):
-        return [module] * len(offsets)
-    return [module if frames[0].startswith("??") else place_of(frames) for frames in found]
-
-
-def lines_of(sites):
-    """{place in the source: [transfers, cycles]} of what the simulator says of instructions."""
-    by_module, found = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0])
-    for transfers, cycles, module, offset in sites:
-        by_module[module].append((float(transfers), float(cycles), offset))
-    for module, rows in by_module.items():
-        for (transfers, cycles, _), place in zip(rows, places(module, [offset for _, _, offset in rows])):
-            found[place][0] += transfers
-            found[place][1] += cycles
-    return found
-
-
-def text_at(place):
-    path, _, line = place.rpartition(":")
-    try:
-        return (programs.TOP / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
-    except (OSError, ValueError, IndexError):
-        return ""
-
-
-def where(work, streams, libraries, given):
-    result = run_work(work, streams, libraries, parameters=given.set, sites=300, limit=given.limit)
-    if not result:
-        return 1
-    print(f"{work}, {streams} streams: {result['ns']:.2f} ns, {result['transfers']:.3f} transfers of an operation")
-    print(f"{'transfers':>9} {'cycles':>9}  line")
-    for place, (transfers, cycles) in sorted(lines_of(result["sites"]).items(), key=lambda row: -row[1][1])[:10]:
-        print(f"{transfers:9.3f} {cycles:9.1f}  {place}: {text_at(place)}")
-    return 0
+        if results[work]:
+            cores_report.print_shared(work, streams, results[work])
+    return 0 if all(results.values()) else 1
 
 
 def release_of(given):
@@ -229,30 +222,58 @@ def release_of(given):
     return programs.RELEASE
 
 
+def run_all(works, ways, given):
+    """[a dictionary of each run]: with the lines of code that move most, for one number of streams."""
+    looked_at = LOOKED_AT if LOOKED_AT in given.streams else max(given.streams)
+    cases = [((work, n, way.name), lambda w=work, n=n, way=way: run_way(w, n, way, given, sites=300 if n == looked_at else 0))
+             for work in works for n in sorted(given.streams, reverse=True) for way in ways[work]]
+    rows = []
+    for (work, n, name), result in run_many(cases).items():
+        row = {"work": work, "streams": n, "library": name, **(result or {"failed": True})}
+        lines = cores_report.lines_of(row.pop("sites", []))
+        rows.append(row)
+        if n == looked_at:
+            row["lines"] = cores_report.most_moved(lines)
+    order = list(WORKS)
+    return sorted(rows, key=lambda row: (order.index(row["work"]), row["streams"], row["library"] == "libgomp"))
+
+
+def behind(rows):
+    """[(work, streams)] of those of OpenMP in which the stock library is ahead, or ours has failed."""
+    there = {(row["work"], row["streams"], row["library"]): row for row in rows if row["work"] in ROWS}
+    return [(work, n) for work, n, name in there if name == "libabtomp" and n >= AHEAD_FROM
+            and there[work, n, name].get("ns", 1e99) >= there.get((work, n, "libgomp"), {}).get("ns", 1e98)]
+
+
 def main(arguments):
     given = options(arguments)
     if given.list:
         for work, (_, title) in WORKS.items():
             print(f"{work:16} {title}")
         return 0
-    missing = lacks()
-    if missing:
-        sys.exit(f"bench --cores: {missing}")
-    release = release_of(given)
-    build(release)
-    libraries = [("libabt", str(release / ".libs"))]
-    if given.argobots:
-        libraries.append(("other", directory_of(given.argobots)))
-    if given.where:
-        return max(where(given.where, max(given.streams) if len(given.streams) < len(STREAMS) else 16, path, given)
-                   for _, path in libraries)
-    works = given.work or list(WORKS)
-    cases = [((work, n, name), lambda w=work, n=n, p=path: run_work(w, n, p, parameters=given.set, limit=given.limit))
-             for work in works for n in given.streams for name, path in libraries
-             if name == "libabt" or not work.startswith("fork-")]
-    results = run_many(cases)
-    print_table(works, given.streams, libraries, results)
-    rows = [{"work": w, "streams": n, "library": name, **(result or {})} for (w, n, name), result in results.items()]
-    (OUT / "result.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    failed = [key for key, result in results.items() if not result and key[2] == "libabt"]
-    return 1 if failed else 0
+    OUT.mkdir(parents=True, exist_ok=True)
+    if given.source:
+        rows = json.loads(Path(given.source).read_text(encoding="utf-8"))
+    else:
+        missing = lacks()
+        if missing:
+            sys.exit(f"bench --cores: {missing}")
+        release = release_of(given)
+        build(release)
+        works = [given.where] if given.where else given.work or (ALONE if given.shared else list(WORKS))
+        ways = ways_of(works, release, given)
+        if any(work in ROWS for work in works):
+            openmp.compile_program(OUT / "constructs")
+        streams = max(given.streams) if len(given.streams) < len(STREAMS) else LOOKED_AT
+        if given.where:
+            return where(given.where, streams, ways[given.where], given)
+        if given.shared:
+            return shared(works, streams, ways, given)
+        rows = run_all(works, ways, given)
+        (OUT / "result.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    cores_report.finish(rows, {work: title for work, (_, title) in WORKS.items()}, OUT, given.publish)
+    late = behind(rows)
+    for work, n in late:
+        print(f"{work}, {n} streams: libgomp is ahead")
+    failed = [row for row in rows if row.get("failed") and row["library"] in ("libabt", "libabtomp")]
+    return 1 if failed or late else 0

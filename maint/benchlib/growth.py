@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from . import cores, plots, programs, report
+from . import cores, cores_report, plots, programs, report
 
 OUT = programs.OUT / "growth"
 # work: (title, what the number is, numbers)
@@ -61,7 +61,7 @@ def measure(release, work, number, left):
 
 def exponent(points):
     """Of the upper half of the numbers: what is constant tells of the lower ones."""
-    return cores.exponent(points[len(points) // 2 - 1:]) if len(points) > 2 else None
+    return cores_report.exponent(points[len(points) // 2 - 1:]) if len(points) > 2 else None
 
 
 def told(work, points):

@@ -41,6 +41,11 @@ def options(arguments):
     return given
 
 
+def compile_program(program):
+    programs.run(["gcc", "-g", "-O2", "-Wall", "-Wextra", "-fopenmp", f"-I{programs.TOP / 'test' / 'bench' / 'cores'}", SOURCE, "-o",
+                  program])
+
+
 def libraries(release):
     """{name: directory that the loader looks into first}."""
     found = {"libgomp": None, "libabtomp": release / ".libs" / "abtomp"}
@@ -104,7 +109,7 @@ def main(arguments):
         sys.exit(f"bench --openmp: {release} has no libabtomp (make all there)")
     OUT.mkdir(parents=True, exist_ok=True)
     program = OUT / "constructs"
-    programs.run(["gcc", "-O2", "-Wall", "-Wextra", "-fopenmp", SOURCE, "-o", program])
+    compile_program(program)
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if given.busy else None
     try:
         found = libraries(release)

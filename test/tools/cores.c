@@ -6,8 +6,10 @@
  *   qemu-x86_64 -plugin cores.so[,cores=64][,socket=32][,NAME=CYCLES]... PROGRAM [ARGUMENT]...
  *
  * The program marks the part that is measured: syscall(0x5EED, 0) begins it, and syscall(0x5EED, 1, operations) ends it
- * and writes a line "SIM ..." to stderr, and with sites=N the N instructions for whose lines the program waits longest.
- * doc/scaling.md says what is modelled and what is not. maint/bench --cores compiles and runs it.
+ * and writes a line "SIM ..." to stderr, and with sites=N the N instructions for whose lines the program waits longest:
+ * transfers and cycles of an operation, and with words=1 how often it wrote a word that another core had written last,
+ * and of how many words that was. doc/scaling.md says what is modelled and what is not. maint/bench --cores compiles
+ * and runs it.
  *
  * Each thread has a virtual clock in cycles. One thread runs at a time, the one whose clock is lowest, until it is
  * `quantum` cycles ahead of the next one; the others wait at the beginning of a block of code. So the order in which
@@ -84,7 +86,8 @@ static double p_wake = 1800;                          /* a wake, for the waker *
 static double p_woken = 9000;                         /* from the wake until the woken runs */
 static double p_fork = 30000;                         /* from clone until the new thread runs */
 static double p_membarrier = 2000, p_interrupt = 700; /* the caller's part, and that of each core that runs */
-static double p_sites;                                /* how many places are told at the end */
+static double p_sites;                                /* how many instructions are reported at the end */
+static double p_words;                                /* not 0: words that several cores write are looked for */
 
 static const struct {
     const char *name;
@@ -95,7 +98,7 @@ static const struct {
     {"fetch", &p_fetch},         {"store", &p_store},   {"stores", &p_stores},     {"quantum", &p_quantum},
     {"burst", &p_burst},         {"call", &p_call},     {"yield", &p_yield},       {"clock", &p_clock},
     {"wake", &p_wake},           {"woken", &p_woken},   {"fork", &p_fork},         {"membarrier", &p_membarrier},
-    {"interrupt", &p_interrupt}, {"sites", &p_sites}};
+    {"interrupt", &p_interrupt}, {"sites", &p_sites},   {"words", &p_words}};
 
 /* --- State --- */
 
@@ -113,6 +116,14 @@ struct site {
     bool locked, fence;
     uint64_t transfers;
     double cycles;
+    uint64_t passes, words; /* stores to what another core had stored last, and of how many words they were the first */
+};
+
+/* Eight bytes, and who has written them last. */
+struct word {
+    uint64_t number; /* their address / 8 + 1; 0: unused */
+    int writer;      /* -1: nobody since the measured part began */
+    bool is_passed;  /* two cores have written it */
 };
 
 enum state {
@@ -156,7 +167,9 @@ static struct {
     uint64_t waits, wakes, yields, membarriers, sleeps;
 } calls;
 
-enum { MAX_LINES = 1 << 22 };
+enum { MAX_LINES = 1 << 22, MAX_WORDS = 1 << 22, WORD = 8 };
+static struct word *words; /* NULL: they are not looked for */
+static size_t num_words;
 static const double never = 1e300, epoch_ns = 1e15;
 
 static void give_up(const char *why)
@@ -279,6 +292,32 @@ static struct line *find_line(uint64_t number)
     return &lines[i];
 }
 
+static struct word *find_word(uint64_t number)
+{
+    size_t i = (number * UINT64_C(0x9e3779b97f4a7c15)) >> 42;
+    while (words[i].number != number) {
+        if (words[i].number == 0) {
+            if (++num_words > MAX_WORDS / 2)
+                give_up("the program writes too many words");
+            words[i] = (struct word){.number = number, .writer = -1};
+            break;
+        }
+        i = (i + 1) % MAX_WORDS;
+    }
+    return &words[i];
+}
+
+static void note_writer(unsigned cpu, uint64_t address, struct site *site)
+{
+    struct word *word = find_word(address / WORD + 1);
+    if (word->writer >= 0 && word->writer != (int)cpu) {
+        site->passes++;
+        site->words += !word->is_passed;
+        word->is_passed = true;
+    }
+    word->writer = (int)cpu;
+}
+
 static bool has_line(const struct line *line, unsigned cpu)
 {
     return line->sharers[cpu / 64] >> cpu % 64 & 1;
@@ -396,6 +435,8 @@ static void accessed(unsigned cpu, uint32_t info, uint64_t address, void *arg)
         core->clock = core->drained > core->clock ? core->drained : core->clock;
     if (site->locked)
         core->clock += p_locked;
+    if (store && words)
+        note_writer(cpu, address, site);
     struct line *line = find_line(address / LINE + 1);
     if (store)
         store_line(core, cpu, line, site);
@@ -504,8 +545,11 @@ static void report(double cycles, double operations)
     if (p_sites < 1)
         return;
     qsort(sites, num_sites, sizeof(*sites), by_cycles);
-    for (size_t i = 0; i < num_sites && i < (size_t)p_sites && sites[i]->transfers > 0; i++) {
-        fprintf(stderr, "SITE %.4f %.3f", (double)sites[i]->transfers / operations, sites[i]->cycles / operations);
+    for (size_t i = 0; i < num_sites && i < (size_t)p_sites; i++) {
+        if (sites[i]->transfers == 0 && sites[i]->passes == 0)
+            continue;
+        fprintf(stderr, "SITE %.5f %.3f %.5f %" PRIu64, (double)sites[i]->transfers / operations,
+                sites[i]->cycles / operations, (double)sites[i]->passes / operations, sites[i]->words);
         print_place(sites[i]->pc);
     }
 }
@@ -515,9 +559,12 @@ static void begin_measuring(double clock)
     begun = clock;
     memset(&calls, 0, sizeof(calls));
     for (size_t i = 0; i < num_sites; i++) {
-        sites[i]->transfers = 0;
+        sites[i]->transfers = sites[i]->passes = sites[i]->words = 0;
         sites[i]->cycles = 0;
     }
+    if (words)
+        memset(words, 0, MAX_WORDS * sizeof(*words));
+    num_words = 0;
     for (unsigned i = 0; i < num_cores; i++)
         cores[i].transfers = cores[i].far = cores[i].fetches = cores[i].instructions = 0;
 }
@@ -791,7 +838,8 @@ int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
         return -1;
     num_sets = (size_t)(p_cache * 1024 / LINE / WAYS);
     lines = calloc(MAX_LINES, sizeof(*lines));
-    if (!lines)
+    words = p_words > 0 ? calloc(MAX_WORDS, sizeof(*words)) : NULL;
+    if (!lines || (p_words > 0 && !words))
         return -1;
     qemu_plugin_register_vcpu_init_cb(id, thread_begins);
     qemu_plugin_register_vcpu_exit_cb(id, thread_ends);

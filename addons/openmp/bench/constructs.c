@@ -2,13 +2,14 @@
 /*
  * What constructs of OpenMP cost: `constructs MEMBERS MILLISECONDS [ROW]` prints for each row, or for the one of that
  * name, its name and the median of nanoseconds, measured for so long. maint/bench --openmp runs it with several
- * libraries.
+ * libraries, and maint/bench --cores runs rows of it in the simulator of many cores, whose marks are set for one ROW.
  */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "marks.h"
 
 #include "../test/fib.h"
 
@@ -231,17 +232,21 @@ static const struct row {
     {"nested loops", nested_loops, 1, 0},
 };
 
-static void measure(const struct row *row, double budget_ns)
+static void measure(const struct row *row, double budget_ns, int is_marked)
 {
     static double times[MOST_TIMES];
-    double each = row->constructs * (row->is_each ? num_members : 1), begin = now_ns();
+    double each = row->constructs * (row->is_each ? num_members : 1), begin_ns = now_ns();
     int num = 0;
     row->run();
+    if (is_marked)
+        mark_begin();
     do {
         double start = now_ns();
         row->run();
         times[num++] = (now_ns() - start) / each;
-    } while (num < MOST_TIMES && (num < 3 || now_ns() - begin < budget_ns));
+    } while (num < MOST_TIMES && (num < 3 || now_ns() - begin_ns < budget_ns));
+    if (is_marked)
+        mark_end(num * each);
     qsort(times, (size_t)num, sizeof(times[0]), compare);
     printf("%s\t%.1f\n", row->name, times[num / 2]);
     fflush(stdout);
@@ -262,12 +267,12 @@ static void measure_work(double work_ns, double budget_ns)
 {
     static double ratios[MOST_TIMES];
     enum { SAMPLE = 100000 };
-    double start = now_ns(), begin;
+    double start = now_ns(), begin_ns;
     work(SAMPLE);
     start = now_ns();
     work(SAMPLE);
     long num = (long)(work_ns * SAMPLE / (now_ns() - start));
-    begin = now_ns();
+    begin_ns = now_ns();
     int times = 0;
     do {
         start = now_ns();
@@ -277,7 +282,7 @@ static void measure_work(double work_ns, double budget_ns)
 #pragma omp parallel
         work(num / num_members);
         ratios[times++] = 100 * (now_ns() - start) / serial;
-    } while (times < MOST_TIMES && now_ns() - begin < budget_ns);
+    } while (times < MOST_TIMES && now_ns() - begin_ns < budget_ns);
     qsort(ratios, (size_t)times, sizeof(ratios[0]), compare);
     printf("work of %.0f us, %%\t%.1f\n", work_ns / 1000, ratios[times / 2]);
 }
@@ -290,7 +295,7 @@ int main(int argc, char **argv)
     omp_set_max_active_levels(2);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (argc <= 3 || strcmp(argv[3], rows[i].name) == 0)
-            measure(&rows[i], budget_ns);
+            measure(&rows[i], budget_ns, argc > 3);
     if (argc > 3)
         return 0;
     measure_work(1e6, 2 * budget_ns);

@@ -84,6 +84,49 @@ static void own_mutex(long me)
     }
 }
 
+struct pair {
+    ABT_mutex mutex;
+    ABT_cond cond;
+};
+
+/* Each wait has a deadline, which does not come. */
+static void wait_often(void *arg)
+{
+    struct pair *pair = arg;
+    struct timespec late;
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 1000;
+    for (int i = 0; i < UNITS; i++) {
+        ABT_mutex_lock(pair->mutex);
+        ABT_cond_timedwait(pair->cond, pair->mutex, &late);
+        ABT_mutex_unlock(pair->mutex);
+    }
+}
+
+static void signal_often(void *arg)
+{
+    struct pair *pair = arg;
+    for (int i = 0; i < UNITS; i++) {
+        ABT_cond_signal(pair->cond);
+        ABT_thread_yield();
+    }
+}
+
+/* The first ULT waits, then the other one wakes it, and so on: the pool is a queue. */
+static void timers(long me)
+{
+    struct pair pair;
+    ABT_thread threads[2];
+    ABT_mutex_create(&pair.mutex);
+    ABT_cond_create(&pair.cond);
+    ABT_thread_create(pools[me], wait_often, &pair, ABT_THREAD_ATTR_NULL, &threads[0]);
+    ABT_thread_create(pools[me], signal_often, &pair, ABT_THREAD_ATTR_NULL, &threads[1]);
+    for (int i = 0; i < 2; i++)
+        ABT_thread_free(&threads[i]);
+    ABT_cond_free(&pair.cond);
+    ABT_mutex_free(&pair.mutex);
+}
+
 static void keys(long me)
 {
     for (int i = 0; i < UNITS; i++) {
@@ -173,12 +216,19 @@ static const struct work {
     int operations; /* of one call */
     void (*call)(long me);
 } works[] = {
-    {"create", PRIVATE, 1, UNITS, create},       {"create-own", OWN, 1, UNITS, create},
-    {"create-shared", SHARED, 1, UNITS, create}, {"tasklets", PRIVATE, 1, UNITS, tasklets},
-    {"yield", PRIVATE, 1, UNITS, yield},         {"keys", PRIVATE, 1, UNITS, keys},
-    {"own-mutex", PRIVATE, 1, UNITS, own_mutex}, {"mutex", PRIVATE, 1, 1, one_mutex},
-    {"barrier", PRIVATE, 1, 1, ult_barrier},     {"xbarrier", PRIVATE, 1, 1, xstream_barrier},
-    {"give", STEALING, 0, GRAINS, give_empty},   {"give-2us", STEALING, 0, GRAINS, give_grains},
+    {"create", PRIVATE, 1, UNITS, create},
+    {"create-own", OWN, 1, UNITS, create},
+    {"create-shared", SHARED, 1, UNITS, create},
+    {"tasklets", PRIVATE, 1, UNITS, tasklets},
+    {"yield", PRIVATE, 1, UNITS, yield},
+    {"keys", PRIVATE, 1, UNITS, keys},
+    {"own-mutex", PRIVATE, 1, UNITS, own_mutex},
+    {"mutex", PRIVATE, 1, 1, one_mutex},
+    {"barrier", PRIVATE, 1, 1, ult_barrier},
+    {"xbarrier", PRIVATE, 1, 1, xstream_barrier},
+    {"timers", PRIVATE, 1, UNITS, timers},
+    {"give", STEALING, 0, GRAINS, give_empty},
+    {"give-2us", STEALING, 0, GRAINS, give_grains},
     {"fib", STEALING, 0, FIB_FORKS, fib},
 };
 static const struct work *work;

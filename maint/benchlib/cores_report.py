@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What maint/bench --cores prints, draws and writes: tables, plots, and the lines of code behind what the simulator counts.
+A run is a dictionary, see cores.run_all."""
+
+import collections
+import math
+import re
+import subprocess
+
+from . import plots, programs, report
+
+MOST = 10  # lines of code that are reported
+GROUPS = [
+    ("What streams do alone", ["create", "create-own", "tasklets", "yield", "keys", "timers", "own-mutex"]),
+    ("What all streams want", ["create-shared", "mutex", "barrier", "xbarrier"]),
+    ("Work of one, taken by all", ["give", "give-2us", "fib", "fork-fib", "fork-tree", "fork-for"]),
+    ("OpenMP: libabtomp, dashed: libgomp", ["omp-region", "omp-barrier", "omp-loop"]),
+]
+QUANTITIES = [("ns", "Time of an operation, over all streams"), ("transfers", "Lines that move, in an operation"),
+              ("instructions", "Instructions of an operation")]
+LEAST = {"transfers": 0.001}  # what is less is drawn as this
+IN_PAGE = [1, 4, 16, 64]
+BEGIN, END = "<!-- maint/bench --cores writes this -->\n", "<!-- end of what --cores writes -->\n"
+
+
+def exponent(points):
+    """e of y = c * x^e by least squares, of [(x, y)]."""
+    points = [(math.log(x), math.log(y)) for x, y in points if y > 0]
+    if len(points) < 2:
+        return None
+    mean_x, mean_y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+
+
+# ---- Lines of code -------------------------------------------------------------------------------------------------
+
+
+def place_of(frames):
+    """The line of the program that waits: not that of a lock or an atomic access that it calls."""
+    frames = [frame.partition(" ")[0] for frame in frames]
+    frame = next((f for f in frames if "/lock/spin." not in f and "/lock/bias." not in f and "/base/" not in f), frames[0])
+    inside = re.search(r"/((src|test|addons|include)/.*)$", frame)
+    return inside[1] if inside and (programs.TOP / inside[1].rpartition(":")[0]).exists() else frame
+
+
+def places(module, offsets):
+    """The lines of the source for those places of a file."""
+    done = subprocess.run(["addr2line", "-a", "-i", "-e", module, *offsets], capture_output=True, text=True, check=False)
+    found = [part.splitlines()[1:] for part in re.split(r"^(?=0x)", done.stdout, flags=re.M) if part]
+    if done.returncode != 0 or len(found) != len(offsets):
+        return [module] * len(offsets)
+    return [module if frames[0].startswith("??") else place_of(frames) for frames in found]
+
+
+def lines_of(sites):
+    """{place in the source: [transfers, cycles, passes, words]} of what the simulator says of instructions."""
+    by_module, found = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0, 0, 0])
+    for *figures, module, offset in sites:
+        by_module[module].append(([float(figure) for figure in figures], offset))
+    for module, rows in by_module.items():
+        for (figures, _), place in zip(rows, places(module, [offset for _, offset in rows])):
+            found[place] = [a + b for a, b in zip(found[place], figures)]
+    return found
+
+
+def text_at(place):
+    path, _, line = place.rpartition(":")
+    try:
+        return (programs.TOP / path).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
+    except (OSError, ValueError, IndexError):
+        return ""
+
+
+def most_moved(lines):
+    """[[place, transfers, cycles, text]] of those that move most."""
+    order = sorted(lines.items(), key=lambda row: -row[1][0])[:MOST]
+    return [[place, transfers, cycles, text_at(place)] for place, (transfers, cycles, _, _) in order if transfers > 0]
+
+
+def print_lines(lines):
+    print(f"{'transfers':>9} {'cycles':>9}  line")
+    for place, (transfers, cycles, _, _) in sorted(lines.items(), key=lambda row: -row[1][1])[:MOST]:
+        print(f"{transfers:9.3f} {cycles:9.1f}  {place}: {text_at(place)}")
+
+
+def print_shared(work, streams, result):
+    """Each line of code that writes what another stream has written, or that waits for memory."""
+    lines = sorted(lines_of(result["sites"]).items(), key=lambda row: (-row[1][0], -row[1][2]))
+    print(f"\n{work}, {streams} streams: {result['transfers']:.4f} transfers of an operation")
+    print(f"{'transfers':>9} {'passes':>9} {'words':>6}  line")
+    for place, (transfers, _, passes, words) in lines:
+        print(f"{transfers:9.5f} {passes:9.5f} {words:6.0f}  {place}: {text_at(place)}")
+
+
+# ---- Tables --------------------------------------------------------------------------------------------------------
+
+
+def names_of(rows, work):
+    return list(dict.fromkeys(row["library"] for row in rows if row["work"] == work))
+
+
+def points_of(rows, work, name, quantity):
+    return [(row["streams"], row[quantity]) for row in rows if (row["work"], row["library"]) == (work, name) and quantity in row]
+
+
+def cell(result):
+    if not result or "ns" not in result:
+        return f"{'-':>12} {'-':>9} {'-':>8}"
+    return f"{result['ns']:12.2f} {result['transfers']:9.3f} {result['instructions']:8.0f}"
+
+
+def print_table(rows, titles):
+    there = {(row["work"], row["streams"], row["library"]): row for row in rows}
+    for work in dict.fromkeys(row["work"] for row in rows):
+        names = names_of(rows, work)
+        print(f"\n{work}: {titles[work]}")
+        print(f"{'streams':>8}" + "".join(f"{name + ' ns':>13} {'transfers':>9} {'instr.':>8}" for name in names))
+        for n in sorted({row["streams"] for row in rows if row["work"] == work}):
+            print(f"{n:8}" + "".join(" " + cell(there.get((work, n, name))) for name in names))
+        for name in names:
+            if (fitted := exponent(points_of(rows, work, name, "ns"))) is not None:
+                print(f"{name}: the time of an operation, over all streams, grows with exponent {fitted:.2f}")
+
+
+def figure(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "0"
+
+
+def table(rows, titles):
+    """Time and, in parentheses, transfers."""
+    streams = [n for n in IN_PAGE if any(row["streams"] == n for row in rows)]
+    text = ["| one operation | | " + " | ".join(map(str, streams)) + " | exponent |",
+            "|---|---|" + "---:|" * (len(streams) + 1)]
+    for work in dict.fromkeys(row["work"] for row in rows):
+        for name in names_of(rows, work):
+            ns, moved = dict(points_of(rows, work, name, "ns")), dict(points_of(rows, work, name, "transfers"))
+            cells = [f"{figure(ns[n])} ({figure(moved[n])})" if n in ns else "" for n in streams]
+            fitted = exponent(list(ns.items()))
+            text.append(f"| {titles[work]} | {name} | " + " | ".join(cells) + f" | {'' if fitted is None else f'{fitted:.2f}'} |")
+    return "\n".join(text) + "\n"
+
+
+def table_of_lines(rows, titles, most, least):
+    """The lines of code that move most."""
+    text = ["| one operation | line | transfers |", "|---|---|---:|"]
+    for row in rows:
+        for place, transfers, _, code in row.get("lines", [])[:most]:
+            if transfers >= least and row["library"] != "libgomp":
+                code = code.replace("|", "\\|").replace("`", "'")
+                text.append(f"| {titles[row['work']]} | `{place.rpartition('/')[2]}` `{code}` | {figure(transfers)} |")
+    return "\n".join(text) + "\n"
+
+
+# ---- Plots ---------------------------------------------------------------------------------------------------------
+
+COLOURS = [plots.VERMILLION, plots.BLUE, plots.GREEN, plots.ORANGE, plots.PURPLE, plots.SKY, plots.BLACK]
+FORMS = ["D", "s", "^", "o", "v", "P", "x"]
+
+
+def draw_panel(axis, rows, works, quantity):
+    from matplotlib.ticker import LogLocator, NullLocator
+    counts = set()
+    for number, work in enumerate(works):
+        for name in names_of(rows, work):
+            points = [(n, max(value, LEAST.get(quantity, 0))) for n, value in points_of(rows, work, name, quantity)]
+            counts |= {n for n, _ in points}
+            ours = name in ("libabt", "libabtomp")
+            axis.plot([n for n, _ in points], [value for _, value in points], color=COLOURS[number], marker=FORMS[number],
+                      markersize=4.5, linewidth=1.2, linestyle="-" if ours else "--", label=work if ours else None,
+                      markerfacecolor=COLOURS[number] if ours else "white", zorder=4 if ours else 3)
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.set_xticks(sorted(counts), [str(n) for n in sorted(counts)])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_locator(LogLocator(10, numticks=8))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(plots.duration if quantity == "ns" else lambda value, _: f"{value:g}")
+    axis.tick_params(labelsize=8.5)
+    axis.grid(axis="y", linewidth=0.4, color="#dddddd")
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def save(pyplot, pane, path):
+    for kind in ("svg", "png"):
+        pane.savefig(path.with_suffix("." + kind), metadata={"Date": None} if kind == "svg" else None, dpi=100)
+    pyplot.close(pane)
+
+
+def groups_of(rows):
+    there = {row["work"] for row in rows if "ns" in row}
+    groups = [(title, [work for work in works if work in there]) for title, works in GROUPS]
+    return [(title, works) for title, works in groups if works]
+
+
+def draw_all(rows, path):
+    """A row of panels for each group of works, a column for each quantity. Whether it was made."""
+    pyplot, groups = plots.load_pyplot(), groups_of(rows)
+    if not pyplot or not groups:
+        return False
+    pane, axes = pyplot.subplots(len(groups), 3, figsize=(12, 2.7 * len(groups) + 0.4), squeeze=False)
+    for line, (title, works) in zip(axes, groups):
+        for axis, (quantity, name) in zip(line, QUANTITIES):
+            draw_panel(axis, rows, works, quantity)
+            axis.set_title(name if line is axes[0] else "", fontsize=10)
+        line[0].set_ylabel(title, fontsize=9.5, fontweight="bold")
+        line[2].legend(fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    for axis in axes[-1]:
+        axis.set_xlabel("simulated cores, a stream on each", fontsize=9)
+    pane.tight_layout(h_pad=1.2, w_pad=1.4)
+    save(pyplot, pane, path)
+    return True
+
+
+def draw_times(rows, path):
+    """The time alone, two groups beside each other."""
+    pyplot, groups = plots.load_pyplot(), groups_of(rows)
+    if not pyplot or not groups:
+        return False
+    lines = (len(groups) + 1) // 2
+    pane, axes = pyplot.subplots(lines, 2, figsize=(10, 3.1 * lines), squeeze=False)
+    for axis, (title, works) in zip(axes.flat, groups):
+        draw_panel(axis, rows, works, "ns")
+        axis.set_title(title, fontsize=10, fontweight="bold")
+        axis.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for axis in axes.flat[len(groups):]:
+        axis.set_visible(False)
+    for axis in axes[-1]:
+        axis.set_xlabel("simulated cores, a stream on each", fontsize=9)
+    pane.tight_layout(h_pad=1.2, w_pad=1.4)
+    save(pyplot, pane, path)
+    return True
+
+
+def finish(rows, titles, directory, publish):
+    print_table(rows, titles)
+    (directory / "table.md").write_text(table(rows, titles) + "\n" + table_of_lines(rows, titles, MOST, 0), encoding="utf-8")
+    made = draw_all(rows, directory / "cores.svg") and draw_times(rows, directory / "cores-times.svg")
+    print(f"\ntable.md, result.json{' and plots' if made else ''} are in {directory}" + ("" if made else ": matplotlib is missing"))
+    if not publish or not made:
+        return
+    for name in ("cores.svg", "cores-times.svg"):
+        (programs.TOP / "doc" / name).write_bytes((directory / name).read_bytes())
+    text = (table(rows, titles) + "\n![Time, transfers and instructions of an operation](cores.svg)\n\n"
+            "The lines of code that move most lines of memory, of each operation that moves some, on 16 streams:\n\n"
+            + table_of_lines(rows, titles, 3, 0.05))
+    report.put_between(programs.TOP / "doc" / "scaling.md", text, BEGIN, END)
