@@ -73,24 +73,29 @@ static bool crowd_gives_way(void)
     return abti_clock_mono_ns() - since_ns < LONG_NS;
 }
 
-/* Looks for a while, by which threads that meet again and again keep step without any system call. */
+/*
+ * Looks for a while, by which threads that meet again and again keep step without any system call. Where another
+ * program had the CPU for long, the last look is at what has come meanwhile: a sleep for that would end at once, and be
+ * learnt as one that was better looked away, while what is to be learnt is that looks take the CPU from others.
+ */
 static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const _Atomic(uint32_t) *word, uint32_t value,
                              const struct abti_meanwhile *meanwhile, uint32_t *learnt)
 {
     enum { LOOKS_EACH = 16 }; /* that number of looks at the word for each at what may be done meanwhile. Chosen */
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, sleeps);
-    bool changed = false, goes_on = true;
-    for (uint32_t i = 0; i < leave.times && goes_on && !(changed = abti_word_is_changed(word, value)); i++) {
+    bool changed = abti_word_is_changed(word, value), goes_on = true;
+    for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
         else if (i % ABTI_THRIFT_LOOKS_TO_YIELD == ABTI_THRIFT_LOOKS_TO_YIELD - 1)
             goes_on = crowd_gives_way();
         else
             abti_cpu_relax();
+        changed = abti_word_is_changed(word, value);
     }
-    *learnt = leave.level;
-    if (changed)
-        abti_thrift_learn_looks(thrift, leave.level);
+    *learnt = goes_on ? leave.level : ABTI_LEARNT_BEFORE;
+    if (changed || !goes_on)
+        abti_thrift_learn_looks(thrift, leave.level, goes_on);
     return changed;
 }
 

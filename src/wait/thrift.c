@@ -22,9 +22,9 @@ struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uin
         .times = again ? (uint32_t)ABTI_THRIFT_LOOKS : (uint32_t)ABTI_THRIFT_LOOKS >> level, .level = level};
 }
 
-void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level)
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, bool pays)
 {
-    thrift_learn(thrift, level, true);
+    thrift_learn(thrift, level, pays);
 }
 
 void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns)

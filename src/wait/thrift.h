@@ -84,8 +84,11 @@ struct abti_thrift_leave {
 /* Allows looks to a crowd that can run at once. `wakes` counts the wakes of the crowd. */
 struct abti_thrift_leave abti_thrift_allow_looks(struct abti_thrift *thrift, uint32_t wakes);
 
-/* Tells that the looks, which were allowed when the crowd had learnt `level`, have not failed. */
-void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level);
+/*
+ * Tells that the looks, which were allowed when the crowd had learnt `level`, have not failed; or, if they do not pay,
+ * that another program had the CPU for long meanwhile.
+ */
+void abti_thrift_learn_looks(struct abti_thrift *thrift, uint32_t level, bool pays);
 
 /* Tells that they have failed, and how long the thread slept then. */
 void abti_thrift_learn_sleep(struct abti_thrift *thrift, uint32_t level, uint64_t slept_ns);

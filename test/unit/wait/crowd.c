@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crowds: all threads that wait are woken, whether they look, give way or sleep, and by whatever word they share. */
+/*
+ * Crowds: all threads that wait are woken, whether they look, give way or sleep, and by whatever word they share. A
+ * yield of this program takes as long as it is to take, as if another program had the CPU meanwhile.
+ */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/atomic.h"
 #include "os/clock.h"
@@ -50,6 +55,23 @@ static void *take_part(void *arg)
     return NULL;
 }
 
+static struct {
+    uint64_t ns;             /* that a yield takes, 0: as the system has it */
+    _Atomic(uint32_t) *word; /* that changes meanwhile, or NULL */
+    int times;
+} long_yield;
+
+int sched_yield(void)
+{
+    if (long_yield.ns == 0)
+        return (int)syscall(SYS_sched_yield);
+    long_yield.times++;
+    usleep((useconds_t)(long_yield.ns / 1000));
+    if (long_yield.word)
+        abti_store_release(long_yield.word, ABTI_WOKEN);
+    return 0;
+}
+
 static void pause_for(uint64_t ns)
 {
     for (uint64_t end = abti_clock_mono_ns() + ns; abti_clock_mono_ns() < end;)
@@ -91,12 +113,34 @@ static void run_crowd(const char *how, uint32_t num, int rounds, uint64_t pause_
            rounds * THREADS);
 }
 
+/* Whether the word changes meanwhile or not: the crowd learns to look less, and a sleep adds nothing to that. */
+static void lose_cpu(const char *how, bool changes)
+{
+    struct abti_thrift thrift = {0};
+    _Atomic(uint32_t) word = ABTI_AWAKE;
+    uint32_t learnt = 0;
+
+    long_yield.ns = LONG_NS;
+    long_yield.word = changes ? &word : NULL;
+    long_yield.times = 0;
+    ok(abti_crowd_await_soon(&thrift, 1, &word, ABTI_AWAKE, 2, NULL, &learnt) == changes, "%s: it is seen", how);
+    is_int(long_yield.times, 1, "%s: the looks end", how);
+    long_yield.ns = 0;
+    if (!changes) {
+        abti_store_release(&word, ABTI_WOKEN);
+        abti_crowd_sleep(&thrift, learnt, &word, ABTI_AWAKE);
+    }
+    is_int(abti_load_relaxed(&thrift.level), 1, "%s: it looks half as long the next time", how);
+}
+
 int main(void)
 {
     watchdog_begin(0);
     static char objects[2];
     ok(abti_crowd_of(&objects[0]) == abti_crowd_of(&objects[0]), "an object has one crowd");
     abti_store_relaxed(&abti_num_cpus, 2);
+    lose_cpu("a word that changes while another program has the CPU", true);
+    lose_cpu("one that does not", false);
     run_crowd("a crowd that is woken at once", 2, ROUNDS, 0);
     run_crowd("one that waits longer than it looks", 2, LONG_ROUNDS, LONG_NS);
     run_crowd("one of more than there are CPUs", 2 * THREADS, ROUNDS, 0);

@@ -11,7 +11,7 @@ static uint32_t look(struct abti_thrift *thrift, bool woken)
 {
     struct abti_thrift_leave leave = abti_thrift_allow_looks(thrift, SOME_WAKE);
     if (woken)
-        abti_thrift_learn_looks(thrift, leave.level);
+        abti_thrift_learn_looks(thrift, leave.level, true);
     else
         abti_thrift_learn_sleep(thrift, leave.level, ABTI_THRIFT_SHORT_NS);
     return leave.times;
@@ -57,6 +57,8 @@ static void test_looks(void)
     is_int(abti_load_relaxed(&thrift.level), 2, "what another thread has learnt meanwhile stays");
     abti_thrift_learn_sleep(&thrift, 2, ABTI_THRIFT_SHORT_NS - 1);
     is_int(look(&thrift, true), ABTI_THRIFT_LOOKS, "so does a sleep that was short");
+    abti_thrift_learn_looks(&thrift, 0, false);
+    is_int(look(&thrift, true), ABTI_THRIFT_LOOKS / 2, "looks that lose the CPU for long are halved");
 }
 
 static void test_yields(void)
