@@ -41,7 +41,7 @@ static bool serve_requests(abti_es *es, abti_unit *parent, abti_unit *unit)
         abti_tool_after_cancel(es);
         return false;
     }
-    if (requests & ABTI_REQ_MIGRATE && abti_migrate_serve(unit)) {
+    if (abti_unit_is_to_migrate(unit) && abti_migrate_serve(unit)) {
         abti_pool_push(unit->pool, unit, ABT_POOL_CONTEXT_OP_THREAD_MIGRATE);
         return false;
     }

@@ -5,6 +5,7 @@
 #include "pick/picked.h"
 #include "pick/sched.h"
 #include "pool/builtin.h"
+#include "pool/member.h"
 #include "pool/thief.h"
 #include "run/end.h"
 #include "run/migrate.h"
@@ -37,13 +38,12 @@ ABTI_INLINE int yield_to_parent_body(abti_es *es, abti_unit *self, ABT_pool_cont
             abti_tool_event_run(es, self, NULL);
         return ABT_SUCCESS; /* a main scheduler has nobody to give its ES to */
     }
-    unsigned requests = abti_load_relaxed(&self->requests);
     if (abti_unit_is_cancelled(self)) {
         abti_tool_event_cancel(es, self);
         abti_stackuse_left(self);
         abti_ult_exit_reported();
     }
-    if (requests & ABTI_REQ_MIGRATE)
+    if (abti_unit_is_to_migrate(self))
         abti_migrate_serve(self);
     abti_cpu_store_byte(&self->state, ABT_THREAD_STATE_READY);
     void (*after)(void *) = context == ABT_POOL_CONTEXT_OP_THREAD_YIELD ? after_yield : after_yield_loop;
@@ -299,20 +299,25 @@ static ABTI_NOINLINE int yield_in(abti_es *es, abti_unit *self, abti_unit *next,
 }
 
 /*
- * Where a ULT is queued that gives way: in its pool, or, if no scheduler uses that, in one of its parent's scheduler,
- * of which it does not become a member. It is the last one in the order of choice, since what is in the others runs
- * before. NULL: it cannot be queued. The user's functions are not given a unit of a pool that they do not know.
- * relaxed: a racy read will do.
+ * Where a ULT is queued that gives way: in its pool if the scheduler that runs it uses that, and otherwise in a pool of
+ * that scheduler. Of a predefined one that is the last in the order of choice, since what is in the others runs before.
+ * Of a user-defined one it is the first, as for units that migrate to its stream: its loop may never look at others.
+ * NULL: there is none. relaxed: a racy read will do.
  */
 static abti_pool *pool_to_wait_in(abti_es *es, abti_unit *self)
 {
-    if (abti_load_relaxed(&self->pool->num_scheds) > 0)
-        return self->pool;
     abti_sched *sched = abti_sched_in(es->parent);
-    if (!sched || !abti_sched_is_predefined(sched))
-        return NULL;
-    abti_pool *last = sched->order[sched->num_pools - 1];
-    return abti_pool_is_user(last) ? NULL : last;
+    if (!sched || sched->num_pools == 0)
+        return abti_load_relaxed(&self->pool->num_scheds) > 0 ? self->pool : NULL;
+    if (abti_sched_uses(sched, self->pool))
+        return self->pool;
+    return abti_sched_is_predefined(sched) ? sched->order[sched->num_pools - 1] : sched->pools[0];
+}
+
+/* Whoever runs the unit clears this. relaxed: only the streams that run the ULT look at it. */
+static void keep_unit_in_hand(abti_unit *self)
+{
+    abti_store_relaxed(&self->held, ABTI_HELD_WITH_UNIT);
 }
 
 /*
@@ -332,14 +337,37 @@ static void yield_to_stolen(abti_es *es, abti_unit *self, abti_pool *pool)
     abti_assert(next != self);
     abti_tool_event_own(ABTI_EVENT_STEAL, es, next);
     abti_budget_count_left(es);
+    keep_unit_in_hand(self);
     (void)yield_in(es, self, next, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
 }
 
 /*
- * It yields, unless it would not come back. It is not cancelled meanwhile: the unit that it has in hand would be lost.
- * The number of switches between two looks varies at random: of ULTs that switch in a ring it would else be the same
- * one that yields each time, perhaps to nobody, since its pool is the first in the scheduler's order of choice.
- * relaxed: only the streams that run the ULT look at `held`.
+ * It yields in the pool, of which it does not become a member for good. Only a user-defined pool has to make a unit for
+ * it first, as for one that migrates there, and may refuse. A user's scheduler that gives the pool with each unit makes
+ * it a member, too.
+ */
+static void give_way_in(abti_unit *self, abti_pool *pool)
+{
+    abti_pool *home = self->pool;
+    if (abti_pool_is_user(pool) && abti_unit_associate(self, pool) != ABT_SUCCESS)
+        return;
+    keep_unit_in_hand(self);
+    if (pool == self->pool)
+        (void)abti_yield_slow(abti_es_self, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    else
+        (void)yield_in(abti_es_self, self, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
+    yield_to_stolen(abti_es_self, self, pool);
+    int code = pool == self->pool ? abti_unit_associate(self, home) : ABT_SUCCESS;
+    /* If its own pool refuses it, it stays a unit of this one. */
+    abti_assert(code == ABT_SUCCESS || abti_pool_is_user(home));
+    (void)code;
+}
+
+/*
+ * It yields, unless it would not come back. It is not cancelled meanwhile, nor does it migrate: the unit that it has in
+ * hand would be lost, or the migration. The number of switches between two looks varies at random: of ULTs that switch
+ * in a ring it would else be the same one that yields each time, perhaps to nobody, since its pool is the first in the
+ * scheduler's order of choice.
  */
 abti_es *abti_direct_give_way(abti_es *es)
 {
@@ -348,15 +376,9 @@ abti_es *abti_direct_give_way(abti_es *es)
     if (abti_direct_goes_on(es))
         return es;
     abti_pool *pool = pool_to_wait_in(es, self);
-    if (pool) {
-        abti_store_relaxed(&self->held, 1);
-        if (pool == self->pool)
-            abti_yield_slow(es, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
-        else
-            (void)yield_in(es, self, NULL, ABT_POOL_CONTEXT_OP_THREAD_YIELD, pool);
-        yield_to_stolen(abti_es_self, self, pool);
-        abti_store_relaxed(&self->held, 0);
-    }
+    if (pool)
+        give_way_in(self, pool);
+    abti_store_relaxed(&self->held, 0); /* relaxed: only the streams that run the ULT look at it */
     es = abti_es_self;
     if (abti_budget_is_exhausted(es)) /* the loop of a user's scheduler does not fill it */
         abti_budget_fill(es, abti_rt.config.sched_event_freq);

@@ -2,16 +2,18 @@
 /*
  * ULTs switch to one another by name, for as long as others have not run: a ULT that is ready in each of their pools,
  * and one that sleeps. These switches count as others do, so that events are looked at and those in the pools get a
- * turn. The two ULTs are in one pool, or in two of one scheduler, or one or both are in pools that no scheduler uses.
- * Only switches count while some other could run: what a switch takes, and how late a sleeper falls asleep, depends on
- * the machine.
+ * turn. The two ULTs are in one pool, or in two of one scheduler, or one or both are in pools that no scheduler uses,
+ * or one that does not run. The scheduler may be a user-defined one, with user-defined pools, too. Only switches count
+ * while some other could run: what a switch takes, and how late a sleeper falls asleep, depends on the machine.
  */
+#include "handle_pool.h"
 #include "regress.h"
 
 /* Switches after which the others are taken to starve. In a good run some 500 are made while one of them could run. */
 enum { ENOUGH = 100000 };
 
-static ABT_pool pools[2]; /* of the scheduler */
+static ABT_pool pools[2];             /* of the scheduler */
+static struct handle_pool handles[2]; /* of them, where they are user-defined */
 static int num_pools;
 static ABT_pool homes[2]; /* of the pair */
 static ABT_thread pair[2], sleeping;
@@ -155,9 +157,13 @@ static void count_run(void)
     starved = 0;
 }
 
+static ABT_pool target = ABT_POOL_NULL;
+
 static void other(void *arg)
 {
     (void)arg;
+    if (target != ABT_POOL_NULL)
+        (void)ABT_thread_migrate_to_pool(pair[0], target); /* it may be there already */
     atomic_fetch_sub(&ready, 1);
     count_run();
 }
@@ -212,7 +218,9 @@ static void play_pair(const char *name, const char *how, void (*func)(void *))
     add_others(other);
     /* In two pools the scheduler would perhaps always choose the first one, and in pools apart it chooses none. */
     must(ABT_thread_yield_to(pair[1]));
-    must(ABT_thread_yield_to(pair[0]));
+    int code = ABT_thread_yield_to(pair[0]);
+    if (code != ABT_ERR_POOL) /* it may wait in a user-defined pool, out of which none is taken */
+        must(code);
     must(ABT_thread_join_many(2, pair));
     judge(name, how);
     must(ABT_thread_free_many(num_rest, rest));
@@ -260,16 +268,61 @@ static void run(ABT_sched sched)
     }
 }
 
-static void set_user_sched(ABT_xstream self)
+/* The pool is given with each unit, which makes the unit a member of it. */
+static void run_units(ABT_sched sched)
 {
-    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = run};
+    ABT_bool stop = ABT_FALSE;
+    ABT_unit unit;
+
+    while (stop == ABT_FALSE) {
+        for (int i = 0; i < num_pools; i++) {
+            must(ABT_pool_pop(pools[i], &unit));
+            if (unit != ABT_UNIT_NULL)
+                must(ABT_xstream_run_unit(unit, pools[i]));
+        }
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
+/* From the pools by turns. */
+static ABT_thread pick(ABT_sched sched)
+{
+    static int turn;
+    ABT_thread thread = ABT_THREAD_NULL;
+
+    (void)sched;
+    for (int i = 0; i < num_pools && thread == ABT_THREAD_NULL; i++)
+        thread = ABTX_pool_pop_thread(pools[turn++ % num_pools]);
+    return thread;
+}
+
+enum way { PREDEFINED, BY_LOOP, BY_UNITS, PICKS };
+
+static ABT_sched loop_over(int num, ABT_pool *of, void (*function)(ABT_sched))
+{
+    ABT_sched_def def = {.type = ABT_SCHED_TYPE_ULT, .run = function};
     ABT_sched_config config;
     ABT_sched sched;
 
     must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
-    must(ABT_sched_create(&def, num_pools, pools, config, &sched));
+    must(ABT_sched_create(&def, num, of, config, &sched));
     must(ABT_sched_config_free(&config));
-    must(ABT_xstream_set_main_sched(self, sched));
+    return sched;
+}
+
+static ABT_sched picks_from(int num, ABT_pool *of)
+{
+    ABTX_sched_def def;
+    ABT_sched_config config;
+    ABT_sched sched;
+
+    must(ABTX_sched_def_create(pick, &def));
+    must(ABT_sched_config_create(&config, ABT_sched_config_automatic, 1, ABT_sched_config_var_end));
+    must(ABTX_sched_create(def, num, of, config, &sched));
+    must(ABT_sched_config_free(&config));
+    must(ABTX_sched_def_free(&def));
+    return sched;
 }
 
 static const struct kind {
@@ -278,24 +331,64 @@ static const struct kind {
     ABT_pool_access access;
     ABT_sched_predef sched;
     bool deadline; /* far away, and armed all the time: whoever yields at a look at events leaves to the scheduler */
+    enum way way;
+    bool user_pools;
 } kinds[] = {
-    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC, false},
-    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO, false},
-    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT, false},
-    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, false},
-    {"RANDWS pools beside a deadline", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, true},
-    {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, false},
+    {"private pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_BASIC, .deadline = false},
+    {"shared pools", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_PRIO, .deadline = false},
+    {"BASIC_WAIT", ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_SCHED_BASIC_WAIT, .deadline = false},
+    {"RANDWS pools", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .deadline = false},
+    {"RANDWS pools beside a deadline", ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_SCHED_RANDWS, .deadline = true},
+    {"a user's scheduler", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = BY_LOOP},
+    {"one that runs units", ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_SCHED_DEFAULT, .way = BY_UNITS},
+    {"one that picks", ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_SCHED_DEFAULT, .way = PICKS},
 };
+
+/* Pools of the user's are for ULTs in other pools only: there is no taking out of them. */
+static const struct kind user_kinds[] = {
+    {"user-defined pools", .sched = ABT_SCHED_BASIC, .user_pools = true},
+    {"a user's scheduler and pools", .way = BY_LOOP, .user_pools = true},
+    {"one that runs units of user-defined pools", .way = BY_UNITS, .user_pools = true},
+    {"one that picks from user-defined pools", .way = PICKS, .user_pools = true},
+};
+
+static void set_sched(ABT_xstream self, const struct kind *kind)
+{
+    if (kind->way == PREDEFINED)
+        must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
+    else if (kind->way == PICKS)
+        must(ABT_xstream_set_main_sched(self, picks_from(num_pools, pools)));
+    else
+        must(ABT_xstream_set_main_sched(self, loop_over(num_pools, pools, kind->way == BY_LOOP ? run : run_units)));
+}
 
 static void make_pools(const struct kind *kind, int num)
 {
-    for (int i = 0; i < num; i++)
-        must(ABT_pool_create_basic(kind->pool_kind, kind->access, ABT_TRUE, &pools[i]));
+    for (int i = 0; i < num; i++) {
+        if (kind->user_pools) {
+            handle_pool_begin(&handles[i], false, false);
+            atomic_store(&handles[i].takes_schedulers, true);
+            pools[i] = handles[i].pool;
+        } else {
+            must(ABT_pool_create_basic(kind->pool_kind, kind->access, ABT_TRUE, &pools[i]));
+        }
+    }
     num_pools = num;
     if (num == 1)
         pools[1] = pools[0];
     homes[0] = pools[0];
     homes[1] = pools[1];
+}
+
+static void end_pools(ABT_xstream self, const struct kind *kind)
+{
+    if (!kind->user_pools)
+        return;
+    must(ABT_xstream_set_main_sched_basic(self, ABT_SCHED_BASIC, 0, NULL));
+    for (int i = 0; i < num_pools; i++) {
+        is_int(handles_alive(&handles[i]), 0, "%s: no unit is left", kind->name);
+        handle_pool_end(&handles[i]);
+    }
 }
 
 static void waits_long(void *arg)
@@ -325,11 +418,25 @@ static void play_kind(ABT_xstream self, const struct kind *kind, int num)
 
     snprintf(name, sizeof(name), "%s, %d", kind->name, num);
     make_pools(kind, num);
-    if (kind->sched == ABT_SCHED_DEFAULT)
-        set_user_sched(self);
-    else
-        must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
+    set_sched(self, kind);
     (kind->deadline ? play_beside_deadline : play)(name, kind->sched == ABT_SCHED_RANDWS);
+}
+
+/*
+ * A ULT that has given way in another pool is a unit of its own pool again. But the first of the pair is to migrate
+ * where `target` is a pool, which the others ask for while it may be in there.
+ */
+static bool strayed, moved;
+static long spare; /* switches for that when all have run */
+
+static bool goes_on_at_home(const void *arg)
+{
+    ABT_pool pool;
+
+    must(ABT_self_get_last_pool(&pool));
+    moved = moved || (arg == &pair[0] && pool == target);
+    strayed = strayed || (target == ABT_POOL_NULL && pool != homes[arg == &pair[1]]);
+    return goes_on() || (target != ABT_POOL_NULL && !moved && spare-- > 0);
 }
 
 /* The first one that sees the end goes on in the other, which nobody else would run. */
@@ -337,7 +444,7 @@ static void yields_to_and_exits(void *arg)
 {
     ABT_thread_state state;
 
-    while (goes_on())
+    while (goes_on_at_home(arg))
         must(ABT_thread_yield_to(partner(arg)));
     must(ABT_thread_get_state(partner(arg), &state));
     if (state == ABT_THREAD_STATE_READY) {
@@ -350,29 +457,64 @@ static void resumes_and_exits(void *arg)
 {
     if (arg == &pair[1])
         must(ABT_self_suspend());
-    while (goes_on())
+    while (goes_on_at_home(arg))
         must(ABT_self_resume_suspend_to(partner(arg)));
     if (is_blocked(partner(arg)))
         must(ABT_self_resume_exit_to(partner(arg)));
 }
 
-/* `num` of the pair, the second one first, are in pools that are nobody's. */
-static void play_apart(ABT_xstream self, const struct kind *kind, int num_of_sched, int num)
+/* `num` of the pair, the second one first, are in pools that are nobody's, or of a scheduler that does not run. */
+static void play_apart(ABT_xstream self, const struct kind *kind, int num_of_sched, int num, bool have_sched)
 {
-    char name[64];
+    char name[96];
     ABT_pool apart[2];
+    ABT_sched unused = ABT_SCHED_NULL;
 
     make_pools(kind, num_of_sched);
-    must(ABT_xstream_set_main_sched_basic(self, kind->sched, num_pools, pools));
+    set_sched(self, kind);
     for (int i = 0; i < num; i++) {
         must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &apart[i]));
         homes[1 - i] = apart[i];
     }
-    snprintf(name, sizeof(name), "%s, %d, and %d apart", kind->name, num_of_sched, num);
+    if (have_sched)
+        must(ABT_sched_create_basic(ABT_SCHED_BASIC, num, apart, ABT_SCHED_CONFIG_NULL, &unused));
+    snprintf(name, sizeof(name), "%s, %d, and %d apart%s", kind->name, num_of_sched, num,
+             have_sched ? " of a scheduler" : "");
+    strayed = false;
     play_pair(name, "thread_yield_to", yields_to_and_exits);
     play_pair(name, "self_resume_suspend_to", resumes_and_exits);
+    ok(!strayed, "%s: each is at home all the time", name);
+    end_pools(self, kind);
+    if (have_sched)
+        must(ABT_sched_free(&unused));
     for (int i = 0; i < num; i++)
         must(ABT_pool_free(&apart[i]));
+}
+
+static void play_moving(ABT_xstream self, const struct kind *kind)
+{
+    make_pools(kind, 2);
+    set_sched(self, kind);
+    must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_FALSE, &homes[0]));
+    homes[1] = homes[0];
+    target = pools[0];
+    moved = false;
+    spare = ENOUGH;
+    play_pair(kind->name, "thread_yield_to, and one migrates", yields_to_and_exits);
+    ok(moved, "%s: it has migrated", kind->name);
+    target = ABT_POOL_NULL;
+    must(ABT_pool_free(&homes[0]));
+}
+
+/* Of a user-defined pool no ULT is taken out. */
+static void play_all_apart(ABT_xstream self, const struct kind *kind)
+{
+    for (int num = 1; num <= 4; num++) {
+        if (kind->user_pools && num % 2 == 0)
+            continue;
+        play_apart(self, kind, 1 + num / 3, 1 + num % 2, false);
+        play_apart(self, kind, 1 + num / 3, 1 + num % 2, true);
+    }
 }
 
 int main(void)
@@ -389,9 +531,13 @@ int main(void)
         play_kind(self, &kinds[i], 2);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        for (int num = 1; num <= 4 && kinds[i].sched != ABT_SCHED_DEFAULT && !kinds[i].deadline; num++)
-            play_apart(self, &kinds[i], 1 + num / 3, 1 + num % 2);
+        if (!kinds[i].deadline)
+            play_all_apart(self, &kinds[i]);
+        if (kinds[i].way != PREDEFINED)
+            play_moving(self, &kinds[i]);
     }
+    for (size_t i = 0; i < sizeof(user_kinds) / sizeof(user_kinds[0]); i++)
+        play_all_apart(self, &user_kinds[i]);
     must(ABT_eventual_free(&over));
     must(ABT_eventual_free(&never));
     must(ABT_finalize());
