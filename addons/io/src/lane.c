@@ -47,6 +47,7 @@ struct lane {
     abtio_op *all;              /* those in flight */
     atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
     bool ending;                /* no operation is begun here any more */
+    bool changing;              /* its ring is about to go, and what comes back of it is kept for the next one */
     unsigned num_reaps;         /* after which operations may be gone */
     int64_t ask_again;          /* when ends are asked for once more that the kernel has missed, or 0 */
     bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
@@ -55,7 +56,9 @@ struct lane {
     abtio_op *fresh;            /* see above */
     bool helped;                /* the attendant is in it */
     unsigned looks, looks_seen; /* by the stream; what the attendant has seen of them */
-    int streams;                /* that there were when it was decided whether it is attended */
+    int streams;                /* that there were when it was decided whether it is attended; 0: decide again */
+    int64_t next_try;           /* not before */
+    bool has_slept;             /* since it was considered whether it is attended */
     pthread_mutex_t lock;
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
@@ -258,9 +261,12 @@ static void go_elsewhere(struct lane *lane, abtio_op *op)
         lane_settle(lane, op, -ECANCELED);
 }
 
-/* The system call is made again, in the ring or, when that ends, elsewhere. */
+/* The system call is made again, in the ring or, when that ends, elsewhere; in the next ring if it is changed. */
 static void lane_again(struct lane *lane, abtio_op *op)
 {
+    op->kept = lane->changing;
+    if (lane->changing)
+        return;
     if (!lane->ending)
         lane_submit(lane, op);
     else
@@ -539,36 +545,174 @@ static bool is_to_be_attended(struct lane *lane)
            (lane->has_handles || has_shared_pool(lane->xstream));
 }
 
-/* Another ring takes the place of its ring, in which there is nothing. It stays as it is if that cannot be had. */
+/* ---- Another ring ---------------------------------------------------------------------------------------------- */
+
+/*
+ * Asks for the end of all operations that it has not asked for yet, one by one: the kernel's cancel of all looks at all
+ * that it has cancelled before for each that it cancels, which took 8 seconds with 20,000 of them.
+ */
+static void cancel_each(struct lane *lane)
+{
+    abtioi_assert(lane->ending || lane->changing);
+    for (abtio_op *op = lane->all, *next; op; op = next) {
+        unsigned before = lane->num_reaps;
+        next = op->later;
+        abtioi_assert(op->lane == lane && *op->link == op);
+        if (op->drained || op->over || op->kept)
+            continue;
+        op->drained = true;
+        submit_cancel(lane, op);
+        next = lane->num_reaps != before ? lane->all : next;
+    }
+}
+
+/* A cancel fails while the kernel is just trying an operation again. So they are asked once more. */
+static void cancel_again(struct lane *lane)
+{
+    for (abtio_op *op = lane->all; op; op = op->later)
+        op->drained = false;
+    cancel_each(lane);
+}
+
+/*
+ * Whether the operation can be taken back from the kernel and begun anew: either it is done then or it has had no
+ * effect. Of the others a connect would fail the second time, and those of files are soon done.
+ */
+static bool may_begin_anew(const abtio_op *op)
+{
+    switch (op->code) {
+    case CODE_accept:
+    case CODE_accept_many:
+    case CODE_recv_many:
+    case CODE_poll:
+    case CODE_sleep:
+    case CODE_read:
+    case CODE_read_all:
+    case CODE_write:
+    case CODE_write_all: return true;
+    case CODE_recv:
+    case CODE_recv_all:
+    case CODE_recvmsg:
+    case CODE_send:
+    case CODE_send_all:
+    case CODE_sendmsg: return !(op->args.flags & MSG_WAITALL); /* else it may have been done in part */
+    default: return false;
+    }
+}
+
+static bool may_all_begin_anew(const struct lane *lane)
+{
+    const abtio_op *op = lane->all;
+
+    while (op && (op->over || may_begin_anew(op)))
+        op = op->later;
+    return !op;
+}
+
+static bool has_under_way(const struct lane *lane)
+{
+    const abtio_op *op = lane->all;
+
+    while (op && (op->over || op->kept))
+        op = op->later;
+    return op;
+}
+
+/* Takes all operations back from the kernel. False: it has not given back all of them within some milliseconds. */
+static bool take_back(struct lane *lane)
+{
+    enum { ROUNDS = 10, ROUND_NS = 1000000 };
+
+    lane->changing = true;
+    for (int i = 0; i < ROUNDS && has_under_way(lane) && !is_refused(lane); i++) {
+        if (i == ROUNDS / 2)
+            cancel_again(lane);
+        cancel_each(lane);
+        lane_enter(lane, 1, ROUND_NS);
+        lane_reap(lane);
+    }
+    lane->changing = false;
+    return !has_under_way(lane);
+}
+
+/* A multishot begins its operation itself, since that may need buffers of the ring. */
+static void begin_anew(struct lane *lane, abtio_op *op)
+{
+    ssize_t result = -ECANCELED;
+
+    op->kept = false;
+    if (op->report != REPORT_TO_MULTISHOT && op_next(op, &result) != NEXT_DELIVER)
+        lane_submit(lane, op);
+    else
+        lane_settle(lane, op, result);
+}
+
+static void begin_all_anew(struct lane *lane)
+{
+    for (abtio_op *op = lane->all, *next; op; op = next) {
+        unsigned before = lane->num_reaps;
+        next = op->later;
+        op->drained = false;
+        if (!op->kept || op->over || is_refused(lane))
+            continue;
+        begin_anew(lane, op);
+        next = lane->num_reaps != before ? lane->all : next;
+    }
+}
+
+/* Another ring takes the place of its ring, in which there is nothing. */
+static void put_ring(struct lane *lane, const struct ring *ring)
+{
+    abtioi_lane_list_remove(&lane->place);
+    abtioi_ring_destroy(&lane->ring);
+    memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
+    lane->wake_fd = -1;
+    lane->attended = true;
+    abtioi_lane_list_add(&lane->place);
+}
+
+/* The lane gets a ring with an attendant, and the operations go there. It stays as it is if that cannot be had. */
 static __attribute__((noinline)) void change_ring(struct lane *lane)
 {
-    struct ring *ring = is_to_be_attended(lane) ? malloc(sizeof(*ring)) : NULL;
+    struct ring *ring = malloc(sizeof(*ring));
 
+    abtioi_assert(lane == self && !lane->attended && !lane->ending);
     if (ring && abtioi_attendant_begin(lanes_attend) && abtioi_ring_create(ring, lanes.entries, true) == 0) {
-        abtioi_lane_list_remove(&lane->place);
-        abtioi_ring_destroy(&lane->ring);
-        memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
-        lane->wake_fd = -1;
-        lane->attended = true;
-        abtioi_lane_list_add(&lane->place);
+        if (take_back(lane))
+            put_ring(lane, ring);
+        else
+            abtioi_ring_destroy(ring);
+        abtioi_lane_lock(lane);
+        begin_all_anew(lane);
+        abtioi_lane_unlock(lane);
     }
     free(ring);
 }
 
 /*
- * Streams may have come since the lane has begun. The setup of a ring is for its life, so that it is changed only while
- * there is nothing in it: a lane that always has something in it stays as it is.
+ * Streams may have come since the lane has begun. The setup of a ring is for its life, so that it is changed for
+ * another one, and what is under way goes there; but not while there is something that cannot be taken back, nor soon
+ * after the kernel has not given all back.
  */
 static void lane_reconsider(struct lane *lane)
 {
+    enum { PAUSE_NS = 50000000 };
     int streams = lane->streams;
 
+    lane->has_slept = false;
     ABT_xstream_get_num(&streams);
-    if (streams != lane->streams && !is_refused(lane))
+    if (streams == lane->streams || is_refused(lane) || !is_to_be_attended(lane))
+        return;
+    if (may_all_begin_anew(lane))
         change_ring(lane);
+    /* relaxed: if the lane is attended it does not matter, and else the stream writes it */
+    if (lane->attended || atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
+        return;
+    lane->streams = 0;
+    lane->next_try = abtio_after(PAUSE_NS);
 }
 
-/* The first operation with a handle is about to be begun. It is considered now, or when there is nothing in it. */
+/* The first operation with a handle is about to be begun. */
 static __attribute__((noinline)) void note_handles(struct lane *lane)
 {
     abtioi_assert(lane == self);
@@ -576,9 +720,17 @@ static __attribute__((noinline)) void note_handles(struct lane *lane)
     if (lane->attended)
         return;
     lane->streams = 0;
-    /* relaxed: the stream writes it */
-    if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
-        lane_reconsider(lane);
+    lane_reconsider(lane);
+}
+
+/* At a look at events: whether it is time to ask how many streams there are. */
+static bool is_to_be_reconsidered(const struct lane *lane, ABT_bool about_to_sleep)
+{
+    enum { LOOKS_TO_ASK = 32 };
+    bool due = about_to_sleep || lane->has_slept || lane->looks % LOOKS_TO_ASK == 0;
+
+    return due && !lane->attended && !lane->ending && !is_forgotten(lane) &&
+           (lane->streams != 0 || abtio_after(0) >= lane->next_try);
 }
 
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
@@ -622,6 +774,8 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
 {
     struct lane *lane = data;
 
+    if (is_to_be_reconsidered(lane, about_to_sleep))
+        lane_reconsider(lane);
     abtioi_lane_lock(lane);
     ABT_bool found = poll_once(lane, about_to_sleep);
     abtioi_lane_unlock(lane);
@@ -674,6 +828,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     abtioi_lane_unlock(lane);
     if (!sleeps)
         return;
+    lane->has_slept = true;
     lane_enter(lane, 1, time_left(deadline));
     abtioi_lane_lock(lane);
     lane->asleep = false;
@@ -704,33 +859,6 @@ static int lane_begin(void *arg, void **data)
     self = lane;
     *data = lane;
     return ABT_SUCCESS;
-}
-
-/*
- * Asks for the end of all operations that it has not asked for yet, one by one: the kernel's cancel of all looks at all
- * that it has cancelled before for each that it cancels, which took 8 seconds with 20,000 of them.
- */
-static void cancel_each(struct lane *lane)
-{
-    abtioi_assert(lane->ending);
-    for (abtio_op *op = lane->all, *next; op; op = next) {
-        unsigned before = lane->num_reaps;
-        next = op->later;
-        abtioi_assert(op->lane == lane && *op->link == op);
-        if (op->drained || op->over)
-            continue;
-        op->drained = true;
-        submit_cancel(lane, op);
-        next = lane->num_reaps != before ? lane->all : next;
-    }
-}
-
-/* A cancel fails while the kernel is just trying an operation again. So they are asked once more. */
-static void cancel_again(struct lane *lane)
-{
-    for (abtio_op *op = lane->all; op; op = op->later)
-        op->drained = false;
-    cancel_each(lane);
 }
 
 /* Takes back from the kernel what is under way. It goes on elsewhere, or is cancelled. */

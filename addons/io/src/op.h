@@ -66,8 +66,8 @@ struct abtio_op {
     bool finished;           /* not of REPORT_BY_EVENTUAL: the result is there */
     bool polling;            /* the descriptor is being polled, and then the call is made again */
     bool over;               /* its lane knows the result, and may not tell it yet */
-    bool kept;               /* its lane could not submit it */
-    bool drained;            /* its lane, which ends, has asked the kernel for its end */
+    bool kept;               /* its lane could not submit it, or submits it to its next ring */
+    bool drained;            /* its lane, which ends or changes its ring, has asked the kernel for its end */
     bool shared;             /* it has a handle, by which others may ask for its end */
     atomic_int phase;        /* see lane.h */
     atomic_int ended;        /* -ECANCELED: somebody has asked for its end; else 0 */

@@ -2,7 +2,8 @@
 /*
  * Two streams serve a pool. A ULT waits for input on one of them, and then a unit computes there until the ULT has gone
  * on: what it waits for comes meanwhile, and the other stream goes on with it. Or each serves a pool of its own, and
- * what the ULT waits for is cancelled by others.
+ * what the ULT waits for is cancelled by others. In either case the ring may be older than the second stream, or than
+ * the first operation that may be cancelled, and never empty.
  */
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -80,13 +81,18 @@ static void send_halves(void)
     send_byte();
 }
 
-static void connect_one(void)
+static void connect_to(struct sockaddr_in *address)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (connect(fd, (struct sockaddr *)&now_.address, sizeof(now_.address)) < 0)
+    if (connect(fd, (struct sockaddr *)address, sizeof(*address)) < 0)
         fail("connect: %s", strerror(errno));
     close(fd);
+}
+
+static void connect_one(void)
+{
+    connect_to(&now_.address);
 }
 
 static void connect_some(void)
@@ -306,6 +312,15 @@ static void close_all(void)
         close(now_.fds[1]);
 }
 
+static void begin_attempt(const struct kind *kind, int64_t patience)
+{
+    memset(&now_, 0, sizeof(now_));
+    now_.kind = kind;
+    now_.patience = patience;
+    atomic_store(&now_.rank, -1);
+    open_all();
+}
+
 /* Whether the unit has computed while the ULT waited. */
 static bool attempt(const struct kind *kind, ABT_pool pool, int64_t patience)
 {
@@ -313,11 +328,7 @@ static bool attempt(const struct kind *kind, ABT_pool pool, int64_t patience)
     ABT_thread units[UNITS], ult;
     pthread_t thread;
 
-    memset(&now_, 0, sizeof(now_));
-    now_.kind = kind;
-    now_.patience = patience;
-    atomic_store(&now_.rank, -1);
-    open_all();
+    begin_attempt(kind, patience);
     if (pthread_create(&thread, NULL, make_event, NULL) != 0)
         bail_out("no thread");
     for (int i = 0; i < UNITS; i++)
@@ -372,17 +383,33 @@ static void read_zero(void *unused)
     close(fd);
 }
 
-/* One of the two streams has a ring when its first operation that can be cancelled begins. */
+/* It takes a connection once somebody connects. */
+static void accept_late(void *acceptor)
+{
+    is_int(closed(abtio_acceptor_accept(acceptor, ABTIO_FOREVER)), 0, "%s: a late connection", backend_name);
+}
+
+/*
+ * One of the two streams has a ring when its first operation that can be cancelled begins, with an acceptor's operation
+ * under way.
+ */
 static void test_private(void)
 {
     ABT_pool pools[2];
     ABT_xstream streams[2];
-    ABT_thread ult;
+    ABT_thread ult, late;
+    abtio_acceptor *acceptor;
+    struct sockaddr_in address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    listen_on_loopback(fd, 8, &address);
+    must(abtio_acceptor_create(fd, SOCK_CLOEXEC, &acceptor));
 
     for (int i = 0; i < 2; i++) {
         must(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pools[i]));
         must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pools[i], ABT_SCHED_CONFIG_NULL, &streams[i]));
     }
+    must(ABT_thread_create(pools[1], accept_late, acceptor, ABT_THREAD_ATTR_NULL, &late));
     must(ABT_thread_create(pools[1], read_zero, NULL, ABT_THREAD_ATTR_NULL, &ult));
     must(ABT_thread_free(&ult));
     is_private = true;
@@ -393,10 +420,25 @@ static void test_private(void)
         }
     }
     is_private = false;
+    connect_to(&address);
+    must(ABT_thread_free(&late));
+    must(abtio_acceptor_free(&acceptor));
+    close(fd);
     for (int i = 0; i < 2; i++) {
         must(ABT_xstream_join(streams[i]));
         must(ABT_xstream_free(&streams[i]));
     }
+}
+
+/* The caller, whose pool both streams serve, goes back to the primary one first. */
+static void end_second(ABT_xstream second)
+{
+    int rank = -1;
+
+    for (must(ABT_self_get_xstream_rank(&rank)); rank != 0; must(ABT_self_get_xstream_rank(&rank)))
+        must(ABT_thread_yield());
+    must(ABT_xstream_join(second));
+    must(ABT_xstream_free(&second));
 }
 
 /* ---- A stream that comes later --------------------------------------------------------------------------------- */
@@ -419,13 +461,59 @@ static void test_later(void)
     ok(met, "a unit computes on the primary stream");
     is_int(now_.result, kinds[0].result, "%s: %s", backend_name, kinds[0].name);
     ok(!now_.gave_up, "it has not waited for the unit");
-    must(ABT_xstream_join(second));
-    must(ABT_xstream_free(&second));
+    end_second(second);
+}
+
+/* ---- What was begun before the second stream came --------------------------------------------------------------- */
+
+static const struct kind *early_kind;
+
+static bool is_blocked(ABT_thread thread)
+{
+    ABT_thread_state state;
+
+    must(ABT_thread_get_state(thread, &state));
+    return state == ABT_THREAD_STATE_BLOCKED;
+}
+
+/* The primary stream is alone when the ULT begins to wait, and looks at events when it is not alone any more. */
+static void test_early(void)
+{
+    ABT_pool pool;
+    ABT_xstream self, second;
+    ABT_thread units[2], ult;
+    pthread_t thread;
+
+    must(ABT_self_get_xstream(&self));
+    must(ABT_xstream_get_main_pools(self, 1, &pool));
+    begin_attempt(early_kind, 500 * MS);
+    must(ABT_thread_create(pool, waiter, NULL, ABT_THREAD_ATTR_NULL, &ult));
+    while (atomic_load(&now_.rank) < 0 || !is_blocked(ult))
+        must(ABT_thread_yield());
+    must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &second));
+    abtio_sleep(20 * MS, ABTIO_FOREVER);
+    if (pthread_create(&thread, NULL, make_event, NULL) != 0)
+        bail_out("no thread");
+    for (int i = 0; i < 2; i++)
+        must(ABT_thread_create(pool, compute, NULL, ABT_THREAD_ATTR_NULL, &units[i]));
+    must(ABT_thread_free(&ult));
+    for (int i = 0; i < 2; i++)
+        must(ABT_thread_free(&units[i]));
+    pthread_join(thread, NULL);
+    close_all();
+    is_int(now_.result, early_kind->result, "%s: %s, begun early", backend_name, early_kind->name);
+    ok(!now_.gave_up, "it has not waited for the unit");
+    end_second(second);
 }
 
 int main(void)
 {
     watchdog_begin(0);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        early_kind = &kinds[i];
+        if (kinds[i].wait != wait_queued)
+            with_each_backend(test_early);
+    }
     with_each_backend(test_shared);
     with_each_backend(test_private);
     with_each_backend(test_later);
