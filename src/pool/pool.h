@@ -87,22 +87,24 @@ enum abti_pool_form {
 /* Boxes with what thieves have taken in bulk, see pool/loot.h. */
 enum { ABTI_LOOT_BOXES = 64, ABTI_LOOT_UNITS = 12 };
 
+/*
+ * Lines of 64 bytes, by who writes them while streams work; a blank line begins the next. Thieves and creators read
+ * what is constant, and would else wait for the line each time that a wish is left there, or a stream goes to sleep.
+ */
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
                                         by lock */
-    uint8_t form;                    /* enum abti_pool_form. Constant */
-    bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
-    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
-                                        read it without the lock */
-    _Atomic(bool) quick_user;        /* the same for a user-defined one */
     struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
     _Atomic(uintptr_t) wish;         /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
-    const struct abti_pool_ops *ops; /* constant */
-    struct abti_bias lock;           /* guards queue, ring and parked, see abti_pool_lock */
-    struct abti_ring ring;           /* of built-in RANDWS, guarded by lock. The queue has the units for which there
-                                        is no room */
+    size_t num_coming;               /* lock: how many of the sleepers were woken and are still to take a unit */
+    const abti_sched *host_sched;    /* lock: the scheduler for which the host has become that */
+
+    struct abti_bias lock; /* guards queue, ring and parked, see abti_pool_lock */
+    struct abti_ring ring; /* of built-in RANDWS, guarded by lock. The queue has the units for which there is no
+                              room. Its size, which thieves look at, begins the next line */
 
     struct abti_blocked blocked;
+
     _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
                                 or the pool is of another kind. Others read it without the lock */
     _Atomic(abti_es *) quick_host; /* lock: the same while new units inherit no slots, else ABTI_NO_HOST. Creators
@@ -112,24 +114,32 @@ struct ABT_pool_opaque {
     /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h. It is far from the size of the
      * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
     _Atomic(uint64_t) filled;
-    ABT_pool_access access;          /* constant from here on, unless said otherwise */
-    ABT_pool_kind kind;              /* what its creator asked for, for those that print it; -1: user-defined */
-    bool automatic;                  /* freed with the last scheduler that uses it */
-    _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
-    void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
+    _Atomic(bool) is_reported;     /* others than the host have used it, which has been reported. Anybody */
+
+    void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
+    const struct abti_pool_ops *ops; /* constant from here to the end of the line, unless said otherwise */
+    uint8_t form;                    /* enum abti_pool_form */
+    bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
+    _Atomic(bool) quick_shared;      /* rt->lock: another built-in kind, and new units inherit no slots. Creators
+                                        read it without the lock */
+    _Atomic(bool) quick_user;        /* the same for a user-defined one */
+    bool automatic;                  /* freed with the last scheduler that uses it */
+    _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
+    ABT_pool_access access;
+    ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
+    _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
     int id;
     _Atomic(int32_t) num_scheds;       /* schedulers that use it */
     void *impl;                        /* belongs to the implementation */
     _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
                                           there was no need yet. Constant from then on */
-    _Atomic(bool) is_reported;         /* others than the host have used it, which has been reported. Anybody */
-    size_t num_coming;                 /* lock: how many of the sleepers were woken and are still to take a unit */
-    _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
-    const abti_sched *host_sched;            /* lock: the scheduler for which the host has become that */
+
     struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
-    abti_pool *next, *prev;      /* rt->lock: the list of all pools */
+
+    /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
+    abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;
 };
 
 /*
