@@ -3,28 +3,42 @@
 Bare is a plain thread without ULTs. And how much faster a stencil of two processes is whose 8 blocks are ULTs than one that
 waits for all messages and then computes, when a message takes as long as a step computes: a third process delays them.
 Each number is the median of rounds.
+
+    maint/bench --mpi              in full, some 8 minutes
+    maint/bench --mpi --quick      fewer messages and rounds
+    maint/bench --mpi --publish    also puts the table and the plot into doc/mpi.md
 """
 
+import json
 import os
 import re
 import statistics
 import subprocess
 import sys
 
-from . import programs
+from . import plots, programs, report
 
 SOURCE = programs.TOP / "addons" / "mpi" / "bench" / "messages.c"
 OUT = programs.OUT / "mpi"
 NUMBERS = [1, 4, 16, 64, 256]
+THREADS = NUMBERS[:4]
+NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
+BEGIN, END = "<!-- maint/bench --mpi --publish writes this -->\n", "<!-- end of what --mpi writes -->\n"
+
+
+def many(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 # What is measured, by the arguments of messages.c; and the goal: the first number times that of the row, plus the second.
 BARE, ONE = ["bare", "1"], ["ult", "1"]
-ROWS = [("bare", BARE, []), *[(f"{n} ULTs", ["ult", str(n)], []) for n in NUMBERS],
+ROWS = [("bare", BARE, []), *[(many(n, "ULT"), ["ult", str(n)], []) for n in NUMBERS],
         *[(f"{n} ULTs, random order", ["ult", str(n)], ["random"]) for n in NUMBERS[1:]],
         ("64 ULTs, two streams, one pool", ["ult", "64"], ["streams=2"]),
         ("a stream of messages, bare", BARE, ["stream"]), ("a stream of messages, 1 ULT", ONE, ["stream"]),
-        ("64 native threads", ["pthread", "64"], [])]
-GOALS = [("1 ULTs", "bare", 1, 0.03), ("256 ULTs", "1 ULTs", 2, 0),
-         ("256 ULTs, random order", "1 ULTs", {"openmpi": 4, "mpich": 7}, 0),
+        *[(many(n, "native thread"), ["pthread", str(n)], []) for n in THREADS]]
+GOALS = [("1 ULT", "bare", 1, 0.03), ("256 ULTs", "1 ULT", 2, 0),
+         ("256 ULTs, random order", "1 ULT", {"openmpi": 4, "mpich": 7}, 0),
          ("64 ULTs, two streams, one pool", "64 ULTs", 1.3, 0),
          ("a stream of messages, 1 ULT", "a stream of messages, bare", 1, 0.06)]
 STENCIL, FASTER = ["-b", "8", "-n", "40", "-w", "5000", "-d", "5000", "-o"], 1.3
@@ -34,7 +48,9 @@ VARIABLES = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1
 
 def options(arguments):
     parser = programs.option_parser("--mpi", __doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--from", dest="source", metavar="JSON", help="measure nothing, write the reports of this result")
     return parser.parse_args(arguments)
 
 
@@ -81,38 +97,111 @@ def measure(release, mpi, rounds, messages):
     program, times = build(release, mpi), {row[0]: [] for row in ROWS}
     for _ in range(rounds):
         for name, who, words in ROWS:
-            number = messages // 100 if who[0] == "pthread" else messages
+            number = messages // 1000 if who[0] == "pthread" else messages
             out = job(release, mpi, 2, [program, *who, number, *words])
             if out is not None:
                 times[name].append(float(out))
     return {name: statistics.median(numbers) for name, numbers in times.items() if numbers}
 
 
-def main(arguments):
-    given = options(arguments)
+def measure_all(given):
     release = programs.RELEASE if given.build is None else programs.TOP / given.build
-    found = [mpi for mpi in ("openmpi", "mpich") if (release / ".libs" / f"libabtmpi-{mpi}.so").exists()]
+    found = [mpi for mpi in NAMES if (release / ".libs" / f"libabtmpi-{mpi}.so").exists()]
     if not found:
         sys.exit("bench --mpi: the build has no libabtmpi: configure found no MPI")
     rounds, messages = (2, 20000) if given.quick else (7, 200000)
+    data = {"machine": report.machine(), "times": {}, "faster": {}}
     try:
-        results = {mpi: measure(release, mpi, rounds, messages) for mpi in found}
+        for mpi in found:
+            data["times"][mpi] = measure(release, mpi, rounds, messages)
+            data["faster"][mpi] = overlap(release, mpi, rounds)
     except programs.Missing as why:
         sys.exit(f"bench --mpi: {why}")
-    print(f"{'microseconds':34}", *[f"{mpi:>9}" for mpi in found])
+    return data
+
+
+def table(data):
+    found = list(data["times"])
+    rows = ["| microseconds | " + " | ".join(NAMES[mpi] for mpi in found) + " |", "|---|" + "---:|" * len(found)]
     for name, _, _ in ROWS:
-        print(f"{name:34}", *[f"{results[mpi].get(name, float('inf')):9.3f}" for mpi in found])
-    missed = 0
-    faster = {mpi: overlap(release, mpi, rounds) for mpi in found}
-    print(f"{'stencil: times faster by ULTs':34}", *[f"{faster[mpi] or float('nan'):9.3f}" for mpi in found])
-    for mpi in found:
-        if faster[mpi] is not None and faster[mpi] < FASTER:
-            missed += 1
-            print(f"goal missed, {mpi}: the stencil is less than {FASTER} times faster")
-    for name, base, factor, plus in GOALS:
-        for mpi in found:
-            times = factor[mpi] if isinstance(factor, dict) else factor
-            if results[mpi].get(name, float("inf")) > times * results[mpi].get(base, 0) + plus:
-                missed += 1
-                print(f"goal missed, {mpi}: {name} takes more than {times} times {base} plus {plus}")
-    return int(missed > 0)
+        times = [data["times"][mpi].get(name) for mpi in found]
+        rows.append(f"| {name} | " + " | ".join("over a minute a run" if t is None else f"{t:.3f}" for t in times) + " |")
+    faster = [data["faster"][mpi] for mpi in found]
+    rows.append("| stencil: times faster by ULTs | " + " | ".join("-" if f is None else f"{f:.2f}" for f in faster) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def misses(data):
+    """What the goals miss, a line each."""
+    lines = []
+    for mpi, times in data["times"].items():
+        faster = data["faster"][mpi]
+        if faster is not None and faster < FASTER:
+            lines.append(f"{mpi}: the stencil is less than {FASTER} times faster")
+        for name, base, factor, plus in GOALS:
+            most = factor[mpi] if isinstance(factor, dict) else factor
+            if times.get(name, float("inf")) > most * times.get(base, 0) + plus:
+                lines.append(f"{mpi}: {name} takes more than {most} times {base} plus {plus}")
+    return lines
+
+
+def draw_times(axis, times):
+    """The figure: over the number of ULTs or threads."""
+    series = [("ULTs, in order", "ULT", "", NUMBERS, plots.VERMILLION, "D"),
+              ("ULTs, random order", "ULT", ", random order", NUMBERS[1:], plots.GREEN, "^"),
+              ("ULTs, two streams", "ULT", ", two streams, one pool", [64], plots.PURPLE, "P"),
+              ("native threads", "native thread", "", THREADS, plots.BLACK, "x")]
+    for label, what, how, numbers, colour, form in series:
+        names = {n: many(n, what) + how for n in numbers}
+        points = [(n, times[name]) for n, name in names.items() if name in times]
+        if points:
+            axis.plot(*zip(*points), color=colour, marker=form, markersize=6, label=label)
+    if "bare" in times:
+        axis.axhline(times["bare"], color=plots.GREY, linestyle="--", linewidth=1, label="one thread, without libabtmpi")
+    axis.set_xscale("log", base=2)
+    axis.set_yscale("log")
+    axis.minorticks_off()
+    axis.set_xticks(NUMBERS, [str(n) for n in NUMBERS])
+    axis.yaxis.set_major_formatter(lambda us, _: plots.duration(us * 1e3))
+    axis.set_xlabel("ULTs or native threads", fontsize=9)
+    axis.grid(linewidth=0.4, color="#dddddd")
+    axis.tick_params(labelsize=8.5)
+
+
+def draw(data, path):
+    """Whether it was drawn."""
+    pyplot = plots.load_pyplot()
+    if not pyplot:
+        return False
+    pane, axes = pyplot.subplots(1, len(data["times"]), figsize=(10, 3.9), squeeze=False, sharey=True)
+    for axis, (mpi, times) in zip(axes[0], data["times"].items()):
+        draw_times(axis, times)
+        axis.set_title(f"{NAMES[mpi]}: 8 bytes there and back", fontsize=10, fontweight="bold")
+    axes[0][0].set_ylabel(plots.BETTER, fontsize=9)
+    pane.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncol=5, fontsize=8.5, frameon=False)
+    pane.tight_layout(rect=(0, 0.07, 1, 1))
+    pane.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    pane.savefig(path.with_suffix(".png"), dpi=100)
+    pyplot.close(pane)
+    return True
+
+
+def main(arguments):
+    given = options(arguments)
+    OUT.mkdir(parents=True, exist_ok=True)
+    if given.source:
+        with open(given.source, encoding="utf-8") as file:
+            data = json.load(file)
+    else:
+        data = measure_all(given)
+    (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    text = f"{report.describe(data['machine'])}, {data['machine']['date']}, load {data['machine']['load']:.1f}; medians.\n\n" + table(data)
+    made = draw(data, OUT / "mpi.svg")
+    print(text)
+    if given.publish and made:
+        (programs.TOP / "doc" / "mpi.svg").write_bytes((OUT / "mpi.svg").read_bytes())
+        report.put_between(programs.TOP / "doc" / "mpi.md", text + "\n![Messages of many ULTs](mpi.svg)\n", BEGIN, END)
+    missed = misses(data)
+    for line in missed:
+        print(f"goal missed, {line}")
+    return int(bool(missed))
