@@ -56,7 +56,7 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
 mpi_test_names = crowd dies errors peers plain streams suspend tool waits
 mpi_test_names_of_mpich = four
-mpi_test_names_of_openmpi = yields
+mpi_test_names_of_openmpi = spawn yields
 # For MPIs that have a Fortran compiler.
 mpi_test_names_of_fortran = fortran
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong between two processes while a ULT waits: messages that are too long, a cancel too late, a fork. */
+/*
+ * What goes wrong between two processes while a ULT waits: messages that are too long, a cancel too late, a fork, a
+ * handler of the program that waits.
+ */
+#include <stdbool.h>
 #include <sys/wait.h>
 
 #include "job.h"
@@ -75,7 +79,39 @@ static void forked(void)
            "messages come as before");
 }
 
-static void (*const asks[])(void) = {truncated, truncated_of_two, cancelled_too_late, forked};
+static int handled;
+static bool is_handling;
+static ABT_eventual_memory seen;
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    is_int(class_of(*code), MPI_ERR_TRUNCATE, "a handler gets the code");
+    is_handling = true;
+    ABT_eventual_wait(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL);
+    handled++;
+}
+
+static void set_for_handler(void)
+{
+    while (!is_handling)
+        ABT_thread_yield();
+    ABT_eventual_set(ABT_EVENTUAL_MEMORY_GET_HANDLE(&seen), NULL, 0);
+}
+
+/* Last of all: MPI_ERRORS_RETURN is not set again. */
+static void handled_by_waiting(void)
+{
+    MPI_Errhandler errhandler;
+
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    job_run_pair(truncated, set_for_handler);
+    is_int(handled, 1, "a handler waits for another ULT");
+    MPI_Errhandler_free(&errhandler);
+}
+
+static void (*const asks[])(void) = {truncated, truncated_of_two, cancelled_too_late, forked, handled_by_waiting};
 
 static void run(void *arg)
 {
