@@ -70,6 +70,7 @@ openmp_tests = \
 	addons/openmp/test/regions \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
+	addons/openmp/test/shortage \
 	addons/openmp/test/smalltasks \
 	addons/openmp/test/taskgraph \
 	addons/openmp/test/tasks \
@@ -120,6 +121,11 @@ addons_openmp_test_roots_LDADD =
 addons_openmp_test_places_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_places_LINK = $(openmp_test_link) -rdynamic
 addons_openmp_test_places_LDADD =
+# This one has a function of its own that makes threads.
+addons_openmp_test_shortage_SOURCES = addons/openmp/test/shortage.c addons/openmp/test/modes.h
+addons_openmp_test_shortage_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_shortage_LINK = $(openmp_test_link) -rdynamic
+addons_openmp_test_shortage_LDADD =
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Relays. The numbers of a region are taken by one word, the ticket: a count of regions, the next number and how many
- * there are. The thread that met the region takes one at a time. abtomp_relay_spread takes all that are left, at most
- * once in a region, and starts a thread for each: a barrier is met by all members or by none, so that until then nobody
- * need run beside the first. What has started stays where it is.
+ * there are. The thread that met the region takes one at a time. abtomp_relay_spread takes all that are left, and
+ * starts a thread for each: a barrier is met by all members or by none, so that until then nobody need run beside the
+ * first. What has started stays where it is.
+ *
+ * Where the system gives no more threads the numbers that have none are put back. The thread that met the region takes
+ * them when it has none to run, and the watch spreads them again and again meanwhile (watch.c). So that this thread
+ * does not go on without them it waits while the ticket says SPREADS.
  *
  * Such a thread ends with its member. `back` counts them as it counts those of other teams, and `go` is set to what
  * that is to be when the first thread has taken its last number: so the end of a region is that of any team.
@@ -13,16 +17,21 @@
 
 #include <sched.h>
 
-enum { NUM_BITS = 16, GENERATION = 32 };
+enum { NUM_BITS = 16, GENERATION = 32, SPREADS = 1 << 15 };
 
 static uint32_t num_of(uint64_t ticket)
 {
-    return ticket & ((1 << NUM_BITS) - 1);
+    return ticket & (SPREADS - 1);
 }
 
 static uint32_t next_of(uint64_t ticket)
 {
     return (uint32_t)ticket >> NUM_BITS;
+}
+
+static uint64_t make_ticket(uint64_t generation, uint32_t next, uint32_t num)
+{
+    return generation << GENERATION | (uint64_t)next << NUM_BITS | num;
 }
 
 /* -- Members -- */
@@ -82,28 +91,39 @@ bool abtomp_relay_is_pending(uint64_t ticket)
     return next_of(ticket) != num_of(ticket);
 }
 
-void abtomp_relay_spread(struct abtomp_team *team, bool has_waited)
+/* Starts a thread for each of the numbers, which the caller has taken. Returns the first one that got none. */
+static uint32_t start_threads(struct abtomp_team *team, uint32_t next, uint32_t num)
+{
+    /* relaxed, both: abtomp_relay_end comes after these threads have counted themselves */
+    atomic_fetch_add_explicit(&team->runners, num - next, memory_order_relaxed);
+    while (next < num && abtomp_thread_start(team->members[next], runner_main, true))
+        next++;
+    atomic_fetch_sub_explicit(&team->runners, num - next, memory_order_relaxed);
+    return next;
+}
+
+bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited)
 {
     /* acquire: pairs with the release in begin_relay: what the region is */
-    uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
+    uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire), taken;
     /* relaxed: it is the function of this region if the ticket is taken below */
     void (*key)(void *) = atomic_load_explicit(&team->key, memory_order_relaxed);
     uint32_t num = num_of(ticket), next;
     do {
         next = next_of(ticket);
         if (next == num)
-            return;
+            return true;
+        taken = make_ticket(ticket >> GENERATION, num, num | SPREADS);
         /* acquire: pairs with the release in begin_relay */
-    } while (!atomic_compare_exchange_weak_explicit(&team->ticket, &ticket,
-                                                    ticket + ((uint64_t)(num - next) << NUM_BITS), memory_order_acquire,
+    } while (!atomic_compare_exchange_weak_explicit(&team->ticket, &ticket, taken, memory_order_acquire,
                                                     memory_order_acquire));
-    /* relaxed: abtomp_relay_end comes after these threads have counted themselves */
-    atomic_fetch_add_explicit(&team->runners, num - next, memory_order_relaxed);
-    for (; next < num; next++)
-        if (!abtomp_thread_start(team->members[next], runner_main, true))
-            abtomp_fail("the system gives no more threads");
-    if (abtomp_env.nested == ABTOMP_NESTED_AUTO)
+    uint32_t first = next;
+    next = start_threads(team, first, num);
+    /* release: pairs with the acquire in take_number_slow: `runners` is as it stays */
+    atomic_store_explicit(&team->ticket, make_ticket(ticket >> GENERATION, next, num), memory_order_release);
+    if ((next > first || has_waited) && abtomp_env.nested == ABTOMP_NESTED_AUTO)
         abtomp_verdict_learn(key, has_waited);
+    return next == num;
 }
 
 /* -- Regions -- */
@@ -142,18 +162,35 @@ static void begin_relay(struct abtomp_team *team, const struct abtomp_region *re
         abtomp_shares_reset(team);
     uint64_t generation = (atomic_load_explicit(&team->ticket, memory_order_relaxed) >> GENERATION) + 1;
     /* release: pairs with the acquire in abtomp_relay_spread. The first number is taken */
-    atomic_store_explicit(&team->ticket, generation << GENERATION | 1 << NUM_BITS | (uint64_t)team->num,
-                          memory_order_release);
+    atomic_store_explicit(&team->ticket, make_ticket(generation, 1, (uint32_t)team->num), memory_order_release);
 }
 
-/* Takes the next number for the thread that met the region. */
-static inline bool take_number(struct abtomp_team *team)
+/* Somebody spreads the relay, or has just begun: waits until it is known what is left. */
+static __attribute__((noinline)) uint32_t take_number_slow(struct abtomp_team *team)
+{
+    /* acquire: pairs with the release in abtomp_relay_spread */
+    uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
+    do {
+        for (; ticket & SPREADS; ticket = atomic_load_explicit(&team->ticket, memory_order_acquire))
+            sched_yield();
+        if (next_of(ticket) == num_of(ticket))
+            return 0;
+    } while (!atomic_compare_exchange_strong_explicit(&team->ticket, &ticket, ticket + (1 << NUM_BITS),
+                                                      memory_order_acquire, memory_order_acquire));
+    return next_of(ticket);
+}
+
+/* Takes the next number for the thread that met the region. 0: there is none. */
+static inline uint32_t take_number(struct abtomp_team *team)
 {
     /* relaxed, all: this thread knows what the region is, and members that others run are acquired at their end */
     uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_relaxed);
-    return next_of(ticket) < num_of(ticket) &&
-           atomic_compare_exchange_strong_explicit(&team->ticket, &ticket, ticket + (1 << NUM_BITS),
-                                                   memory_order_relaxed, memory_order_relaxed);
+    if (next_of(ticket) == num_of(ticket))
+        return ABTOMP_UNLIKELY(ticket & SPREADS) ? take_number_slow(team) : 0;
+    if (ABTOMP_UNLIKELY(!atomic_compare_exchange_strong_explicit(&team->ticket, &ticket, ticket + (1 << NUM_BITS),
+                                                                 memory_order_relaxed, memory_order_relaxed)))
+        return take_number_slow(team);
+    return next_of(ticket);
 }
 
 bool abtomp_relay_fits(const struct abtomp_member *me)
@@ -178,9 +215,11 @@ bool abtomp_relay_run(struct abtomp_member *me, const struct abtomp_region *regi
         abtomp_reductions_make(region->reductions, region->num);
     begin_relay(team, region);
     int own = 0;
+    uint32_t number = 0;
     do {
-        run_member(team->members[own++]);
-    } while (take_number(team));
+        run_member(team->members[number]);
+        own++;
+    } while ((number = take_number(team)) > 0);
     if (ABTOMP_UNLIKELY(own < region->num))
         /* relaxed: only this thread reads it, but for the lower bits */
         atomic_fetch_add_explicit(&team->go, (uint32_t)(region->num - own) << ABTOMP_GO_BITS, memory_order_relaxed);

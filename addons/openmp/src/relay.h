@@ -34,9 +34,9 @@ bool abtomp_relay_run(struct abtomp_member *me, const struct abtomp_region *regi
 
 /*
  * Somebody waits for members that have perhaps not begun, or (has_waited is false) one takes long: what nobody has
- * taken gets threads. Any thread may call, as long as it knows that the team stays.
+ * taken gets threads. Any thread may call, as long as it knows that the team stays. False: the system gives no more.
  */
-void abtomp_relay_spread(struct abtomp_team *team, bool has_waited);
+bool abtomp_relay_spread(struct abtomp_team *team, bool has_waited);
 
 /* Its ticket, as it is just now, and how many regions it has had; and whether there are numbers that nobody has taken.
  */

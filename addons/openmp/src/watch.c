@@ -5,6 +5,10 @@
  * whether it waits. The watch looks at them every two milliseconds. It spreads a relay from which no number has been
  * taken between two looks, and one whose regions are so long that threads are worth it, if fewer threads than
  * processors were busy at both looks. It sleeps when it has seen no relay for a while.
+ *
+ * Where the system gives no thread it tries again at each look. Then nothing is lost while some thread of OpenMP runs:
+ * it may end, and the thread that met the region runs the members itself when it is back. When all of them wait for
+ * each other that is not to be, and libabtomp ends the program after a while, as libgomp does at once.
  */
 #include "relay.h"
 
@@ -12,8 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-/* FEW: regions between two looks that are long: 50 us each */
-enum { PERIOD_NS = 2000000, IDLE_LOOKS = 50, FEW = PERIOD_NS / 50000 };
+/* FEW: regions between two looks that are long: 50 us each. STUCK_LOOKS: without a thread while all wait, 2 seconds */
+enum { PERIOD_NS = 2000000, IDLE_LOOKS = 50, FEW = PERIOD_NS / 50000, STUCK_LOOKS = 1000 };
 
 _Thread_local struct abtomp_watch *abtomp_own_watch;
 
@@ -21,7 +25,8 @@ _Thread_local struct abtomp_watch *abtomp_own_watch;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abtomp_watch *watches;
 static bool is_started;
-static uint32_t num_looks;
+static uint32_t num_looks, num_stuck;
+static bool lacks_threads; /* a relay got none at this look */
 static _Atomic(uint32_t) sleeps = 1;
 
 /* -- The watch -- */
@@ -35,17 +40,17 @@ static void look_at_team(struct abtomp_team *team, bool has_room)
         return;
     bool is_long = team->looked.look + 1 == num_looks && regions < FEW;
     if (team->looked.seen == seen || (is_long && has_room && team->looked.has_room))
-        abtomp_relay_spread(team, false);
+        lacks_threads = !abtomp_relay_spread(team, false) || lacks_threads;
     team->looked = (struct abtomp_looked){seen, team->looked.regions + regions, num_looks, has_room};
 }
 
-/* Whether fewer threads are busy than there are processors. */
-static bool have_room(void)
+/* How many threads do not wait. */
+static int count_busy(void)
 {
     int busy = 0;
     for (const struct abtomp_watch *watch = watches; watch; watch = watch->next)
         busy += !atomic_load_explicit(&watch->waits, memory_order_relaxed); /* relaxed: a hint */
-    return busy < abtomp_env.num_procs;
+    return busy;
 }
 
 /* Whether some thread runs a relay. */
@@ -54,15 +59,19 @@ static bool look_at_all(void)
     bool found = false;
     pthread_mutex_lock(&lock);
     num_looks++;
-    bool has_room = have_room();
+    lacks_threads = false;
+    int busy = count_busy();
     for (const struct abtomp_watch *watch = watches; watch; watch = watch->next) {
         /* seq_cst: pairs with the accesses in abtomp_watch_begin, if the watch is about to sleep */
         struct abtomp_team *team = atomic_load_explicit(&watch->team, memory_order_seq_cst);
         found = found || team;
         for (; team; team = team->parent ? team->parent->team : NULL)
             if (team->is_relay)
-                look_at_team(team, has_room);
+                look_at_team(team, busy < abtomp_env.num_procs);
     }
+    num_stuck = lacks_threads && busy == 0 ? num_stuck + 1 : 0;
+    if (ABTOMP_UNLIKELY(num_stuck == STUCK_LOOKS))
+        abtomp_fail("the system gives no more threads, and all members wait for one that has none");
     pthread_mutex_unlock(&lock);
     return found;
 }
