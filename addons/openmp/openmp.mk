@@ -43,6 +43,11 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/team.c \
 	addons/openmp/src/verdict.c \
 	addons/openmp/src/watch.c
+if HAVE_DL_FIND_OBJECT
+libabtomp_la_SOURCES += addons/openmp/src/module_find.c
+else
+libabtomp_la_SOURCES += addons/openmp/src/module_walk.c
+endif
 libabtomp_la_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I$(srcdir)/include $(abtomp_CPPFLAGS) $(addon_delays)
 libabtomp_la_CFLAGS = $(AM_CFLAGS) $(LIB_CFLAGS) -fvisibility=hidden
 libabtomp_la_LDFLAGS = -shared -version-info 1:0:0 -no-undefined -Wl,--as-needed -Wl,-z,nodelete $(LDFLAGS_DEFS) \
@@ -68,6 +73,7 @@ openmp_tests = \
 	addons/openmp/test/places \
 	addons/openmp/test/plugin \
 	addons/openmp/test/regions \
+	addons/openmp/test/reload \
 	addons/openmp/test/roots \
 	addons/openmp/test/routines \
 	addons/openmp/test/shortage \
@@ -126,6 +132,20 @@ addons_openmp_test_shortage_SOURCES = addons/openmp/test/shortage.c addons/openm
 addons_openmp_test_shortage_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_shortage_LINK = $(openmp_test_link) -rdynamic
 addons_openmp_test_shortage_LDADD =
+# This one opens two libraries with functions at the same place.
+reload_libraries = addons/openmp/test/reload_plain.so addons/openmp/test/reload_local.so
+addons_openmp_test_reload_SOURCES = addons/openmp/test/reload.c addons/openmp/test/reload.h addons/openmp/test/modes.h
+addons_openmp_test_reload_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_reload_LINK = $(openmp_test_link)
+addons_openmp_test_reload_LDADD =
+reload_program = addons/openmp/test/reload$(EXEEXT)
+$(reload_program): $(reload_libraries)
+reload_compile = $(AM_V_CC)$(MKDIR_P) addons/openmp/test && $(CC) -O1 -shared -fPIC -Wl,--section-start=.members=0x100000
+addons/openmp/test/reload_plain.so: addons/openmp/test/reload_library.c addons/openmp/test/reload.h
+	$(reload_compile) -o $@ $(srcdir)/addons/openmp/test/reload_library.c
+addons/openmp/test/reload_local.so: addons/openmp/test/reload_library.c addons/openmp/test/reload.h
+	$(reload_compile) -DRELOAD_LOCAL -o $@ $(srcdir)/addons/openmp/test/reload_library.c
+CLEANFILES += $(reload_libraries)
 # This one binds a function when it is called first: that is never.
 addons_openmp_test_unused_SOURCES = addons/openmp/test/unused.c addons/openmp/test/native_threads.h
 addons_openmp_test_unused_CFLAGS = $(openmp_test_cflags)

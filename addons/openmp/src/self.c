@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The native threads that use OpenMP without being a member of a team: roots. */
-#include "omp.h"
+#include "relay.h"
 
 #include <abt.h>
 #include <stdio.h>
@@ -47,6 +47,7 @@ static void in_child(void)
 static void start_once(void)
 {
     abtomp_icv_start();
+    abtomp_verdict_start();
     has_key = pthread_key_create(&root_key, root_end) == 0;
     (void)pthread_atfork(NULL, NULL, in_child);
 }

@@ -10,12 +10,20 @@
 #include <link.h>
 
 /*
- * A hash table of functions: the address, and in its low bits how often it has taken long, or THREADS. 0: free. A
- * function stays once it is there; one for which there is no room has threads.
+ * A hash table of functions: the key, and in its low bits how often it has taken long, or THREADS. 0: free. A function
+ * stays once it is there; one for which there is no room has threads.
+ *
+ * The key is the address, and above it some bits of what its module is, unless that is the program: another library may
+ * be at the place of one that was closed, and its functions have verdicts of their own.
  */
-enum { LOG_VERDICTS = 10, NUM_PROBES = 16, BITS = 3, THREADS = 4 };
+enum { LOG_VERDICTS = 10, NUM_PROBES = 16, BITS = 3, THREADS = 4, AT_BITS = 48 };
 
 static _Atomic(uint64_t) verdicts[1 << LOG_VERDICTS];
+
+/* Constant after abtomp_verdict_start. */
+static struct {
+    uintptr_t begin, length;
+} program;
 
 /* -- Modules -- */
 
@@ -52,18 +60,45 @@ static bool sees_thread(void (*fn)(void *))
     return search.has_tls || !search.is_found;
 }
 
+static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size, (void)arg;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        uintptr_t end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+        if (program.length == 0)
+            program.begin = info->dlpi_addr + part->p_vaddr;
+        program.length = end - program.begin;
+    }
+    return 1; /* the program comes first */
+}
+
+void abtomp_verdict_start(void)
+{
+    (void)dl_iterate_phdr(look_at_program, NULL);
+}
+
 /* -- The table -- */
 
-/* Where the function is. NULL: it is nowhere, and *unused is where it may be, or NULL. */
-static _Atomic(uint64_t) *find_verdict(void (*fn)(void *), _Atomic(uint64_t) **unused)
+static inline uint64_t key_of(void (*fn)(void *))
 {
-    uint64_t at = (uint64_t)(uintptr_t)fn;
-    size_t first = (size_t)((at * 0x9e3779b97f4a7c15U) >> (64 - LOG_VERDICTS));
+    uintptr_t at = (uintptr_t)fn;
+    if (ABTOMP_LIKELY(at - program.begin < program.length))
+        return at;
+    return (at ^ abtomp_module_of(fn) << AT_BITS) & (UINT64_MAX >> BITS);
+}
+
+/* Where the function with this key is. NULL: it is nowhere, and *unused is where it may be, or NULL. */
+static _Atomic(uint64_t) *find_verdict(uint64_t key, _Atomic(uint64_t) **unused)
+{
+    size_t first = (size_t)((key * 0x9e3779b97f4a7c15U) >> (64 - LOG_VERDICTS));
     for (size_t i = 0; i < NUM_PROBES; i++) {
         _Atomic(uint64_t) *verdict = &verdicts[(first + i) % (1 << LOG_VERDICTS)];
         /* relaxed: a verdict is all that there is to know */
         uint64_t found = atomic_load_explicit(verdict, memory_order_relaxed);
-        if (ABTOMP_LIKELY(found >> BITS == at))
+        if (ABTOMP_LIKELY(found >> BITS == key))
             return verdict;
         if (found == 0) {
             *unused = verdict;
@@ -74,10 +109,10 @@ static _Atomic(uint64_t) *find_verdict(void (*fn)(void *), _Atomic(uint64_t) **u
     return NULL;
 }
 
-static __attribute__((noinline)) bool judge_function(void (*fn)(void *), _Atomic(uint64_t) *unused)
+static __attribute__((noinline)) bool judge_function(void (*fn)(void *), uint64_t key, _Atomic(uint64_t) *unused)
 {
     bool may = !sees_thread(fn);
-    uint64_t none = 0, verdict = (uint64_t)(uintptr_t)fn << BITS | (may ? 0 : THREADS);
+    uint64_t none = 0, verdict = key << BITS | (may ? 0 : THREADS);
     /* relaxed, both: as in find_verdict. If another thread has the place, the next region judges again */
     (void)atomic_compare_exchange_strong_explicit(unused, &none, verdict, memory_order_relaxed, memory_order_relaxed);
     return may;
@@ -85,15 +120,16 @@ static __attribute__((noinline)) bool judge_function(void (*fn)(void *), _Atomic
 
 bool abtomp_verdict(void (*fn)(void *))
 {
-    _Atomic(uint64_t) *unused, *verdict = find_verdict(fn, &unused);
+    uint64_t key = key_of(fn);
+    _Atomic(uint64_t) *unused, *verdict = find_verdict(key, &unused);
     if (ABTOMP_LIKELY(verdict != NULL))
         return (atomic_load_explicit(verdict, memory_order_relaxed) & THREADS) == 0; /* relaxed: as in find_verdict */
-    return unused && judge_function(fn, unused);
+    return unused && judge_function(fn, key, unused);
 }
 
 void abtomp_verdict_learn(void (*fn)(void *), bool has_waited)
 {
-    _Atomic(uint64_t) *unused, *verdict = find_verdict(fn, &unused);
+    _Atomic(uint64_t) *unused, *verdict = find_verdict(key_of(fn), &unused);
     if (!verdict)
         return;
     /* relaxed, all: as in find_verdict */
