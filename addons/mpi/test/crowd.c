@@ -10,15 +10,6 @@ enum { ULTS = 6, ROUNDS = 8 };
 static MPI_Comm comms[ULTS];
 static int wrong;
 
-static void around(int i)
-{
-    int next = (job_rank + 1) % job_size, before = (job_rank + job_size - 1) % job_size, out = job_rank * 100 + i,
-        in = -1;
-
-    MPI_Sendrecv(&out, 1, MPI_INT, next, i, &in, 1, MPI_INT, before, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    wrong += in != before * 100 + i;
-}
-
 static void collective(int i, int round)
 {
     int mine = job_rank + round, sum = -1, root = round % job_size, from = job_rank == root ? i : -1, all[16];
@@ -39,7 +30,7 @@ static void work(void *arg)
 
     for (int round = 0; round < ROUNDS; round++) {
         collective(i, round);
-        around(i);
+        wrong += !job_send_around(i);
         if ((i + job_rank) % 2 == 0)
             ABT_thread_yield();
     }

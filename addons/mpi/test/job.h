@@ -108,6 +108,16 @@ static inline void job_run_pair(void (*first)(void), void (*second)(void))
     job_run(2, job_play, (void *)(uintptr_t)roles, sizeof(roles[0]));
 }
 
+/* Each process sends a number to the next one, with the tag. Whether the right one has come. */
+static inline bool job_send_around(int tag)
+{
+    int next = (job_rank + 1) % job_size, before = (job_rank + job_size - 1) % job_size, out = job_rank * 100 + tag,
+        in = -1;
+
+    MPI_Sendrecv(&out, 1, MPI_INT, next, tag, &in, 1, MPI_INT, before, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return in == before * 100 + tag;
+}
+
 static inline int class_of(int code)
 {
     int class = MPI_ERR_UNKNOWN;
