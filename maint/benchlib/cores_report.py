@@ -14,7 +14,7 @@ GROUPS = [
     ("What streams do alone", ["create", "create-own", "tasklets", "yield", "keys", "timers", "own-mutex"]),
     ("What all streams want", ["create-shared", "mutex", "barrier", "xbarrier"]),
     ("Work of one, taken by all", ["give", "give-2us", "fib", "fork-fib", "fork-tree", "fork-for"]),
-    ("OpenMP: libabtomp, dashed: libgomp", ["omp-region", "omp-barrier", "omp-loop"]),
+    ("OpenMP; dashed: libgomp", ["omp-region", "omp-barrier", "omp-loop"]),
 ]
 QUANTITIES = [("ns", "Time of an operation, over all streams"), ("transfers", "Lines that move, in an operation"),
               ("instructions", "Instructions of an operation")]
@@ -39,7 +39,8 @@ def exponent(points):
 def place_of(frames):
     """The line of the program that waits: not that of a lock or an atomic access that it calls."""
     frames = [frame.partition(" ")[0] for frame in frames]
-    frame = next((f for f in frames if "/lock/spin." not in f and "/lock/bias." not in f and "/base/" not in f), frames[0])
+    called = ("/lock/spin.", "/lock/bias.", "/base/", "/arch/")
+    frame = next((f for f in frames if not any(part in f for part in called)), frames[0])
     inside = re.search(r"/((src|test|addons|include)/.*)$", frame)
     return inside[1] if inside and (programs.TOP / inside[1].rpartition(":")[0]).exists() else frame
 
@@ -142,13 +143,13 @@ def table(rows, titles):
 
 
 def table_of_lines(rows, titles, most, least):
-    """The lines of code that move most."""
+    """The lines of code that move most, but for those of the works themselves."""
     text = ["| one operation | line | transfers |", "|---|---|---:|"]
     for row in rows:
-        for place, transfers, _, code in row.get("lines", [])[:most]:
-            if transfers >= least and row["library"] != "libgomp":
-                code = code.replace("|", "\\|").replace("`", "'")
-                text.append(f"| {titles[row['work']]} | `{place.rpartition('/')[2]}` `{code}` | {figure(transfers)} |")
+        lines = [line for line in row.get("lines", []) if "/bench/" not in line[0] and line[1] >= least]
+        for place, transfers, _, code in lines[:most] if row["library"] != "libgomp" else []:
+            code = (code if len(code) <= 72 else code[:69] + "...").replace("|", "\\|").replace("`", "'")
+            text.append(f"| {titles[row['work']]} | `{place.rpartition('/')[2]}` `{code}` | {figure(transfers)} |")
     return "\n".join(text) + "\n"
 
 
@@ -173,7 +174,8 @@ def draw_panel(axis, rows, works, quantity):
     axis.set_yscale("log")
     axis.set_xticks(sorted(counts), [str(n) for n in sorted(counts)])
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_locator(LogLocator(10, numticks=8))
+    low, high = axis.get_ylim()
+    axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < 50 * low else (1, 3) if high < 500 * low else (1,), numticks=8))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(plots.duration if quantity == "ns" else lambda value, _: f"{value:g}")
     axis.tick_params(labelsize=8.5)
@@ -201,10 +203,11 @@ def draw_all(rows, path):
     if not pyplot or not groups:
         return False
     pane, axes = pyplot.subplots(len(groups), 3, figsize=(12, 2.7 * len(groups) + 0.4), squeeze=False)
+    for axis, (_, name) in zip(axes[0], QUANTITIES):
+        axis.set_title(name, fontsize=10, fontweight="bold")
     for line, (title, works) in zip(axes, groups):
-        for axis, (quantity, name) in zip(line, QUANTITIES):
+        for axis, (quantity, _) in zip(line, QUANTITIES):
             draw_panel(axis, rows, works, quantity)
-            axis.set_title(name if line is axes[0] else "", fontsize=10)
         line[0].set_ylabel(title, fontsize=9.5, fontweight="bold")
         line[2].legend(fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
     for axis in axes[-1]:

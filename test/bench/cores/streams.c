@@ -84,7 +84,10 @@ static void own_mutex(long me)
     }
 }
 
+/* On the stack, whose lines no other stream has: objects that are created share lines with what is allocated beside. */
 struct pair {
+    ABT_mutex_memory mutex_memory;
+    ABT_cond_memory cond_memory;
     ABT_mutex mutex;
     ABT_cond cond;
 };
@@ -115,16 +118,14 @@ static void signal_often(void *arg)
 /* The first ULT waits, then the other one wakes it, and so on: the pool is a queue. */
 static void timers(long me)
 {
-    struct pair pair;
+    _Alignas(64) struct pair pair = {.mutex_memory = ABT_MUTEX_INITIALIZER, .cond_memory = ABT_COND_INITIALIZER};
     ABT_thread threads[2];
-    ABT_mutex_create(&pair.mutex);
-    ABT_cond_create(&pair.cond);
+    pair.mutex = ABT_MUTEX_MEMORY_GET_HANDLE(&pair.mutex_memory);
+    pair.cond = ABT_COND_MEMORY_GET_HANDLE(&pair.cond_memory);
     ABT_thread_create(pools[me], wait_often, &pair, ABT_THREAD_ATTR_NULL, &threads[0]);
     ABT_thread_create(pools[me], signal_often, &pair, ABT_THREAD_ATTR_NULL, &threads[1]);
     for (int i = 0; i < 2; i++)
         ABT_thread_free(&threads[i]);
-    ABT_cond_free(&pair.cond);
-    ABT_mutex_free(&pair.mutex);
 }
 
 static void keys(long me)
