@@ -12,7 +12,7 @@
 const char model_name[] = "slab";
 const char *const model_subjects[] = {"src/mem/slab.c", "src/mem/arena.c", "src/lock/spin.h", 0};
 
-enum { OBJECTS = 6, SLOT = 64, CHUNK = 64 * SLOT };
+enum { OBJECTS = 6, CELL = 64, CHUNK = 64 * CELL };
 
 struct object {
     struct abti_node node;
@@ -75,7 +75,7 @@ static void retired(void *object)
 static void before(void)
 {
     static const struct abti_slab_spec spec = {
-        .arena = {.slot = SLOT, .block = CHUNK, .span = CHUNK, .chunk = CHUNK, .map = abti_chunk_map},
+        .arena = {.cell = CELL, .block = CHUNK, .span = CHUNK, .chunk = CHUNK, .map = abti_chunk_map},
         .run = 1,
         .batch = 1,
         .spares = 1,
