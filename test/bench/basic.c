@@ -87,13 +87,7 @@ int main(int argc, char **argv)
 {
     enum { KINDS = sizeof(work) / sizeof(work[0]) };
     int rounds = bench_rounds(argc, argv, 31);
-    bench_stay_on_one_core();
-
-    ABT_xstream es;
-    CHECK(ABT_init(argc, argv));
-    CHECK(ABT_xstream_self(&es));
-    CHECK(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
-    CHECK(ABT_xstream_set_main_sched_basic(es, ABT_SCHED_DEFAULT, 1, &pool));
+    pool = bench_begin(argc, argv);
     bench_measure(work, KINDS, rounds);
     CHECK(ABT_finalize());
     return bench_print(work, KINDS, rounds) > 0 ? 1 : 0;

@@ -20,6 +20,18 @@ void bench_stay_on_one_core(void)
     sched_setaffinity(0, sizeof(one), &one);
 }
 
+ABT_pool bench_begin(int argc, char **argv)
+{
+    ABT_xstream es;
+    ABT_pool pool;
+    bench_stay_on_one_core();
+    CHECK(ABT_init(argc, argv));
+    CHECK(ABT_xstream_self(&es));
+    CHECK(ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE, &pool));
+    CHECK(ABT_xstream_set_main_sched_basic(es, ABT_SCHED_DEFAULT, 1, &pool));
+    return pool;
+}
+
 double bench_raw_switch(int n)
 {
     return raw_switch_ns(n);

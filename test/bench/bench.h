@@ -13,7 +13,7 @@ struct bench_work {
     const char *name;
     double (*run)(int n); /* ns per operation; n: how many units take part */
     int n;
-    double limit; /* at most so many raw switches; 0: none */
+    double limit; /* at most that number of raw switches; 0: none */
     double *ns;   /* filled in: one figure per round */
 };
 
@@ -21,6 +21,9 @@ double bench_now_ns(void);
 
 /* The calling thread, and those it makes, stay on one core. */
 void bench_stay_on_one_core(void);
+
+/* The same, and then ABT_init: the stream serves the private FIFO pool that is returned. */
+ABT_pool bench_begin(int argc, char **argv);
 
 /* For the table's first line: one raw switch. */
 double bench_raw_switch(int n);

@@ -131,13 +131,8 @@ int main(void)
 {
     stress_begin();
     struct rng rng = {stress_seed};
-    double end = now() + tap_seconds(3);
-    long rounds = 0;
+    long rounds = stress_play(one_round, &rng, 3);
 
-    while (now() < end) {
-        one_round(&rng);
-        rounds++;
-    }
     ok(rounds > 0, "%ld rounds of trees", rounds);
     ok(atomic_load(&guarded_errors) == 0, "one at a time had the mutex");
     return done_testing();

@@ -136,13 +136,8 @@ int main(void)
 {
     stress_begin();
     struct rng rng = {stress_seed};
-    double end = now() + tap_seconds(3);
-    long rounds = 0;
+    long rounds = stress_play(one_round, &rng, 3);
 
-    while (now() < end) {
-        one_round(&rng);
-        rounds++;
-    }
     ok(rounds > 0, "%ld rounds of work by sources", rounds);
     ok(atomic_load(&wrong) == 0, "a stream that was detached does not ask");
     return done_testing();

@@ -104,11 +104,13 @@ static inline void stress_begin(void)
     watchdog_begin((unsigned)tap_seconds(0));
 }
 
-/* Plays again and again for so many seconds, or those that ABT_TEST_SECONDS says. */
-static inline void stress_play(void (*play)(struct rng *rng), struct rng *rng, double seconds)
+/* Plays again and again for that number of seconds, or the one that ABT_TEST_SECONDS says. Returns how often. */
+static inline long stress_play(void (*play)(struct rng *rng), struct rng *rng, double seconds)
 {
-    for (double end = now() + tap_seconds(seconds); now() < end;)
+    long rounds = 0;
+    for (double end = now() + tap_seconds(seconds); now() < end; rounds++)
         play(rng);
+    return rounds;
 }
 
 /* --- Teams of execution streams --- */
