@@ -256,6 +256,23 @@ static inline size_t total_size_of(ABT_pool pool)
     return size;
 }
 
+/* What schedulers of the tests run: the units of their first pool. */
+static inline void run_until_stop(ABT_sched sched)
+{
+    ABT_pool pool;
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    while (!stop) {
+        ABT_thread thread = ABT_THREAD_NULL;
+        must(ABT_pool_pop_thread(pool, &thread));
+        if (thread != ABT_THREAD_NULL)
+            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+        must(ABT_xstream_check_events(sched));
+        must(ABT_sched_has_to_stop(sched, &stop));
+    }
+}
+
 /* Functions for units. */
 static inline void do_nothing(void *arg)
 {

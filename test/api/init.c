@@ -400,22 +400,6 @@ static int free_sched(ABT_sched sched)
     return ABT_SUCCESS;
 }
 
-static void run_sched(ABT_sched sched)
-{
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
-}
-
 static ABT_pool new_counted_pool(void)
 {
     ABT_pool_user_def pool_def;
@@ -431,7 +415,7 @@ static ABT_pool new_counted_pool(void)
 
 static void test_frees_primary(void)
 {
-    ABT_sched_def def = {.run = run_sched, .free = free_sched};
+    ABT_sched_def def = {.run = run_until_stop, .free = free_sched};
     ABT_sched sched;
     ABT_pool pool;
 
@@ -448,7 +432,7 @@ static void test_frees_primary(void)
 /* The same pool may serve a scheduler under several numbers. */
 static void test_frees_once(void)
 {
-    ABT_sched_def def = {.run = run_sched, .free = free_sched};
+    ABT_sched_def def = {.run = run_until_stop, .free = free_sched};
     ABT_sched sched;
     ABT_pool pool;
 

@@ -398,19 +398,8 @@ static atomic_int main_runs;
 
 static void counting_run(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
     count_up(&main_runs);
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    run_until_stop(sched);
 }
 
 static void test_main_requests(void)

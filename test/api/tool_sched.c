@@ -135,13 +135,10 @@ static void own_run(ABT_sched sched)
 {
     struct own_sched *own;
     void *data;
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
 
     must(ABT_sched_get_data(sched, &data));
     own = data;
     own->unit = self();
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
     while (own->yields-- > 0)
         must(ABT_self_yield());
     while (own->suspends-- > 0) {
@@ -150,14 +147,7 @@ static void own_run(ABT_sched sched)
     }
     if (own->exits)
         ABT_self_exit();
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    run_until_stop(sched);
 }
 
 static ABT_sched own_sched(ABT_pool pool, struct own_sched *own)

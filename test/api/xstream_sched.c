@@ -18,21 +18,11 @@ static int log_init(ABT_sched sched, ABT_sched_config config)
 
 static void log_run(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
     void *log;
 
     must(ABT_sched_get_data(sched, &log));
     count_up(&((struct log *)log)->runs);
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    run_until_stop(sched);
 }
 
 static int log_free(ABT_sched sched)
