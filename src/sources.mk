@@ -106,6 +106,7 @@ abt_sources = \
 	src/pick/sched.c \
 	src/pool/blocked.c \
 	src/pool/fifo.c \
+	src/pool/gang.c \
 	src/pool/leftover.c \
 	src/pool/loot.c \
 	src/pool/make.c \

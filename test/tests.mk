@@ -11,6 +11,7 @@ unit_tests = \
 	test/unit/rt/counters \
 	test/unit/unit/key \
 	test/unit/rt/kvconf \
+	test/unit/pool/gang \
 	test/unit/pool/parking \
 	test/unit/pool/pool \
 	test/unit/pool/queue \

@@ -80,7 +80,7 @@ int abti_park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
     abti_es *es = abti_es_self;
     abti_sched *sched = calling_sched(es);
     if (!pools) {
-        struct abti_park_set own = {sched->num_pools, sched->pools, sched->parkings};
+        struct abti_park_set own = {.num = sched->num_pools, .pools = sched->pools, .parkings = sched->parkings};
         return idle_park(es, sched, &own, deadline_ns);
     }
     int code = check_pools(num_pools, pools);
@@ -91,7 +91,7 @@ int abti_park_until(int num_pools, const ABT_pool *pools, uint64_t deadline_ns)
         return ABT_ERR_MEM;
     for (int i = 0; i < num_pools; i++)
         parkings[i] = (struct abti_parking){.own = i == 0, .may_look_out = true};
-    struct abti_park_set set = {num_pools, (abti_pool **)pools, parkings};
+    struct abti_park_set set = {.num = num_pools, .pools = (abti_pool **)pools, .parkings = parkings};
     code = idle_park(es, sched, &set, deadline_ns);
     if (parkings != few)
         free(parkings);

@@ -40,6 +40,7 @@
     ABTI_DELAYED(                                                                                                      \
         atomic_compare_exchange_strong_explicit(p, expected, desired, memory_order_relaxed, memory_order_relaxed))
 #define abti_fence_acquire() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_acquire))
+#define abti_fence_release() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_release))
 #define abti_fence_seq_cst() ABTI_DELAYED_VOID(atomic_thread_fence(memory_order_seq_cst))
 
 /* These are for fields that are not _Atomic, since their own thread reads them plainly. */

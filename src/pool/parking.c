@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "os/clock.h"
 #include "pool/builtin.h"
+#include "pool/gang.h"
 
 /* Ends the expectation that the thread comes to the pool, whose lock the caller holds. */
 static void parking_settle(struct abti_parking *p, abti_pool *pool)
@@ -72,10 +73,16 @@ static abti_wakeup claim_lookout(abti_pool *pool)
     if (ABTI_LIKELY(!abti_lookout_is_needed(&pool->lookout)) || pool->lookout.parking)
         return NULL;
     abti_wakeup wakeup = NULL;
+    struct abti_parking *prev;
     /* The last of the list, which is the last to be woken for a unit. relaxed: the lock is held */
     for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first) ? pool->parked.last : NULL; p && !wakeup;
-         p = p->prev)
-        wakeup = p->may_look_out ? abti_sleeper_claim(p->sleeper) : NULL;
+         p = prev) {
+        prev = p->prev; /* the deputy of an empty gang is taken out */
+        if (abti_parking_is_deputy(p))
+            wakeup = abti_gang_claim_locked((struct abti_deputy *)p, pool, false, true);
+        else if (p->may_look_out)
+            wakeup = abti_sleeper_claim(p->sleeper);
+    }
     return wakeup;
 }
 
@@ -110,10 +117,38 @@ void abti_parking_look_out_by(abti_pool *pool, uint64_t time_ns)
 
 /* --- The list --- */
 
+/* relaxed, here and below: the lock orders the list, and who reads it without has a fence, or takes it for a hint */
+void abti_parking_link(struct abti_parking_list *list, struct abti_parking *p)
+{
+    abti_assert(!abti_load_relaxed(&p->linked));
+    p->next = NULL;
+    p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
+    list->last = p;
+    if (p->prev)
+        p->prev->next = p;
+    else
+        abti_store_relaxed(&list->first, p);
+    /* release: pairs with the acquire in abti_gang_finds_empty */
+    abti_store_release(&p->linked, true);
+}
+
+void abti_parking_unlink(struct abti_parking_list *list, struct abti_parking *p)
+{
+    abti_assert(abti_load_relaxed(&p->linked));
+    if (p->next)
+        p->next->prev = p->prev;
+    else
+        list->last = p->prev;
+    if (p->prev)
+        p->prev->next = p->next;
+    else
+        abti_store_relaxed(&list->first, p->next); /* relaxed, as the next: as in abti_parking_link */
+    abti_store_relaxed(&p->linked, false);
+}
+
 bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sleeper *s)
 {
-    abti_assert(s && !p->linked);
-    struct abti_parking_list *list = &pool->parked;
+    abti_assert(s && !abti_load_relaxed(&p->linked)); /* relaxed: the caller links it */
     /* A racy read comes first, so that an ES which is busy with the pool is not disturbed needlessly. */
     p->until_ns = ABTI_CLOCK_NEVER;
     if (!abti_pool_is_user(pool) && !is_empty_for(pool, s)) {
@@ -121,17 +156,9 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
         return false;
     }
     p->sleeper = s;
-    p->next = NULL;
     abti_pool_lock(abti_es_self, pool);
     parking_settle(p, pool);
-    /* relaxed: the lock orders the list; for those that only read it without the lock, the fence below does */
-    p->prev = abti_load_relaxed(&list->first) ? list->last : NULL;
-    list->last = p;
-    if (p->prev)
-        p->prev->next = p;
-    else
-        abti_store_relaxed(&list->first, p);
-    p->linked = true;
+    abti_parking_link(&pool->parked, p);
     if (p->may_look_out)
         stand_lookout(p, pool);
     bool empty = abti_pool_is_user(pool) || is_empty_for(pool, s);
@@ -149,25 +176,17 @@ bool abti_parking_enter(struct abti_parking *p, abti_pool *pool, struct abti_sle
 
 void abti_parking_leave(struct abti_parking *p, abti_pool *pool, bool woken)
 {
-    struct abti_parking_list *list = &pool->parked;
-    if (!p->linked)
+    if (!abti_load_relaxed(&p->linked)) /* relaxed: the caller has linked it */
         return;
     abti_pool_lock(abti_es_self, pool);
-    if (p->next)
-        p->next->prev = p->prev;
-    else
-        list->last = p->prev;
-    if (p->prev)
-        p->prev->next = p->next;
-    else
-        abti_store_relaxed(&list->first, p->next); /* relaxed: the lock orders it */
+    abti_parking_unlink(&pool->parked, p);
     abti_wakeup wakeup = NULL;
     if (ABTI_UNLIKELY(pool->lookout.parking == p)) {
         pool->lookout.parking = NULL;
         wakeup = woken ? claim_lookout(pool) : NULL;
     }
+    p->until_ns = ABTI_CLOCK_NEVER;
     abti_pool_unlock(abti_es_self, pool);
-    p->linked = false;
     abti_wakeup_send(wakeup);
 }
 
@@ -185,15 +204,21 @@ static abti_wakeup parking_claim(struct abti_parking *p, abti_pool *pool)
 /*
  * Picks one among the sleepers whose own pool this is, or among the others. Those that have been woken already, for
  * this pool or another, look at all of their pools anyway, so that another one is woken. The lookout comes last, since
- * another one would have to be woken in its place. relaxed: the lock orders the list.
+ * another one would have to be woken in its place. `anyway`: though enough of a gang are coming. relaxed: the lock
+ * orders the list.
  */
-static abti_wakeup claim_among(abti_pool *pool, bool own)
+static abti_wakeup claim_among(abti_pool *pool, bool own, bool anyway)
 {
-    struct abti_parking *lookout = pool->lookout.parking;
+    struct abti_parking *lookout = pool->lookout.parking, *next;
     abti_wakeup wakeup = NULL;
     abti_assert(abti_pool_is_locked(pool));
-    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = p->next)
-        wakeup = p->own == own && p != lookout ? parking_claim(p, pool) : NULL;
+    for (struct abti_parking *p = abti_load_relaxed(&pool->parked.first); p && !wakeup; p = next) {
+        next = p->next; /* the deputy of an empty gang is taken out */
+        if (abti_parking_is_deputy(p))
+            wakeup = abti_gang_claim_locked((struct abti_deputy *)p, pool, own, anyway);
+        else if (p->own == own && p != lookout)
+            wakeup = parking_claim(p, pool);
+    }
     return !wakeup && lookout && lookout->own == own ? parking_claim(lookout, pool) : wakeup;
 }
 
@@ -203,15 +228,15 @@ static bool has_surplus(abti_pool *pool)
     return abti_pool_is_user(pool) || abti_pool_num_locked(pool) > pool->num_coming;
 }
 
-static abti_wakeup parking_claim_one(abti_pool *pool)
+static abti_wakeup parking_claim_one(abti_pool *pool, bool anyway)
 {
-    abti_wakeup owner = claim_among(pool, true);
-    return owner ? owner : claim_among(pool, false);
+    abti_wakeup owner = claim_among(pool, true, anyway);
+    return owner ? owner : claim_among(pool, false, anyway);
 }
 
 abti_wakeup abti_parking_claim_slow(abti_pool *pool)
 {
-    return has_surplus(pool) ? parking_claim_one(pool) : NULL;
+    return has_surplus(pool) ? parking_claim_one(pool, false) : NULL;
 }
 
 void abti_parking_unlock_and_wake(abti_pool *pool)
@@ -233,7 +258,7 @@ void abti_parking_pass(abti_pool *pool)
 void abti_parking_offer(abti_pool *pool)
 {
     abti_pool_lock(abti_es_self, pool);
-    abti_wakeup wakeup = parking_claim_one(pool);
+    abti_wakeup wakeup = parking_claim_one(pool, true);
     abti_pool_unlock(abti_es_self, pool);
     abti_wakeup_send(wakeup);
 }

@@ -116,7 +116,7 @@ struct ABT_pool_opaque {
     _Atomic(uint64_t) filled;
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
-    _Atomic(bool) is_reported;     /* others than the host have used it, which has been reported. Anybody */
+    void *impl;                    /* belongs to the implementation; constant */
 
     void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
     const struct abti_pool_ops *ops; /* constant from here to the end of the line, unless said otherwise */
@@ -127,12 +127,14 @@ struct ABT_pool_opaque {
     _Atomic(bool) quick_user;        /* the same for a user-defined one */
     bool automatic;                  /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
+    _Atomic(bool) is_reported;       /* others than the host have used it, which has been reported. Anybody */
     ABT_pool_access access;
     ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
     int id;
-    _Atomic(int32_t) num_scheds;       /* schedulers that use it */
-    void *impl;                        /* belongs to the implementation */
+    _Atomic(int32_t) num_scheds; /* schedulers that use it */
+    struct abti_deputy *deputy;  /* of a RANDWS pool: it stands for streams that sleep on many pools, see pool/gang.h.
+                                    Constant while a scheduler of the gang uses the pool; NULL: there is none */
     _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
                                           there was no need yet. Constant from then on */
 

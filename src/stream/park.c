@@ -5,6 +5,7 @@
 #include "idle/idle.h"
 #include "os/clock.h"
 #include "pick/sched.h"
+#include "pool/gang.h"
 #include "stream/events.h"
 #include "stream/source.h"
 #include "sync/timer.h"
@@ -55,6 +56,28 @@ static bool has_undelivered(abti_es *es, abti_sched *sched)
            asked & (ABTI_ES_REQ_HALT | ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS | ABTI_ES_REQ_TELL | ABTI_ES_REQ_RETURN);
 }
 
+/* Enters the list of the gang, and those of the pools that it does not see to. False: some pool has a unit. */
+static bool park_enter(abti_es *es, const struct abti_park_set *set)
+{
+    bool all_empty = true;
+    abti_assert(es == abti_es_self);
+    if (set->gang)
+        abti_gang_enter(set->gang, set->in_gang, &es->sleeper);
+    for (int i = 0; i < set->num && all_empty; i++)
+        all_empty = abti_gang_sees_to(set->gang, set->pools[i])
+                        ? abti_gang_finds_empty(set->pools[i])
+                        : abti_parking_enter(&set->parkings[i], set->pools[i], &es->sleeper);
+    return all_empty;
+}
+
+static void park_leave(const struct abti_park_set *set, bool woken)
+{
+    if (set->gang)
+        abti_gang_leave(set->gang, set->in_gang);
+    for (int i = 0; i < set->num; i++)
+        abti_parking_leave(&set->parkings[i], set->pools[i], woken);
+}
+
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns)
 {
     bool woken;
@@ -66,26 +89,20 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
         return;
     }
     abti_idle_prepare(es);
-    int entered = 0;
-    bool all_empty = true;
-    while (entered < set->num && all_empty) {
-        all_empty = abti_parking_enter(&set->parkings[entered], set->pools[entered], &es->sleeper);
-        entered++;
-    }
+    bool all_empty = park_enter(es, set);
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
         woken = park_observed(es, sched, set, deadline_ns);
     else
         woken = abti_idle_cancel(es);
-    for (int i = 0; i < entered; i++)
-        abti_parking_leave(&set->parkings[i], set->pools[i], woken);
+    park_leave(set, woken);
     /* When all pools were found empty, other streams have taken what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
 }
 
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)
 {
-    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings};
+    struct abti_park_set set = {sched->num_pools, sched->pools, sched->parkings, sched->gang, sched->in_gang};
     abti_es_park_on(es, sched, &set, deadline_ns);
 }
 

@@ -104,7 +104,7 @@ static void end_streams(void)
 static void run_stream(int index)
 {
     abti_es *es = model_enter(index);
-    struct abti_park_set none = {0, NULL, NULL};
+    struct abti_park_set none = {.num = 0};
     for (;;) {
         work[index]++;
         abti_es_check_events(es, &scheds[index]);

@@ -136,7 +136,7 @@ static void reset(void)
 static bool run_once(abti_es *es)
 {
     abti_sched *sched = &scheds[es - model_es];
-    struct abti_park_set none = {0, NULL, NULL};
+    struct abti_park_set none = {.num = 0};
     abti_es_check_events(es, sched);
     if (abti_sched_has_to_stop(sched))
         return false;

@@ -122,7 +122,7 @@ static void stream_of_two_pools(int index)
         abti_es *es = model_enter(0);
         abti_pool *both[] = {&pools[0], &pools[1]};
         struct abti_parking parkings[2] = {{.own = true, .seeks = true}, {.seeks = true}};
-        struct abti_park_set set = {2, both, parkings};
+        struct abti_park_set set = {.num = 2, .pools = both, .parkings = parkings};
         bool asked = false;
         for (int got = 0; got < 2 || !asked;) {
             abti_unit *unit = NULL;
@@ -151,7 +151,7 @@ static void asked_twice(int index)
         return;
     }
     abti_es *es = model_enter(0);
-    struct abti_park_set none = {0, NULL, NULL};
+    struct abti_park_set none = {.num = 0};
     for (unsigned seen = 0; seen != (ABTI_ES_REQ_LOOK | ABTI_ES_REQ_STACKS);) {
         unsigned requests = atomic_load_explicit(&es->requests, memory_order_seq_cst);
         seen |= atomic_fetch_and_explicit(&es->requests, ~requests, memory_order_seq_cst) & requests;
@@ -167,7 +167,7 @@ static void told_to_end(int index)
         return;
     }
     abti_es *es = model_enter(0);
-    struct abti_park_set none = {0, NULL, NULL};
+    struct abti_park_set none = {.num = 0};
     while (!abti_sched_has_to_stop(&sched))
         abti_es_park_on(es, &sched, &none, ABTI_CLOCK_NEVER);
 }

@@ -2,12 +2,12 @@
 /*
  * No stream sleeps while a pool that it serves has a unit. Chains of pairs of units: one of a pair keeps its stream,
  * without giving way, until the other has run, on another stream, and has made the next pair. Each stream serves two
- * pools, and each pool is served by more streams than are ever kept; most of them sleep. A wake that is lost, or
- * used up by who runs something else, stops a chain.
+ * pools, or all of them, as a gang of thieves does, and each pool is served by more streams than are ever kept; most of
+ * them sleep. A wake that is lost, or used up by who runs something else, stops a chain.
  */
 #include "stress.h"
 
-enum { NUM_ES = 10, NUM_POOLS = 4, SERVED = 2, NUM_CHAINS = 2, ROUNDS = 4, PAIRS = SCALED(200, 50, 20) };
+enum { NUM_ES = 10, NUM_POOLS = 4, NUM_CHAINS = 2, ROUNDS = 4, PAIRS = SCALED(200, 50, 20) };
 
 static ABT_pool pools[NUM_POOLS];
 static ABT_eventual ended;
@@ -91,7 +91,7 @@ static int run_chains(struct rng *rng)
 }
 
 struct list {
-    int pools[SERVED];
+    int pools[NUM_POOLS];
 };
 
 /* In ascending order: the last pool is not the first of anybody, who would be woken for it before all others. */
@@ -101,15 +101,26 @@ static void draw_list(struct rng *rng, struct list *list)
     list->pools[1] = list->pools[0] + 1 + (int)below(rng, (unsigned)(NUM_POOLS - 1 - list->pools[0]));
 }
 
+/* All of them, each stream in an order of its own. The last pool is nobody's first one here, either. */
+static void draw_rings(struct rng *rng, struct list *lists)
+{
+    for (int i = 0; i < NUM_ES; i++) {
+        int first = (int)below(rng, NUM_POOLS - 1);
+        for (int k = 0; k < NUM_POOLS; k++)
+            lists[i].pools[k] = (first + k) % NUM_POOLS;
+    }
+}
+
 static void draw_lists(struct rng *rng, struct list *lists)
 {
+    enum { FEW = 2 };
     int servers[NUM_POOLS], fewest;
 
     do {
         memset(servers, 0, sizeof(servers));
         for (int i = 0; i < NUM_ES; i++) {
             draw_list(rng, &lists[i]);
-            for (int k = 0; k < SERVED; k++)
+            for (int k = 0; k < FEW; k++)
                 servers[lists[i].pools[k]]++;
         }
         fewest = NUM_ES;
@@ -118,7 +129,7 @@ static void draw_lists(struct rng *rng, struct list *lists)
     } while (fewest <= NUM_CHAINS);
 }
 
-static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kind)
+static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kind, int num_served)
 {
     struct list lists[NUM_ES];
     ABT_xstream xstreams[NUM_ES];
@@ -127,12 +138,15 @@ static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kin
     must(ABT_init(0, NULL));
     for (int i = 0; i < NUM_POOLS; i++)
         must(ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pools[i]));
-    draw_lists(rng, lists);
+    if (num_served == NUM_POOLS)
+        draw_rings(rng, lists);
+    else
+        draw_lists(rng, lists);
     for (int i = 0; i < NUM_ES; i++) {
-        ABT_pool served[SERVED];
-        for (int k = 0; k < SERVED; k++)
+        ABT_pool served[NUM_POOLS];
+        for (int k = 0; k < num_served; k++)
             served[k] = pools[lists[i].pools[k]];
-        must(ABT_xstream_create_basic(predef, SERVED, served, ABT_SCHED_CONFIG_NULL, &xstreams[i]));
+        must(ABT_xstream_create_basic(predef, num_served, served, ABT_SCHED_CONFIG_NULL, &xstreams[i]));
     }
     kept = run_chains(rng);
     for (int i = 0; i < NUM_ES; i++)
@@ -141,17 +155,24 @@ static int run_round(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kin
     return kept;
 }
 
+static void run_rounds(struct rng *rng, ABT_sched_predef predef, ABT_pool_kind kind, int num_served)
+{
+    int kept = 0;
+
+    for (int r = 0; r < ROUNDS; r++)
+        kept += run_round(rng, predef, kind, num_served);
+    is_int(kept, ROUNDS * NUM_CHAINS * PAIRS, "%s over %s, %d pools for each", sched_name(predef), kind_name(kind),
+           num_served);
+}
+
 int main(void)
 {
     stress_begin();
     struct rng rng = rng_make(1);
     for (int s = 0; s < 4; s++) {
-        for (int k = 0; k < 3; k++) {
-            int kept = 0;
-            for (int r = 0; r < ROUNDS; r++)
-                kept += run_round(&rng, all_scheds[s], all_kinds[k]);
-            is_int(kept, ROUNDS * NUM_CHAINS * PAIRS, "%s over %s", sched_name(all_scheds[s]), kind_name(all_kinds[k]));
-        }
+        for (int k = 0; k < 3; k++)
+            run_rounds(&rng, all_scheds[s], all_kinds[k], 2);
     }
+    run_rounds(&rng, ABT_SCHED_RANDWS, ABT_POOL_RANDWS, NUM_POOLS);
     return done_testing();
 }

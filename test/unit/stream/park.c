@@ -22,7 +22,7 @@ static abti_es *es;
 static abti_sched *sched;
 static abti_pool *pools[POOLS];
 static struct abti_parking parkings[POOLS];
-static const struct abti_park_set set = {POOLS, pools, parkings};
+static const struct abti_park_set set = {.num = POOLS, .pools = pools, .parkings = parkings};
 
 static void must(int code)
 {
