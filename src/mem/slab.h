@@ -74,7 +74,8 @@ struct abti_slab_spec {
                                     many */
 };
 
-enum { ABTI_SLAB_SHELVES = 32 };
+/* With 32 of them, creations of 64 streams moved 0.18 lines each in place of 0.05, in the simulator. */
+enum { ABTI_SLAB_SHELVES = 64 };
 
 /* The lock is held for a few stores, with no other one. */
 struct abti_shelf {
