@@ -88,8 +88,9 @@ enum abti_pool_form {
 enum { ABTI_LOOT_BOXES = 64, ABTI_LOOT_UNITS = 12 };
 
 /*
- * Lines of 64 bytes, by who writes them while streams work; a blank line begins the next. Thieves and creators read
- * what is constant, and would else wait for the line each time that a wish is left there, or a stream goes to sleep.
+ * Lines of 64 bytes, by the threads that write them while streams work; a blank line begins the next. Thieves and
+ * creators read what is constant, and would else wait for the line each time that a wish is left there, or a stream
+ * goes to sleep.
  */
 struct ABT_pool_opaque {
     struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
