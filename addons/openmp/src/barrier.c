@@ -62,7 +62,7 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     if (ABTOMP_UNLIKELY(may_be_cancelled && (passed & ABTOMP_BARRIER_CANCELLED)))
         return false; /* the word would not change any more */
     /* acq_rel: pairs with itself, in abtomp_barrier: the last one sees what each member has done before */
-    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
+    if (atomic_fetch_add_explicit(abtomp_arrived(team), 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))
             abtomp_wait(&team->barriers, passed, num);
         /* relaxed: who sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
@@ -77,10 +77,10 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
      * what is seen of others is enough
      */
     if (atomic_load_explicit(&team->has_tasks, memory_order_acquire) ||
-        ABTOMP_UNLIKELY(atomic_load_explicit(&team->arrived, memory_order_relaxed) != (uint32_t)num))
+        ABTOMP_UNLIKELY(atomic_load_explicit(abtomp_arrived(team), memory_order_relaxed) != (uint32_t)num))
         return abtomp_crew_barrier(me, passed, may_be_cancelled);
     /* relaxed, all: the next store publishes them */
-    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
     if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->cancelled, memory_order_relaxed) != 0))
         atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
     /* release: pairs with the acquire in is_changed: and so do all others */

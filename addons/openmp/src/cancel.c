@@ -102,7 +102,7 @@ void abtomp_cancel_clear(struct abtomp_team *team)
 {
     /* relaxed, all: no member is in a region */
     atomic_store_explicit(&team->cancelled, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(abtomp_arrived(team), 0, memory_order_relaxed);
     atomic_fetch_and_explicit(&team->barriers, ~(uint32_t)ABTOMP_BARRIER_CANCELLED, memory_order_relaxed);
     for (int i = 0; i < ABTOMP_NUM_SHARES; i++) {
         struct abtomp_share *share = team->shares[i];

@@ -446,10 +446,10 @@ static bool barrier_is_passed(struct abtomp_member *me, void *arg)
     if (ABTOMP_UNLIKELY(barrier->may_be_cancelled && abtomp_barrier_is_cancelled(team)))
         return barrier->is_cancelled = true;
     /* acquire: pairs with the release in abtomp_barrier_pass: those that have arrived make no tasks */
-    if (atomic_load_explicit(&team->arrived, memory_order_acquire) != num || !abtomp_tasks_are_over(team))
+    if (atomic_load_explicit(abtomp_arrived(team), memory_order_acquire) != num || !abtomp_tasks_are_over(team))
         return false;
     /* acq_rel: pairs with itself, in barrier_is_passed: one of several goes on. relaxed: another one has */
-    if (!atomic_compare_exchange_strong_explicit(&team->arrived, &arrived, 0, memory_order_acq_rel,
+    if (!atomic_compare_exchange_strong_explicit(abtomp_arrived(team), &arrived, 0, memory_order_acq_rel,
                                                  memory_order_relaxed))
         return false;
     abtomp_crew_close(team);

@@ -140,8 +140,9 @@ struct abtomp_team {
     _Atomic(bool) has_shared;           /* some share was used in this region */
     _Atomic(uint32_t) singles;          /* single constructs that somebody has taken */
     ABTOMP_LINE _Atomic(uint32_t) back; /* changes when the members are back */
-    ABTOMP_LINE _Atomic(uint32_t) arrived; /* at the barrier */
-    _Atomic(uint32_t) barriers;            /* that have been passed, and in its low bits ABTOMP_BARRIER_* */
+    ABTOMP_LINE _Atomic(uint32_t) arrived_of_two; /* at the barrier: see abtomp_arrived */
+    _Atomic(uint32_t) barriers;                   /* that have been passed, and in its low bits ABTOMP_BARRIER_* */
+    ABTOMP_LINE _Atomic(uint32_t) arrived_of_many;
     /* Of tasks. has_tasks: the words above say so, too, and who waits for tasks waits for the bell. */
     ABTOMP_LINE _Atomic(bool) has_tasks;
     _Atomic(uint32_t) cancelled; /* ABTOMP_CANCELLED_*: what of the region is cancelled */
@@ -159,6 +160,16 @@ struct abtomp_team {
     struct abtomp_looked looked;
     void (*_Atomic key)(void *data); /* the function of the program */
 };
+
+/*
+ * How many members have arrived at the barrier. With two of them that is in the line of `barriers`: the second one
+ * writes both, and one line moves. With more, each that arrives would take that line from all who look at `barriers`:
+ * 64 members moved 378 lines at a barrier and took 6.5 us, in the simulator of many cores.
+ */
+static inline _Atomic(uint32_t) *abtomp_arrived(struct abtomp_team *team)
+{
+    return team->num > 2 ? &team->arrived_of_many : &team->arrived_of_two;
+}
 
 /*
  * What `go` has: a count of regions above, whether the region has tasks, and how many members it has. No member: the
