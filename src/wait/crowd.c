@@ -87,7 +87,8 @@ static bool looks_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const 
     for (uint32_t i = 0; i < leave.times && !changed && goes_on; i++) {
         if (i % LOOKS_EACH == LOOKS_EACH - 1 && abti_meanwhile_look(meanwhile))
             i = 0;
-        else if (i % ABTI_THRIFT_LOOKS_TO_YIELD == ABTI_THRIFT_LOOKS_TO_YIELD - 1)
+        else if (i == ABTI_THRIFT_LOOKS_AT_FIRST - 1 ||
+                 i % ABTI_THRIFT_LOOKS_TO_YIELD == ABTI_THRIFT_LOOKS_TO_YIELD - 1)
             goes_on = crowd_gives_way();
         else
             abti_cpu_relax();
