@@ -78,6 +78,7 @@ openmp_tests = \
 	addons/openmp/test/routines \
 	addons/openmp/test/shortage \
 	addons/openmp/test/smalltasks \
+	addons/openmp/test/targets \
 	addons/openmp/test/taskgraph \
 	addons/openmp/test/tasks \
 	addons/openmp/test/unused
@@ -117,6 +118,9 @@ addons_openmp_test_tasks_SOURCES = addons/openmp/test/tasks.c addons/openmp/test
 addons_openmp_test_tasks_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_tasks_LINK = $(openmp_test_link)
 addons_openmp_test_tasks_LDADD =
+addons_openmp_test_targets_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_targets_LINK = $(openmp_test_link)
+addons_openmp_test_targets_LDADD =
 addons_openmp_test_taskgraph_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_taskgraph_LINK = $(openmp_test_link)
 addons_openmp_test_taskgraph_LDADD =

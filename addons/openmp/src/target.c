@@ -2,6 +2,7 @@
 /* Device constructs, for which the host is the only device, and teams on the host, which run one after another. */
 #include "omp.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "gomp.h"
@@ -9,10 +10,13 @@
 /* In the low byte of a kind: the data are copied. The byte above is the binary logarithm of their alignment. */
 enum { KIND_MASK = 0xff, KIND_FIRSTPRIVATE = 12, ALIGN_SHIFT = 8 };
 
+/* A clause of a target: in one word the device (0: all), what it is, and its value, or that the next word has it. */
+enum { ARG_DEVICE = 0x7f, ARG_IS_NEXT = 1 << 7, ARG_WHAT = 0xff << 8, ARG_THREAD_LIMIT = 2 << 8, ARG_SHIFT = 16 };
+
 /* -- Initial tasks of their own -- */
 
 /* Runs fn as an initial task would: at level 0. */
-static void run_initial(void (*fn)(void *), void *data)
+static void run_initial(void (*fn)(void *), void *data, int thread_limit)
 {
     struct abtomp_member *me = abtomp_self();
     struct abtomp_team *team = abtomp_team_new(NULL);
@@ -20,6 +24,8 @@ static void run_initial(void (*fn)(void *), void *data)
         abtomp_fail("out of memory");
     struct abtomp_member *initial = team->members[0];
     initial->icvs = abtomp_env.icvs;
+    if (thread_limit > 0)
+        initial->icvs.thread_limit = thread_limit;
     abtomp_current = initial;
     fn(data);
     abtomp_tasks_drain(initial);
@@ -29,6 +35,32 @@ static void run_initial(void (*fn)(void *), void *data)
 }
 
 /* -- Target -- */
+
+/* The limit that the clauses set, which end with a zero; 0: none, or one for other devices only. */
+static int read_thread_limit(void **args)
+{
+    while (args && *args) {
+        intptr_t word = (intptr_t)*args++, value = word >> ARG_SHIFT;
+        if (word & ARG_IS_NEXT)
+            value = (intptr_t)*args++;
+        if ((word & (ARG_WHAT | ARG_DEVICE)) == ARG_THREAD_LIMIT)
+            return value < INT_MAX ? (int)value : INT_MAX;
+    }
+    return 0;
+}
+
+/* A construct with dependences runs in place when they are fulfilled, with `nowait`, too. */
+static void await_dependences(void **depend)
+{
+    if (depend)
+        GOMP_taskwait_depend(depend);
+}
+
+/* An optional argument of Fortran that is absent has no address. */
+static bool is_copied(const void *address, unsigned short kind)
+{
+    return address && (kind & KIND_MASK) == KIND_FIRSTPRIVATE;
+}
 
 /* Where the data of a variable are placed in the block of copies, which ends at `size`. */
 static size_t place_of(size_t *size, size_t bytes, unsigned short kind)
@@ -44,14 +76,14 @@ static void *copy_firstprivate(size_t num, void **addresses, const size_t *sizes
     enum { MOST_ALIGN = 64 };
     size_t size = 0;
     for (size_t i = 0; i < num; i++)
-        if ((kinds[i] & KIND_MASK) == KIND_FIRSTPRIVATE)
+        if (is_copied(addresses[i], kinds[i]))
             (void)place_of(&size, sizes[i], kinds[i]);
     char *block = size > 0 ? aligned_alloc(MOST_ALIGN, (size + MOST_ALIGN - 1) / MOST_ALIGN * MOST_ALIGN) : NULL;
     if (size > 0 && !block)
         abtomp_fail("out of memory");
     size = 0;
     for (size_t i = 0; i < num; i++)
-        if ((kinds[i] & KIND_MASK) == KIND_FIRSTPRIVATE) {
+        if (is_copied(addresses[i], kinds[i])) {
             size_t place = place_of(&size, sizes[i], kinds[i]);
             addresses[i] = memcpy(block + place, addresses[i], sizes[i]);
         }
@@ -63,10 +95,9 @@ void GOMP_target_ext(int device, void (*fn)(void *), size_t num, void **addresse
 {
     (void)device;
     (void)flags;
-    (void)depend;
-    (void)args;
+    await_dependences(depend);
     void *block = copy_firstprivate(num, addresses, sizes, kinds);
-    run_initial(fn, addresses);
+    run_initial(fn, addresses, read_thread_limit(args));
     free(block);
 }
 
@@ -78,7 +109,7 @@ void GOMP_target(int device, void (*fn)(void *), const void *unused, size_t num,
     (void)num;
     (void)sizes;
     (void)kinds;
-    run_initial(fn, addresses);
+    run_initial(fn, addresses, 0);
 }
 
 /* -- Data: the host has them all -- */
@@ -116,7 +147,7 @@ void GOMP_target_update_ext(int device, size_t num, void **addresses, size_t *si
                             unsigned flags, void **depend)
 {
     (void)flags;
-    (void)depend;
+    await_dependences(depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 
@@ -124,7 +155,7 @@ void GOMP_target_enter_exit_data(int device, size_t num, void **addresses, size_
                                  unsigned flags, void **depend)
 {
     (void)flags;
-    (void)depend;
+    await_dependences(depend);
     GOMP_target_data_ext(device, num, addresses, sizes, kinds);
 }
 
