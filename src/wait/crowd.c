@@ -113,18 +113,22 @@ static bool yields_with_crowd(struct abti_thrift *thrift, uint32_t sleeps, const
     struct abti_thrift_leave leave = abti_thrift_allow_yields(thrift, sleeps, num, abti_load_relaxed(&abti_num_cpus));
     if (leave.times == 0)
         return false;
-    uint64_t since_ns = abti_clock_mono_ns(), took_ns = 0;
+    uint64_t since_ns = abti_clock_mono_ns(), now_ns = since_ns, alone_ns = 0;
     bool changed = abti_word_is_changed(word, value);
-    for (uint32_t i = 0; !changed && took_ns <= leave.limit_ns && (i < leave.times || took_ns < leave.least_ns); i++) {
+    for (uint32_t i = 0;
+         !changed && now_ns - since_ns <= leave.limit_ns && (i < leave.times || alone_ns < leave.least_ns); i++) {
         if (abti_meanwhile_look(meanwhile)) {
             i = 0;
-            since_ns = abti_clock_mono_ns();
+            since_ns = now_ns = abti_clock_mono_ns();
         }
+        uint64_t before_ns = now_ns;
         sched_yield();
-        took_ns = abti_clock_mono_ns() - since_ns;
+        now_ns = abti_clock_mono_ns();
+        if (now_ns - before_ns < ABTI_THRIFT_YIELD_ALONE_NS)
+            alone_ns += now_ns - before_ns;
         changed = abti_word_is_changed(word, value);
     }
-    abti_thrift_learn_yields(thrift, leave, num, changed, took_ns);
+    abti_thrift_learn_yields(thrift, leave, num, changed, now_ns - since_ns);
     return changed;
 }
 
