@@ -57,6 +57,18 @@ void abtomp_start(void)
     (void)pthread_once(&once, start_once);
 }
 
+/*
+ * libabt counts the CPUs that the thread which starts it may use, and threads wait by that number. A root is bound to
+ * one CPU, so libabt starts before that. If it cannot be started, the first region finds that out.
+ */
+static void root_bind(struct abtomp_member *me)
+{
+    ABT_xstream stream = ABT_XSTREAM_NULL;
+    if (ABTX_xstream_enter(ABT_SCHED_NULL, &stream) == ABT_SUCCESS)
+        (void)ABTX_xstream_leave(&stream);
+    abtomp_root_place(me);
+}
+
 struct abtomp_member *abtomp_root(void)
 {
     abtomp_start();
@@ -67,7 +79,7 @@ struct abtomp_member *abtomp_root(void)
     me->icvs = abtomp_env.icvs;
     abtomp_current = me;
     if (abtomp_env.places_members)
-        abtomp_root_place(me);
+        root_bind(me);
     if (has_key)
         (void)pthread_setspecific(root_key, me);
     atomic_fetch_add_explicit(&num_roots, 1, memory_order_relaxed); /* relaxed: as in root_end */
