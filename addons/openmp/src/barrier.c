@@ -23,7 +23,6 @@ static void set_waits(bool waits)
 
 static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int num)
 {
-    num = abtomp_num_rivals(num);
     if (abtomp_env.is_active && num <= abtomp_env.num_procs) {
         for (int i = 0; i < ACTIVE_LOOKS; i++) {
             if (is_changed(word, value))
@@ -35,7 +34,7 @@ static void wait_for_change(const _Atomic(uint32_t) *word, uint32_t value, int n
         (void)ABTX_word_wait((const volatile void *)word, value, (uint32_t)num, ABT_TRUE, NULL, NULL);
 }
 
-void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abtomp_team *team, int num)
 {
     const struct abtomp_member *me = abtomp_current;
     abtomp_assert(num >= 0);
@@ -44,7 +43,7 @@ void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num)
     if (ABTOMP_UNLIKELY(me && me->is_relay))
         abtomp_relay_spread(me->team, true);
     set_waits(true);
-    wait_for_change(word, value, num);
+    wait_for_change(word, value, team ? abtomp_num_rivals(team, num) : num);
     set_waits(false);
 }
 
@@ -64,7 +63,7 @@ bool abtomp_barrier_pass(struct abtomp_member *me, bool may_be_cancelled)
     /* acq_rel: pairs with itself, in abtomp_barrier: the last one sees what each member has done before */
     if (atomic_fetch_add_explicit(abtomp_arrived(team), 1, memory_order_acq_rel) + 1 < (uint32_t)num) {
         if (!(passed & ABTOMP_BARRIER_TASKS))
-            abtomp_wait(&team->barriers, passed, num);
+            abtomp_wait(&team->barriers, passed, team, num);
         /* relaxed: who sees the barrier passed has acquired that; if not, abtomp_crew_barrier does */
         if (ABTOMP_UNLIKELY((atomic_load_explicit(&team->barriers, memory_order_relaxed) ^ passed) <
                             ABTOMP_BARRIER_ONE))

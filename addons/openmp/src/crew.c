@@ -348,7 +348,7 @@ static bool crew_sleep(struct abtomp_member *me, struct abtomp_tasks *own, const
     if (!is_over)
         task = find_any(me, own, await);
     if (!is_over && !task)
-        abtomp_wait(&team->bell, bell, num); /* acquire: pairs with the releases by which the bell is rung */
+        abtomp_wait(&team->bell, bell, team, num); /* acquire: pairs with the releases by which the bell is rung */
     atomic_fetch_sub_explicit(&team->waiting, ABTOMP_HUNGRY, memory_order_relaxed); /* relaxed: late, it costs a wake */
     if (await->count) {
         /* relaxed: nobody rings any more, and the next look acquires what others have done */

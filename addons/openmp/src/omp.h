@@ -124,6 +124,7 @@ struct abtomp_team {
     int num;                          /* members of this region */
     int level;                        /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;                 /* those of several members */
+    _Atomic(int) siblings;            /* teams that may run this region or one like it at once: members around it */
     void (*fn)(void *data);
     void *data;
     struct abtomp_member *parent; /* who met the region; NULL at level 0. Constant */
@@ -212,8 +213,11 @@ void abtomp_start(void);
 /* How many threads the next region has, if the program does not say. omp_get_max_threads gives this. */
 int abtomp_num_threads(const struct abtomp_member *me);
 
-/* How many threads want the processors while a team of num waits: other roots may have teams of that size, too. */
-int abtomp_num_rivals(int num);
+/*
+ * How many threads want the processors while `num` members of the team wait: other roots, and the other members of the
+ * regions around, may have teams of that size, too.
+ */
+int abtomp_num_rivals(const struct abtomp_team *team, int num);
 
 /*
  * The control variables of the task that runs, to be changed. Few tasks do so: tasks that begin with those of the
@@ -287,8 +291,10 @@ void abtomp_member_place(struct abtomp_member *me);
 
 /* -- barrier.c -- */
 
-/* Waits until the word is no longer `value`. `num` members meet there: it depends on that how. */
-void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, int num);
+/* Waits until the word is no longer `value`. `num` members of the team meet there: it depends on that how. NULL: no
+ * team does.
+ */
+void abtomp_wait(const _Atomic(uint32_t) *word, uint32_t value, const struct abtomp_team *team, int num);
 
 /* Wakes those that wait for the word, which has been changed. */
 void abtomp_wake(const _Atomic(uint32_t) *word);

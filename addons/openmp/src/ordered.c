@@ -17,7 +17,7 @@ static void await_turn(struct abtomp_member *me)
         /* acquire: pairs with the release in abtomp_ordered_pass */
         if (atomic_load_explicit(&share->turn, memory_order_acquire) == me->first)
             break;
-        abtomp_wait(&share->turns, turns, me->team->num);
+        abtomp_wait(&share->turns, turns, me->team, me->team->num);
     }
     me->has_turn = true;
 }
@@ -119,7 +119,7 @@ static void await_post(struct abtomp_member *me, uint64_t outer, uint64_t inner)
         /* acquire: pairs with the release in post_at */
         if (atomic_load_explicit(&doacross->posted[outer], memory_order_acquire) > inner)
             return;
-        abtomp_wait(&doacross->posts, posts, me->team->num);
+        abtomp_wait(&doacross->posts, posts, me->team, me->team->num);
     }
 }
 

@@ -98,8 +98,12 @@ int abtomp_num_threads(const struct abtomp_member *me)
     return share < 1 ? 1 : share < num ? share : num;
 }
 
-int abtomp_num_rivals(int num)
+int abtomp_num_rivals(const struct abtomp_team *team, int num)
 {
-    int roots = atomic_load_explicit(&num_roots, memory_order_relaxed); /* relaxed: as in root_end */
-    return roots > 1 && num <= abtomp_env.num_procs ? num * roots : num;
+    /* relaxed, both: as in root_end */
+    int roots = atomic_load_explicit(&num_roots, memory_order_relaxed);
+    int siblings = atomic_load_explicit(&team->siblings, memory_order_relaxed);
+    if (num > abtomp_env.num_procs || siblings > abtomp_env.num_procs)
+        return num + siblings;
+    return num * siblings * (roots > 1 ? roots : 1);
 }

@@ -56,7 +56,7 @@ bool abtomp_share_enter(struct abtomp_member *me)
                                                                       memory_order_acquire, memory_order_relaxed))
             return true;
         if (stage != begin + READY)
-            abtomp_wait(&share->stage, stage, me->team->num);
+            abtomp_wait(&share->stage, stage, me->team, me->team->num);
     }
 }
 

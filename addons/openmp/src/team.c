@@ -27,6 +27,7 @@ struct abtomp_team *abtomp_team_new(struct abtomp_member *parent)
     memset(team, 0, sizeof(*team));
     team->parent = parent;
     team->num = team->capacity = 1;
+    atomic_init(&team->siblings, 1);
     team->level = parent ? parent->team->level + 1 : 0;
     team->members = malloc(sizeof(team->members[0]));
     team->shares = abtomp_shares_new(1);
@@ -89,7 +90,7 @@ static void serve_regions(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     for (;;) {
-        abtomp_wait(&team->go, me->seen, (int)(me->seen & ABTOMP_GO_NUM));
+        abtomp_wait(&team->go, me->seen, team, (int)(me->seen & ABTOMP_GO_NUM));
         /* acquire: pairs with the release in abtomp_team_release */
         uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
         bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
@@ -192,6 +193,19 @@ bool abtomp_team_fill(struct abtomp_team *team, int num)
     return true;
 }
 
+/*
+ * Says how many teams may run such a region at once. relaxed, all: as is written in root_end. Written only if it
+ * changes: others have read it.
+ */
+static void count_siblings(struct abtomp_team *team, const struct abtomp_team *around)
+{
+    enum { MOST = 1 << 15 }; /* no product overflows. Chosen */
+    int siblings = around->num * atomic_load_explicit(&around->siblings, memory_order_relaxed);
+    siblings = siblings < MOST ? siblings : MOST;
+    if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->siblings, memory_order_relaxed) != siblings))
+        atomic_store_explicit(&team->siblings, siblings, memory_order_relaxed);
+}
+
 struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
 {
     abtomp_assert(num > 1 && num <= ABTOMP_MOST_MEMBERS);
@@ -207,6 +221,7 @@ struct abtomp_team *abtomp_team_get(struct abtomp_member *me, int num)
     num = num < team->capacity ? num : team->capacity;
     if (ABTOMP_UNLIKELY(team->num != num)) /* written only if it changes: others have read it */
         team->num = num;
+    count_siblings(team, me->team);
     return team->num > 1 ? team : NULL;
 }
 
@@ -261,7 +276,7 @@ void abtomp_team_gather(struct abtomp_team *team)
      */
     while (((back = atomic_load_explicit(&team->back, memory_order_acquire)) ^ go) >> ABTOMP_GO_BITS != 0 &&
            !abtomp_has_tasks(team))
-        abtomp_wait(&team->back, back, team->num);
+        abtomp_wait(&team->back, back, team, team->num);
     if (abtomp_has_tasks(team))
         abtomp_crew_gather(team->members[0]);
     if (ABTOMP_UNLIKELY(atomic_load_explicit(&team->cancelled, memory_order_relaxed) != 0)) /* relaxed: all are back */

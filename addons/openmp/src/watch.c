@@ -90,7 +90,7 @@ static void *watch_main(void *arg)
         atomic_store_explicit(&sleeps, 1, memory_order_seq_cst);
         if (look_at_all())
             atomic_store_explicit(&sleeps, 0, memory_order_relaxed); /* relaxed: it is awake */
-        abtomp_wait(&sleeps, 1, 0);
+        abtomp_wait(&sleeps, 1, NULL, 0);
         idle = 0;
     }
     return NULL;
