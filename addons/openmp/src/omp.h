@@ -121,6 +121,7 @@ struct abtomp_looked {
 struct abtomp_team {
     /* What each member reads when a region begins is in the line of `go`. Between regions member 0 writes it. */
     ABTOMP_LINE _Atomic(uint32_t) go; /* changes when a region begins: a count, and in its low bits how many members */
+    _Atomic(uint32_t) grown;          /* changes with the number of members */
     int num;                          /* members of this region */
     int level;                        /* regions around; 0: there is none, the team is that of an initial task */
     int active_level;                 /* those of several members */

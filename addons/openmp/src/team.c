@@ -83,6 +83,38 @@ static void leave_region(struct abtomp_team *team, uint32_t num)
         abtomp_crew_ring(team);
 }
 
+/* Tells those who have no member of the last region that there is another one, which has more, or none at all. */
+static void set_region(struct abtomp_team *team, int num)
+{
+    /* relaxed: only the caller writes it */
+    uint32_t before = atomic_load_explicit(&team->go, memory_order_relaxed) & ABTOMP_GO_NUM;
+    /* release: pairs with the acquires in await_region and serve_regions */
+    atomic_store_explicit(&team->go, next_go(team, num), memory_order_release);
+    abtomp_wake(&team->go);
+    if (ABTOMP_LIKELY((uint32_t)num == before))
+        return;
+    /* release: pairs with the acquire in await_region */
+    atomic_fetch_add_explicit(&team->grown, 1, memory_order_release);
+    abtomp_wake(&team->grown);
+}
+
+/*
+ * Waits for the next region. Who has no part in such small ones waits for a larger one: to be woken by each would take
+ * the processors from those that have. Who sees `grown` as it was and then `go` as it was will see `grown` change: it
+ * is written later.
+ */
+static void await_region(struct abtomp_member *me)
+{
+    struct abtomp_team *team = me->team;
+    /* acquire, both: pair with the releases in set_region */
+    uint32_t grown = atomic_load_explicit(&team->grown, memory_order_acquire);
+    uint32_t num = atomic_load_explicit(&team->go, memory_order_acquire) & ABTOMP_GO_NUM;
+    if (num > 0 && (uint32_t)me->num >= num)
+        abtomp_wait(&team->grown, grown, team, me->num + 1);
+    else
+        abtomp_wait(&team->go, me->seen, team, (int)num);
+}
+
 /*
  * Runs the regions of the team until it ends. A member that is not in one may see later ones only: nobody waits for it.
  */
@@ -90,7 +122,7 @@ static void serve_regions(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     for (;;) {
-        abtomp_wait(&team->go, me->seen, team, (int)(me->seen & ABTOMP_GO_NUM));
+        await_region(me);
         /* acquire: pairs with the release in abtomp_team_release */
         uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
         bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
@@ -264,9 +296,7 @@ void abtomp_team_release(struct abtomp_team *team)
         atomic_store_explicit(&team->singles, 0, memory_order_relaxed);
     if (atomic_load_explicit(&team->has_shared, memory_order_relaxed))
         abtomp_shares_reset(team);
-    /* release: pairs with the acquire in serve_regions */
-    atomic_store_explicit(&team->go, next_go(team, team->num), memory_order_release);
-    abtomp_wake(&team->go);
+    set_region(team, team->num);
 }
 
 void abtomp_team_gather(struct abtomp_team *team)
@@ -287,9 +317,7 @@ static void team_end(struct abtomp_team *team)
 {
     if (!team)
         return;
-    /* release: pairs with the acquire in serve_regions */
-    atomic_store_explicit(&team->go, next_go(team, 0), memory_order_release);
-    abtomp_wake(&team->go);
+    set_region(team, 0);
     for (int i = 1; i < team->capacity; i++)
         (void)pthread_join(team->members[i]->thread, NULL);
     abtomp_teams_end(team->members[0]);

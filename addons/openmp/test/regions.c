@@ -23,6 +23,19 @@ static bool has_all(int num)
     return all;
 }
 
+/* Regions that need few of the members that there are, then all of them, when the others have gone to sleep and before.
+ */
+static bool grows(void)
+{
+    bool all = true;
+    for (int i = 0; i < REGIONS; i++) {
+        for (int small = 0; small < i % 20; small++)
+            all = all && has_all(2 + small % 2);
+        all = all && has_all(4 + i % (MOST - 3));
+    }
+    return all;
+}
+
 /*
  * Members that wait for one another by looks at a variable, each for the one with the next number: all of them run at
  * some time, though there may be more than processors.
@@ -47,6 +60,7 @@ int main(void)
     for (int i = 0; i < REGIONS; i++)
         wrong += !has_all(1 + i * 7 % MOST);
     is_int(wrong, 0, "regions of changing size have all members");
+    ok(grows(), "members that many small regions did not need have part in the next large one");
     wrong = 0;
     for (int i = 0; i < REGIONS; i++) {
         int ahead = 0;
