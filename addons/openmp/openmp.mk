@@ -29,6 +29,8 @@ libabtomp_la_SOURCES = \
 	addons/openmp/src/parallel.c \
 	addons/openmp/src/places.c \
 	addons/openmp/src/places.h \
+	addons/openmp/src/range.c \
+	addons/openmp/src/range.h \
 	addons/openmp/src/relay.c \
 	addons/openmp/src/relay.h \
 	addons/openmp/src/routines.h \

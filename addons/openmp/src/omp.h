@@ -9,6 +9,7 @@
  *   relay.c     regions in regions whose members need no threads; relay.h names the other files of them
  *   barrier.c   waits, barriers, single and what else members do together
  *   share.c     work-sharing constructs; loop.c and sections.c are their faces
+ *   range.c     numbers that members divide among them: of chunks, and of parts of a taskloop
  *   mutex.c     critical and the fallback of atomic, by a mutex of 4 bytes
  *   ordered.c   ordered, and doacross loops
  *   task.c      tasks; tasks.h names the other files of them

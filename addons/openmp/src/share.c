@@ -117,7 +117,7 @@ static void resolve_loop(struct abtomp_loop *loop, const struct abtomp_icvs *icv
 }
 
 /*
- * Each member has an equal part of the chunks. Their numbers have 32 bits. The last chunk is in no member's part:
+ * Each member has a range of the chunks. Their numbers have 32 bits. The last chunk is in no member's part:
  * compilers look for the end of the loop in the last chunk that a member has had (lastprivate, linear), so that no
  * other may come behind it.
  */
@@ -127,14 +127,7 @@ static void set_ranges(struct abtomp_share *share, int num)
         share->loop.kind = ABTOMP_DYNAMIC;
         return;
     }
-    uint64_t chunks = share->num_chunks > 0 ? share->num_chunks - 1 : 0, first = 0;
-    uint64_t each = chunks / (uint64_t)num, more = chunks % (uint64_t)num;
-    for (int i = 0; i < num; i++) {
-        uint64_t end = first + each + ((uint64_t)i < more);
-        /* relaxed: the stage publishes it */
-        atomic_store_explicit(&share->ranges[i].left, first | end << 32, memory_order_relaxed);
-        first = end;
-    }
+    abtomp_ranges_divide(share->ranges, (uint32_t)num, (uint32_t)(share->num_chunks > 0 ? share->num_chunks - 1 : 0));
 }
 
 static void set_loop(struct abtomp_member *me, const struct abtomp_loop *loop)
@@ -241,33 +234,10 @@ static bool take_guided(struct abtomp_member *me, struct abtomp_share *share)
     return true;
 }
 
-/* Takes half of what another member has left. */
-static bool steal_range(struct abtomp_member *me, struct abtomp_share *share)
-{
-    int num = me->team->num;
-    for (int i = 1; i < num; i++) {
-        int other = me->num + i < num ? me->num + i : me->num + i - num;
-        /* relaxed, all: only the division of the loop depends on it, and a value that has come back is as good */
-        uint64_t left = atomic_load_explicit(&share->ranges[other].left, memory_order_relaxed);
-        for (;;) {
-            uint64_t first = (uint32_t)left, end = left >> 32;
-            if (first >= end)
-                break;
-            uint64_t half = end - (end - first + 1) / 2;
-            if (!atomic_compare_exchange_weak_explicit(&share->ranges[other].left, &left, first | half << 32,
-                                                       memory_order_relaxed, memory_order_relaxed))
-                continue;
-            atomic_store_explicit(&share->ranges[me->num].left, half | end << 32, memory_order_relaxed);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The last chunk, for the first member that finds no other. */
 static bool take_last(struct abtomp_member *me, struct abtomp_share *share)
 {
-    /* relaxed, both: as in steal_range */
+    /* relaxed, both: only the division of the loop depends on it */
     if (share->num_chunks == 0 || atomic_load_explicit(&share->next, memory_order_relaxed) > 0 ||
         atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed) > 0)
         return false;
@@ -277,20 +247,15 @@ static bool take_last(struct abtomp_member *me, struct abtomp_share *share)
 
 static bool take_range(struct abtomp_member *me, struct abtomp_share *share)
 {
-    _Atomic(uint64_t) *own = &share->ranges[me->num].left;
+    uint32_t own = (uint32_t)me->num, chunk;
     do {
-        /* relaxed, all: as in steal_range */
-        uint64_t left = atomic_load_explicit(own, memory_order_relaxed);
-        while ((uint32_t)left < left >> 32) {
-            if (atomic_compare_exchange_weak_explicit(own, &left, left + 1, memory_order_relaxed,
-                                                      memory_order_relaxed)) {
-                take_chunk(me, &share->loop, (uint32_t)left);
-                return true;
-            }
+        if (ABTOMP_LIKELY(abtomp_range_take(&share->ranges[own], 1, &chunk) > 0)) {
+            take_chunk(me, &share->loop, chunk);
+            return true;
         }
         if (me->end == share->loop.num)
             return false; /* it has had the last chunk */
-    } while (steal_range(me, share));
+    } while (abtomp_range_steal(share->ranges, (uint32_t)me->team->num, own));
     return take_last(me, share);
 }
 

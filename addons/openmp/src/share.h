@@ -8,6 +8,7 @@
 #define ABTOMP_SHARE_H
 
 #include "omp.h"
+#include "range.h"
 
 /* Kinds of loops beside those of icv.h. */
 enum {
@@ -26,11 +27,6 @@ struct abtomp_loop {
     const void *sink_counts; /* iterations of each dimension, 8 bytes each */
 };
 
-/* Chunks that a member has to itself, by their numbers: the first, and above 32 bits the end. */
-struct abtomp_range {
-    ABTOMP_LINE _Atomic(uint64_t) left;
-};
-
 struct abtomp_doacross;
 
 struct abtomp_share {
@@ -45,7 +41,7 @@ struct abtomp_share {
     ABTOMP_LINE _Atomic(uint64_t) next; /* the first iteration that nobody has, or chunk if the loop is dynamic */
     ABTOMP_LINE _Atomic(uint64_t) turn; /* of an ordered loop: the first iteration of the chunk whose turn it is */
     _Atomic(uint32_t) turns;            /* changes with `turn` */
-    struct abtomp_range ranges[];       /* of each member */
+    struct abtomp_range ranges[];       /* of chunks, of each member */
 };
 
 /*

@@ -375,7 +375,7 @@ void abtomp_task_put(struct abtomp_member *me, struct abtomp_tasks *own, struct 
 /* A member that has this number of tasks for each member of the team runs the next ones at once, to use less memory. */
 enum { ENOUGH_EACH = 64 };
 
-void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size)
+static void copy_data(void *to, void *from, void (*copy)(void *, void *), long size)
 {
     if (copy)
         copy(to, from);
@@ -475,7 +475,7 @@ static inline __attribute__((always_inline)) void make_task(struct abtomp_member
     task->fn = request->fn;
     task->data = abtomp_task_align((char *)(task + 1) + node_size, request->align);
     task->is_needed = request->copy != NULL;
-    abtomp_task_copy(task->data, request->data, request->copy, request->size);
+    copy_data(task->data, request->data, request->copy, request->size);
     if (ABTOMP_UNLIKELY(request->flags & ABTOMP_TASK_PRIORITY))
         task->priority =
             request->priority < abtomp_env.max_task_priority ? request->priority : abtomp_env.max_task_priority;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most:
- * who runs one takes parts, some at a time, as long as there are any. So a loop costs one piece of memory and some
- * tasks, however many parts it has.
+ * Loops of tasks. The tasks of a loop are numbers, its parts. What is in deques is a ticket for each member at most.
+ * Who runs one has a range of the parts, from which it takes some at a time, and of the others' when that is empty, as
+ * long as there are any. So a loop costs one piece of memory and some tasks, however many parts it has.
  *
- * The parts that a member takes at once run one after another, and nobody else can have them: they are few of what each
- * member may still get, and one if those are few.
+ * The parts that a member takes at once run one after another, and nobody else can have them: they are few of what its
+ * range has, and one if those are few.
  *
  * To the program each part is a task of its own, though several in a row may be the same for the library: as long as
  * the last one has left nothing behind by which the next could tell.
@@ -15,11 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gomp.h"
+#include "range.h"
 
-enum {
-    MOST_PARTS = 16, /* that are taken at once, */
-    SHARES = 4       /* and what part of what each member may still get they are at most */
-};
+enum { MOST_PARTS = 16 }; /* that are taken at once */
 
 struct taskloop {
     void (*fn)(void *);
@@ -34,13 +32,14 @@ struct taskloop {
     size_t copy_size;           /* of the data of one part there */
 };
 
-/* A loop whose parts several members run. */
+/* A loop whose parts several members run: constant, but for the last words. Its data are behind it. */
 struct shared_loop {
-    struct taskloop loop;               /* constant, with data that are behind it */
-    uint64_t least_left;                /* as long as this number is left, several are taken at once */
-    ABTOMP_LINE _Atomic(uint64_t) next; /* the first part that nobody has taken */
-    _Atomic(uint32_t) tickets;          /* that have not ended */
-    ABTOMP_LINE char data[];            /* not in the line that who takes parts writes */
+    struct taskloop loop;
+    uint64_t grain;                           /* parts that a number of the ranges is: 1, unless they are very many */
+    uint32_t num;                             /* tickets */
+    ABTOMP_LINE _Atomic(uint32_t) begun;      /* of them */
+    _Atomic(uint32_t) open;                   /* of them that have not ended */
+    ABTOMP_LINE struct abtomp_range ranges[]; /* of the tickets */
 };
 
 /* Strict grains: each part but the last has exactly that number. */
@@ -69,25 +68,67 @@ static void divide_loop(const struct abtomp_member *me, struct taskloop *loop)
     loop->more = num % parts;
 }
 
-/* The data of one task begin with its bounds. */
-static void set_bounds(const struct taskloop *loop, uint64_t *data, uint64_t part)
-{
-    uint64_t first = part * loop->each + (part < loop->more ? part : loop->more);
-    uint64_t end = first + loop->each + (part < loop->more);
-    data[0] = loop->start + first * loop->step;
-    data[1] = end >= loop->num ? loop->end : loop->start + end * loop->step;
-}
-
 /* -- Parts -- */
+
+enum { BOUNDS = 2 * sizeof(uint64_t) }; /* with which the data of one task begin */
 
 /* Parts that a member runs one after another. */
 struct block {
     const struct taskloop *loop;
     uint64_t next, end;
+    uint64_t at;                /* the bound between the last one and the next */
+    struct shared_loop *shared; /* of which more may be taken; NULL: there are no more */
+    uint32_t ticket;            /* whose range that is */
 };
 
+static struct block block_of(const struct taskloop *loop, uint64_t first, uint64_t end)
+{
+    uint64_t before = first * loop->each + (first < loop->more ? first : loop->more);
+    return (struct block){.loop = loop, .next = first, .end = end, .at = loop->start + before * loop->step};
+}
+
+static inline void set_bounds(struct block *block, uint64_t *data, uint64_t part)
+{
+    const struct taskloop *loop = block->loop;
+    data[0] = block->at;
+    block->at += (loop->each + (part < loop->more)) * loop->step;
+    data[1] = part + 1 < loop->parts ? block->at : loop->end;
+}
+
+/* The data of a part, but for its bounds. */
+static inline void copy_rest(const struct taskloop *loop, void *data)
+{
+    if (ABTOMP_UNLIKELY(loop->copy != NULL))
+        loop->copy(data, loop->data);
+    else if (loop->size > BOUNDS)
+        memcpy((char *)data + BOUNDS, (char *)loop->data + BOUNDS, (size_t)loop->size - BOUNDS);
+}
+
+/* Takes parts in place of those that have been run. False: there are none. */
+static bool take_parts(struct block *block)
+{
+    struct shared_loop *shared = block->shared;
+    uint32_t first, num;
+    if (!shared)
+        return false;
+    while ((num = abtomp_range_take(&shared->ranges[block->ticket], MOST_PARTS, &first)) == 0)
+        if (!abtomp_range_steal(shared->ranges, shared->num, block->ticket))
+            return false;
+    uint64_t end = ((uint64_t)first + num) * shared->grain, parts = shared->loop.parts;
+    uint32_t ticket = block->ticket;
+    *block = block_of(&shared->loop, first * shared->grain, end < parts ? end : parts);
+    block->shared = shared;
+    block->ticket = ticket;
+    return true;
+}
+
+static inline bool has_parts(struct block *block)
+{
+    return block->next < block->end || take_parts(block);
+}
+
 /* Whether the task that runs is as one that begins: it may go on as another one. */
-static bool is_as_new(const struct abtomp_member *me, const struct abtomp_tasks *own)
+static inline bool is_as_new(const struct abtomp_member *me, const struct abtomp_tasks *own)
 {
     const struct abtomp_task *task = own->task;
     return task->children.made == 0 && !task->table && me->running.number == 0 && !me->running.has_changed;
@@ -107,83 +148,79 @@ static void run_first_parts(void *arg)
         if (ABTOMP_UNLIKELY(loop->copies != NULL)) {
             data = loop->copies + part * loop->copy_size;
         } else if (ABTOMP_UNLIKELY(abtomp_env.cancels) && abtomp_task_is_cancelled(me, me->group)) {
-            continue;
+            block->next = block->end; /* and so are all others */
+            block->shared = NULL;
+            break;
         } else {
-            abtomp_task_copy(data, loop->data, loop->copy, loop->size);
-            set_bounds(loop, data, part);
+            copy_rest(loop, data);
+            set_bounds(block, data, part);
         }
         loop->fn(data);
-    } while (block->next < block->end && ABTOMP_LIKELY(is_as_new(me, own)));
+    } while (ABTOMP_LIKELY(is_as_new(me, own)) && has_parts(block));
 }
 
-static void run_parts(struct abtomp_member *me, struct abtomp_tasks *own, struct block block)
+static void run_parts(struct abtomp_member *me, struct abtomp_tasks *own, struct block *block)
 {
-    while (block.next < block.end)
-        abtomp_task_run_included(me, own, run_first_parts, &block, block.loop->flags & ABTOMP_TASK_FINAL);
+    while (has_parts(block))
+        abtomp_task_run_included(me, own, run_first_parts, block, block->loop->flags & ABTOMP_TASK_FINAL);
 }
 
 /* -- Shared loops -- */
-
-/* Takes parts of a loop. False: there are none. relaxed, all: who has a ticket sees all else, which is constant */
-static bool take_parts(struct shared_loop *shared, struct block *block)
-{
-    uint64_t first = atomic_load_explicit(&shared->next, memory_order_relaxed), num;
-    do {
-        uint64_t left = shared->loop.parts - first;
-        if (left == 0)
-            return false;
-        num = left / shared->least_left;
-        num = num < 1 ? 1 : num < MOST_PARTS ? num : MOST_PARTS;
-    } while (!atomic_compare_exchange_weak_explicit(&shared->next, &first, first + num, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    *block = (struct block){&shared->loop, first, first + num};
-    return true;
-}
 
 static void run_ticket(void *arg)
 {
     struct shared_loop *shared = arg;
     struct abtomp_member *me = abtomp_current;
-    struct abtomp_tasks *own = abtomp_tasks_of(me);
-    struct block block;
-    while (take_parts(shared, &block))
-        run_parts(me, own, block);
+    /* relaxed: a ticket only needs a range to itself */
+    uint32_t ticket = atomic_fetch_add_explicit(&shared->begun, 1, memory_order_relaxed);
+    struct block block = {.loop = &shared->loop, .shared = shared, .ticket = ticket};
+    run_parts(me, abtomp_tasks_of(me), &block);
     /* acq_rel: pairs with itself, in run_ticket: the last one frees what all have used */
-    if (atomic_fetch_sub_explicit(&shared->tickets, 1, memory_order_acq_rel) == 1)
+    if (atomic_fetch_sub_explicit(&shared->open, 1, memory_order_acq_rel) == 1)
         free(shared);
 }
 
 /* Data that the program has to copy are copied at once, for all parts. The program's own data may be gone later. */
 static void copy_data(struct taskloop *loop, char *to)
 {
-    uint64_t copies = loop->copy ? loop->parts : 1;
-    for (uint64_t i = 0; i < copies; i++) {
-        abtomp_task_copy(to + i * loop->copy_size, loop->data, loop->copy, loop->size);
-        if (loop->copy)
-            set_bounds(loop, (uint64_t *)(void *)(to + i * loop->copy_size), i);
-    }
-    if (loop->copy)
-        loop->copies = to;
-    else
+    struct block all = block_of(loop, 0, loop->parts);
+    if (!loop->copy) {
+        memcpy(to, loop->data, (size_t)loop->size);
         loop->data = to;
+        return;
+    }
+    for (uint64_t i = 0; i < loop->parts; i++) {
+        loop->copy(to + i * loop->copy_size, loop->data);
+        set_bounds(&all, (uint64_t *)(void *)(to + i * loop->copy_size), i);
+    }
+    loop->copies = to;
+}
+
+/* With its ranges, and that many bytes behind them. */
+static struct shared_loop *shared_new(const struct taskloop *loop, uint32_t tickets, size_t more)
+{
+    size_t size = sizeof(struct shared_loop) + tickets * sizeof(struct abtomp_range) + more;
+    struct shared_loop *shared = aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63);
+    if (!shared)
+        abtomp_fail("out of memory");
+    shared->loop = *loop;
+    shared->num = tickets;
+    shared->grain = loop->parts / UINT32_MAX + 1;
+    abtomp_ranges_divide(shared->ranges, tickets, (uint32_t)((loop->parts - 1) / shared->grain + 1));
+    /* relaxed, both: nobody else knows it */
+    atomic_store_explicit(&shared->begun, 0, memory_order_relaxed);
+    atomic_store_explicit(&shared->open, tickets, memory_order_relaxed);
+    return shared;
 }
 
 static void share_parts(struct abtomp_member *me, struct abtomp_tasks *own, const struct taskloop *loop)
 {
     size_t align = loop->align > 16 ? (size_t)loop->align : 16;
     size_t copy_size = ((size_t)loop->size + align - 1) & ~(align - 1);
-    size_t size = sizeof(struct shared_loop) + align + copy_size * (loop->copy ? loop->parts : 1);
     uint32_t members = (uint32_t)me->team->num, tickets = loop->parts < members ? (uint32_t)loop->parts : members;
-    struct shared_loop *shared = aligned_alloc(_Alignof(struct shared_loop), (size + 63) & ~(size_t)63);
-    if (!shared)
-        abtomp_fail("out of memory");
-    shared->loop = *loop;
+    struct shared_loop *shared = shared_new(loop, tickets, align + copy_size * (loop->copy ? loop->parts : 1));
     shared->loop.copy_size = copy_size;
-    shared->least_left = SHARES * members;
-    copy_data(&shared->loop, abtomp_task_align(shared->data, (long)align));
-    /* relaxed, both: nobody else knows it */
-    atomic_store_explicit(&shared->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&shared->tickets, tickets, memory_order_relaxed);
+    copy_data(&shared->loop, abtomp_task_align(&shared->ranges[tickets], (long)align));
     for (uint32_t i = 0; i < tickets; i++)
         abtomp_task_make(me, own, run_ticket, shared, loop->priority);
     abtomp_crew_offer(me, own);
@@ -201,8 +238,9 @@ static void run_taskloop(struct taskloop *loop)
         GOMP_taskgroup_reduction_register(((uintptr_t **)loop->data)[2]);
     if (loop->num > 0 && !is_cancelled) {
         divide_loop(me, loop);
+        struct block all = block_of(loop, 0, loop->parts);
         if (me->running.is_final || !(loop->flags & ABTOMP_LOOP_IF) || abtomp_runs_alone(me))
-            run_parts(me, own, (struct block){loop, 0, loop->parts});
+            run_parts(me, own, &all);
         else
             share_parts(me, own, loop);
     }

@@ -156,8 +156,6 @@ static inline void *abtomp_task_align(void *block, long align)
     return (void *)(((uintptr_t)block + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 }
 
-void abtomp_task_copy(void *to, void *from, void (*copy)(void *, void *), long size);
-
 /* Runs a task; one that has run, and whose event has come after that, ends. */
 void abtomp_task_run(struct abtomp_member *me, struct abtomp_tasks *own, struct abtomp_task *task);
 

@@ -139,6 +139,39 @@ static void groups(void)
     is_int(wrong, 0, "others are not");
 }
 
+static int compare(const void *a, const void *b)
+{
+    unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A loop of more tasks than 32 bits can count. It ends when some have run. */
+static void very_many(void)
+{
+    enum { KEPT = 4 * NUM };
+    static const unsigned long num = 5UL << 32;
+    static unsigned long seen[KEPT];
+    int runs = 0, twice = 0;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+#pragma omp taskloop num_tasks(num)
+    for (unsigned long i = 0; i < num; i++) {
+        int run = __atomic_fetch_add(&runs, 1, __ATOMIC_RELAXED);
+        if (run < KEPT)
+            seen[run] = i;
+        if (run >= NUM) {
+#pragma omp cancel taskgroup
+        }
+    }
+    int kept = runs < KEPT ? runs : KEPT;
+    qsort(seen, (size_t)kept, sizeof(seen[0]), compare);
+    for (int i = 1; i < kept; i++)
+        twice += seen[i] == seen[i - 1];
+    ok(runs > NUM && runs < 100 * NUM, "a loop of %lu tasks ends soon after its cancel (%d)", num, runs);
+    is_int(twice, 0, "no iteration runs twice");
+    ok(seen[kept - 1] < num, "all are of the loop");
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -152,5 +185,6 @@ int main(int argc, char **argv)
     regions_with_tasks();
     loops();
     groups();
+    very_many();
     return done_testing();
 }
