@@ -89,11 +89,12 @@ struct abtomp_member {
     struct abtomp_team *team;             /* constant */
     int num;                              /* constant */
     bool is_relay;                        /* the team is a relay. Constant */
+    uint32_t num_singles;                 /* single constructs that it has met in this region, */
+    uint32_t taken_singles;               /* and how many it knows to be taken */
     struct abtomp_running running;        /* the task that runs, */
     struct abtomp_icvs icvs;              /* and its control variables: changed by abtomp_change_icvs */
     struct abtomp_icvs first_icvs;        /* those with which the implicit task began, if has_changed */
     uint32_t num_shares;                  /* work-sharing constructs that it has met in this region */
-    uint32_t num_singles;                 /* single constructs, likewise */
     struct abtomp_share *share;           /* the construct that it is in, or the last one */
     uint64_t first, end;                  /* the iterations that it has of that: their numbers */
     uint64_t round;                       /* of a static loop: chunks that it has had */

@@ -71,18 +71,25 @@ void GOMP_scope_start(uintptr_t *reductions)
 
 /* -- Single -- */
 
-/* The first that comes to the construct counts it. */
+/*
+ * The first that comes to the construct counts it. A member that finds others ahead of it passes those constructs
+ * without another look, so that it does not take the line from them at each.
+ */
 static bool is_first(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
     uint32_t met = me->num_singles++;
+    if ((int32_t)(me->taken_singles - met) > 0)
+        return false;
     if (team->num == 1)
         return true;
-    /* relaxed, all: what the first one does is published by the barrier at the end, if there is one */
-    if (atomic_load_explicit(&team->singles, memory_order_relaxed) != met)
-        return false;
-    return atomic_compare_exchange_strong_explicit(&team->singles, &met, met + 1, memory_order_relaxed,
-                                                   memory_order_relaxed);
+    /* relaxed, both: what the first one does is published by the barrier at the end, if there is one */
+    uint32_t taken = met;
+    if (atomic_compare_exchange_strong_explicit(&team->singles, &taken, met + 1, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return true;
+    me->taken_singles = taken;
+    return false;
 }
 
 bool GOMP_single_start(void)

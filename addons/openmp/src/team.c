@@ -273,7 +273,7 @@ void abtomp_member_begin(struct abtomp_member *me)
     if (level <= (int)(sizeof(abtomp_env.nested_threads) / sizeof(int)) && abtomp_env.nested_threads[level - 1] > 0)
         me->icvs.num_threads = abtomp_env.nested_threads[level - 1];
     me->running = (struct abtomp_running){0};
-    me->num_shares = me->num_singles = 0;
+    me->num_shares = me->num_singles = me->taken_singles = 0;
     me->share = NULL;
     me->league = parent->league;
     if (ABTOMP_UNLIKELY(me->group != NULL))
