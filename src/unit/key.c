@@ -34,6 +34,7 @@ struct abti_ktable {
     struct abti_spin lock;    /* guards the adding of entries */
     uint32_t mask;            /* constant: number of buckets less one */
     unsigned num_unused;      /* lock: how many entries are left at unused */
+    _Atomic(uint32_t) end;    /* lock, to write it: no bucket from here on has an entry with a destructor */
     struct key_entry *unused; /* lock */
     struct key_entries *more; /* lock: blocks of entries that did not come with the table */
     struct key_entry inline_entries[NUM_INLINE_ENTRIES];
@@ -208,6 +209,13 @@ static struct key_entry *alloc_key_entry_locked(struct abti_ktable *table)
     return table->unused++;
 }
 
+/* A bucket has an entry with a destructor. relaxed, both: as in bucket_end, and the lock is held */
+static void note_destructor_locked(struct abti_ktable *table, uint32_t bucket)
+{
+    if (bucket >= abti_load_relaxed(&table->end))
+        abti_store_relaxed(&table->end, bucket + 1);
+}
+
 /* Looks again from `link` on, since another thread may have added the entry meanwhile, and adds it if none has. */
 static struct key_entry *add_key_entry_locked(struct abti_ktable *table, _Atomic(struct key_entry *) *link,
                                               const struct ABT_key_opaque *key)
@@ -220,6 +228,8 @@ static struct key_entry *add_key_entry_locked(struct abti_ktable *table, _Atomic
         return NULL;
     entry->id = key->id;
     entry->destructor = key->destructor;
+    if (key->destructor)
+        note_destructor_locked(table, (uint32_t)key->id & table->mask);
     /* release: pairs with the acquire in find_key_entry */
     abti_store_release(link, entry);
     return entry;
@@ -270,18 +280,28 @@ static struct key_entry *first_to_destroy(const struct abti_ktable *table, uint3
     return next_to_destroy(abti_load_acquire(&table->buckets[bucket])); /* acquire: as in next_to_destroy */
 }
 
+/*
+ * Where the buckets end that may have something to destroy. A table may have thousands of them, and a unit a few keys.
+ * relaxed: what is set while the unit ends may be destroyed or not, and what was set before is ordered before its end
+ */
+static uint32_t bucket_end(const struct abti_ktable *table)
+{
+    return abti_load_relaxed(&table->end);
+}
+
 bool abti_ktable_has_destructors(const struct abti_ktable *table)
 {
-    for (uint32_t i = 0; table && i <= table->mask; i++) {
+    for (uint32_t i = 0; table && i < bucket_end(table); i++) {
         if (first_to_destroy(table, i))
             return true;
     }
     return false;
 }
 
+/* A destructor may set further values: those of later buckets are destroyed, too. */
 static void run_destructors(struct abti_ktable *table)
 {
-    for (uint32_t i = 0; i <= table->mask; i++) {
+    for (uint32_t i = 0; i < bucket_end(table); i++) {
         /* acquire: as in next_to_destroy */
         struct key_entry *entry = first_to_destroy(table, i);
         for (; entry; entry = next_to_destroy(abti_load_acquire(&entry->next)))
