@@ -196,9 +196,9 @@ def table(results, streams):
 
 def text_of(data):
     real = sorted({r["streams"] for r in data["real"]})
-    parts = [f"{report.describe(data['machine'])}, {data['machine']['date']}, load {data['machine']['load']:.1f}. Medians; of each "
-             "runtime the best of its ways.\n", table(data["real"], real),
-             "![The comparison on real cores](comparison.svg)\n"]
+    about = data["machine"]
+    parts = [f"{report.describe(about)}, {about['date']}, {report.load_of(about)}. Medians; of each runtime the best of its ways.\n",
+             table(data["real"], real), "![The comparison on real cores](comparison.svg)\n"]
     if data["simulated"]:
         few = [n for n in (1, 8, 64) if any(r["streams"] == n for r in data["simulated"])]
         parts += ["On simulated cores ([many cores](scaling.md) says what they are):\n", table(data["simulated"], few),
@@ -240,7 +240,9 @@ def main(arguments):
         lacks = cores.lacks() if given.simulated else "none is asked for"
         if not data:
             data = {"machine": report.machine(), "missing": missing}
+            bystanders = report.Bystanders()
             data["real"], data["failed"] = on_real_cores(found, given, start + given.seconds * (1 if lacks else 0.45))
+            data["machine"]["others"] = bystanders.percent()
         data["simulated"], data["lost"] = [], [f"simulated cores: {lacks}"] if lacks else []
         if not lacks:
             cores.build(programs.RELEASE)

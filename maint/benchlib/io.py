@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from . import io_report, programs
+from . import io_report, programs, report
 
 SOURCES = programs.TOP / "addons" / "io" / "test" / "bench"
 EXAMPLES = programs.TOP / "addons" / "io" / "examples"
@@ -212,14 +212,6 @@ def without_io_uring(found, missing, cpus):
 ATTEMPTS, OTHERS = 4, 0.1  # a measurement is repeated while other programs take more than a tenth of a processor
 
 
-def others_cpu():
-    """Seconds that programs other than ours have run; those that run now do not count as ours yet."""
-    with open("/proc/stat", encoding="ascii") as file:
-        user, nice, system = (int(word) for word in file.readline().split()[1:4])
-    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return (user + nice + system) / os.sysconf("SC_CLK_TCK") - sum(u.ru_utime + u.ru_stime for u in own)
-
-
 class Case:
     """Something to measure: a section, a work in it, who does it, and how."""
 
@@ -230,9 +222,9 @@ class Case:
     def measure(self):
         try:
             for _ in range(ATTEMPTS):
-                before = others_cpu()
+                before = report.others_cpu()
                 start, figures = time.monotonic(), self.run()
-                if others_cpu() - before < OTHERS * (time.monotonic() - start):
+                if report.others_cpu() - before < OTHERS * (time.monotonic() - start):
                     break
             self.figures.append(figures)
         except (RuntimeError, OSError, ValueError, subprocess.TimeoutExpired) as reason:

@@ -111,12 +111,14 @@ def measure_all(given):
         sys.exit("bench --mpi: the build has no libabtmpi: configure found no MPI")
     rounds, messages = (2, 20000) if given.quick else (7, 200000)
     data = {"machine": report.machine(), "times": {}, "faster": {}}
+    bystanders = report.Bystanders()
     try:
         for mpi in found:
             data["times"][mpi] = measure(release, mpi, rounds, messages)
             data["faster"][mpi] = overlap(release, mpi, rounds)
     except programs.Missing as why:
         sys.exit(f"bench --mpi: {why}")
+    data["machine"]["others"] = bystanders.percent()
     return data
 
 
@@ -195,7 +197,7 @@ def main(arguments):
     else:
         data = measure_all(given)
     (OUT / "result.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    text = f"{report.describe(data['machine'])}, {data['machine']['date']}, load {data['machine']['load']:.1f}; medians.\n\n" + table(data)
+    text = f"{report.describe(data['machine'])}, {data['machine']['date']}, {report.load_of(data['machine'])}; medians.\n\n" + table(data)
     made = draw(data, OUT / "mpi.svg")
     print(text)
     if given.publish and made:

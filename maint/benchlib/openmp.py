@@ -3,7 +3,7 @@
 
 The same program, made by gcc, runs with each library and each OMP_WAIT_POLICY, in interleaved rounds. The table has the
 medians of the rounds, in nanoseconds for each construct, and what libabtomp takes of the time of libgomp. A row that
-takes more than its limit is marked.
+takes more than its limit is marked. Where libomp fails, it is left out.
 """
 
 import os
@@ -12,11 +12,13 @@ import statistics
 import subprocess
 import sys
 
-from . import programs
+from . import programs, report
 
 SOURCE = programs.TOP / "addons" / "openmp" / "bench" / "constructs.c"
 OUT = programs.OUT / "openmp"
 POLICIES = ["passive", "active"]
+NEEDED = ["libgomp", "libabtomp"]
+LIMIT = 600  # seconds of a run
 # What libabtomp may take of libgomp's time: (row, members, policy).
 LIMITS = {("region", 2, "passive"): 1.1, ("region", 2, "active"): 0.6, ("region", 4, "passive"): 0.4,
           ("region", 16, "passive"): 0.3, ("barrier", 2, "passive"): 1.1, ("barrier", 2, "active"): 0.5,
@@ -60,6 +62,7 @@ def libraries(release):
 
 
 def run(program, members, policy, directory, given):
+    """{row: time}, and why the program ended before its last row, or None."""
     environment = dict(os.environ, OMP_WAIT_POLICY=policy, OMP_DYNAMIC="false")
     if given.bound:
         environment["OMP_PROC_BIND"] = "true"
@@ -67,11 +70,28 @@ def run(program, members, policy, directory, given):
     environment.pop("LD_LIBRARY_PATH", None)
     if directory:
         environment["LD_LIBRARY_PATH"] = str(directory)
-    out = subprocess.run([program, str(members), str(given.milliseconds)], env=environment, capture_output=True, text=True,
-                         check=False, timeout=600)
-    if out.returncode != 0:
-        sys.exit(f"bench --openmp: {program.name} by {directory or 'libgomp'}: {out.stderr[-300:]}")
-    return {name: float(value) for name, value in (line.split("\t") for line in out.stdout.splitlines())}
+    out = subprocess.run(["timeout", str(LIMIT), program, str(members), str(given.milliseconds)], env=environment,
+                         capture_output=True, text=True, check=False)
+    rows = {name: float(value) for name, value in (line.split("\t") for line in out.stdout.splitlines() if "\t" in line)}
+    if out.returncode == 0:
+        return rows, None
+    return rows, " ".join(out.stderr.split())[:200] or f"status {out.returncode}"
+
+
+def measure_team(program, members, policy, found, given):
+    """{(library, row): [a time of each round]}. A library that has failed does not run again."""
+    times, left = {}, dict(found)
+    for _ in range(given.rounds):
+        for library, directory in list(left.items()):
+            rows, error = run(program, members, policy, directory, given)
+            for row, time in rows.items():
+                times.setdefault((library, row), []).append(time)
+            if error and library in NEEDED:
+                sys.exit(f"bench --openmp: {members} members by {library}: {error}")
+            if error:
+                print(f"bench --openmp: {library} has failed with {members} members, {policy}, and is left out there: {error}")
+                del left[library]
+    return times
 
 
 def measure(program, found, given):
@@ -79,10 +99,8 @@ def measure(program, found, given):
     times = {}
     for members in given.members:
         for policy in POLICIES if members <= (os.cpu_count() or 1) else POLICIES[:1]:
-            for _ in range(given.rounds):
-                for library, directory in found.items():
-                    for row, time in run(program, members, policy, directory, given).items():
-                        times.setdefault((members, policy, library, row), []).append(time)
+            for (library, row), values in measure_team(program, members, policy, found, given).items():
+                times[members, policy, library, row] = values
     return times
 
 
@@ -92,12 +110,14 @@ def show(times, found):
     rows = list(dict.fromkeys((members, policy, row) for members, policy, _, row in times))
     print(f"{'row':<20}{'members':>8} {'policy':<8}" + "".join(f"{name:>12}" for name in found) + "   ratio  at most")
     for members, policy, row in rows:
-        median = {name: statistics.median(times[members, policy, name, row]) for name in found}
+        median = {name: statistics.median(times[members, policy, name, row]) for name in found
+                  if (members, policy, name, row) in times}
         ratio = median["libabtomp"] / median["libgomp"]
         limit = LIMITS.get((row, members, policy))
         misses = limit is not None and ratio > limit
         missed += misses
-        print(f"{row:<20}{members:>8} {policy:<8}" + "".join(f"{median[name]:>12.1f}" for name in found) +
+        cells = [f"{median[name]:.1f}" if name in median else "-" for name in found]
+        print(f"{row:<20}{members:>8} {policy:<8}" + "".join(f"{cell:>12}" for cell in cells) +
               f"{ratio:>8.2f}" + (f"{limit:>9}" if limit else "") + ("  MISSED" if misses else ""))
     return missed
 
@@ -112,8 +132,11 @@ def main(arguments):
     compile_program(program)
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if given.busy else None
     try:
-        found = libraries(release)
-        missed = show(measure(program, found, given), found)
+        found, about, bystanders = libraries(release), report.machine(), report.Bystanders()
+        times = measure(program, found, given)
+        about["others"] = bystanders.percent()
+        print(f"{report.describe(about)}, {about['date']}, {report.load_of(about)}")
+        missed = show(times, found)
     finally:
         if busy:
             busy.kill()

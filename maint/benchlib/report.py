@@ -4,6 +4,7 @@
 import json
 import os
 import platform
+import resource
 import subprocess
 import time
 from collections import defaultdict
@@ -30,6 +31,32 @@ def machine():
         "compiler": f"cc {first_line('cc', '-dumpfullversion', '-dumpversion')}", "load": os.getloadavg()[0],
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
+
+
+def others_cpu():
+    """Seconds that programs other than ours have run; those that run now do not count as ours yet."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system = (int(word) for word in file.readline().split()[1:4])
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK") - sum(u.ru_utime + u.ru_stime for u in own)
+
+
+class Bystanders:
+    """The programs beside ours, from now on."""
+
+    def __init__(self):
+        self.cpu, self.begin = others_cpu(), time.monotonic()
+
+    def percent(self):
+        """What they have taken of all processors."""
+        seconds = (time.monotonic() - self.begin) * (os.cpu_count() or 1)
+        return round(100 * max(0, others_cpu() - self.cpu) / seconds, 1)
+
+
+def load_of(about):
+    """What else ran on the machine."""
+    taken = f", other programs took {about['others']} % of the processors" if "others" in about else ""
+    return f"load {about['load']:.1f} at the start{taken}"
 
 
 def describe(about):
@@ -60,7 +87,7 @@ def rounds_of(data):
 def table(data):
     about = data["machine"]
     lines = ["# Benchmarks", "",
-             f"{describe(about)}; {about['date']}. Load of the machine at the start: {about['load']:.1f}.",
+             f"{describe(about)}; {about['date']}. Of the machine: {load_of(about)}.",
              f"Raw switch: {data['raw']['median']:.2f} ns, between {data['raw']['low']:.2f} and "
              f"{data['raw']['high']:.2f}. Medians of {rounds_of(data)} interleaved rounds: those in which the raw switch "
              "was near its least before and after, where there were such. Low and high are the rounds'. "
@@ -190,7 +217,7 @@ def overview(data):
         rows.setdefault(own["title"], {})[own["streams"]] = (
             f"{amount(own['median'], own['unit']):>8}  {rival(first)} {amount(first['median'], first['unit'])}")
     counts = sorted({streams for row in rows.values() for streams in row})
-    lines = [f"{describe(about)}; load {about['load']:.1f}, {rounds_of(data)} rounds, raw switch {data['raw']['median']:.2f} ns",
+    lines = [f"{describe(about)}; {load_of(about)}, {rounds_of(data)} rounds, raw switch {data['raw']['median']:.2f} ns",
              f"{'libabt, and the best other':57}" + "".join(f"{'streams: ' + str(n):40}" for n in counts).rstrip()]
     for title, row in rows.items():
         lines.append(f"{title:57}" + "".join(f"{row.get(n, ''):40}" for n in counts).rstrip())
@@ -229,7 +256,7 @@ def summary(data):
     about = data["machine"]
     how = "maint/bench --quick" if data["quick"] else "maint/bench"
     lines = [f"Medians of {rounds_of(data)} interleaved rounds of one run of `{how}`: {describe(about)}, "
-             f"{about['date']}, load {about['load']:.1f}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
+             f"{about['date']}, {load_of(about)}; a raw switch took {data['raw']['median']:.1f} ns. Of each runtime "
              "its best way.", "", "| work | streams | libabt | the best others |", "|---|---:|---:|---|"]
     for own, others in contests(data, SUMMARY):
         best = "; ".join(f"{rival(r)} {amount(r['median'], r['unit'])}" for r in others[:3])
