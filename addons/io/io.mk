@@ -48,8 +48,10 @@ libabtio_la_SOURCES += \
 	addons/io/src/attendant.h \
 	addons/io/src/direct.h \
 	addons/io/src/lane.c \
+	addons/io/src/lane_change.c \
 	addons/io/src/lane_list.c \
 	addons/io/src/lane_list.h \
+	addons/io/src/lane_own.h \
 	addons/io/src/ring/fixed_ring.c \
 	addons/io/src/ring/group.c \
 	addons/io/src/ring/group.h \

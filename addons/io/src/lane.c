@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Who may touch a lane: its stream's native thread; and, if the lane is attended, the attendant (attendant.h), so that
- * each of them does so under the lane's lock only. That is the first of all locks but that of the list of lanes, since
- * a result is delivered under it, which takes those of multishots, pools and helpers. The stream does not hold it while
- * it sleeps in its ring: then the lane is `asleep`, and the attendant keeps out, as it does once the lane is `ending`.
- *
- * The attendant takes the stream for busy when it has not looked at its lane between two looks of the attendant. What
- * it does then would be right at any other time, too.
- *
- * A completion that says that the stream is woken may be found by the attendant, when the stream has announced its
- * sleep and not begun it yet; `woken` keeps it from sleeping then. A look of its own, which comes before the
- * announcement, clears that.
- *
- * Who waits for an operation suspends himself after its start, and only then may he be resumed. When the stream finds
- * the result he has left, since something else runs there. The attendant looks: only the last one who has called may
- * still be on his way, whose operation is `fresh`, since the stream has gone on from the others to him. It is not fresh
- * any more when the stream has looked at its lane.
- */
-#include "lane.h"
+/* Lanes: what their streams do with them, what the attendant does, and what others get of them. */
+#include "lane_own.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,34 +19,6 @@
 #include "ring/ring.h"
 #include "multishot/multishot.h"
 #include "ring/submit.h"
-
-struct lane {
-    struct ring ring;
-    ABT_xstream xstream;
-    _Atomic(uint64_t) in_flight; /* operations whose result is not delivered yet; others only read it */
-    int wake_fd;                 /* that the stream's wait is watching, or -1 */
-    struct direct direct;
-    bool idle_soon;             /* who has submitted last has left the stream with nothing to run, it seems */
-    abtio_op *all;              /* those in flight */
-    atomic_bool refused;        /* the kernel lets us enter the ring no more; the stream reads it without the lock */
-    bool ending;                /* no operation is begun here any more */
-    bool changing;              /* its ring is about to go, and what comes back of it is kept for the next one */
-    unsigned num_reaps;         /* after which operations may be gone */
-    int64_t ask_again;          /* when ends are asked for once more that the kernel has missed, or 0 */
-    bool attended;              /* from when on it stays so; set while it is not in the list of lanes */
-    bool has_handles;           /* operations have been begun in it that others may cancel */
-    bool asleep, woken;         /* see above */
-    abtio_op *fresh;            /* see above */
-    bool helped;                /* the attendant is in it */
-    unsigned looks, looks_seen; /* by the stream; what the attendant has seen of them */
-    int streams;                /* that there were when it was decided whether it is attended; 0: decide again */
-    int64_t next_try;           /* not before */
-    bool has_slept;             /* since it was considered whether it is attended */
-    pthread_mutex_t lock;
-    _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
-    atomic_uint cancelling;        /* threads that are about to wake the stream */
-    struct lane_place place;
-};
 
 /* What a completion is of, beside operations, whose address it has. */
 enum { OF_NOTHING = 1, OF_WAKE = 2 };
@@ -107,51 +62,42 @@ void abtioi_lane_unlock(struct lane *lane)
 }
 
 /* Whether the caller may touch it. */
-static bool is_mine(struct lane *lane)
+bool abtioi_lane_is_mine(struct lane *lane)
 {
     return lane == self ? !lane->attended || lane->asleep || lane->ending || abtioi_is_held(&lane->lock) : lane->helped;
 }
 
-static bool is_refused(const struct lane *lane)
-{
-    /* relaxed: what the attendant writes is seen by the stream when it has held the lock */
-    return atomic_load_explicit(&lane->refused, memory_order_relaxed);
-}
-
 /* ---- Submissions ----------------------------------------------------------------------------------------------- */
 
-static void lane_reap(struct lane *lane);
-static bool is_forgotten(const struct lane *lane);
-
-static void lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
+void abtioi_lane_enter(struct lane *lane, unsigned completions, int64_t nanoseconds)
 {
-    abtioi_assert(is_refused(lane) || (is_mine(lane) && !is_forgotten(lane)));
-    if (is_refused(lane))
+    abtioi_assert(lane_is_refused(lane) || (abtioi_lane_is_mine(lane) && !lane_is_forgotten(lane)));
+    if (lane_is_refused(lane))
         return;
     int code =
         lane->helped ? abtioi_ring_enter_for(&lane->ring) : abtioi_ring_enter(&lane->ring, completions, nanoseconds);
     if (code < 0)
-        atomic_store_explicit(&lane->refused, true, memory_order_relaxed); /* relaxed: see is_refused */
+        atomic_store_explicit(&lane->refused, true, memory_order_relaxed); /* relaxed: see lane_is_refused */
 }
 
 static __attribute__((noinline)) bool make_room_slow(struct lane *lane, unsigned num)
 {
-    while (!is_refused(lane) && ring_room(&lane->ring) < num) {
-        lane_enter(lane, 0, -1);
+    while (!lane_is_refused(lane) && ring_room(&lane->ring) < num) {
+        abtioi_lane_enter(lane, 0, -1);
         if (ring_room(&lane->ring) < num)
-            lane_reap(lane);
+            abtioi_lane_reap(lane);
     }
-    return !is_refused(lane);
+    return !lane_is_refused(lane);
 }
 
 /* Room for `num` submissions that belong together. False: the kernel takes none any more. */
 static inline bool make_room(struct lane *lane, unsigned num)
 {
-    return (!is_refused(lane) && ring_room(&lane->ring) >= num) || make_room_slow(lane, num);
+    return (!lane_is_refused(lane) && ring_room(&lane->ring) >= num) || make_room_slow(lane, num);
 }
 
 /* Its call, or a poll of its descriptor if it is polling. */
-static void lane_submit(struct lane *lane, abtio_op *op)
+void abtioi_lane_submit(struct lane *lane, abtio_op *op)
 {
     bool linked = op->deadline != ABTIO_FOREVER && op->code != CODE_sleep;
 
@@ -174,10 +120,10 @@ static void lane_submit(struct lane *lane, abtio_op *op)
     if (fixed_version() != 0)
         abtioi_fixed_use(&lane->ring.fixed, sqe);
     if (ring_unsubmitted(&lane->ring) >= lane->ring.sq_entries / 2 || submit_is_large(sqe))
-        lane_enter(lane, 0, -1);
+        abtioi_lane_enter(lane, 0, -1);
 }
 
-static void submit_cancel(struct lane *lane, const abtio_op *op)
+void abtioi_lane_submit_cancel(struct lane *lane, const abtio_op *op)
 {
     if (!make_room(lane, 1))
         return;
@@ -199,7 +145,8 @@ static bool leave_way(abtio_op *op, int phase)
 
 static void lane_come(struct lane *lane, abtio_op *op)
 {
-    abtioi_assert(is_mine(lane) && op->lane == lane && !lane->ending && (!lane->all || lane->all->link == &lane->all));
+    abtioi_assert(abtioi_lane_is_mine(lane) && op->lane == lane && !lane->ending &&
+                  (!lane->all || lane->all->link == &lane->all));
     lane_count(&lane->in_flight, 1);
     op->later = lane->all;
     op->link = &lane->all;
@@ -224,7 +171,7 @@ static void lane_deliver(struct lane *lane, abtio_op *op, ssize_t result)
 }
 
 /* The result is known. One whose end has been asked for is kept until it is found in the list of those. */
-static void lane_settle(struct lane *lane, abtio_op *op, ssize_t result)
+void abtioi_lane_settle(struct lane *lane, abtio_op *op, ssize_t result)
 {
     abtioi_assert(op->lane == lane && !op->over);
     op->result = result;
@@ -242,7 +189,7 @@ static void hand_over(struct lane *lane, abtio_op *op)
     op->polling = false;
     if (op->report == REPORT_TO_MULTISHOT || !leave_way(op, LANE_HELPERS)) {
         abtioi_fifo_drop(op);
-        lane_settle(lane, op, -ECANCELED);
+        abtioi_lane_settle(lane, op, -ECANCELED);
         return;
     }
     lane_leave(lane, op);
@@ -258,7 +205,7 @@ static void go_elsewhere(struct lane *lane, abtio_op *op)
     if (!atomic_load_explicit(&lanes.ending, memory_order_relaxed)) /* relaxed: set before all lanes end */
         hand_over(lane, op);
     else
-        lane_settle(lane, op, -ECANCELED);
+        abtioi_lane_settle(lane, op, -ECANCELED);
 }
 
 /* The system call is made again, in the ring or, when that ends, elsewhere; in the next ring if it is changed. */
@@ -268,7 +215,7 @@ static void lane_again(struct lane *lane, abtio_op *op)
     if (lane->changing)
         return;
     if (!lane->ending)
-        lane_submit(lane, op);
+        abtioi_lane_submit(lane, op);
     else
         go_elsewhere(lane, op);
 }
@@ -303,7 +250,7 @@ static void lane_complete(struct lane *lane, abtio_op *op, int answer, unsigned 
     enum next next = op_next(op, &result);
     op->polling = next == NEXT_POLL;
     if (next == NEXT_DELIVER)
-        lane_settle(lane, op, result);
+        abtioi_lane_settle(lane, op, result);
     else
         lane_again(lane, op);
 }
@@ -316,11 +263,11 @@ static void note_wake(struct lane *lane, bool goes_on)
 }
 
 /* Tells the results that there are. */
-static void lane_reap(struct lane *lane)
+void abtioi_lane_reap(struct lane *lane)
 {
     struct io_uring_cqe *cqe;
 
-    abtioi_assert(is_mine(lane) || is_forgotten(lane));
+    abtioi_assert(abtioi_lane_is_mine(lane) || lane_is_forgotten(lane));
     lane->num_reaps++;
     lane->fresh = NULL;
     while ((cqe = ring_first(&lane->ring))) {
@@ -388,11 +335,11 @@ static void ask_again(struct lane *lane)
 {
     abtioi_assert(lane->ask_again != 0);
     lane->ask_again = 0;
-    for (abtio_op *op = lane->all; op && !is_refused(lane); op = op->later) {
+    for (abtio_op *op = lane->all; op && !lane_is_refused(lane); op = op->later) {
         if (ring_room(&lane->ring) == 0)
             lane->ask_again = abtio_after(ASK_AGAIN_NS);
         else if (has_missed_its_end(op))
-            submit_cancel(lane, op);
+            abtioi_lane_submit_cancel(lane, op);
     }
 }
 
@@ -418,17 +365,12 @@ static void take_cancels(struct lane *lane)
         if (op->over)
             lane_deliver(lane, op, op->result);
         else
-            submit_cancel(lane, op);
+            abtioi_lane_submit_cancel(lane, op);
         op = next;
     }
 }
 
 /* ---- A ring that may not be entered any more ------------------------------------------------------------------- */
-
-static bool is_forgotten(const struct lane *lane)
-{
-    return lane->ring.fd < 0;
-}
 
 /*
  * What the kernel has not been informed of goes on elsewhere. What it has taken ends with its ring, and how far that
@@ -437,8 +379,8 @@ static bool is_forgotten(const struct lane *lane)
  */
 static void give_ring_up(struct lane *lane)
 {
-    abtioi_assert(is_refused(lane) && !is_forgotten(lane));
-    lane_reap(lane);
+    abtioi_assert(lane_is_refused(lane) && !lane_is_forgotten(lane));
+    abtioi_lane_reap(lane);
     for (unsigned at = lane->ring.submitted; at != lane->ring.tail; at++) {
         uint64_t of = lane->ring.sqes[at & lane->ring.sq_mask].user_data;
         if (of > OF_WAKE)
@@ -452,7 +394,7 @@ static void give_ring_up(struct lane *lane)
         if (op->kept)
             go_elsewhere(lane, op);
         else
-            lane_settle(lane, op, -EIO);
+            abtioi_lane_settle(lane, op, -EIO);
     }
 }
 
@@ -467,7 +409,7 @@ static void hand_in(struct lane *lane)
             sqe->flags |= IOSQE_ASYNC;
     }
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
-        lane_enter(lane, 0, -1);
+        abtioi_lane_enter(lane, 0, -1);
 }
 
 /* Does what the stream would do at a look, which it has not made for some time. */
@@ -476,7 +418,7 @@ static void lane_help(struct lane *lane)
     lane->helped = true;
     take_cancels(lane);
     hand_in(lane);
-    lane_reap(lane);
+    abtioi_lane_reap(lane);
     hand_in(lane);
     lane->helped = false;
 }
@@ -503,7 +445,7 @@ static bool lane_attend(struct lane *lane)
     /* seq_cst: see abtioi_lane_ask. relaxed: it changes under the lock */
     bool needed =
         may && (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) > 0 || atomic_load(&lane->to_cancel));
-    if (needed && lane->looks == lane->looks_seen && !is_refused(lane) && all_have_left(lane))
+    if (needed && lane->looks == lane->looks_seen && !lane_is_refused(lane) && all_have_left(lane))
         lane_help(lane);
     lane->looks_seen = lane->looks;
     pthread_mutex_unlock(&lane->lock);
@@ -515,243 +457,35 @@ static bool lanes_attend(void)
     return abtioi_lane_list_ask(lane_attend);
 }
 
-/* Whether others than the stream may have to do with its units. */
-static bool has_shared_pool(ABT_xstream xstream)
+bool abtioi_lane_attendant_begin(void)
 {
-    enum { MOST = 16 };
-    ABT_sched sched;
-    ABT_pool pools[MOST];
-    int num = 0;
-
-    if (ABT_xstream_get_main_sched(xstream, &sched) != ABT_SUCCESS ||
-        ABT_sched_get_num_pools(sched, &num) != ABT_SUCCESS)
-        return false;
-    num = num < MOST ? num : MOST;
-    if (ABT_sched_get_pools(sched, num, 0, pools) != ABT_SUCCESS)
-        return false;
-    for (int i = 0; i < num; i++) {
-        ABT_pool_access access = ABT_POOL_ACCESS_PRIV;
-        ABT_pool_get_access(pools[i], &access);
-        if (access != ABT_POOL_ACCESS_PRIV)
-            return true;
-    }
-    return false;
+    return abtioi_attendant_begin(lanes_attend);
 }
 
-/* By its stream. In a private pool nobody goes on before the stream is free, but who cancels is elsewhere. */
-static bool is_to_be_attended(struct lane *lane)
+int abtioi_lane_ring_create(struct ring *ring, bool attended)
 {
-    return ABT_xstream_get_num(&lane->streams) == ABT_SUCCESS && lane->streams > 1 &&
-           (lane->has_handles || has_shared_pool(lane->xstream));
-}
-
-/* ---- Another ring ---------------------------------------------------------------------------------------------- */
-
-/*
- * Asks for the end of all operations that it has not asked for yet, one by one: the kernel's cancel of all looks at all
- * that it has cancelled before for each that it cancels, which took 8 seconds with 20,000 of them.
- */
-static void cancel_each(struct lane *lane)
-{
-    abtioi_assert(lane->ending || lane->changing);
-    for (abtio_op *op = lane->all, *next; op; op = next) {
-        unsigned before = lane->num_reaps;
-        next = op->later;
-        abtioi_assert(op->lane == lane && *op->link == op);
-        if (op->drained || op->over || op->kept)
-            continue;
-        op->drained = true;
-        submit_cancel(lane, op);
-        next = lane->num_reaps != before ? lane->all : next;
-    }
-}
-
-/* A cancel fails while the kernel is just trying an operation again. So they are asked once more. */
-static void cancel_again(struct lane *lane)
-{
-    for (abtio_op *op = lane->all; op; op = op->later)
-        op->drained = false;
-    cancel_each(lane);
-}
-
-/*
- * Whether the operation can be taken back from the kernel and begun anew: either it is done then or it has had no
- * effect. Of the others a connect would fail the second time, and those of files are soon done.
- */
-static bool may_begin_anew(const abtio_op *op)
-{
-    switch (op->code) {
-    case CODE_accept:
-    case CODE_accept_many:
-    case CODE_recv_many:
-    case CODE_poll:
-    case CODE_sleep:
-    case CODE_read:
-    case CODE_read_all:
-    case CODE_write:
-    case CODE_write_all: return true;
-    case CODE_recv:
-    case CODE_recv_all:
-    case CODE_recvmsg:
-    case CODE_send:
-    case CODE_send_all:
-    case CODE_sendmsg: return !(op->args.flags & MSG_WAITALL); /* else it may have been done in part */
-    default: return false;
-    }
-}
-
-static bool may_all_begin_anew(const struct lane *lane)
-{
-    const abtio_op *op = lane->all;
-
-    while (op && (op->over || may_begin_anew(op)))
-        op = op->later;
-    return !op;
-}
-
-static bool has_under_way(const struct lane *lane)
-{
-    const abtio_op *op = lane->all;
-
-    while (op && (op->over || op->kept))
-        op = op->later;
-    return op;
-}
-
-/* Takes all operations back from the kernel. False: it has not given back all of them within some milliseconds. */
-static bool take_back(struct lane *lane)
-{
-    enum { ROUNDS = 10, ROUND_NS = 1000000 };
-
-    lane->changing = true;
-    for (int i = 0; i < ROUNDS && has_under_way(lane) && !is_refused(lane); i++) {
-        if (i == ROUNDS / 2)
-            cancel_again(lane);
-        cancel_each(lane);
-        lane_enter(lane, 1, ROUND_NS);
-        lane_reap(lane);
-    }
-    lane->changing = false;
-    return !has_under_way(lane);
-}
-
-/* A multishot begins its operation itself, since that may need buffers of the ring. */
-static void begin_anew(struct lane *lane, abtio_op *op)
-{
-    ssize_t result = -ECANCELED;
-
-    op->kept = false;
-    if (op->report != REPORT_TO_MULTISHOT && op_next(op, &result) != NEXT_DELIVER)
-        lane_submit(lane, op);
-    else
-        lane_settle(lane, op, result);
-}
-
-static void begin_all_anew(struct lane *lane)
-{
-    for (abtio_op *op = lane->all, *next; op; op = next) {
-        unsigned before = lane->num_reaps;
-        next = op->later;
-        op->drained = false;
-        if (!op->kept || op->over || is_refused(lane))
-            continue;
-        begin_anew(lane, op);
-        next = lane->num_reaps != before ? lane->all : next;
-    }
-}
-
-/* Another ring takes the place of its ring, in which there is nothing. */
-static void put_ring(struct lane *lane, const struct ring *ring)
-{
-    abtioi_lane_list_remove(&lane->place);
-    abtioi_ring_destroy(&lane->ring);
-    memcpy(&lane->ring, ring, sizeof(*ring)); /* nobody has a pointer into it yet */
-    lane->wake_fd = -1;
-    lane->attended = true;
-    abtioi_lane_list_add(&lane->place);
-}
-
-/* The lane gets a ring with an attendant, and the operations go there. It stays as it is if that cannot be had. */
-static __attribute__((noinline)) void change_ring(struct lane *lane)
-{
-    struct ring *ring = malloc(sizeof(*ring));
-
-    abtioi_assert(lane == self && !lane->attended && !lane->ending);
-    if (ring && abtioi_attendant_begin(lanes_attend) && abtioi_ring_create(ring, lanes.entries, true) == 0) {
-        if (take_back(lane))
-            put_ring(lane, ring);
-        else
-            abtioi_ring_destroy(ring);
-        abtioi_lane_lock(lane);
-        begin_all_anew(lane);
-        abtioi_lane_unlock(lane);
-    }
-    free(ring);
-}
-
-/*
- * Streams may have come since the lane has begun. The setup of a ring is for its life, so that it is changed for
- * another one, and what is under way goes there; but not while there is something that cannot be taken back, nor soon
- * after the kernel has not given all back.
- */
-static void lane_reconsider(struct lane *lane)
-{
-    enum { PAUSE_NS = 50000000 };
-    int streams = lane->streams;
-
-    lane->has_slept = false;
-    ABT_xstream_get_num(&streams);
-    if (streams == lane->streams || is_refused(lane) || !is_to_be_attended(lane))
-        return;
-    if (may_all_begin_anew(lane))
-        change_ring(lane);
-    /* relaxed: if the lane is attended it does not matter, and else the stream writes it */
-    if (lane->attended || atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
-        return;
-    lane->streams = 0;
-    lane->next_try = abtio_after(PAUSE_NS);
-}
-
-/* The first operation with a handle is about to be begun. */
-static __attribute__((noinline)) void note_handles(struct lane *lane)
-{
-    abtioi_assert(lane == self);
-    lane->has_handles = true;
-    if (lane->attended)
-        return;
-    lane->streams = 0;
-    lane_reconsider(lane);
-}
-
-/* At a look at events: whether it is time to ask how many streams there are. */
-static bool is_to_be_reconsidered(const struct lane *lane, ABT_bool about_to_sleep)
-{
-    enum { LOOKS_TO_ASK = 32 };
-    bool due = about_to_sleep || lane->has_slept || lane->looks % LOOKS_TO_ASK == 0;
-
-    return due && !lane->attended && !lane->ending && !is_forgotten(lane) &&
-           (lane->streams != 0 || abtio_after(0) >= lane->next_try);
+    return abtioi_ring_create(ring, lanes.entries, attended);
 }
 
 /* ---- What a stream does with its lane -------------------------------------------------------------------------- */
 
 static ABT_bool lane_look(struct lane *lane)
 {
-    bool gives_up = is_refused(lane) && !is_forgotten(lane);
+    bool gives_up = lane_is_refused(lane) && !lane_is_forgotten(lane);
 
-    abtioi_assert(is_mine(lane) || is_forgotten(lane));
+    abtioi_assert(abtioi_lane_is_mine(lane) || lane_is_forgotten(lane));
     if (gives_up)
         give_ring_up(lane);
     lane->direct.in_a_row = 0;
     lane->idle_soon = lane->woken = false;
     take_cancels(lane);
     if (ring_unsubmitted(&lane->ring) || ring_wants_enter(&lane->ring))
-        lane_enter(lane, 0, -1);
-    if (fixed_is_old(&lane->ring.fixed) && !is_refused(lane))
+        abtioi_lane_enter(lane, 0, -1);
+    if (fixed_is_old(&lane->ring.fixed) && !lane_is_refused(lane))
         abtioi_fixed_renew(&lane->ring, lane->xstream);
     if (!ring_first(&lane->ring))
         return gives_up ? ABT_TRUE : ABT_FALSE;
-    lane_reap(lane);
+    abtioi_lane_reap(lane);
     return ABT_TRUE;
 }
 
@@ -774,8 +508,8 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
 {
     struct lane *lane = data;
 
-    if (is_to_be_reconsidered(lane, about_to_sleep))
-        lane_reconsider(lane);
+    if (abtioi_lane_is_due(lane, about_to_sleep))
+        abtioi_lane_reconsider(lane);
     abtioi_lane_lock(lane);
     ABT_bool found = poll_once(lane, about_to_sleep);
     abtioi_lane_unlock(lane);
@@ -812,7 +546,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
 {
     struct lane *lane = data;
 
-    if (is_forgotten(lane)) {
+    if (lane_is_forgotten(lane)) {
         abtioi_native_wait_fd(fd, time_left(deadline));
         return;
     }
@@ -829,7 +563,7 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     if (!sleeps)
         return;
     lane->has_slept = true;
-    lane_enter(lane, 1, time_left(deadline));
+    abtioi_lane_enter(lane, 1, time_left(deadline));
     abtioi_lane_lock(lane);
     lane->asleep = false;
     abtioi_lane_unlock(lane);
@@ -848,8 +582,8 @@ static int lane_begin(void *arg, void **data)
         free(lane);
         return ABT_ERR_SYS;
     }
-    lane->attended = is_to_be_attended(lane) && abtioi_attendant_begin(lanes_attend);
-    if (abtioi_ring_create(&lane->ring, lanes.entries, lane->attended) < 0) {
+    lane->attended = abtioi_lane_wants_attendant(lane) && abtioi_lane_attendant_begin();
+    if (abtioi_lane_ring_create(&lane->ring, lane->attended) < 0) {
         free(lane);
         return ABT_ERR_SYS;
     }
@@ -870,22 +604,22 @@ static void lane_drain(struct lane *lane)
     abtioi_lane_lock(lane);
     lane->ending = true;
     abtioi_lane_unlock(lane);
-    cancel_each(lane);
+    abtioi_lane_cancel_each(lane);
     /* acquire: pairs with the release in abtioi_lane_ask. relaxed: this thread writes in_flight */
     while (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) ||
            atomic_load_explicit(&lane->cancelling, memory_order_acquire)) {
         take_cancels(lane);
-        lane_enter(lane, 1, 10 * MS);
-        if (!ring_first(&lane->ring) && !is_refused(lane))
-            cancel_again(lane);
-        lane_reap(lane);
-        if (is_refused(lane) && !is_forgotten(lane))
+        abtioi_lane_enter(lane, 1, 10 * MS);
+        if (!ring_first(&lane->ring) && !lane_is_refused(lane))
+            abtioi_lane_cancel_again(lane);
+        abtioi_lane_reap(lane);
+        if (lane_is_refused(lane) && !lane_is_forgotten(lane))
             give_ring_up(lane);
     }
     abtioi_assert(!lane->all);
     self = NULL;
     abtioi_lane_list_remove(&lane->place);
-    if (!is_forgotten(lane))
+    if (!lane_is_forgotten(lane))
         abtioi_ring_destroy(&lane->ring);
     take_cancels(lane); /* requests, if any: nobody can ask any more */
 }
@@ -895,7 +629,7 @@ static void lane_end(void *data)
 {
     struct lane *lane = data;
 
-    if (is_refused(lane) || !is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
+    if (lane_is_refused(lane) || !lane_is_forgotten(lane)) /* otherwise it is one of the parent in a child of fork() */
         lane_drain(lane);
     pthread_mutex_destroy(&lane->lock);
     free(lane);
@@ -922,8 +656,8 @@ static struct lane *lane_make(void)
 static __attribute__((noinline)) struct lane *lane_self_empty(struct lane *lane)
 {
     if (!lane->attended)
-        lane_reconsider(lane);
-    return !is_refused(lane) ? lane : NULL;
+        abtioi_lane_reconsider(lane);
+    return !lane_is_refused(lane) ? lane : NULL;
 }
 
 struct lane *abtioi_lane_self(void)
@@ -934,32 +668,32 @@ struct lane *abtioi_lane_self(void)
     /* relaxed: if the lane is attended it need not be of now, and else the stream writes it */
     if (atomic_load_explicit(&lane->in_flight, memory_order_relaxed) == 0)
         return lane_self_empty(lane);
-    return !is_refused(lane) ? lane : NULL;
+    return !lane_is_refused(lane) ? lane : NULL;
 }
 
 bool abtioi_lane_add_set(struct lane *lane, struct buffer_set *set)
 {
-    abtioi_assert(is_mine(lane) && !is_forgotten(lane));
+    abtioi_assert(abtioi_lane_is_mine(lane) && !lane_is_forgotten(lane));
     return abtioi_group_make(&lane->ring, set);
 }
 
 void abtioi_lane_drop_set(struct lane *lane, struct buffer_set *set)
 {
-    abtioi_assert(is_mine(lane) || is_forgotten(lane));
+    abtioi_assert(abtioi_lane_is_mine(lane) || lane_is_forgotten(lane));
     abtioi_group_end(&lane->ring, set);
 }
 
 bool abtioi_lane_is_open(const struct lane *lane)
 {
-    return !lane->ending && !is_refused(lane);
+    return !lane->ending && !lane_is_refused(lane);
 }
 
 void abtioi_lane_start_locked(abtio_op *op)
 {
-    abtioi_assert(is_mine(op->lane));
+    abtioi_assert(abtioi_lane_is_mine(op->lane));
     op->lane->idle_soon = false;
     lane_come(op->lane, op);
-    lane_submit(op->lane, op);
+    abtioi_lane_submit(op->lane, op);
 }
 
 /* Whether the caller need not leave. Nothing else is ready on his stream. */
@@ -968,8 +702,8 @@ static bool is_done_directly(struct lane *lane, abtio_op *op)
     if (!direct_tries(&lane->direct, op))
         return false;
     op->report = REPORT_BY_FLAG;
-    lane_enter(lane, 0, -1);
-    lane_reap(lane);
+    abtioi_lane_enter(lane, 0, -1);
+    abtioi_lane_reap(lane);
     if (!op->finished)
         direct_fails(&lane->direct, op);
     return op->finished;
@@ -981,7 +715,7 @@ void abtioi_lane_start(abtio_op *op)
 
     abtioi_assert(op->shared);
     if (__builtin_expect(!lane->has_handles, 0))
-        note_handles(lane);
+        abtioi_lane_note_handles(lane);
     abtioi_lane_lock(lane);
     abtioi_lane_start_locked(op);
     abtioi_lane_unlock(lane);
