@@ -52,11 +52,8 @@ int abtio_acceptor_create(int fd, int flags, abtio_acceptor **acceptor)
     if (!made)
         return -ENOMEM;
     pthread_mutex_init(&made->lock, NULL);
-    made->multishot.kind = &kind;
-    made->multishot.lock = &made->lock;
-    made->multishot.enough = 128;
+    abtioi_multishot_init(&made->multishot, &kind, &made->lock, 128);
     made->multishot.args = (struct args){.fd = fd, .flags = (unsigned)flags};
-    abtioi_multishot_init(&made->multishot);
     *acceptor = made;
     return 0;
 }

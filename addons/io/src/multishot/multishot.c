@@ -317,9 +317,13 @@ void abtioi_multishot_leave(abtio_op *waiter, int why)
 
 /* ---- Begin and end --------------------------------------------------------------------------------------------- */
 
-void abtioi_multishot_init(struct multishot *multishot)
+void abtioi_multishot_init(struct multishot *multishot, const struct multishot_kind *kind, pthread_mutex_t *lock,
+                           unsigned enough)
 {
-    abtioi_assert(multishot->kind && multishot->lock && multishot->enough > 0);
+    abtioi_assert(kind && lock && enough > 0);
+    multishot->kind = kind;
+    multishot->lock = lock;
+    multishot->enough = enough;
     multishot->armed = multishot->put_off = multishot->stopping = multishot->freeing = false;
     multishot->last = &multishot->first;
     multishot->first = NULL;

@@ -68,8 +68,9 @@ struct multishot {
     abtio_op op;
 };
 
-/* Sets all but the kind, the lock, args and enough. */
-void abtioi_multishot_init(struct multishot *multishot);
+/* Sets all but args. */
+void abtioi_multishot_init(struct multishot *multishot, const struct multishot_kind *kind, pthread_mutex_t *lock,
+                           unsigned enough);
 
 /* Ends what is under way and discards results: 0, or -EBUSY: there are waiters. */
 int abtioi_multishot_fini(struct multishot *multishot);

@@ -91,11 +91,8 @@ int abtio_receiver_create(int fd, int flags, abtio_buffers *buffers, abtio_recei
     if (!made)
         return -ENOMEM;
     made->pool = buffers;
-    made->multishot.kind = &kind;
-    made->multishot.lock = &buffers->lock;
-    made->multishot.enough = enough_of(buffers);
+    abtioi_multishot_init(&made->multishot, &kind, &buffers->lock, enough_of(buffers));
     made->multishot.args = (struct args){.fd = fd, .fd2 = (int)buffers->id, .in2 = buffers, .size = buffers->size};
-    abtioi_multishot_init(&made->multishot);
     pthread_mutex_lock(&buffers->lock);
     buffers->num_receivers++;
     pthread_mutex_unlock(&buffers->lock);
