@@ -256,21 +256,41 @@ static inline size_t total_size_of(ABT_pool pool)
     return size;
 }
 
+/* Takes the next unit out of a pool as a scheduler does, and runs it. False: there is none. */
+static inline bool run_next(ABT_pool pool)
+{
+    ABT_thread thread = ABT_THREAD_NULL;
+
+    must(ABT_pool_pop_thread(pool, &thread));
+    if (thread != ABT_THREAD_NULL)
+        must(ABT_self_schedule(thread, ABT_POOL_NULL));
+    return thread != ABT_THREAD_NULL;
+}
+
+static inline ABT_pool first_pool_of(ABT_sched sched)
+{
+    ABT_pool pool;
+
+    must(ABT_sched_get_pools(sched, 1, 0, &pool));
+    return pool;
+}
+
+/* The end of a scheduler's turn: whether it is the last one. */
+static inline bool is_last_turn(ABT_sched sched)
+{
+    ABT_bool stop = ABT_FALSE;
+
+    must(ABT_xstream_check_events(sched));
+    must(ABT_sched_has_to_stop(sched, &stop));
+    return stop;
+}
+
 /* What schedulers of the tests run: the units of their first pool. */
 static inline void run_until_stop(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    do
+        run_next(first_pool_of(sched));
+    while (!is_last_turn(sched));
 }
 
 /* Functions for units. */

@@ -24,8 +24,6 @@ static void stack_run(ABT_sched sched)
 {
     struct seen *seen;
     void *data;
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
 
     must(ABT_sched_get_data(sched, &data));
     seen = data;
@@ -35,18 +33,11 @@ static void stack_run(ABT_sched sched)
     must(ABT_thread_get_stacksize(seen->thread, &seen->stacksize));
     must(ABT_self_get_arg(&seen->arg));
     count_up(&seen->runs);
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        else
+    do {
+        if (!run_next(first_pool_of(sched)))
             must(ABT_self_yield()); /* others run while its own are blocked */
         count_up(&seen->passes);
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    } while (!is_last_turn(sched));
 }
 
 static ABT_sched stackable(ABT_pool pool, struct seen *seen, int automatic)

@@ -94,22 +94,13 @@ static void test_arguments(void)
 
 static void simple_run(ABT_sched sched)
 {
-    ABT_bool stop = ABT_FALSE, ran;
-
-    while (!stop) {
-        ABT_pool pool;
-        ABT_thread thread;
-        must(ABT_sched_get_pools(sched, 1, 0, &pool));
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        else
+    do {
+        ABT_bool ran = run_next(first_pool_of(sched));
+        if (!ran)
             must(ABTX_xstream_check_sources(&ran));
-        if (thread == ABT_THREAD_NULL && !ran)
+        if (!ran)
             must(ABTX_xstream_park_until(0, NULL, ABTX_FOREVER));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    } while (!is_last_turn(sched));
 }
 
 static ABT_thread pick(ABT_sched sched)

@@ -17,15 +17,6 @@ static void on_move(ABT_thread thread, void *arg)
     count_up(&moved->calls);
 }
 
-/* Takes the next unit out of a pool as a scheduler does, and runs it if it is to be run. */
-static void schedule_next(ABT_pool pool)
-{
-    ABT_thread thread = ABT_THREAD_NULL;
-
-    must(ABT_pool_pop_thread(pool, &thread));
-    must(ABT_self_schedule(thread, ABT_POOL_NULL));
-}
-
 /* --- When a request is carried out --- */
 
 static void test_when_popped(enum caller who, void *arg)
@@ -46,14 +37,14 @@ static void test_when_popped(enum caller who, void *arg)
         is_ptr(last_pool_of(units[i]), a, "a request is only recorded");
         if (!is_ult(who))
             continue;
-        schedule_next(a);
+        run_next(a);
         is_int(counter, i, "popped, it is not run");
         is_int(moved.calls, 1, "but migrated");
         ok(moved.thread == units[i] && moved.pool == b, "the callback finds it in the new pool");
         is_ptr(last_pool_of(units[i]), b, "the last request wins");
         ok(size_of(b) == 1 && size_of(c) == 0, "it was pushed there");
         is_int(state_of(units[i]), ABT_THREAD_STATE_READY, "and is ready");
-        schedule_next(b);
+        run_next(b);
         is_int(counter, i + 1, "where it is run");
         is_int(moved.calls, 1, "the request was served once");
     }
@@ -263,11 +254,11 @@ static void test_callback(void)
     must(ABT_thread_set_callback(thread, on_move, &moved));
     must(ABT_thread_set_callback(thread, NULL, NULL));
     must(ABT_thread_migrate_to_pool(thread, b));
-    schedule_next(a);
+    run_next(a);
     is_int(size_of(b), 1, "migrated");
     is_int(moved.calls, 0, "a removed callback is not called");
     must(ABT_thread_set_callback(thread, on_move, &moved));
-    schedule_next(b);
+    run_next(b);
     is_int(state_of(thread), ABT_THREAD_STATE_TERMINATED, "run");
     is_int(moved.calls, 0, "no request, no callback");
     must(ABT_thread_migrate_to_pool(thread, a));

@@ -66,20 +66,11 @@ static atomic_int sched_yields;
 
 static void yielding_run(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
+    do {
+        run_next(first_pool_of(sched));
         if (ABT_thread_yield() == ABT_SUCCESS && ABT_self_yield() == ABT_SUCCESS)
             count_up(&sched_yields);
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    } while (!is_last_turn(sched));
 }
 
 static void test_scheduler_yields(void)

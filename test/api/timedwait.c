@@ -245,40 +245,24 @@ static atomic_bool sched_exits;
 
 static void run_checking(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
-        ABT_thread unit = ABT_THREAD_NULL;
-        must(ABT_pool_pop_thread(pool, &unit));
-        if (unit != ABT_THREAD_NULL)
-            must(ABT_self_schedule(unit, ABT_POOL_NULL));
-        else
+    do {
+        if (!run_next(first_pool_of(sched)))
             nap_ms(0.5);
         if (atomic_load(&sched_exits))
             ABT_self_exit();
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    } while (!is_last_turn(sched));
 }
 
 /* Sleeps for long in its pool. */
 static void run_waiting(ABT_sched sched)
 {
-    ABT_pool pool;
-    ABT_bool stop = ABT_FALSE;
-
-    must(ABT_sched_get_pools(sched, 1, 0, &pool));
-    while (!stop) {
+    do {
         ABT_thread unit = ABT_THREAD_NULL;
         count_up(&sched_naps);
-        must(ABT_pool_pop_wait_thread(pool, &unit, 3));
+        must(ABT_pool_pop_wait_thread(first_pool_of(sched), &unit, 3));
         if (unit != ABT_THREAD_NULL)
             must(ABT_self_schedule(unit, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    } while (!is_last_turn(sched));
 }
 
 static void test_user_sched(const char *name, void (*run)(ABT_sched))

@@ -175,19 +175,8 @@ static ABT_thread primary_ult, main_ult; /* the program's, and its main schedule
 
 static inline void tell_self(ABT_sched sched)
 {
-    ABT_bool stop = ABT_FALSE;
-
     main_ult = self();
-    while (!stop) {
-        ABT_thread thread = ABT_THREAD_NULL;
-        ABT_pool pool;
-        must(ABT_sched_get_pools(sched, 1, 0, &pool));
-        must(ABT_pool_pop_thread(pool, &thread));
-        if (thread != ABT_THREAD_NULL)
-            must(ABT_self_schedule(thread, ABT_POOL_NULL));
-        must(ABT_xstream_check_events(sched));
-        must(ABT_sched_has_to_stop(sched, &stop));
-    }
+    run_until_stop(sched);
 }
 
 /* ABT_init; a scheduler of ours finds out which unit the main scheduler is, and makes way for a default one. */
