@@ -67,6 +67,7 @@ install-abtomp: install-libLTLIBRARIES
 
 # The tests are programs like any other: compiled with OpenMP, and linked with libgomp. They find libabtomp in its place.
 openmp_tests = \
+	addons/openmp/test/blas \
 	addons/openmp/test/cancel \
 	addons/openmp/test/lastprivate \
 	addons/openmp/test/loops \
@@ -129,7 +130,11 @@ addons_openmp_test_taskgraph_LDADD =
 addons_openmp_test_roots_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_roots_LINK = $(openmp_test_link)
 addons_openmp_test_roots_LDADD =
-# This one has functions of the system of its own, which the library is to find.
+# These have functions of the system of their own, which the library is to find.
+addons_openmp_test_blas_SOURCES = addons/openmp/test/blas.c addons/openmp/test/modes.h
+addons_openmp_test_blas_CFLAGS = $(openmp_test_cflags)
+addons_openmp_test_blas_LINK = $(openmp_test_link) -rdynamic
+addons_openmp_test_blas_LDADD =
 addons_openmp_test_places_CFLAGS = $(openmp_test_cflags)
 addons_openmp_test_places_LINK = $(openmp_test_link) -rdynamic
 addons_openmp_test_places_LDADD =
