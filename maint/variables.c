@@ -41,6 +41,8 @@ static void print_default(const struct abti_variable *variable)
         printf("%s", abti_variable_word(variable, (int)dflt));
     else if (variable->type == ABTI_VARIABLE_TEXT || variable->type == ABTI_VARIABLE_CPUS)
         printf("none");
+    else if (variable->type == ABTI_VARIABLE_NODES)
+        printf("yes");
     else
         printf("%" PRIu64, dflt);
 }
@@ -56,6 +58,7 @@ static void print_values(const struct abti_variable *variable)
         break;
     case ABTI_VARIABLE_TEXT: printf("a file"); break;
     case ABTI_VARIABLE_CPUS: printf("off, or a list"); break;
+    case ABTI_VARIABLE_NODES: printf("yes, no, or a list"); break;
     case ABTI_VARIABLE_SIZE: printf("bytes, from %" PRIu64, variable->limits.min); break;
     default: printf("from %" PRIu64, variable->limits.min);
     }

@@ -99,6 +99,7 @@ abt_sources = \
 	src/os/env.c \
 	src/os/fault.c \
 	src/os/limits.c \
+	src/os/nodes.c \
 	src/os/vm.c \
 	src/os/wakefd.c \
 	src/pick/observe.c \

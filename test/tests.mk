@@ -46,6 +46,7 @@ unit_tests = \
 	test/unit/os/annotate \
 	test/unit/os/clock \
 	test/unit/os/env \
+	test/unit/os/nodes \
 	test/unit/os/topo \
 	test/unit/os/vm \
 	test/unit/pool/fifo \

@@ -13,6 +13,7 @@
 #include "image/symbol.h"
 #include "mem/lazycache.h"
 #include "os/fault.h"
+#include "os/nodes.h"
 #include "pick/observe.h"
 #include "pool/leftover.h"
 #include "pool/pool_impl.h"
@@ -193,6 +194,7 @@ static int runtime_init(bool primary)
     abti_cpu_init();
     abti_bias_init();
     abti_store_relaxed(&abti_num_cpus, abti_affinity_num_allowed());
+    abti_nodes_init(abti_rt.config.numa, abti_rt.config.node_list);
     abti_annotate_init();
     abti_handles_look(abti_ledger_on);
     abti_rt.config.watch_waits |= abti_rt.config.deadlock_check != ABTI_DEADLOCK_OFF;

@@ -29,6 +29,9 @@ int abti_affinity_get(pthread_t thread, struct abti_cpuset *set) ABTI_MUST_CHECK
 /* Returns the number of CPUs that the calling thread may run on; on very large machines that of all. */
 unsigned abti_affinity_num_allowed(void);
 
+/* Returns the CPU on which the calling thread runs now; -1: the system does not say. */
+int abti_affinity_here(void);
+
 /* Lets thread run on the num given CPUs only (any order, repetitions allowed). -EINVAL when none of them can be used.
  */
 int abti_affinity_set(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;

@@ -49,3 +49,8 @@ unsigned abti_affinity_num_allowed(void)
     bool known = pthread_getaffinity_np(pthread_self(), sizeof(mask), &mask) == 0;
     return known ? (unsigned)CPU_COUNT(&mask) : abti_affinity_num_online();
 }
+
+int abti_affinity_here(void)
+{
+    return -1;
+}

@@ -91,3 +91,8 @@ unsigned abti_affinity_num_allowed(void)
     bool known = pthread_getaffinity_np(pthread_self(), sizeof(few), few) == 0;
     return known ? (unsigned)CPU_COUNT_S(sizeof(few), few) : abti_affinity_num_online();
 }
+
+int abti_affinity_here(void)
+{
+    return sched_getcpu();
+}

@@ -28,3 +28,8 @@ unsigned abti_affinity_num_allowed(void)
 {
     return abti_affinity_num_online();
 }
+
+int abti_affinity_here(void)
+{
+    return -1;
+}

@@ -2,11 +2,16 @@
 #include "os/topo.h"
 
 #include <hwloc.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include "os/vm.h"
 
 /* It is read-only once it is loaded. NULL: it cannot be used. */
 static hwloc_topology_t topology;
+
+/* It describes this machine. HWLOC_XMLFILE and the like may have made it describe another one: then hwloc binds nothing
+ * and calls it a success. Read-only, as well. */
+static bool is_this_machine;
 
 /*
  * All that we need are the numbers of the CPUs, also of those that the process may not use now. The x86 part of hwloc
@@ -26,12 +31,12 @@ static void topology_make(void)
     hwloc_topology_t made;
     if (hwloc_topology_init(&made))
         return;
-    /* HWLOC_XMLFILE and the like may have made it describe another machine: then hwloc binds nothing and calls it a
-     * success. */
-    if (topology_load(made) || !hwloc_topology_is_thissystem(made))
+    if (topology_load(made)) {
         hwloc_topology_destroy(made);
-    else
-        topology = made;
+        return;
+    }
+    topology = made;
+    is_this_machine = hwloc_topology_is_thissystem(made);
 }
 
 static bool topo_fill(hwloc_bitmap_t set, const int *cpus, size_t num)
@@ -58,10 +63,33 @@ static bool has_room(void)
     return room != NULL;
 }
 
-bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num)
+/* Whether there is a topology, and memory for a call of hwloc. */
+static bool topo_is_ready(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!has_room() || pthread_once(&once, topology_make) || !topology)
+    return has_room() && pthread_once(&once, topology_make) == 0 && topology;
+}
+
+bool abti_topo_visit_nodes(void (*put)(int cpu), void (*next)(void))
+{
+    if (!topo_is_ready())
+        return false;
+    for (hwloc_obj_t node = NULL; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != NULL;) {
+        for (int cpu = -1; (cpu = hwloc_bitmap_next(node->cpuset, cpu)) >= 0;)
+            put(cpu);
+        next();
+    }
+    return true;
+}
+
+bool abti_topo_is_described(void)
+{
+    return getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE");
+}
+
+bool abti_topo_bind(pthread_t thread, const int *cpus, size_t num)
+{
+    if (!topo_is_ready() || !is_this_machine)
         return false;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     bool done = set && topo_fill(set, cpus, num) && hwloc_set_thread_cpubind(topology, thread, set, 0) == 0;

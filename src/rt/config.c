@@ -46,6 +46,13 @@ static uint64_t get_field(const struct abti_config *config, const struct abti_va
     return wide + narrow;
 }
 
+/* Whether the field is a pointer to what is the configuration's. */
+static bool has_memory(const struct abti_variable *variable)
+{
+    return variable->type == ABTI_VARIABLE_TEXT || variable->type == ABTI_VARIABLE_CPUS ||
+           variable->type == ABTI_VARIABLE_NODES;
+}
+
 /* A value as it could be in the environment. */
 static void config_spell(const struct abti_variable *variable, uint64_t value, char text[TEXT_ROOM])
 {
@@ -181,12 +188,29 @@ static int load_cpus(struct abti_config *config, const struct abti_variable *var
     return ABT_SUCCESS;
 }
 
+static int load_nodes(struct abti_config *config, const struct abti_variable *variable, bool tells)
+{
+    const char *text = abti_env_get(variable->name);
+    bool on;
+
+    config->numa = !abti_parse_is_off(text);
+    if (!text || !*text || !config->numa)
+        return ABT_SUCCESS;
+    int error = abti_parse_cpu_list(text, &config->node_list);
+    if (error == -ENOMEM)
+        return ABT_ERR_MEM;
+    if (error && tells && abti_parse_bool(text, &on) == ABTI_PARSED_NONE)
+        tell_value(variable, text, "not understood", "yes");
+    return ABT_SUCCESS;
+}
+
 static int load_variable(struct abti_config *config, const struct abti_variable *variable, bool tells)
 {
     switch (variable->type) {
     case ABTI_VARIABLE_NONE: return ABT_SUCCESS;
     case ABTI_VARIABLE_TEXT: return load_text(config, variable, tells);
     case ABTI_VARIABLE_CPUS: return load_cpus(config, variable, tells);
+    case ABTI_VARIABLE_NODES: return load_nodes(config, variable, tells);
     default: load_value(config, variable, tells); return ABT_SUCCESS;
     }
 }
@@ -209,7 +233,7 @@ void abti_config_fini(struct abti_config *config)
     for (size_t i = 0; i < abti_num_variables; i++) {
         const struct abti_variable *variable = &abti_variables[i];
         void *memory = NULL;
-        if (variable->type != ABTI_VARIABLE_TEXT && variable->type != ABTI_VARIABLE_CPUS)
+        if (!has_memory(variable))
             continue;
         memcpy(&memory, field_of(config, variable), sizeof(memory));
         free(memory);
@@ -240,7 +264,7 @@ static void print_variable(FILE *fp, const struct abti_config *config, const str
 {
     const char *text = abti_env_get(variable->name);
     char now[TEXT_ROOM] = "", dflt[TEXT_ROOM] = "not set";
-    if (variable->type == ABTI_VARIABLE_TEXT || variable->type == ABTI_VARIABLE_CPUS) {
+    if (has_memory(variable)) {
         snprintf(now, sizeof(now), "%s", text ? text : "");
     } else {
         struct abti_limits limits = abti_variable_limits(variable, config);

@@ -38,6 +38,9 @@ struct abti_config {
     bool affinity;                  /* built in and not switched off */
     bool binds;                     /* streams are bound by default */
     struct abti_cpu_list *cpu_list; /* to what, if so; NULL: round robin over the CPUs allowed at init */
+    /* ABT_NUMA */
+    bool numa;                       /* the library looks at the nodes of the machine */
+    struct abti_cpu_list *node_list; /* or takes those for its nodes; NULL: it asks the system */
     /* output */
     bool use_log;          /* ABT_USE_LOG: see rt/log.h */
     bool use_debug;        /* ABT_USE_DEBUG: ABT_info_query_config and the printed configuration tell it, no more */

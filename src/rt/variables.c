@@ -186,6 +186,8 @@ const struct abti_variable abti_variables[] = {
     {"SET_AFFINITY", ABTI_VARIABLE_CPUS, FIELD(cpu_list),
      .help = "the CPUs that streams are bound to: no, yes (each CPU in turn), or a list such as 0,2 or {0:4},{4:4}",
      WANTS(ABTI_BUILD_AFFINITY, "with --disable-affinity")},
+    {"NUMA", ABTI_VARIABLE_NODES, FIELD(node_list),
+     .help = "the CPUs of each NUMA node: yes (as the system says), no (all are one), or a list such as {0:8},{8:8}"},
     {"MAX_NUM_XSTREAMS", ABTI_VARIABLE_INT, FIELD(max_num_xstreams), LIMITS(1, 1, MAX_INT), .derive = derive_streams,
      .help = "how many execution streams are expected"},
     {"SCHED_EVENT_FREQ", ABTI_VARIABLE_INT, FIELD(sched_event_freq), LIMITS(50, 1, MAX_U32),

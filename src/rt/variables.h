@@ -6,13 +6,14 @@
 #include "rt/config.h"
 
 enum abti_variable_type {
-    ABTI_VARIABLE_BOOL, /* bool */
-    ABTI_VARIABLE_INT,  /* a field of 4 or 8 bytes, within the limits */
-    ABTI_VARIABLE_SIZE, /* likewise, and the text may have a unit */
-    ABTI_VARIABLE_WORD, /* int or an enum: one of the words */
-    ABTI_VARIABLE_TEXT, /* char *: a copy of the text; NULL where the variable is not set, or empty */
-    ABTI_VARIABLE_CPUS, /* struct abti_cpu_list *, with config->affinity */
-    ABTI_VARIABLE_NONE, /* no field: the variable has no effect */
+    ABTI_VARIABLE_BOOL,  /* bool */
+    ABTI_VARIABLE_INT,   /* a field of 4 or 8 bytes, within the limits */
+    ABTI_VARIABLE_SIZE,  /* likewise, and the text may have a unit */
+    ABTI_VARIABLE_WORD,  /* int or an enum: one of the words */
+    ABTI_VARIABLE_TEXT,  /* char *: a copy of the text; NULL where the variable is not set, or empty */
+    ABTI_VARIABLE_CPUS,  /* struct abti_cpu_list *, with config->affinity */
+    ABTI_VARIABLE_NODES, /* struct abti_cpu_list *, with config->numa */
+    ABTI_VARIABLE_NONE,  /* no field: the variable has no effect */
 };
 
 enum abti_rounding { ABTI_ROUND_NOT, ABTI_ROUND_EVEN, ABTI_ROUND_LINE, ABTI_ROUND_POW2 };
