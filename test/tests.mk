@@ -39,6 +39,7 @@ unit_tests = \
 	test/unit/lock/lockrank \
 	test/unit/lock/spin \
 	test/unit/mem/chunk \
+	test/unit/mem/nodes \
 	test/unit/mem/pages \
 	test/unit/mem/slab \
 	test/unit/mem/stack \
@@ -53,6 +54,7 @@ unit_tests = \
 	test/unit/pool/randws \
 	test/unit/stream/courtesy \
 	test/unit/stream/halt \
+	test/unit/stream/nodes \
 	test/unit/stream/park \
 	test/unit/idle/relook \
 	test/unit/sync/waitq \

@@ -124,15 +124,16 @@ static void open_extent(struct abti_arena *arena, struct abti_extent *extent)
     if (extent->is_open)
         return;
     extent->is_open = true;
-    extent->next_open = arena->open;
-    arena->open = extent;
+    extent->next_open = arena->open[extent->node];
+    arena->open[extent->node] = extent;
 }
 
-static bool grow_privately(struct abti_arena *arena)
+static bool grow_privately(struct abti_arena *arena, uint32_t node)
 {
     struct abti_extent *extent = make_room(arena) ? extent_create(&arena->spec) : NULL;
     if (!extent)
         return false;
+    extent->node = node;
     size_t at = num_up_to(arena, extent->chunk.base);
     memmove(&arena->extents[at + 1], &arena->extents[at], (arena->num_extents - at) * sizeof(arena->extents[0]));
     arena->extents[at] = extent;
@@ -141,22 +142,35 @@ static bool grow_privately(struct abti_arena *arena)
     return true;
 }
 
-static bool arena_grow(struct abti_arena *arena)
+static bool arena_grow(struct abti_arena *arena, uint32_t node)
 {
     abti_annotate_begin_private();
-    bool grown = grow_privately(arena);
+    bool grown = grow_privately(arena, node);
     abti_annotate_end_private();
     return grown;
 }
 
-/* Returns an extent with free cells, or NULL when there is no memory. */
-static struct abti_extent *some_extent(struct abti_arena *arena)
+/* Returns an extent of the node with free cells, or NULL when there is none. */
+static struct abti_extent *open_extent_of(struct abti_arena *arena, uint32_t node)
 {
-    while (arena->open && arena->open->num_free == 0) {
-        arena->open->is_open = false;
-        arena->open = arena->open->next_open;
+    struct abti_extent **open = &arena->open[node];
+    while (*open && (*open)->num_free == 0) {
+        (*open)->is_open = false;
+        *open = (*open)->next_open;
     }
-    return arena->open || arena_grow(arena) ? arena->open : NULL;
+    return *open;
+}
+
+/* Returns an extent with free cells, of the node if there is memory, or NULL when there is none at all. */
+static struct abti_extent *some_extent(struct abti_arena *arena, uint32_t node)
+{
+    abti_assert(node < ABTI_NODES_MOST);
+    struct abti_extent *extent = open_extent_of(arena, node);
+    if (!extent && arena_grow(arena, node))
+        return arena->open[node];
+    for (uint32_t other = 0; !extent && other < abti_num_nodes; other++)
+        extent = open_extent_of(arena, other);
+    return extent;
 }
 
 void abti_arena_fini(struct abti_arena *arena)
@@ -166,7 +180,7 @@ void abti_arena_fini(struct abti_arena *arena)
     free(arena->extents);
     arena->extents = NULL;
     arena->num_extents = arena->room = 0;
-    arena->open = NULL;
+    memset(arena->open, 0, sizeof(arena->open));
 }
 
 /* --- Cells --- */
@@ -202,9 +216,9 @@ static unsigned take_bits(uint64_t *word, unsigned most, unsigned *first)
     return num;
 }
 
-bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run)
+bool abti_arena_take(struct abti_arena *arena, unsigned most, uint32_t node, struct abti_run *run)
 {
-    struct abti_extent *extent = some_extent(arena);
+    struct abti_extent *extent = some_extent(arena, node);
     if (!extent)
         return false;
     while (extent->free[extent->first_word] == 0)

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include "mem/chunk.h"
+#include "os/nodes.h"
 
 enum { ABTI_ARENA_WORD = 64 }; /* that number of cells is given back together */
 
@@ -30,7 +31,8 @@ struct abti_arena_spec {
 
 struct abti_extent {
     struct abti_chunk chunk;
-    struct abti_extent *next_open; /* the next extent in the list of those with free cells */
+    uint32_t node;                 /* for the streams of which NUMA node it was made */
+    struct abti_extent *next_open; /* the next extent in the list of those of its node with free cells */
     bool is_open;                  /* it is in that list, where it may be though it has no free cells any more */
     size_t cell, block, span;      /* as in the spec, or those of lean cells */
     size_t num_cells;
@@ -43,7 +45,7 @@ struct abti_arena {
     struct abti_arena_spec spec;
     struct abti_extent **extents; /* by address */
     size_t num_extents, room;     /* how many there are, and how many there may be without a larger array */
-    struct abti_extent *open;
+    struct abti_extent *open[ABTI_NODES_MOST]; /* by node */
 };
 
 /* Cells that are one behind the other. */
@@ -61,8 +63,11 @@ void abti_arena_fini(struct abti_arena *arena);
 /* Whether any cells can be mapped. */
 bool abti_arena_can_grow(const struct abti_arena_spec *spec);
 
-/* Takes at most `most` cells, and at least one. False when there is no memory. */
-bool abti_arena_take(struct abti_arena *arena, unsigned most, struct abti_run *run) ABTI_MUST_CHECK;
+/*
+ * Takes at most `most` cells, and at least one, for a stream of this NUMA node: of chunks which no stream of another
+ * node touches first, as long as there is memory for more of those. False when there is no memory.
+ */
+bool abti_arena_take(struct abti_arena *arena, unsigned most, uint32_t node, struct abti_run *run) ABTI_MUST_CHECK;
 
 /*
  * For walks over all cells, a group of cells (the bits of one word) at a time. Returns the first group behind the one

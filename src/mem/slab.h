@@ -11,7 +11,9 @@
  * come back at 1/batch of the lock's cost, and the work of a refill is bounded. It keeps some full ones itself, and
  * what it has given its shelf it finds there: of the first ABTI_SLAB_SHELVES streams none writes a line of another's
  * for what it makes and frees itself. A cache whose shelf has nothing takes from the next one that has, and leaves an
- * empty magazine there, so that empty ones do not gather where objects are only made. Memory never used before is
+ * empty magazine there, so that empty ones do not gather where objects are only made. With several NUMA nodes each has
+ * shelves and chunks of its own: a cache has a shelf of the node in which its stream is, takes from the others there
+ * first, and leaves those of other nodes more than they have learnt to need. Memory never used before is
  * handed out in address order without being touched. Arrays, rather than lists through the objects, make allocations
  * independent of one another: a list's head is known only when the object before it has been loaded.
  *
@@ -91,7 +93,8 @@ struct abti_shelf {
 };
 
 struct abti_slab {
-    struct abti_slab_spec spec;                                  /* constant */
+    struct abti_slab_spec spec; /* constant */
+    uint32_t num_nodes;         /* constant: the i-th shelf is for streams of the NUMA node i modulo this */
     _Atomic(uint32_t) num_shelves ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many are in use. Others read it */
     _Atomic(size_t) num_loose; /* lock: how many objects have no magazine. Others read it */
     struct abti_spin lock ABTI_ALIGNED(ABTI_CACHE_LINE);

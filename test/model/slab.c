@@ -20,6 +20,7 @@ struct object {
 };
 
 bool abti_annotate_order;
+uint32_t abti_num_nodes = 1;
 static char memory[512 * 1024] __attribute__((aligned(4096)));
 static size_t mapped;
 static struct abti_slab slab;
