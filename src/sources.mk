@@ -116,6 +116,7 @@ abt_sources = \
 	src/pool/pool.c \
 	src/pool/queue.c \
 	src/pool/randws.c \
+	src/pool/reach.c \
 	src/pool/ring.c \
 	src/pool/shortage.c \
 	src/pool/slot.c \

@@ -52,6 +52,7 @@ unit_tests = \
 	test/unit/os/vm \
 	test/unit/pool/fifo \
 	test/unit/pool/randws \
+	test/unit/pool/reach \
 	test/unit/stream/courtesy \
 	test/unit/stream/halt \
 	test/unit/stream/nodes \

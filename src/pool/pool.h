@@ -129,6 +129,8 @@ struct ABT_pool_opaque {
     bool automatic;                  /* freed with the last scheduler that uses it */
     _Atomic(bool) has_other_handles; /* of a user-defined one: a handle was not the unit itself */
     _Atomic(bool) is_reported;       /* others than the host have used it, which has been reported. Anybody */
+    _Atomic(uint8_t) node;           /* the NUMA node of the stream whose own pool it is, plus one, as a hint; 0: that
+                                        is not known */
     ABT_pool_access access;
     ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */

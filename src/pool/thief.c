@@ -38,6 +38,23 @@ uint32_t abti_robber_choose(struct abti_robber *robber, uint32_t num)
     return (uint32_t)(((uint64_t)x * num) >> 32);
 }
 
+int abti_robber_aim_slow(struct abti_robber *robber, abti_pool **order, int num)
+{
+    struct abti_reach *reach = &robber->reach;
+    abti_reach_update(reach, order, num);
+    uint32_t near = reach->num_near, far = (uint32_t)num - 1 - near;
+    if (far > 0 && abti_reach_is_far(reach))
+        return 1 + (int)(near + abti_robber_choose(robber, far));
+    return 1 + (int)abti_robber_choose(robber, near);
+}
+
+/* One that rests has not looked. */
+void abti_robber_learn_slow(struct abti_robber *robber, int at, bool found)
+{
+    if (found || robber->thief.rest_ns == 0)
+        abti_reach_learn(&robber->reach, at, found);
+}
+
 /*
  * Tells the policy that the thief has got `unit`, or NULL, from a pool that `busy` was busy with last; NULL: nobody
  * was.

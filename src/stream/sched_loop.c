@@ -46,12 +46,13 @@ static const void *thief_peek(abti_sched *sched)
     if (abti_thief_rests(robber))
         return NULL;
     for (int i = 0; i < VICTIMS; i++) {
-        int at = robber->seen > 0 ? robber->seen : 1 + (int)abti_robber_choose(robber, (uint32_t)sched->num_pools - 1);
-        abti_pool *pool = sched->pools[at];
-        robber->seen = 0;
+        int at = abti_robber_aim(robber, sched->order, sched->num_pools);
+        abti_pool *pool = sched->order[at];
         if (abti_pool_is_user(pool))
             return &abti_courtesy_mine;
-        if (!abti_pool_is_empty(pool)) {
+        bool is_empty = abti_pool_is_empty(pool);
+        abti_robber_learn(robber, at, !is_empty);
+        if (!is_empty) {
             robber->seen = at;
             /* relaxed: a racy read */
             bool several = abti_ring_size(&pool->ring) > 1 || abti_load_relaxed(&pool->num_scheds) < 2;
@@ -77,7 +78,7 @@ static bool thief_sees_work(abti_sched *sched)
     if (abti_thief_rests(robber))
         return true;
     for (int i = 0; i < sched->num_pools; i++) {
-        if (!abti_pool_is_user(sched->pools[i]) && !abti_pool_is_empty(sched->pools[i])) {
+        if (!abti_pool_is_user(sched->order[i]) && !abti_pool_is_empty(sched->order[i])) {
             robber->seen = i;
             return true;
         }

@@ -14,10 +14,10 @@ static abti_unit *randws_pick(abti_sched *sched, abti_unit *self)
     if (sched->num_pools < 2)
         return NULL;
     struct abti_robber *robber = &sched->robber;
-    int at = robber->seen > 0 ? robber->seen : 1 + (int)abti_robber_choose(robber, (uint32_t)sched->num_pools - 1);
-    abti_pool *victim = sched->pools[at];
-    robber->seen = 0;
+    int at = abti_robber_aim(robber, sched->order, sched->num_pools);
+    abti_pool *victim = sched->order[at];
     unit = abti_steal(robber, victim);
+    abti_robber_learn(robber, at, unit != NULL);
     if (!unit && self && self->pool == victim)
         return self;
     if (unit)
