@@ -9,7 +9,9 @@
     maint/bench --cores --where create          the ten lines of code that wait longest for lines of memory
     maint/bench --cores --shared                the lines of code that write what other streams write, or wait for lines of
                                                 memory, in works that streams do alone
-    maint/bench --cores --set far=400 --set socket=16       parameters of the machine
+    maint/bench --cores --set far=400 --set socket=16       parameters of the machine: sockets of 16 cores, which the library
+                                                learns by ABT_NUMA
+    maint/bench --cores --set socket=16 --numa no           it does not
     maint/bench --cores --publish               also puts the table and the plots into doc/
 
 Works of OpenMP are run by libabtomp and by libgomp. One in which libabtomp is slower, with 4 streams or more, is a failure.
@@ -82,6 +84,7 @@ def options(arguments):
     parser.add_argument("--where", choices=sorted(WORKS), metavar="WORK", help="tells which lines of code wait for memory")
     parser.add_argument("--shared", action="store_true", help="tells what streams share that work alone")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the simulator")
+    parser.add_argument("--numa", choices=["yes", "no"], default="yes", help="is libabt told of sockets? %(default)s by default")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="of one run; %(default)s by default")
     parser.add_argument("--publish", action="store_true")
     parser.add_argument("--from", dest="source", metavar="JSON", help="simulate nothing, write the reports of this result")
@@ -174,12 +177,22 @@ def directory_of(path):
     return str(directory)
 
 
+def nodes_of(given):
+    """The variable by which libabt learns of the sockets, if there are several."""
+    machine = {"cores": 64, **{name: int(float(value)) for name, value in (pair.split("=") for pair in given.set)}}
+    cores, socket = machine["cores"], machine.get("socket", machine["cores"])
+    if socket >= cores or given.numa == "no":
+        return {}
+    return {"ABT_NUMA": f"{{0:{socket}}}:{-(-cores // socket)}:{socket}"}
+
+
 def ways_of(works, release, given):
     """{work: [way]}."""
-    threads, libs = [Way("libabt", str(release / ".libs"))], release / ".libs"
+    nodes = nodes_of(given)
+    threads, libs = [Way("libabt", str(release / ".libs"), nodes)], release / ".libs"
     if given.argobots:
-        threads.append(Way("other", directory_of(given.argobots)))
-    variables = {"OMP_WAIT_POLICY": given.policy, "OMP_DYNAMIC": "false"}
+        threads.append(Way("other", directory_of(given.argobots), nodes))
+    variables = {"OMP_WAIT_POLICY": given.policy, "OMP_DYNAMIC": "false", **nodes}
     teams = [Way("libabtomp", f"{libs / 'abtomp'}:{libs}", variables), Way("libgomp", "", variables)]
     return {work: teams if work in ROWS else threads[:1] if work.startswith("fork-") else threads for work in works}
 

@@ -107,8 +107,8 @@ def points_of(rows, work, name, quantity):
 
 def cell(result):
     if not result or "ns" not in result:
-        return f"{'-':>12} {'-':>9} {'-':>8}"
-    return f"{result['ns']:12.2f} {result['transfers']:9.3f} {result['instructions']:8.0f}"
+        return f"{'-':>12} {'-':>9} {'-':>8} {'-':>8}"
+    return f"{result['ns']:12.2f} {result['transfers']:9.3f} {result['far']:8.3f} {result['instructions']:8.0f}"
 
 
 def print_table(rows, titles):
@@ -116,7 +116,7 @@ def print_table(rows, titles):
     for work in dict.fromkeys(row["work"] for row in rows):
         names = names_of(rows, work)
         print(f"\n{work}: {titles[work]}")
-        print(f"{'streams':>8}" + "".join(f"{name + ' ns':>13} {'transfers':>9} {'instr.':>8}" for name in names))
+        print(f"{'streams':>8}" + "".join(f"{name + ' ns':>13} {'transfers':>9} {'far':>8} {'instr.':>8}" for name in names))
         for n in sorted({row["streams"] for row in rows if row["work"] == work}):
             print(f"{n:8}" + "".join(" " + cell(there.get((work, n, name))) for name in names))
         for name in names:

@@ -81,7 +81,7 @@ static double p_quantum = 60;                         /* how far a core may be a
 static double p_burst = 30;                           /* how long a core goes on that has just got a line */
 static double p_call = 250;                           /* a system call */
 static double p_yield = 600;                          /* sched_yield */
-static double p_clock = 60;                           /* clock_gettime, which is no system call on a real system */
+static double p_clock = 60;                           /* clock_gettime, getcpu: no system calls on a real system */
 static double p_wake = 1800;                          /* a wake, for the waker */
 static double p_woken = 9000;                         /* from the wake until the woken runs */
 static double p_fork = 30000;                         /* from clone until the new thread runs */
@@ -726,7 +726,8 @@ static void call_begins(unsigned cpu, int64_t number, const uint64_t *args)
         pick_next();
     } else {
         calls.yields += number == SYS_sched_yield;
-        core->clock += number == SYS_clock_gettime ? p_clock : number == SYS_sched_yield ? p_yield : p_call;
+        bool is_quick = number == SYS_clock_gettime || number == SYS_getcpu; /* neither is one on a real system */
+        core->clock += is_quick ? p_clock : number == SYS_sched_yield ? p_yield : p_call;
     }
     if (number == SYS_clone)
         forked_tid = args[0] & 0x200000 ? args[3] : 0; /* CLONE_CHILD_CLEARTID */
@@ -778,6 +779,8 @@ static void syscall_leaves(plugin_id id, unsigned cpu, int64_t number, int64_t r
         tell_time(core, (struct timespec *)(uintptr_t)core->args[1]);
     else if (number == SYS_sched_getaffinity && result > 0)
         tell_cpus((uint8_t *)(uintptr_t)core->args[2], (size_t)result);
+    else if (number == SYS_getcpu && result == 0 && core->args[0])
+        *(unsigned *)(uintptr_t)core->args[0] = cpu;
     pthread_mutex_unlock(&lock);
 }
 
