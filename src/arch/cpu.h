@@ -16,6 +16,7 @@
  *                                   model "initial-exec"; a function of its name, with _at behind, returns its address
  *   void abti_cpu_init(void)        once per ABT_init: learns what the switch needs to know of the processor
  *   void abti_cpu_relax(void)       hint inside a spin loop
+ *   void abti_cpu_fetch_to_write(p) hint: what p points to, which another processor may have, is about to be written
  *   uint64_t abti_cpu_ticks(void)   a count that grows evenly, the same on all processors; for traces
  *   void abti_cpu_fpu_reset(void)   floating-point control words as at the start of a thread
  *   uintptr_t abti_cpu_code_at(r)   the return address r, without a signature that it may have

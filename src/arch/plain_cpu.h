@@ -36,6 +36,11 @@ ABTI_INLINE void abti_cpu_init(void)
 }
 #endif
 
+ABTI_INLINE void abti_cpu_fetch_to_write(const void *p)
+{
+    __builtin_prefetch(p, 1);
+}
+
 #ifndef ABTI_CPU_HAS_RELAX
 ABTI_INLINE void abti_cpu_relax(void)
 {

@@ -56,7 +56,7 @@ static ABTI_COLD void take_away(struct abti_bias *lock, struct abti_bias_user *o
         need *= 2;
     else if (!soon && need > NEED_MIN)
         need /= 2;
-    lock->need = need;
+    lock->need = (uint16_t)need;
 }
 
 /*
@@ -80,9 +80,11 @@ static void bias_count(struct abti_bias *lock, struct abti_bias_user *me)
 /* Sees to it that nobody but the caller, who has spin, is or comes into the lock by the bias. */
 static void bias_exclude(struct abti_bias *lock, struct abti_bias_user *me)
 {
-    /* relaxed: spin orders it, and `me` alone would see the last store without */
+    /* relaxed: spin orders it, and `me` alone would see the last store without. No store: others read the line */
     struct abti_bias_user *owner = abti_load_relaxed(&lock->owner);
-    if (owner && owner != me)
+    if (ABTI_LIKELY(!owner))
+        return;
+    if (owner != me)
         take_away(lock, owner);
     else
         abti_store_relaxed(&lock->owner, NULL);

@@ -34,15 +34,19 @@ struct abti_bias_user {
     _Atomic(struct abti_bias *) inside; /* the lock that the thread is in by the bias, see above; others look at it */
 } ABTI_ALIGNED(ABTI_CACHE_LINE);
 
-/* Zeroed memory is a free lock, too. Locks of the library's pools get the rank of pools. */
+/*
+ * Zeroed memory is a free lock, too. Locks of the library's pools get the rank of pools. While several threads use the
+ * lock nobody writes the first two fields, so that whoever places it begins a line of memory with the third: each
+ * thread reads `owner` before it takes the spin lock, and would else fetch the line of that twice.
+ */
 struct abti_bias {
+    uint64_t since_ns;                      /* spin: when the bias was given last */
     _Atomic(struct abti_bias_user *) owner; /* the word of the thread that has the bias, see above; NULL: none */
     struct abti_spin spin;
-    uint32_t streak; /* spin: how often `last` has come one after the other */
-    uint32_t need;   /* spin: how often it must do so */
-    _Atomic(struct abti_bias_user *)
-        last;          /* spin: the word of the thread that came last; others read it without the lock */
-    uint64_t since_ns; /* spin: when the bias was given last */
+    uint16_t streak;                       /* spin: how often `last` has come one after the other */
+    uint16_t need;                         /* spin: how often it must do so */
+    _Atomic(struct abti_bias_user *) last; /* spin: the word of the thread that came last; others read it without the
+                                              lock */
 };
 
 /*

@@ -54,9 +54,11 @@ void abti_sched_leave_pools(abti_es *es, abti_sched *sched)
 ABTI_INLINE abti_unit *pick_body(abti_es *es, abti_sched *sched, abti_pool *front, abti_unit *self, bool biased)
 {
     abti_assert(es == abti_es_self && front == sched->front);
-    abti_unit *unit = abti_pool_take_head_locked(front);
-    if (!biased)
+    abti_unit *unit = biased ? abti_pool_take_head_locked(front) : abti_pool_fetch_head_locked(front);
+    if (!biased) {
         abti_pool_answer_locked(front);
+        sched->finds = unit != NULL;
+    }
     abti_pool_leave(es, front, biased);
     return ABTI_LIKELY(unit != NULL) ? unit : sched->ops->pick(sched, self);
 }
@@ -65,6 +67,12 @@ static ABTI_NOINLINE abti_unit *pick_shared_slow(abti_es *es, abti_sched *sched,
 {
     abti_pool *front = sched->front;
     abti_assert(front && !sched->fast);
+    /*
+     * A racy read comes first: an empty pool costs no access that others would notice. But while there are units others
+     * take and push them, and the read would fetch the line, which the lock fetches again.
+     */
+    if (!sched->finds && abti_pool_looks_empty(front))
+        return sched->ops->pick(sched, self);
     abti_pool_lock(es, front);
     return pick_body(es, sched, front, self, false);
 }
@@ -73,9 +81,6 @@ ABTI_HOT abti_unit *abti_sched_pick_shared(abti_sched *sched, abti_unit *self)
 {
     abti_es *es = abti_es_self;
     abti_pool *front = sched->front;
-    /* A racy read comes first: an empty pool costs no access that others would notice. */
-    if (abti_pool_looks_empty(front))
-        return sched->ops->pick(sched, self);
     if (ABTI_UNLIKELY(abti_pool_is_asked(front) || !abti_bias_enter(&front->lock, es->bias)))
         return pick_shared_slow(es, sched, self);
     return pick_body(es, sched, front, self, true);

@@ -44,6 +44,8 @@ struct ABT_sched_opaque {
     bool direct;               /* ULTs may call pick(): it picks, or has no user-defined pool. Constant */
     bool automatic;            /* the runtime frees it */
     bool has_private;          /* some pool is a private FIFO. Constant */
+    bool finds;                /* the last pick from `front` that was not by the bias found a unit. Only its own ES uses
+                                  it */
     bool has_ring;             /* thieves may have taken units of its pools in bulk: some pool is RANDWS. Constant */
     _Atomic(uint8_t) requests; /* set by anybody */
     _Atomic(uint8_t) use;      /* enum abti_sched_use */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known inline of the shared built-in kinds, FIFO and RANDWS: where their units are. A FIFO has them in the
- * pool's queue. RANDWS has them in the ring, and those for which there was no memory in the queue, which then is
+ * pool's inbox. RANDWS has them in the ring, and those for which there was no memory in the inbox, which then is
  * behind the ring's tail. The caller holds the pool's lock where a name ends in _locked.
  */
 #ifndef ABTI_POOL_BUILTIN_H
@@ -14,7 +14,7 @@
 ABTI_INLINE abti_unit *abti_pool_head_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
-    return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->queue.head);
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_at(&pool->ring, 0) : abti_load_relaxed(&pool->inbox.head);
 }
 
 /* Returns how many units are in a built-in pool. If it is private, its own thread sleeps. */
@@ -31,16 +31,15 @@ ABTI_INLINE void abti_pool_pop_head_locked(abti_pool *pool, abti_unit *head)
     if (abti_ring_size(&pool->ring) > 0)
         abti_ring_pop(&pool->ring, false);
     else
-        abti_queue_pop_head(&pool->queue, head);
+        abti_queue_pop_head(&pool->inbox, head);
 }
 
 /*
- * Whether the pool has no unit, by a racy read without the lock. Of a FIFO this touches the queue's cache line only,
- * since others may be busy with the lock's.
+ * Whether the pool has no unit, by a racy read without the lock. Of a FIFO this touches the lock's cache line only.
  */
 ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
 {
-    return (abti_pool_is_shared_fifo(pool) || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->queue);
+    return (abti_pool_is_shared_fifo(pool) || abti_ring_size(&pool->ring) == 0) && abti_queue_is_empty(&pool->inbox);
 }
 
 /*
@@ -49,14 +48,25 @@ ABTI_INLINE bool abti_pool_looks_empty(abti_pool *pool)
  */
 ABTI_INLINE bool abti_pool_may_be_head(abti_pool *pool, const abti_unit *unit)
 {
-    return !abti_pool_is_shared_fifo(pool) || abti_load_relaxed(&pool->queue.head) == unit;
+    return !abti_pool_is_shared_fifo(pool) || abti_load_relaxed(&pool->inbox.head) == unit;
 }
 
 /* Pops the unit that is next, or returns NULL if there is none. */
 ABTI_INLINE abti_unit *abti_pool_take_head_locked(abti_pool *pool)
 {
     abti_assert(abti_pool_is_locked(pool));
-    return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->queue);
+    return abti_ring_size(&pool->ring) > 0 ? abti_ring_pop(&pool->ring, false) : abti_queue_pop(&pool->inbox);
+}
+
+/* The same where other streams push, too. */
+ABTI_INLINE abti_unit *abti_pool_fetch_head_locked(abti_pool *pool)
+{
+    abti_unit *head = abti_pool_head_locked(pool);
+    if (ABTI_LIKELY(head != NULL)) {
+        abti_unit_fetch(head);
+        abti_pool_pop_head_locked(pool, head);
+    }
+    return head;
 }
 
 /* Pops the head and pushes `unit`, which yields. In a RANDWS pool it goes to the tail. */
@@ -64,14 +74,14 @@ ABTI_INLINE void abti_pool_rotate_locked(abti_pool *pool, abti_unit *unit, abti_
 {
     abti_assert(abti_pool_is_locked(pool) && abti_pool_head_locked(pool) == head);
     if (ABTI_LIKELY(abti_pool_is_shared_fifo(pool))) {
-        abti_queue_rotate_to(&pool->queue, unit, head);
+        abti_queue_rotate_to(&pool->inbox, unit, head);
         return;
     }
     abti_pool_pop_head_locked(pool, head);
-    if (ABTI_LIKELY(abti_queue_is_empty(&pool->queue)))
+    if (ABTI_LIKELY(abti_queue_is_empty(&pool->inbox)))
         abti_ring_push(&pool->ring, unit, false); /* The ring has room: it has just lost a unit, or is empty. */
     else
-        abti_queue_push(&pool->queue, unit);
+        abti_queue_push(&pool->inbox, unit);
 }
 
 /* In these contexts a unit is pushed to the head of a RANDWS pool, so that its owner takes it first. */
@@ -108,7 +118,7 @@ int abti_pool_end_push(abti_pool *pool);
 ABTI_INLINE bool abti_pool_has_room_locked(abti_pool *pool, bool is_fifo)
 {
     abti_assert(abti_pool_is_locked(pool) && is_fifo == abti_pool_is_shared_fifo(pool));
-    return is_fifo || ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->queue));
+    return is_fifo || ABTI_LIKELY(!abti_ring_is_full(&pool->ring) && abti_queue_is_empty(&pool->inbox));
 }
 
 /* The body of a push, with the lock held. The biased form has seen that there is room. */
@@ -119,7 +129,7 @@ ABTI_INLINE int abti_pool_push_body(abti_es *es, abti_pool *pool, abti_unit *uni
     if (!biased)
         pool->ops->push_locked(pool, unit, context);
     else if (is_fifo)
-        abti_queue_push(&pool->queue, unit);
+        abti_queue_push(&pool->inbox, unit);
     else
         abti_ring_push(&pool->ring, unit, (context & ABTI_POOL_TO_HEAD) != 0);
     if (is_fifo ? abti_pool_has_parked(pool) : abti_pool_is_awaited(pool)) /* A FIFO gets no wishes. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FIFO pools, in two forms over the queue in the pool itself: one for a single native thread, its host, without any
- * lock or atomic read-modify-write, and one for any number of threads, under the pool's lock. The private form has an
- * inbox under the lock, for units that others push. Without a host it is like the other form (pool/pool.h).
+ * FIFO pools, in two forms over lists in the pool itself: one for a single native thread, its host, without any lock or
+ * atomic read-modify-write, whose list is `queue`, and one for any number of threads, under the pool's lock, whose list
+ * is `inbox`. The private form has that, too, for units that others push. Without a host its queue is under the lock
+ * (pool/pool.h).
  */
 #include "pool/blocked.h"
 #include "pool/pool_impl.h"
@@ -12,7 +13,7 @@
 static void fifo_push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
 {
     (void)context;
-    abti_queue_push(&pool->queue, unit);
+    abti_queue_push(&pool->inbox, unit);
 }
 
 static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
@@ -23,10 +24,10 @@ static void fifo_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context
 static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)
 {
     (void)context;
-    if (abti_queue_is_empty(&pool->queue))
+    if (abti_queue_is_empty(&pool->inbox))
         return NULL;
     abti_pool_lock(abti_es_self, pool);
-    abti_unit *unit = abti_queue_pop(&pool->queue);
+    abti_unit *unit = abti_queue_pop(&pool->inbox);
     abti_pool_unlock(abti_es_self, pool);
     return unit;
 }
@@ -34,7 +35,7 @@ static abti_unit *fifo_pop(abti_pool *pool, ABT_pool_context context)
 static int fifo_remove(abti_pool *pool, abti_unit *unit)
 {
     abti_pool_lock(abti_es_self, pool);
-    bool found = abti_queue_remove(&pool->queue, unit);
+    bool found = abti_queue_remove(&pool->inbox, unit);
     abti_pool_unlock(abti_es_self, pool);
     return found ? ABT_SUCCESS : ABT_ERR_POOL;
 }
@@ -55,12 +56,12 @@ static void fifo_print_all(abti_pool *pool, void *arg, void (*print)(void *, abt
 
 static bool fifo_is_empty(abti_pool *pool)
 {
-    return abti_queue_is_empty(&pool->queue);
+    return abti_queue_is_empty(&pool->inbox);
 }
 
 static size_t fifo_size(abti_pool *pool)
 {
-    return abti_queue_size(&pool->queue);
+    return abti_queue_size(&pool->inbox);
 }
 
 /* --- For a host, whose push and pop are inline, see pool/pool.h, and for others. --- */

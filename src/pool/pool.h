@@ -6,6 +6,7 @@
 #ifndef ABTI_POOL_POOL_H
 #define ABTI_POOL_POOL_H
 
+#include <stddef.h>
 #include "base/assert.h"
 #include "pool/lookout.h"
 #include "pool/parking.h"
@@ -79,8 +80,8 @@ struct abti_blocked {
 /* How a pool is served, and what guards its units. */
 enum abti_pool_form {
     ABTI_POOL_RANDWS,       /* a ring under the lock; each push and pop calls abti_pool_answer_locked */
-    ABTI_POOL_SHARED_FIFO,  /* a list under the lock */
-    ABTI_POOL_PRIVATE_FIFO, /* the same, but that its host pushes and pops inline, without the lock */
+    ABTI_POOL_SHARED_FIFO,  /* a list under the lock: the inbox */
+    ABTI_POOL_PRIVATE_FIFO, /* a list of its own, from which its host pushes and pops inline, without the lock */
     ABTI_POOL_USER,         /* the user's functions; the lock guards no units. They may appear without a push of ours */
 };
 
@@ -90,36 +91,40 @@ enum { ABTI_LOOT_BOXES = 64, ABTI_LOOT_UNITS = 12 };
 /*
  * Lines of 64 bytes, by the threads that write them while streams work; a blank line begins the next. Thieves and
  * creators read what is constant, and would else wait for the line each time that a wish is left there, or a stream
- * goes to sleep.
+ * goes to sleep. A push or a pop by the lock writes one line, that of the lock, and reads others that nobody writes
+ * while all are busy.
  */
 struct ABT_pool_opaque {
-    struct abti_queue queue;         /* of built-in FIFO kinds. PRIV: its host uses it; without one, and else, guarded
-                                        by lock */
-    struct abti_parking_list parked; /* lock: streams that sleep until a unit comes */
-    _Atomic(uintptr_t) wish;         /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
-    size_t num_coming;               /* lock: how many of the sleepers were woken and are still to take a unit */
-    const abti_sched *host_sched;    /* lock: the scheduler for which the host has become that */
+    struct abti_queue queue;      /* of a private FIFO: its host uses it; without one it is guarded by lock */
+    _Atomic(uintptr_t) wish;      /* a wish for a unit of the ring, or the gift of one, see pool/wish.h */
+    size_t num_coming;            /* lock: how many of the sleepers were woken and are still to take a unit */
+    const abti_sched *host_sched; /* lock: the scheduler for which the host has become that */
 
-    struct abti_bias lock; /* guards queue, ring and parked, see abti_pool_lock */
-    struct abti_ring ring; /* of built-in RANDWS, guarded by lock. The queue has the units for which there is no
-                              room. Its size, which thieves look at, begins the next line */
-
-    struct abti_blocked blocked;
-
-    _Atomic(abti_es *) host; /* lock: of a private FIFO, the ES that alone uses the queue; ABTI_NO_HOST: none does,
-                                or the pool is of another kind. Others read it without the lock */
+    _Atomic(abti_es *) host ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: of a private FIFO, the ES that alone uses the queue;
+                                                              ABTI_NO_HOST: none does, or the pool is of another kind.
+                                                              Others read it without the lock */
     _Atomic(abti_es *) quick_host; /* lock: the same while new units inherit no slots, else ABTI_NO_HOST. Creators
                                       read it without the lock */
-    struct abti_queue inbox;       /* lock. In a private FIFO with a host: units that others have pushed, until the host
-                                      collects them. The head is read without the lock */
     /* Of built-in RANDWS: a bit for each of `boxes` that has units, see pool/loot.h. It is far from the size of the
      * ring: who has found that 0 reads this next, and would fetch the line again that the owner has just written. */
     _Atomic(uint64_t) filled;
     ABT_pool_user_pop_fn user_pop; /* the pop of a user-defined pool of the new kind, if it is to be called as it is;
                                       else NULL */
     void *impl;                    /* belongs to the implementation; constant */
+    int id;
+    _Atomic(int32_t) num_scheds; /* schedulers that use it */
+    struct abti_deputy *deputy;  /* of a RANDWS pool: it stands for streams that sleep on many pools, see pool/gang.h.
+                                    Constant while a scheduler of the gang uses the pool; NULL: there is none */
 
-    void *data; /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
+    struct abti_parking_list parked /* lock: streams that sleep until a unit comes */
+        ABTI_ALIGNED(ABTI_CACHE_LINE);
+    struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
+
+    /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
+    abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;
+
+    void *data /* what ABT_pool_set_data stores. Programs made with the header of 2.0.0 read it here */
+        ABTI_ALIGNED(ABTI_CACHE_LINE);
     const struct abti_pool_ops *ops; /* constant from here to the end of the line, unless said otherwise */
     uint8_t form;                    /* enum abti_pool_form */
     bool plain_create;               /* rt->lock: what set_quick has found, of a private FIFO */
@@ -134,18 +139,24 @@ struct ABT_pool_opaque {
     ABT_pool_access access;
     ABT_pool_kind kind;                      /* what its creator asked for, for those that print it; -1: user-defined */
     _Atomic(struct abti_bias_user *) server; /* of a RANDWS pool: an ES that runs units out of the pool, as a hint */
-    int id;
-    _Atomic(int32_t) num_scheds; /* schedulers that use it */
-    struct abti_deputy *deputy;  /* of a RANDWS pool: it stands for streams that sleep on many pools, see pool/gang.h.
-                                    Constant while a scheduler of the gang uses the pool; NULL: there is none */
     _Atomic(struct abti_loot *) boxes; /* of built-in RANDWS: units that thieves have taken and have still to run; NULL:
                                           there was no need yet. Constant from then on */
+    struct abti_bias lock; /* guards inbox, ring, parked and queue, see abti_pool_lock. Its spin lock begins the next
+                              line */
 
-    struct abti_lookout lookout; /* who looks at timers of the pool's ULTs that their stream does not look at */
+    struct abti_queue inbox; /* lock: the units of a shared FIFO; those of RANDWS for which the ring has no room; in a
+                                private FIFO with a host, what others have pushed, until the host collects it. The head
+                                is read without the lock */
+    struct abti_ring ring;   /* of built-in RANDWS, guarded by lock. Its size, which thieves look at, begins the next
+                                line */
 
-    /* rt->lock: the list of all pools. They are written when a neighbour comes or goes */
-    abti_pool *next ABTI_ALIGNED(ABTI_CACHE_LINE), *prev;
+    struct abti_blocked blocked;
 };
+
+_Static_assert(offsetof(struct ABT_pool_opaque, lock.spin) % ABTI_CACHE_LINE == 0 &&
+                   offsetof(struct ABT_pool_opaque, ring.size) ==
+                       offsetof(struct ABT_pool_opaque, lock.spin) + ABTI_CACHE_LINE,
+               "lines begin there");
 
 /*
  * A private FIFO has a host while the main scheduler of a stream serves it: that stream uses the queue without a lock,

@@ -4,7 +4,7 @@
  * that come back (yield, resume) go to the tail, where thieves take.
  *
  * It is the pool's ring, under the pool's lock. A push cannot fail: when there is no memory for the ring to grow, units
- * wait in the pool's intrusive queue, which then is behind the ring's tail.
+ * wait in the pool's inbox, which then is behind the ring's tail.
  */
 #include "pool/loot.h"
 #include "pool/pool_impl.h"
@@ -13,9 +13,9 @@
 /* Pushes when the ring is full or has more units behind its tail. It is out of line, since it calls others. */
 static ABTI_NOINLINE void push_beside(abti_pool *pool, abti_unit *unit, bool to_head)
 {
-    bool behind_others = !to_head && !abti_queue_is_empty(&pool->queue);
+    bool behind_others = !to_head && !abti_queue_is_empty(&pool->inbox);
     if (behind_others || (abti_ring_is_full(&pool->ring) && !abti_ring_grow(&pool->ring)))
-        abti_queue_push(&pool->queue, unit);
+        abti_queue_push(&pool->inbox, unit);
     else
         abti_ring_push(&pool->ring, unit, to_head);
 }
@@ -32,8 +32,8 @@ static void push_locked(abti_pool *pool, abti_unit *unit, ABT_pool_context conte
 static abti_unit *pop_locked(abti_pool *pool, ABT_pool_context context)
 {
     bool from_tail = (context & ABT_POOL_CONTEXT_OWNER_SECONDARY) != 0;
-    if (abti_ring_size(&pool->ring) == 0 || (from_tail && !abti_queue_is_empty(&pool->queue)))
-        return abti_queue_pop(&pool->queue);
+    if (abti_ring_size(&pool->ring) == 0 || (from_tail && !abti_queue_is_empty(&pool->inbox)))
+        return abti_queue_pop(&pool->inbox);
     return abti_ring_pop(&pool->ring, from_tail);
 }
 
@@ -46,7 +46,7 @@ static bool randws_is_empty(abti_pool *pool)
 
 static size_t randws_size(abti_pool *pool)
 {
-    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->queue) + abti_loot_size(pool);
+    return abti_ring_size(&pool->ring) + abti_queue_size(&pool->inbox) + abti_loot_size(pool);
 }
 
 static void randws_push(abti_pool *pool, abti_unit *unit, ABT_pool_context context)
@@ -83,7 +83,7 @@ static bool try_remove(abti_pool *pool, abti_unit *unit, bool *found)
 {
     bool busy = false;
     abti_pool_lock(abti_es_self, pool);
-    *found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->queue, unit) ||
+    *found = abti_ring_remove(&pool->ring, unit) || abti_queue_remove(&pool->inbox, unit) ||
              abti_loot_remove_locked(pool, unit, &busy);
     abti_pool_unlock(abti_es_self, pool);
     return *found || !busy;
@@ -102,7 +102,7 @@ static void randws_print_all(abti_pool *pool, void *arg, void (*print)(void *, a
     for (size_t i = 0; i < abti_ring_size(&pool->ring); i++)
         print(arg, abti_ring_at(&pool->ring, i));
     /* relaxed: the lock orders it */
-    for (abti_unit *unit = abti_load_relaxed(&pool->queue.head); unit; unit = abti_queue_next(&pool->queue, unit))
+    for (abti_unit *unit = abti_load_relaxed(&pool->inbox.head); unit; unit = abti_queue_next(&pool->inbox, unit))
         print(arg, unit);
     abti_pool_unlock(abti_es_self, pool);
     abti_loot_print(pool, arg, print);

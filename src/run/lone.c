@@ -24,7 +24,7 @@ ABTI_INLINE bool lone_take_private(abti_es *es, abti_unit *unit, ABT_thread *han
 static ABTI_NOINLINE bool lone_take_shared(abti_es *es, abti_pool *front, abti_unit *unit, ABT_thread *handle)
 {
     /* A racy read comes first. */
-    if (abti_ring_size(&front->ring) + abti_queue_size(&front->queue) != 1)
+    if (abti_ring_size(&front->ring) + abti_queue_size(&front->inbox) != 1)
         return false;
     bool biased = !abti_pool_is_asked(front) && abti_bias_enter(&front->lock, es->bias);
     if (!biased)

@@ -117,9 +117,9 @@ static const void *loop_peek(abti_sched *sched)
         /* relaxed: a racy read */
         if (abti_load_relaxed(&pool->num_scheds) < 2 || (sched->kind == ABT_SCHED_RANDWS && i == 0))
             return &abti_courtesy_mine;
-        bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->queue) < 2;
+        bool is_one = !seen && abti_pool_is_shared_fifo(pool) && abti_queue_size(&pool->inbox) < 2;
         /* relaxed: only the address is compared */
-        seen = is_one ? (const void *)abti_load_relaxed(&pool->queue.head) : &abti_courtesy_several;
+        seen = is_one ? (const void *)abti_load_relaxed(&pool->inbox.head) : &abti_courtesy_several;
     }
     return seen;
 }
@@ -346,13 +346,20 @@ ABTI_INLINE bool run_units(abti_es *es, abti_sched *sched, abti_unit *self)
     return true;
 }
 
+/* Whether the pool has nothing but the unit that is offered. If it has others, both streams have one to take. */
+static bool is_last(abti_pool *pool)
+{
+    return abti_pool_is_user(pool) ? !abti_pool_is_empty(pool) : abti_pool_size(pool) == 1;
+}
+
 /*
  * Offers a unit to streams that sleep. One that yields and is picked again at once, since there is no other, never
  * leaves this ES, though idle ones may share its pool: they sleep, and only a push wakes them. Now and then it is
  * offered to one of them, so that a unit which yields until it runs on a certain ES gets there. That is rarely, because
- * a move costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take. A unit
- * that changed its ES in this way took half of EVERY_NS for it, 51 us, 490 us and 4 ms with 0.1, 1 and 10 ms, and twice
- * that with a PATIENCE_NS of 10 us, which is less than a wake takes, measured.
+ * a move costs as much as thousands of yields, and the ES leaves the unit alone for as long as a wake may take, unless
+ * there are others: to look at a pool that streams are busy with takes its line from them. A unit that changed its ES
+ * in this way took half of EVERY_NS for it, 51 us, 490 us and 4 ms with 0.1, 1 and 10 ms, and twice that with a
+ * PATIENCE_NS of 10 us, which is less than a wake takes, measured.
  */
 static void offer_to_sleepers(abti_es *es, abti_sched *sched)
 {
@@ -366,7 +373,7 @@ static void offer_to_sleepers(abti_es *es, abti_sched *sched)
             return;
         es->offered_ns = now;
         abti_parking_offer(pool);
-        while (!abti_pool_is_empty(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
+        while (is_last(pool) && abti_clock_mono_ns() < now + PATIENCE_NS)
             abti_cpu_relax();
         return;
     }

@@ -116,7 +116,7 @@ static bool may_look_on(abti_es *es)
 /* Whether a unit is queued in front of the stream's other pools, if that is seen at once. */
 static bool has_next(const abti_sched *sched)
 {
-    return sched->front && !abti_queue_is_empty(&sched->front->queue);
+    return sched->front && !abti_queue_is_empty(&sched->front->inbox);
 }
 
 /*

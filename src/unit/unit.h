@@ -371,6 +371,16 @@ ABTI_INLINE bool abti_unit_is_fresh_tasklet(abti_unit *unit)
     return (abti_load_relaxed(&unit->what) & (ABTI_UNIT_TASKLET | ABTI_WHAT_REQUESTS)) == ABTI_UNIT_TASKLET;
 }
 
+/*
+ * The unit is being taken out of a pool, and another stream has written its line last, most likely. A load would fetch
+ * the line to be read, and the first store fetch it again. relaxed: it is READY, as every unit in a pool.
+ */
+ABTI_INLINE void abti_unit_fetch(abti_unit *unit)
+{
+    abti_cpu_fetch_to_write(unit);
+    abti_cpu_store_byte(&unit->state, ABT_THREAD_STATE_READY);
+}
+
 /* Allocates a descriptor for a thread that is no ES. Returns NULL when there is no memory. */
 abti_unit *abti_unit_alloc_external(void) ABTI_MUST_CHECK;
 void abti_unit_release_external(abti_unit *unit);

@@ -49,6 +49,12 @@ ABTI_INLINE uint64_t abti_cpu_ticks(void)
     return __builtin_ia32_rdtsc();
 }
 
+/* The instruction does nothing on older processors. Compilers use it for newer ones only. */
+ABTI_INLINE void abti_cpu_fetch_to_write(const void *p)
+{
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+}
+
 ABTI_INLINE void abti_cpu_relax(void)
 {
     __builtin_ia32_pause();
