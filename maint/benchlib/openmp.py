@@ -75,7 +75,7 @@ def run(program, members, policy, directory, given):
     rows = {name: float(value) for name, value in (line.split("\t") for line in out.stdout.splitlines() if "\t" in line)}
     if out.returncode == 0:
         return rows, None
-    return rows, " ".join(out.stderr.split())[:200] or f"status {out.returncode}"
+    return rows, " ".join(out.stderr.split())[-200:] or f"status {out.returncode}"
 
 
 def measure_team(program, members, policy, found, given):
