@@ -281,9 +281,10 @@ void abtomp_member_place(struct abtomp_member *me)
         me->icvs.bind = (unsigned char)abtomp_env.nested_bind[team->level - 1];
     me->partition = parent->partition;
     if (parent->icvs.bind != ABTOMP_BIND_FALSE && abtomp_place_list.num > 0) {
+        /* What runs on the thread of the member around it is where that one is: OMP_PROC_BIND=true allows that. */
         int at = parent->place > 0 ? parent->place - 1 : place_here();
         int place = abtomp_places_assign(policy, me->num, team->num, at, &me->partition);
-        if (me->num > 0)
+        if (me->num > 0 && abtomp_current == me)
             bind_to(me, place);
         else
             me->place = parent->place;

@@ -417,8 +417,8 @@ static void derive_all(void)
     icvs->allocator = (uintptr_t)allocator;
     abtomp_env.places_members = icvs->bind != ABTOMP_BIND_FALSE || abtomp_env.displays_affinity;
     abtomp_env.is_active = abtomp_env.wait_policy == ABTOMP_WAIT_ACTIVE;
-    /* Members with places have threads. */
-    if (abtomp_env.nested == ABTOMP_NESTED_THREADS || abtomp_env.places_members)
+    /* What is displayed are threads. */
+    if (abtomp_env.nested == ABTOMP_NESTED_THREADS || abtomp_env.displays_affinity)
         abtomp_env.relay_width = UINT64_MAX;
     else
         abtomp_env.relay_width = abtomp_env.nested == ABTOMP_NESTED_AUTO ? (uint64_t)abtomp_env.num_procs : 1;

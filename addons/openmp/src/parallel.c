@@ -128,10 +128,16 @@ static void end_region(struct abtomp_member *first)
 
 /* -- Regions in regions, whose members may run one after another -- */
 
+/* Members have places of their own, not the one of the member around them: so they have threads. */
+static inline bool have_places(const struct abtomp_member *me, const struct abtomp_region *region)
+{
+    return abtomp_env.places_members && (region->bind != 0 || me->icvs.bind > ABTOMP_BIND_TRUE);
+}
+
 static __attribute__((noinline)) bool run_relay(struct abtomp_member *me, struct abtomp_region *region, unsigned num)
 {
     /* The threads that a limit counts are not known before a region begins. */
-    if (me->icvs.thread_limit != INT_MAX || !abtomp_relay_fits(me))
+    if (me->icvs.thread_limit != INT_MAX || have_places(me, region) || !abtomp_relay_fits(me))
         return false;
     region->num = count_members(me, num);
     return region->num > 1 && abtomp_relay_run(me, region);

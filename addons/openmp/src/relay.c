@@ -62,6 +62,7 @@ static inline void run_member(struct abtomp_member *me)
 static void run_one(struct abtomp_member *me)
 {
     struct abtomp_team *team = me->team;
+    me->place = 0; /* of this thread, which is not bound yet */
     run_member(me);
     abtomp_current = NULL;
     /* acq_rel: pairs with the acquire in abtomp_team_gather, also for those that have counted before */

@@ -484,9 +484,38 @@ static void run(void)
     in_region(numbers, "numbers again");
 }
 
+static int num_together; /* regions of several members that ran on one thread */
+
+/* Members that run on one thread have one place. On a busy machine others have threads: see watch.c. */
+static void same_place(int num)
+{
+    int place = omp_get_place_num(), wrong = place < 0, here = 0;
+    pthread_t thread = pthread_self();
+#pragma omp parallel num_threads(num) reduction(+ : wrong, here)
+    if (pthread_equal(pthread_self(), thread)) {
+        here++;
+        wrong += omp_get_place_num() != place;
+    } else
+        wrong += omp_get_place_num() < 0;
+    expect(wrong == 0, "each member has a place, that of its thread");
+    __atomic_fetch_add(&num_together, here == num, __ATOMIC_RELAXED);
+}
+
+static void run_bound(void)
+{
+    in_region(same_place, "places");
+    check(num_together > 0, "members that do not wait run where the one around them is");
+    in_region(numbers, "numbers");
+    in_region(barriers, "barriers");
+    in_region(tasks, "tasks");
+}
+
 int main(void)
 {
     watchdog_begin(0);
     run_modes(run);
+    watchdog_begin(0);
+    setenv("OMP_PROC_BIND", "true", 1);
+    run_in_child("u", run_bound);
     return done_testing();
 }
