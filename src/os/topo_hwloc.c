@@ -14,13 +14,22 @@ static hwloc_topology_t topology;
 static bool is_this_machine;
 
 /*
- * All that we need are the numbers of the CPUs, also of those that the process may not use now. The x86 part of hwloc
- * is left out: it would move the calling thread from CPU to CPU to look at each.
+ * All that we need are the numbers of the CPUs, also of those that the process may not use now, and the NUMA nodes. A
+ * node has the CPUs of the object that it belongs to, so that these objects have to stay: without them each node has
+ * all CPUs.
  */
+static int topology_filter(hwloc_topology_t made)
+{
+    return hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+           hwloc_topology_set_type_filter(made, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_STRUCTURE) ||
+           hwloc_topology_set_type_filter(made, HWLOC_OBJ_DIE, HWLOC_TYPE_FILTER_KEEP_STRUCTURE) ||
+           hwloc_topology_set_type_filter(made, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+}
+
+/* The x86 part of hwloc is left out: it would move the calling thread from CPU to CPU to look at each. */
 static int topology_load(hwloc_topology_t made)
 {
-    if (hwloc_topology_set_all_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE) ||
-        hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
+    if (topology_filter(made) || hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
         hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86"))
         return -1;
     return hwloc_topology_load(made);
