@@ -585,12 +585,13 @@ void abti_cache_spill(struct abti_cache *cache)
     abti_assert(abti_cache_is_full(cache));
     struct abti_magazine *full = cache->magazine, *empty = NULL;
     full->count = magazine_count(cache);
-    follow_thread(cache);
-    if (cache->num_full < cache->slab->spec.spares) {
+    bool has_room = cache->num_full < cache->slab->spec.spares;
+    if (has_room)
         empty = pop_magazine(&cache->empty);
-        if (!empty)
-            empty = get_empty(cache->slab, cache->shelf);
-    }
+    if (!empty)
+        follow_thread(cache); /* it goes to the depot */
+    if (has_room && !empty)
+        empty = get_empty(cache->slab, cache->shelf);
     if (!empty) {
         /* The depot gets another one, if there is one, since the objects in this one were used last. */
         struct abti_magazine *other = take_full(cache);
