@@ -54,6 +54,7 @@ WORKS = {
     "fib": (1, "fib by ULTs, taken by all"),
     "fork-fib": (27, "fib by abt_fork.h"),
     "fork-tree": (11, "an uneven tree by abt_fork.h"),
+    "fork-wide": (11, "the same tree, each child beside the others"),
     "fork-for": (1000000, "a loop by abt_fork.h"),
     "omp-region": (0, "an empty region of OpenMP, with a member on each stream"),
     "omp-barrier": (0, "a barrier of OpenMP, by all members"),

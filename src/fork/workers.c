@@ -9,10 +9,10 @@
 
 /*
  * Deques are in a row, so that the position behind the last entry of one is the beginning of the next; behind the last
- * deque of a chunk is the beginning of another that is never used. They are freed at the end only, so that thieves
- * may look at all of them.
+ * deque of a chunk is the beginning of another that is never used, in whose entries the sets of the chunk's deques are.
+ * They are freed at the end only, so that thieves may look at all of them.
  */
-enum { CHUNK_DEQUES = 15, MAX_CHUNKS = 4096 };
+enum { CHUNK_DEQUES = 15, MAX_CHUNKS = 4096, SETS_AT = ABTX_DEQUE_BYTES / 2 };
 
 struct chunk {
     char deques[CHUNK_DEQUES + 1][ABTX_DEQUE_BYTES];
@@ -21,15 +21,16 @@ struct chunk {
 static ABT_bool take_task(void *arg, ABTX_work *work);
 
 /*
- * Two sets of deques, by their numbers, so that nobody looks at all of them:
+ * Two sets of the deques of a chunk, by their places in it, so that nobody looks at all deques, and no line is written
+ * by the owners of all:
  *
  *   offers    those with public tasks. A deque may be listed here for a while after its last one
  *   unasked   those that ULTs own and that nobody has asked since they published last. A stream that finds no task
  *             takes some out, and asks them; each asked one comes back when it publishes
  *
  * So the deques of ULTs that have nothing to give, since they wait or fork no more, are asked once, and then left
- * alone. One that has just published is spared for a while, unless somebody is about to sleep: what an owner gives away
- * costs it some hundred nanoseconds, and so no more than a tenth of its time.
+ * alone. One that has just published is spared for a while, unless nobody else searches who would come to it later:
+ * what an owner gives away costs it some hundred nanoseconds, and so no more than a tenth of its time.
  *
  * No task is left behind. An owner publishes, then looks at offers, where it puts its deque, and then at whether a
  * stream waits (abti_source_wake_one); a stream waits, and then looks at offers. Each has a seq_cst fence before the
@@ -38,11 +39,11 @@ static ABT_bool take_task(void *arg, ABTX_work *work);
  * when its request has been taken back, and so one who finds it there, though it was asked, has been overtaken by
  * another stream's request.
  */
-enum { DEQUE_PATIENCE_NS = 20000, SPARED_NS = 5000, MAX_DEQUES = CHUNK_DEQUES * MAX_CHUNKS, WORD_DEQUES = 64 };
+enum { DEQUE_PATIENCE_NS = 20000, SPARED_NS = 5000 };
 
-struct deque_set {
-    _Atomic(uint64_t) words[(MAX_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES];
-} ABTI_ALIGNED(ABTI_CACHE_LINE);
+struct deque_sets {
+    _Atomic(uint32_t) offers, unasked;
+};
 
 static struct {
     struct ABTX_source_opaque source;
@@ -50,7 +51,6 @@ static struct {
     struct abti_deque *free;                                                  /* lock */
     _Atomic(struct chunk *) chunks[MAX_CHUNKS] ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock; set once */
     _Atomic(uint32_t) num_chunks;                                             /* lock. Thieves read it */
-    struct deque_set offers, unasked;
 } workers = {.source = {.ask = take_task, .patience_ns = DEQUE_PATIENCE_NS, .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)},
              .lock = ABTI_SPIN_INIT(ABTI_RANK_LEAF)};
 
@@ -75,29 +75,35 @@ static struct abti_deque *deque_of_number(uint32_t number)
 
 /* --- Sets of deques --- */
 
-static _Atomic(uint64_t) *word_of(struct deque_set *set, const struct abti_deque *deque)
+static struct deque_sets *sets_of_chunk(struct chunk *chunk)
 {
-    return &set->words[deque->number / WORD_DEQUES];
+    return (struct deque_sets *)(void *)&chunk->deques[CHUNK_DEQUES][SETS_AT];
 }
 
-static uint64_t bit_of(const struct abti_deque *deque)
+/* relaxed: as in deque_of_number */
+static struct deque_sets *sets_of(const struct abti_deque *deque)
 {
-    return UINT64_C(1) << deque->number % WORD_DEQUES;
+    return sets_of_chunk(abti_load_relaxed(&workers.chunks[deque->number / CHUNK_DEQUES]));
+}
+
+static uint32_t bit_of(const struct abti_deque *deque)
+{
+    return UINT32_C(1) << deque->number % CHUNK_DEQUES;
 }
 
 /* Most often it is there already, and no line is written. relaxed: the caller has a fence before, if that matters */
-static void set_add(struct deque_set *set, const struct abti_deque *deque)
+static void set_add(_Atomic(uint32_t) *set, const struct abti_deque *deque)
 {
-    if (!(abti_load_relaxed(word_of(set, deque)) & bit_of(deque)))
+    if (!(abti_load_relaxed(set) & bit_of(deque)))
         /* release: pairs with the acquires in steal_of and ask_of. acquire: of no use */
-        (void)abti_fetch_or_acq_rel(word_of(set, deque), bit_of(deque));
+        (void)abti_fetch_or_acq_rel(set, bit_of(deque));
 }
 
-static void set_remove(struct deque_set *set, const struct abti_deque *deque)
+static void set_remove(_Atomic(uint32_t) *set, const struct abti_deque *deque)
 {
-    if (abti_load_relaxed(word_of(set, deque)) & bit_of(deque)) /* relaxed: the caller has put it there, or sees it */
+    if (abti_load_relaxed(set) & bit_of(deque)) /* relaxed: the caller has put it there, or sees it */
         /* acquire, release: of no use */
-        (void)abti_fetch_and_acq_rel(word_of(set, deque), ~bit_of(deque));
+        (void)abti_fetch_and_acq_rel(set, ~bit_of(deque));
 }
 
 /* It is zero: no task is in the entries. */
@@ -171,7 +177,6 @@ void abti_workers_fini(void)
             abti_vm_unmap(abti_load_relaxed(&workers.chunks[i]), sizeof(struct chunk));
         abti_store_relaxed(&workers.num_chunks, 0);
         workers.free = NULL;
-        workers.offers = workers.unasked = (struct deque_set){{0}};
     }
     abti_spin_unlock(&workers.lock);
 }
@@ -185,8 +190,8 @@ void abti_workers_forget(struct abti_deque *mine)
         struct abti_deque *deque = deque_of_number(i);
         if (deque == mine)
             continue;
-        set_remove(&workers.unasked, deque);
-        set_remove(&workers.offers, deque);
+        set_remove(&sets_of(deque)->unasked, deque);
+        set_remove(&sets_of(deque)->offers, deque);
         abti_store_relaxed(&deque->public_part, 0);
     }
 }
@@ -212,8 +217,8 @@ void abti_workers_offer(struct abti_deque *deque)
     abti_store_relaxed(&deque->spared_ns, abti_clock_mono_ns() + SPARED_NS);
     /* seq_cst: pairs with the fence in withdraw_offer */
     abti_fence_seq_cst();
-    set_add(&workers.offers, deque);
-    set_add(&workers.unasked, deque);
+    set_add(&sets_of(deque)->offers, deque);
+    set_add(&sets_of(deque)->unasked, deque);
     abti_source_wake_one(&workers.source);
 }
 
@@ -229,7 +234,7 @@ void abti_workers_relist(struct abti_deque *deque)
 
 void abti_workers_list(struct abti_deque *deque)
 {
-    set_add(&workers.unasked, deque);
+    set_add(&sets_of(deque)->unasked, deque);
     /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the deque, or is seen here */
     abti_fence_seq_cst();
     if (workers_wait())
@@ -238,8 +243,8 @@ void abti_workers_list(struct abti_deque *deque)
 
 void abti_workers_unlist(struct abti_deque *deque)
 {
-    set_remove(&workers.unasked, deque);
-    set_remove(&workers.offers, deque);
+    set_remove(&sets_of(deque)->unasked, deque);
+    set_remove(&sets_of(deque)->offers, deque);
 }
 
 /* --- Thieves --- */
@@ -247,12 +252,12 @@ void abti_workers_unlist(struct abti_deque *deque)
 /* There is no public task. False: there is one again. */
 static bool withdraw_offer(struct abti_deque *deque)
 {
-    set_remove(&workers.offers, deque);
+    set_remove(&sets_of(deque)->offers, deque);
     /* seq_cst: pairs with the fence in abti_workers_offer */
     abti_fence_seq_cst();
     if (!abti_deque_has_public(deque))
         return true;
-    set_add(&workers.offers, deque);
+    set_add(&sets_of(deque)->offers, deque);
     return false;
 }
 
@@ -264,34 +269,23 @@ static struct abtx_task *steal_from(struct abti_deque *deque)
         if (withdraw_offer(deque))
             return NULL;
     }
-    bool has_more = abti_deque_has_public(deque) || !withdraw_offer(deque);
-    if (has_more)
+    if (abti_deque_has_public(deque) || !withdraw_offer(deque))
         abti_source_wake_one(&workers.source);
-    else if (workers_wait())
-        abti_deque_ask(deque);
     return task;
 }
 
-/* How many words of the sets are in use. */
-static uint32_t num_words(void)
-{
-    /* acquire: pairs with the release in add_chunk */
-    return (abti_load_acquire(&workers.num_chunks) * CHUNK_DEQUES + WORD_DEQUES - 1) / WORD_DEQUES;
-}
-
 /*
- * Chooses *enough of the deques in this part of a word that are not asked, and looks at no more. False: all of them are
+ * Chooses *enough of the deques in this part of a chunk that are not asked, and looks at no more. None: all of them are
  * to be spared for now.
  */
-static uint64_t choose_deques(uint32_t word, uint64_t mask, uint32_t *enough)
+static uint32_t choose_deques(struct chunk *chunk, uint32_t mask, uint32_t *enough)
 {
     /* relaxed, here and below: the caller has a fence before, or comes again */
-    uint64_t found = abti_load_relaxed(&workers.unasked.words[word]) & mask, chosen = 0, now_ns;
+    uint32_t found = abti_load_relaxed(&sets_of_chunk(chunk)->unasked) & mask, chosen = 0;
     if (found == 0 || *enough == UINT32_MAX)
         return found;
-    for (now_ns = abti_clock_mono_ns(); *enough > 0 && found; --*enough, found &= found - 1) {
-        if (now_ns >=
-            abti_load_relaxed(&deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(found))->spared_ns))
+    for (uint64_t now_ns = abti_clock_mono_ns(); *enough > 0 && found; --*enough, found &= found - 1) {
+        if (now_ns >= abti_load_relaxed(&deque_at(chunk, (uint32_t)__builtin_ctz(found))->spared_ns))
             chosen |= found & -found;
         else
             abti_source_ask_again(abti_es_self);
@@ -299,58 +293,60 @@ static uint64_t choose_deques(uint32_t word, uint64_t mask, uint32_t *enough)
     return chosen;
 }
 
-/* Asks `enough` of the deques in this part of a word. Returns how many more are to be asked. */
-static uint32_t ask_of(uint32_t word, uint64_t mask, uint32_t enough)
+/* Asks *enough of the deques in this part of a chunk, and says how many more are to be asked. */
+static struct abtx_task *ask_of(struct chunk *chunk, uint32_t mask, uint32_t *enough)
 {
-    uint64_t chosen = choose_deques(word, mask, &enough);
+    uint32_t chosen = *enough > 0 ? choose_deques(chunk, mask, enough) : 0;
     if (chosen == 0)
-        return enough;
+        return NULL;
     /* acquire: pairs with the release in set_add. release: of no use */
-    chosen &= abti_fetch_and_acq_rel(&workers.unasked.words[word], ~chosen);
+    chosen &= abti_fetch_and_acq_rel(&sets_of_chunk(chunk)->unasked, ~chosen);
     for (; chosen; chosen &= chosen - 1)
-        abti_deque_ask(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(chosen)));
-    return enough;
+        abti_deque_ask(deque_at(chunk, (uint32_t)__builtin_ctz(chosen)));
+    return NULL;
 }
 
-/* Takes a task from the first deque in this part of a word that has one. */
-static struct abtx_task *steal_of(uint32_t word, uint64_t mask)
+/* Takes a task from the first deque in this part of a chunk that has one. */
+static struct abtx_task *steal_of(struct chunk *chunk, uint32_t mask, uint32_t *enough)
 {
     /* acquire: pairs with the release in set_add */
-    uint64_t deques = abti_load_acquire(&workers.offers.words[word]) & mask;
+    uint32_t deques = abti_load_acquire(&sets_of_chunk(chunk)->offers) & mask;
     struct abtx_task *task = NULL;
+    (void)enough;
     for (; deques && !task; deques &= deques - 1)
-        task = steal_from(deque_of_number(word * WORD_DEQUES + (uint32_t)__builtin_ctzll(deques)));
+        task = steal_from(deque_at(chunk, (uint32_t)__builtin_ctz(deques)));
     return task;
 }
 
-/* The i-th part of a walk over all words that begins behind the deque `mine`, or anywhere if that is NULL. */
-static uint32_t part_of_walk(const struct abti_deque *mine, uint32_t num, uint32_t i, uint64_t *mask)
+/* Walks over all chunks, beginning behind the deque with that number, until there is a task. */
+static struct abtx_task *walk_chunks(struct abtx_task *(*step)(struct chunk *chunk, uint32_t mask, uint32_t *enough),
+                                     uint32_t from, uint32_t *enough)
 {
-    uint64_t behind = mine ? -bit_of(mine) : ~UINT64_C(0);
-    *mask = i == 0 ? behind : i == num ? ~behind : ~UINT64_C(0);
-    return ((mine ? mine->number / WORD_DEQUES : 0) + i) % num;
+    /* acquire: pairs with the release in add_chunk */
+    uint32_t num = abti_load_acquire(&workers.num_chunks), behind = UINT32_MAX << from % CHUNK_DEQUES;
+    struct abtx_task *task = NULL;
+    for (uint32_t i = 0; i <= num && num > 0 && !task; i++) {
+        /* relaxed: the number has published it */
+        struct chunk *chunk = abti_load_relaxed(&workers.chunks[(from / CHUNK_DEQUES + i) % num]);
+        task = step(chunk, i == 0 ? behind : i == num ? ~behind : UINT32_MAX, enough);
+    }
+    return task;
 }
 
 /*
  * Looks at the deques that offer, beginning behind its own, so that thieves spread. If there is none it asks: a few,
- * and others the next time, but all before it goes to sleep, since what ULTs have to give is not known.
+ * and others the next time. One who goes to sleep while nobody else searches asks all before, since what ULTs have to
+ * give is not known.
  */
 static ABT_bool take_task(void *arg, ABTX_work *work)
 {
     enum { FEW = 2 };
     const struct abti_deque *mine = abti_es_self->deque.kept;
-    uint32_t num = num_words(), enough = abti_source_resigns(abti_es_self) ? UINT32_MAX : FEW;
-    struct abtx_task *task = NULL;
-    uint64_t mask;
+    uint32_t enough = abti_source_resigns(abti_es_self) ? UINT32_MAX : FEW, from = mine ? mine->number : 0;
+    struct abtx_task *task = walk_chunks(steal_of, from, &enough);
     (void)arg;
-    for (uint32_t i = 0; i <= num && num > 0 && !task; i++) {
-        uint32_t word = part_of_walk(mine, num, i, &mask);
-        task = steal_of(word, mask);
-    }
-    for (uint32_t i = 0; i <= num && num > 0 && !task && enough > 0; i++) {
-        uint32_t word = part_of_walk(mine, num, i, &mask);
-        enough = ask_of(word, mask, enough);
-    }
+    if (!task)
+        (void)walk_chunks(ask_of, from, &enough);
     work->func = abti_fork_run_stolen;
     work->arg = task;
     return task ? ABT_TRUE : ABT_FALSE;

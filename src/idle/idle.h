@@ -83,9 +83,9 @@ struct abti_idle {
     _Atomic(struct abti_attachment *) sources; /* sources_lock. Read without the lock */
     bool asks;                                 /* sources_lock: the ES is in a source's function, or between two */
     bool in_vain;                              /* the ES's: it has got nothing and run nothing since */
-    bool resigns;                              /* the ES's: it asks for the last time before it sleeps */
-    bool asks_again;                           /* the ES's: a source wants to be asked again soon */
-    struct abti_thief thief;                   /* the ES's: what it has learnt of what it was given */
+    bool resigns;            /* the ES's: it asks for the last time before it sleeps, and nobody else searches */
+    bool asks_again;         /* the ES's: a source wants to be asked again soon */
+    struct abti_thief thief; /* the ES's: what it has learnt of what it was given */
 };
 
 /* --- For the ES --- */

@@ -11,10 +11,21 @@
  *                 SOURCE_BUSY, and a waker to SOURCE_WOKEN.
  *   SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
  *
- * A few at a time are on their way from SOURCE_WOKEN to their sources. A wake beyond that is left to one of them: a
- * waker counts, adds to what is owed, and counts again; one who comes takes itself out of the number, and then makes
- * one of the wakes that are owed, if there is any, so that the one it wakes makes the next. What is left when no stream
- * is idle is owed to nobody, since each asks when it becomes idle.
+ * A few at a time search: those that are on their way from SOURCE_WOKEN to their sources and, of a source with
+ * patience, those that look on for what they have asked others for. The others become idle at once, so that many
+ * streams without work do not move the lines in which there could be some. A waker counts who it wakes before it takes
+ * the lock, so that few wait for that. A wake beyond that number is left to one who searches. One who looks on finds
+ * what there is. To others it is owed: a waker adds to what is owed, and counts again; one who ends its search takes
+ * itself out of the number, and then makes one of the wakes that are owed, if there is any, so that the one it wakes
+ * makes the next. What is left when no stream is idle is owed to nobody, since each asks when it becomes idle.
+ *
+ * A source with patience has work that is made when it is asked for. As long as a stream is idle, all that there is has
+ * been asked, or somebody searches, or has been counted in its place by a waker. One who has found something takes
+ * itself out of the number, and wakes another one if it was the last. One who becomes idle is counted as such, then
+ * looks at the number, and asks all that is left if nobody searches (abti_source_resigns), or wakes another one if it
+ * finds something just then. Both have a seq_cst fence between the two: so the first sees that a stream is idle, or
+ * that one sees that nobody searches. A waker that finds no stream takes its count back under the lock, and so before
+ * the next one becomes idle.
  *
  * SOURCE_IDLE is entered and left under the source's lock. A waker takes the stream that has come last: it is the most
  * likely not to sleep yet, and none of the others is looked at.
@@ -45,7 +56,7 @@ struct ABTX_source_opaque {
     _Atomic(bool) pins;        /* they are not migratable */
 
     _Atomic(int) idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are SOURCE_IDLE. The user reads it */
-    _Atomic(int) coming;                             /* how many have been woken, and have not asked yet */
+    _Atomic(int) searching;                          /* how many `searches` */
     _Atomic(uint32_t) owed;                          /* how many wakes were left to those */
     struct abti_spin lock;                           /* of the lists */
     struct abti_attachment *attachments;             /* lock */
@@ -54,7 +65,7 @@ struct ABTX_source_opaque {
 
 struct abti_attachment {
     _Atomic(uint32_t) state ABTI_ALIGNED(ABTI_CACHE_LINE);
-    bool comes;         /* source->coming counts it. The waker's, and from SOURCE_WOKEN on the ES's */
+    bool searches;      /* source->searching counts it. The waker's, and from SOURCE_WOKEN on the ES's */
     ABTX_source source; /* constant, as is es */
     abti_es *es;
     struct abti_attachment *next_of_es;                      /* es->idle->sources_lock */

@@ -4,7 +4,8 @@
  *
  *   forks WORK STREAMS SIZE
  *
- * It prints nanoseconds of one operation: a call of fork-fib, a node of fork-tree, an iteration of fork-for.
+ * It prints nanoseconds of one operation: a call of fork-fib, a node of fork-tree and fork-wide, an iteration of
+ * fork-for.
  */
 #include <abt.h>
 #include <abt_fork.h>
@@ -26,16 +27,43 @@ ABTX_TASK(long, fib, (int, n))
 }
 
 /* A tree whose branches differ in size, as the seed has it: the root has many nodes below it. */
+static unsigned num_children(unsigned seed, int depth)
+{
+    return depth == 0 ? 0 : depth > 6 ? 4 : (seed >> 7) % 5;
+}
+
+static unsigned seed_of_child(unsigned seed, unsigned i)
+{
+    return seed * 1664525U + 1013904223U * (i + 1);
+}
+
+/*
+ * Only the first child runs beside the others, which come one after the other: no number of streams does more than some
+ * twenty nodes at a time.
+ */
 ABTX_TASK(long, tree, (unsigned, seed), (int, depth))
 {
-    unsigned children = depth == 0 ? 0 : depth > 6 ? 4 : (seed >> 7) % 5;
+    unsigned children = num_children(seed, depth);
     long nodes = 1;
     if (children == 0)
         return nodes;
-    ABTX_FORK(tree, first, seed * 1664525U + 1013904223U, depth - 1);
+    ABTX_FORK(tree, first, seed_of_child(seed, 0), depth - 1);
     for (unsigned i = 1; i < children; i++)
-        nodes += ABTX_CALL(tree, seed * 1664525U + 1013904223U * (i + 1), depth - 1);
+        nodes += ABTX_CALL(tree, seed_of_child(seed, i), depth - 1);
     return nodes + ABTX_JOIN(tree, first);
+}
+
+/* The children from the first-th on, each beside those behind it. */
+ABTX_TASK_DECLARE(long, wide, (unsigned, seed), (int, depth), (unsigned, first));
+
+ABTX_TASK_DEFINE(long, wide, (unsigned, seed), (int, depth), (unsigned, first))
+{
+    unsigned children = num_children(seed, depth);
+    if (first >= children)
+        return 0;
+    ABTX_FORK(wide, rest, seed, depth, first + 1);
+    long nodes = 1 + ABTX_CALL(wide, seed_of_child(seed, first), depth - 1, 0U);
+    return nodes + ABTX_JOIN(wide, rest);
 }
 
 static void iterate(ptrdiff_t from, ptrdiff_t to, void *arg)
@@ -58,6 +86,11 @@ static double call_tree(int size)
     return (double)ABTX_RUN(tree, 12345U, size);
 }
 
+static double call_wide(int size)
+{
+    return 1 + (double)ABTX_RUN(wide, 12345U, size, 0U);
+}
+
 static double call_for(int size)
 {
     abtx_for(0, size, GRAIN, iterate, NULL);
@@ -67,7 +100,7 @@ static double call_for(int size)
 static const struct {
     const char *name;
     double (*call)(int size); /* returns how many operations it was */
-} works[] = {{"fork-fib", call_fib}, {"fork-tree", call_tree}, {"fork-for", call_for}};
+} works[] = {{"fork-fib", call_fib}, {"fork-tree", call_tree}, {"fork-wide", call_wide}, {"fork-for", call_for}};
 
 int main(int argc, char **argv)
 {
