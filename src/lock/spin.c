@@ -22,23 +22,18 @@ void abti_backoff(unsigned step)
 /*
  * A look at a lock that others take costs them, too: it fetches the line, which they then fetch back to write it. With
  * as many looks as there are waiters at each release, a lock of 32 streams spends its time on that. So a waiter looks
- * less often the longer it waits, until it also gives way, and in the end sleeps, as abti_backoff does. Who holds the
- * lock may take it again meanwhile, several times, with all that it guards in its cache. That is meant: turns would
- * move all of it each time, and would wait for waiters that the system has preempted. In its longest pause a waiter
- * waits 3 to 12 us, which is less than a sleep: with 5 steps in place of 7, ULTs of 16 streams that share a pool
- * took 1.4 times as long, simulated. And it pauses before it gives way: a waiter that gives way 20 times in a row
- * sleeps after 4 us, and a mutex of 64 streams took 112 to 193 ns then, by where its waiters slept, in place of 106 to
- * 110.
+ * less often the longer it waits, until it waits as abti_backoff does. Who holds the lock may take it again meanwhile,
+ * several times, with all that it guards in its cache. That is meant: turns would move all of it each time, and would
+ * wait for waiters that the system has preempted.
  */
 unsigned abti_spin_wait(struct abti_spin *lock, unsigned step)
 {
-    enum { FEWEST_PAUSES = 4, GROWING_STEPS = 7, LATER_PAUSES = 64 };
+    enum { FEWEST_PAUSES = 4, GROWING_STEPS = 5 };
     do {
-        unsigned pauses = step < GROWING_STEPS ? (unsigned)FEWEST_PAUSES << step : LATER_PAUSES;
-        for (unsigned i = 0; i < pauses; i++)
-            abti_cpu_relax();
         if (step >= GROWING_STEPS)
             abti_backoff(SPIN_STEPS + step - GROWING_STEPS);
+        for (unsigned i = 0; step < GROWING_STEPS && i < (unsigned)FEWEST_PAUSES << step; i++)
+            abti_cpu_relax();
         step++;
         /* relaxed: it is only a hint, and abti_spin_trylock, which follows, acquires the lock */
     } while (abti_load_relaxed(&lock->word) & ABTI_SPIN_HELD);
