@@ -11,7 +11,7 @@ int ABT_xstream_barrier_create(uint32_t num_waiters, ABT_xstream_barrier *newbar
     ABTI_PRESET_OUT(newbarrier, ABT_XSTREAM_BARRIER_NULL);
     if (ABTI_REFUSE(num_waiters == 0))
         return abti_error(ABT_ERR_INV_ARG);
-    ABT_xstream_barrier barrier = malloc(sizeof(*barrier));
+    ABT_xstream_barrier barrier = aligned_alloc(ABTI_CACHE_LINE, sizeof(*barrier));
     if (!barrier)
         return abti_error(ABT_ERR_MEM);
     abti_xbarrier_init(barrier, num_waiters);

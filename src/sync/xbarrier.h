@@ -14,11 +14,12 @@
  */
 struct ABT_xstream_barrier_opaque {
     /* Who waits looks at these, which change at the end of a round only, unless some sleep. */
+    ABTI_ALIGNED(ABTI_CACHE_LINE)
     _Atomic(uint32_t) rounds;   /* how many are complete. A futex word, which the last one of each round counts up */
     _Atomic(uint32_t) sleepers; /* how many sleep, or are about to */
     uint32_t num;               /* how many meet. Constant */
     struct abti_thrift thrift;  /* how long they look before they sleep */
-    char apart[ABTI_CACHE_LINE];
+    ABTI_ALIGNED(ABTI_CACHE_LINE)
     _Atomic(uint64_t) arrived; /* how many have come so far, in all rounds */
     _Atomic(uint64_t) left;    /* how many of them touch the barrier no more */
 };
