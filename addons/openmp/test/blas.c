@@ -29,7 +29,12 @@ typedef void dgemm_fn(const char *, const char *, const int *, const int *, cons
 static const struct blas *current;
 static char path[4096];
 
-/* -- What hides them: this takes the place of the C library's function -- */
+/*
+ * -- What hides them: this takes the place of the C library's function --
+ *
+ * Not that of a sanitizer, which calls it before it has begun to work.
+ */
+#if !UNDER_ASAN && !UNDER_TSAN
 
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 
@@ -62,6 +67,7 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
         *(void **)&original = dlsym(RTLD_NEXT, "dl_iterate_phdr");
     return current ? original(visit_hiding, &asked) : original(visit, arg);
 }
+#endif
 
 /* -- What runs -- */
 
