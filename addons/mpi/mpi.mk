@@ -54,14 +54,18 @@ mpi/%/wrappers.c: addons/mpi/generate.py addons/mpi/functions.tsv Makefile
 	    python3 $(srcdir)/addons/mpi/generate.py $(srcdir)/addons/mpi/functions.tsv $(@D)
 
 # A file in addons/mpi/test is a program of each MPI. automake does not know them, since it would want all their names.
-mpi_test_names = crowd dies errors mixed peers plain streams suspend tool waits
+mpi_test_names = crowd dies errors mixed peers plain region streams suspend tool waits
 mpi_test_names_of_mpich = four
 mpi_test_names_of_openmpi = spawn yields
+# With libabtio on the same streams.
+if HAVE_IO
+mpi_test_names += idle
+endif
 # For MPIs that have a Fortran compiler.
 mpi_test_names_of_fortran = fortran
 mpi_tests = $(foreach mpi,$(mpis),$(addprefix addons/mpi/test/$(mpi)/,$(mpi_test_names) $(mpi_test_names_of_$(mpi)) \
 	$(if $($(mpi)_FORT),$(mpi_test_names_of_fortran))))
-mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test
+mpi_test_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/addons/mpi/test -I$(srcdir)/addons/io/include
 mpi_test_needs = addons/mpi/test/job.h test/tap.h test/watchdog.h test/sanitizers.h libabt.la
 
 define mpi_rules
@@ -71,6 +75,8 @@ addons/mpi/test/$(1)/%: addons/mpi/test/%.c $$(mpi_test_needs) libabtmpi-$(1).la
 	    $$(AM_CFLAGS) $$(CFLAGS) -c -o $$@.o $$<
 	$$(AM_V_CCLD)$$(LINK) -Wl,--no-as-needed $$@.o $$(filter %.o,$$^) libabtmpi-$(1).la libabt.la $$(mpi_test_libs) \
 	    $$($(1)_LIBS) $$(LIBS)
+addons/mpi/test/$(1)/idle: libabtio.la
+addons/mpi/test/$(1)/idle: private mpi_test_libs = libabtio.la
 addons/mpi/test/$(1)/fortran: addons/mpi/test/$(1)/fortran_77.o addons/mpi/test/$(1)/fortran_08.o
 addons/mpi/test/$(1)/fortran: private mpi_test_libs = $$($(1)_FORT_LIBS)
 addons/mpi/test/$(1)/%.o: addons/mpi/test/%.f
