@@ -162,6 +162,8 @@ abt_sources = \
 	src/stream/sched_picked.c \
 	src/stream/sched_user.c \
 	src/stream/source.c \
+	src/stream/source_ask.c \
+	src/stream/source_search.c \
 	src/stream/xstream.c \
 	src/switch/annotated.c \
 	src/switch/observed.c \

@@ -235,7 +235,7 @@ void abti_workers_relist(struct abti_deque *deque)
 void abti_workers_list(struct abti_deque *deque)
 {
     set_add(&sets_of(deque)->unasked, deque);
-    /* seq_cst: pairs with the fence in become_idle (stream/source.c). Who waits has asked the deque, or is seen here */
+    /* seq_cst: pairs with the fence in become_idle. Who waits has asked the deque, or is seen here */
     abti_fence_seq_cst();
     if (workers_wait())
         abti_deque_ask(deque);

@@ -2,8 +2,8 @@
 /*
  * Whether a thief may steal: what a stream learns of the units that it takes from the pools of others, and how it
  * spares the others when its booty is not worth what it costs both. The policy has no clock and looks at no pool:
- * pool/thief.c steals, tells it what has happened and when, and asks it. So does stream/source.c, for what a stream is
- * given by its sources.
+ * pool/thief.c steals, tells it what has happened and when, and asks it. So does stream/source_ask.c, for what a stream
+ * is given by its sources.
  */
 #ifndef ABTI_POOL_THIEF_POLICY_H
 #define ABTI_POOL_THIEF_POLICY_H

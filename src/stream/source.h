@@ -5,13 +5,13 @@
  *
  * The state of an attachment, between a stream S and a source:
  *
- *   SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for SOURCE_IDLE.
- *   SOURCE_IDLE   S has got nothing after it had come to this state. It asks no more until it has run something or is
- *                 woken. It is in the source's list of those, and is counted in its idle word. S goes to
- *                 SOURCE_BUSY, and a waker to SOURCE_WOKEN.
- *   SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this state.
+ *   ABTI_SOURCE_BUSY   S runs something, or looks for it. S alone leaves this state, for ABTI_SOURCE_IDLE.
+ *   ABTI_SOURCE_IDLE   S has got nothing after it had come to this state. It asks no more until it has run something or
+ * is woken. It is in the source's list of those, and is counted in its idle word. S goes to ABTI_SOURCE_BUSY, and a
+ * waker to ABTI_SOURCE_WOKEN. ABTI_SOURCE_WOKEN  S is to ask again and does not sleep before. S alone leaves this
+ * state.
  *
- * A few at a time search: those that are on their way from SOURCE_WOKEN to their sources and, of a source with
+ * A few at a time search: those that are on their way from ABTI_SOURCE_WOKEN to their sources and, of a source with
  * patience, those that look on for what they have asked others for. The others become idle at once, so that many
  * streams without work do not move the lines in which there could be some. A waker counts who it wakes before it takes
  * the lock, so that few wait for that. A wake beyond that number is left to one who searches. One who looks on finds
@@ -27,18 +27,19 @@
  * that one sees that nobody searches. A waker that finds no stream takes its count back under the lock, and so before
  * the next one becomes idle.
  *
- * SOURCE_IDLE is entered and left under the source's lock. A waker takes the stream that has come last: it is the most
- * likely not to sleep yet, and none of the others is looked at.
+ * ABTI_SOURCE_IDLE is entered and left under the source's lock. A waker takes the stream that has come last: it is the
+ * most likely not to sleep yet, and none of the others is looked at.
  *
  * No wake is lost. A thread makes work and then calls wake_one, which looks at the idle word; a stream comes to
- * SOURCE_IDLE, which counts it there, and then asks. Both have a seq_cst fence in between, so that the stream finds the
- * work, or the waker finds the stream. A waker stores SOURCE_WOKEN and then looks at whether the stream sleeps; the
- * stream announces its sleep and then looks at its states (abti_source_is_woken), again with seq_cst on both sides.
+ * ABTI_SOURCE_IDLE, which counts it there, and then asks. Both have a seq_cst fence in between, so that the stream
+ * finds the work, or the waker finds the stream. A waker stores ABTI_SOURCE_WOKEN and then looks at whether the stream
+ * sleeps; the stream announces its sleep and then looks at its states (abti_source_is_woken), again with seq_cst on
+ * both sides.
  *
- * S may find nothing for as long as it likes before it comes to SOURCE_IDLE, since what counts is that it asks once
- * more after that. It does so when the last few times that it had been woken or given something were not worth it: what
- * it got is judged as a thief's booty is, by an abti_thief, and a wake for nothing as the least of all. It then rests,
- * for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made meanwhile.
+ * S may find nothing for as long as it likes before it comes to ABTI_SOURCE_IDLE, since what counts is that it asks
+ * once more after that. It does so when the last few times that it had been woken or given something were not worth it:
+ * what it got is judged as a thief's booty is, by an abti_thief, and a wake for nothing as the least of all. It then
+ * rests, for up to 16 us, and asks once in a microsecond. On one CPU it does not rest, as nothing is made meanwhile.
  */
 #ifndef ABTI_STREAM_SOURCE_H
 #define ABTI_STREAM_SOURCE_H
@@ -55,17 +56,18 @@ struct ABTX_source_opaque {
     _Atomic(size_t) stacksize; /* of the ULTs that it makes; 0: the default */
     _Atomic(bool) pins;        /* they are not migratable */
 
-    _Atomic(int) idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are SOURCE_IDLE. The user reads it */
-    _Atomic(int) searching;                          /* how many `searches` */
-    _Atomic(uint32_t) owed;                          /* how many wakes were left to those */
-    struct abti_spin lock;                           /* of the lists */
-    struct abti_attachment *attachments;             /* lock */
-    struct abti_attachment *idlers; /* lock: those that are SOURCE_IDLE, the last that has become so first */
+    _Atomic(int)
+        idle ABTI_ALIGNED(ABTI_CACHE_LINE); /* lock: how many attachments are ABTI_SOURCE_IDLE. The user reads it */
+    _Atomic(int) searching;                 /* how many `searches` */
+    _Atomic(uint32_t) owed;                 /* how many wakes were left to those */
+    struct abti_spin lock;                  /* of the lists */
+    struct abti_attachment *attachments;    /* lock */
+    struct abti_attachment *idlers; /* lock: those that are ABTI_SOURCE_IDLE, the last that has become so first */
 };
 
 struct abti_attachment {
     _Atomic(uint32_t) state ABTI_ALIGNED(ABTI_CACHE_LINE);
-    bool searches;      /* source->searching counts it. The waker's, and from SOURCE_WOKEN on the ES's */
+    bool searches;      /* source->searching counts it. The waker's, and from ABTI_SOURCE_WOKEN on the ES's */
     ABTX_source source; /* constant, as is es */
     abti_es *es;
     struct abti_attachment *next_of_es;                      /* es->idle->sources_lock */

@@ -28,7 +28,7 @@ mtype state[THIEVES];
 bool searches[THIEVES];
 byte idle, searching;
 
-/* stream/source.c: claim_search. */
+/* stream/source_search.c: claim_search. */
 inline claim(claimed) {
     atomic {
         if
