@@ -59,10 +59,11 @@ plan() {
             --enable-affinity --enable-tool --enable-debug=ub_assert --enable-stack-unwind
         ;;
 
-    # By another C library, whose compiler has the kernel's headers after its own; and without C++.
+    # By another C library, whose compiler has the kernel's headers after its own; without C++, and without MPI, whose
+    # libraries are for the usual one.
     musl)
         sample '$(arch_tests) $(unit_tests) $(api_tests) $(addprefix addons/io/test/, deadlines files operations signals)'
-        $do musl 1 libabt.la --disable-static --enable-werror CXX=false \
+        $do musl 1 libabt.la --disable-static --disable-mpi --enable-werror CXX=false \
             CC="$(command -v ccache) musl-gcc -idirafter $builds/musl-headers"
         ;;
 
