@@ -508,7 +508,7 @@ static ABT_bool lane_poll(void *data, ABT_bool about_to_sleep)
 {
     struct lane *lane = data;
 
-    if (abtioi_lane_is_due(lane, about_to_sleep))
+    if (abtioi_lane_is_due(lane))
         abtioi_lane_reconsider(lane);
     abtioi_lane_lock(lane);
     ABT_bool found = poll_once(lane, about_to_sleep);
@@ -562,7 +562,6 @@ static void lane_wait(void *data, int fd, int64_t deadline)
     abtioi_lane_unlock(lane);
     if (!sleeps)
         return;
-    lane->has_slept = true;
     abtioi_lane_enter(lane, 1, time_left(deadline));
     abtioi_lane_lock(lane);
     lane->asleep = false;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Whether others than the stream may have to do with its units. */
 static bool has_shared_pool(ABT_xstream xstream)
@@ -191,7 +192,6 @@ void abtioi_lane_reconsider(struct lane *lane)
     enum { PAUSE_NS = 50000000 };
     int streams = lane->streams;
 
-    lane->has_slept = false;
     ABT_xstream_get_num(&streams);
     if (streams == lane->streams || lane_is_refused(lane) || !abtioi_lane_wants_attendant(lane))
         return;
@@ -215,12 +215,28 @@ void abtioi_lane_note_handles(struct lane *lane)
     abtioi_lane_reconsider(lane);
 }
 
-/* At a look at events: whether it is time to ask how many streams there are. */
-bool abtioi_lane_is_due(const struct lane *lane, ABT_bool about_to_sleep)
+/* It costs less than the exact time, and is late by a tick of the kernel's clock. */
+static int64_t coarse_time(void)
 {
-    enum { LOOKS_TO_ASK = 32 };
-    bool due = about_to_sleep || lane->has_slept || lane->looks % LOOKS_TO_ASK == 0;
+    struct timespec now;
 
-    return due && !lane->attended && !lane->ending && !lane_is_forgotten(lane) &&
-           (lane->streams != 0 || abtio_after(0) >= lane->next_try);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/*
+ * Each look asks for the number of streams, since the unit that runs next may compute for long, and only the stream
+ * changes its ring. The number grows before ABT_xstream_create returns: so the creator's stream finds it at its next
+ * look, and another stream at a look that comes after it has learnt of the new one.
+ */
+bool abtioi_lane_is_due(const struct lane *lane)
+{
+    int streams = lane->streams;
+
+    if (lane->attended || lane->ending || lane_is_forgotten(lane))
+        return false;
+    if (streams == 0)
+        return coarse_time() >= lane->next_try;
+    ABT_xstream_get_num(&streams);
+    return streams != lane->streams;
 }

@@ -46,8 +46,7 @@ struct lane {
     bool helped;                /* the attendant is in it */
     unsigned looks, looks_seen; /* by the stream; what the attendant has seen of them */
     int streams;                /* that there were when it was decided whether it is attended; 0: decide again */
-    int64_t next_try;           /* not before */
-    bool has_slept;             /* since it was considered whether it is attended */
+    int64_t next_try;           /* not before, if `streams` is 0 */
     pthread_mutex_t lock;
     _Atomic(abtio_op *) to_cancel; /* a list that any thread puts to, and the lane takes whole */
     atomic_uint cancelling;        /* threads that are about to wake the stream */
@@ -102,8 +101,8 @@ bool abtioi_lane_wants_attendant(struct lane *lane);
 void abtioi_lane_cancel_each(struct lane *lane);
 void abtioi_lane_cancel_again(struct lane *lane);
 
-/* At a look at events: whether it is time to ask how many streams there are. */
-bool abtioi_lane_is_due(const struct lane *lane, ABT_bool about_to_sleep);
+/* At a look at events: whether it is to be decided again whether it is attended. */
+bool abtioi_lane_is_due(const struct lane *lane);
 
 /* Gives it a ring with an attendant, if it wants one by now. */
 void abtioi_lane_reconsider(struct lane *lane);

@@ -455,7 +455,7 @@ static void test_later(void)
     must(ABT_xstream_get_main_pools(self, 1, &pool));
     must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &second));
     for (int i = 0; i < 100 && !met; i++) {
-        abtio_sleep(MS, ABTIO_FOREVER);
+        let_stream_look();
         met = attempt(&kinds[0], pool, 0) && atomic_load(&now_.rank) == 0;
     }
     ok(met, "a unit computes on the primary stream");
@@ -491,7 +491,7 @@ static void test_early(void)
     while (atomic_load(&now_.rank) < 0 || !is_blocked(ult))
         must(ABT_thread_yield());
     must(ABT_xstream_create_basic(ABT_SCHED_DEFAULT, 1, &pool, ABT_SCHED_CONFIG_NULL, &second));
-    abtio_sleep(20 * MS, ABTIO_FOREVER);
+    let_stream_look();
     if (pthread_create(&thread, NULL, make_event, NULL) != 0)
         bail_out("no thread");
     for (int i = 0; i < 2; i++)

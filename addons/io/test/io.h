@@ -97,6 +97,16 @@ static inline void with_each_backend(void (*body)(void))
     }
 }
 
+/*
+ * Lets the stream of the calling ULT look at its events. One sleep does not do: one that is over when it is begun, as
+ * may happen on a busy machine, goes on without a look; but only 16 of them in a row (src/direct.h).
+ */
+static inline void let_stream_look(void)
+{
+    for (int i = 0; i < 17; i++)
+        abtio_sleep(1, ABTIO_FOREVER);
+}
+
 /* A connected pair of stream sockets. */
 static inline void make_pair(int fds[2])
 {
