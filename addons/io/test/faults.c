@@ -514,7 +514,7 @@ static int without_tables(void *arg)
     must(abtio_register_memory(memory + 4096, 4096));
     must(abtio_register_file(fds[0]));
     must(abtio_register_file(100));
-    abtio_sleep(MS, ABTIO_FOREVER);
+    let_stream_look();
     for (int i = 0; i < 10; i++) {
         strcpy(memory, "table");
         if (abtio_write(100, memory, 6, ABTIO_FOREVER) != 6 ||

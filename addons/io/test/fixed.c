@@ -52,13 +52,6 @@ static void renew_memory(void)
     map(memory, SIZE, PROT_READ | PROT_WRITE);
 }
 
-/* Lets the stream look at its events, once it has a ring. */
-static void look(void)
-{
-    abtio_sleep(MS, ABTIO_FOREVER);
-    abtio_sleep(MS, ABTIO_FOREVER);
-}
-
 static abtio_info info_now(void)
 {
     abtio_info info;
@@ -135,7 +128,7 @@ static void sockets(void)
     make_pair(fds);
     is_int(abtio_register_file(fds[0]), 0, "%s: register a socket", backend_name);
     is_int(abtio_register_file(fds[1]), 0, "and its peer");
-    look();
+    let_stream_look();
     abtio_info before = info_now();
     is_int(abtio_recv(fds[0], &byte, 1, MSG_DONTWAIT, ABTIO_FOREVER), -EAGAIN, "nothing to receive yet");
     is_int(abtio_recv(fds[0], &byte, 1, 0, abtio_after(MS)), -ETIMEDOUT, "nor until a deadline");
@@ -160,7 +153,7 @@ static void calls(void *arg)
     (void)arg;
     is_int(abtio_register_memory(memory, SIZE), 0, "%s: register memory", backend_name);
     is_int(abtio_register_file(file), 0, "register a file");
-    look();
+    let_stream_look();
     reads();
     writes();
     sockets();
@@ -197,7 +190,7 @@ static void errors(void *arg)
     is_int(abtio_unregister_file(-1), -ENOENT, "no descriptor");
     is_int(abtio_unregister_file(1 << 20), -ENOENT, "too large a descriptor");
     is_int(abtio_register_file(4095), 0, "a descriptor that is not open");
-    look();
+    let_stream_look();
     is_int(abtio_pread(4095, memory, 1, 0, ABTIO_FOREVER), -EBADF, "stays so");
     ok(info_now().num_refused == has_rings(), "a ring could not get it");
     is_int(abtio_unregister_file(4095), 0, "unregister it");
@@ -215,7 +208,7 @@ static void used_anew(void *arg)
         must(abtio_register_memory(memory, SIZE));
         must(abtio_register_file(fd));
         if (round % 2)
-            look();
+            let_stream_look();
         wrong += abtio_pread(fd, memory, PIECE, 4096, ABTIO_FOREVER) != PIECE || !is_piece(memory, 4096, PIECE);
         must(abtio_unregister_memory(memory));
         must(abtio_unregister_file(fd));
@@ -227,7 +220,7 @@ static void used_anew(void *arg)
             must(abtio_register_file(fd));
         }
         if (round % 3 == 2)
-            look();
+            let_stream_look();
         wrong += abtio_pread(fd, memory, PIECE, 8192, ABTIO_FOREVER) != PIECE;
         for (int i = 0; i < PIECE; i++)
             memory[i] = round % 2 ? memory[i] : (char)~memory[i];
@@ -275,7 +268,7 @@ static void changes(void *arg)
         fds[i] = dup(file);
         must(abtio_register_file(fds[i]));
     }
-    look();
+    let_stream_look();
     is_int(read_each(fds, turned), 0, "%s: as many are known at once", backend_name);
     for (unsigned n = 0; n < sizeof(nums) / sizeof(nums[0]); n++) {
         for (int i = 0; i < nums[n]; i++, at = (at + 1) % KNOWN) {
@@ -284,7 +277,7 @@ static void changes(void *arg)
             dup2(turned[at] ? other : file, fds[at]);
             must(abtio_register_file(fds[at]));
         }
-        look();
+        let_stream_look();
         abtio_info before = info_now();
         is_int(read_each(fds, turned), 0, "%d others at a time", nums[n]);
         is_int((int)(info_now().num_on_files - before.num_on_files), has_rings() ? KNOWN : 0, "all are known");
@@ -310,14 +303,14 @@ static void in_flight(void *arg)
         must(abtio_register_file(fds[i][0]));
     }
     must(abtio_register_memory(memory, SIZE));
-    look();
+    let_stream_look();
     abtio_info before = info_now();
     for (int i = 0; i < MANY; i++)
         must(abtio_read_nb(fds[i][0], memory + i * PIECE, PIECE, ABTIO_FOREVER, &ops[i]));
     ok(info_now().num_in_memory - before.num_in_memory == (has_rings() ? MANY : 0), "%s: reads begin", backend_name);
     for (int i = 0; i < MANY; i++) { /* some that the kernel has been informed of, and some that it has not */
         if (i == MANY / 2)
-            look();
+            let_stream_look();
         must(abtio_unregister_file(fds[i][0]));
     }
     must(abtio_unregister_memory(memory));
@@ -361,7 +354,7 @@ static void reads_word(void *arg)
 
     if (abtio_read(word_fd, place, 4, ABTIO_FOREVER) != 4 || memcmp(place, "word", 4) != 0)
         atomic_fetch_add(&stream_wrong, 1);
-    look();
+    let_stream_look();
 }
 
 /* Units of several streams read, while the primary one takes things out and puts them in again. */
