@@ -174,12 +174,13 @@ static ABTI_NOINLINE ABTI_HOT int yield_to_parent(abti_es *es, abti_unit *self, 
 /*
  * Whether a ULT whose yields have used up the budget may yield on without the scheduler. A ULT that is the only one of
  * a pool at which others look, too, is never in there while it yields, and therefore goes through the scheduler now and
- * then, so that they find it there.
+ * then, so that they find it there. So does one that has switch hooks, for whose calls others may wait: those who are
+ * to have what it has forked.
  */
 static ABTI_COLD bool may_yield_on(abti_es *es, abti_pool *pool, abti_sched *sched)
 {
-    bool alone = !abti_pool_is_private(pool) && !abti_pool_is_user(pool) && abti_pool_is_empty(pool);
-    return !alone && abti_renew_budget(es, sched);
+    bool is_awaited = !abti_pool_is_user(pool) && (es->hooks || !abti_pool_is_private(pool));
+    return !(is_awaited && abti_pool_is_empty(pool)) && abti_renew_budget(es, sched);
 }
 
 static ABTI_NOINLINE ABTI_HOT int yield_predefined(abti_es *es, ABT_pool_context context)
