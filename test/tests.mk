@@ -94,6 +94,7 @@ api_tests = \
 	test/api/eventual \
 	test/api/eventual_any \
 	test/api/fork \
+	test/api/fork_follow \
 	test/api/fork_join \
 	test/api/future \
 	test/api/hog \

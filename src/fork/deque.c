@@ -40,6 +40,7 @@ void abti_deque_begin(struct abti_deque *deque, bool is_closed)
 {
     deque->split = 0;
     deque->is_closed = is_closed;
+    deque->home = NULL;
     abti_store_relaxed(&deque->public_part, 0); /* relaxed, as below: there is nothing to be found behind it */
     abti_store_relaxed(&deque->request, 0);
     set_limit(deque, 0);

@@ -12,9 +12,9 @@
  * Thieves ask: `request` and then `limit` are set, so that the owner's next fork or join takes its slow path and
  * publishes half of what is private. No request is lost: see set_limit (fork/deque.c).
  *
- * A stolen task's `state` is 0 until it has ended or its forker waits; then it is DONE, or the forker: its unit, or, in
- * a blocking region, the place where its native thread sleeps, with NATIVE. Both are set by one exchange, so that each
- * of the two knows whether it was first.
+ * A stolen task's `state` is 0 until it has ended or its forker waits; then it is DONE, or the forker: its deque, or,
+ * in a blocking region, the place where its native thread sleeps, with NATIVE. Both are set by one exchange, so that
+ * each of the two knows whether it was first.
  */
 #ifndef ABTI_FORK_DEQUE_H
 #define ABTI_FORK_DEQUE_H
@@ -24,6 +24,7 @@
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "rt/types.h"
 
 struct abti_deque {
     struct abtx_task *volatile full;
@@ -38,6 +39,8 @@ struct abti_deque {
     /* The owner's. */
     uint32_t split ABTI_ALIGNED(ABTI_CACHE_LINE); /* as in public_part */
     bool is_closed;          /* the owner cannot wait: a request that a thief has left here late is refused */
+    abti_unit *waiter;       /* the owner, while it waits for a stolen task */
+    abti_pool *home;         /* where the library has put the owner; NULL: it did not, or the pool is user-defined */
     uint32_t number;         /* constant: see fork/workers.c */
     struct abti_deque *next; /* workers.lock: among the free ones */
     struct abtx_task *volatile entries[];
@@ -49,7 +52,7 @@ _Static_assert(offsetof(struct abti_deque, limit) == offsetof(struct abtx_deque,
                    offsetof(struct abti_deque, idle) == offsetof(struct abtx_deque, idle),
                "what abt_fork.h knows of a deque");
 
-/* The states of a task that was stolen, beside the unit of its forker; the last is a tag of a sleeper's address. */
+/* The states of a task that was stolen, beside its forker's deque; the last is a tag of a sleeper's address. */
 #define ABTI_TASK_RUNS ((uintptr_t)0)
 #define ABTI_TASK_DONE ((uintptr_t)1)
 #define ABTI_TASK_NATIVE ((uintptr_t)2)

@@ -8,6 +8,7 @@
 #include "os/clock.h"
 #include "run/block.h"
 #include "run/end.h"
+#include "run/migrate.h"
 #include "unit/kept.h"
 #include "wait/guest.h"
 #include "wait/sleeper.h"
@@ -154,7 +155,7 @@ abtx_at ABTX_fork_slow(abtx_at here, struct abtx_task *task)
 
 /* --- Join --- */
 
-/* Whether the task has still to end, and tells the forker then. */
+/* Whether the task has still to end, and notes the forker then. */
 static bool register_forker(struct abtx_task *task, uintptr_t forker)
 {
     uintptr_t runs = ABTI_TASK_RUNS;
@@ -173,12 +174,13 @@ static ABTI_COLD void wait_natively(struct abtx_task *task)
 }
 
 /* A thief has the task: waits until it has ended. */
-static void wait_for(struct abtx_task *task)
+static void wait_for(struct abti_deque *deque, struct abtx_task *task)
 {
     abti_es *es = abti_es_self;
+    deque->waiter = es ? es->cur : NULL;
     if (!es)
         wait_natively(task);
-    else if (register_forker(task, (uintptr_t)es->cur))
+    else if (register_forker(task, (uintptr_t)deque))
         (void)abti_suspend(es, es->cur);
     abti_annotate_acquire(task);
 }
@@ -196,7 +198,7 @@ int ABTX_fork_join_slow(abtx_at here)
     else
         is_ours = abti_deque_take_back(deque, index);
     if (!is_ours) {
-        wait_for(*here);
+        wait_for(deque, *here);
         abti_deque_forget(deque, index);
     }
     *here = NULL;
@@ -205,12 +207,37 @@ int ABTX_fork_join_slow(abtx_at here)
 
 /* --- A thief --- */
 
+/*
+ * Resumes the forker that waits for the task which ends. If it is a task's ULT, too, that the library has made, it goes
+ * on here, in the pool of the ULT that ends: where it has blocked, its stream sleeps by now, or runs something else. So
+ * the last part of a tree does not wait for a wake at each of its levels: 64 simulated streams take 0.6 of the time for
+ * fib of 33. If either ULT has left the pool that the library has put it into, or the forker is pinned, it stays.
+ */
+static void resume_forker(struct abti_deque *deque, abti_pool *home)
+{
+    abti_es *es = abti_es_self;
+    abti_unit *forker = deque->waiter;
+    abti_spin_until(abti_unit_is_blocked(forker));
+    bool are_home = es && home == es->cur->pool && deque->home == forker->pool;
+    if (are_home && home != deque->home && !abti_unit_is_pinned(forker)) {
+        abti_migrate_blocked(es, forker, home);
+        deque->home = home;
+    }
+    abti_resume_joiner(forker);
+}
+
 void abti_fork_run_stolen(void *arg)
 {
     struct abtx_task *task = arg;
     struct abtx_region region;
     abti_annotate_acquire(task);
-    task->run(ABTX_fork_enter(&region), task);
+    abtx_at here = ABTX_fork_enter(&region);
+    struct abti_deque *deque = region.deque;
+    abti_pool *pool = abti_es_self->cur->pool;
+    if (deque && !abti_pool_is_user(pool))
+        deque->home = pool;
+    task->run(here, task);
+    abti_pool *home = deque ? deque->home : NULL;
     ABTX_fork_leave(&region);
     abti_annotate_release(task);
     /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in register_forker.
@@ -219,5 +246,5 @@ void abti_fork_run_stolen(void *arg)
     if (before & ABTI_TASK_NATIVE)
         (void)abti_sleeper_wake((struct abti_sleeper *)(before & ~ABTI_TASK_NATIVE));
     else if (before != ABTI_TASK_RUNS)
-        abti_resume_joiner((abti_unit *)before);
+        resume_forker((struct abti_deque *)before, home);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/migrate.h"
 
+#include "pool/blocked.h"
 #include "pool/member.h"
 
 void abti_migrate_request(abti_unit *unit, abti_pool *pool)
@@ -26,4 +27,15 @@ bool abti_migrate_serve(abti_unit *unit)
     if (migrated.func)
         migrated.func(unit, migrated.arg);
     return true;
+}
+
+/* It counts as blocked in one of the pools at each moment, and for a moment in both. */
+void abti_migrate_blocked(abti_es *es, abti_unit *unit, abti_pool *pool)
+{
+    abti_pool *old = unit->pool;
+    abti_assert(es == abti_es_self && abti_unit_is_blocked(unit));
+    abti_assert(!abti_pool_is_user(old) && !abti_pool_is_user(pool));
+    abti_unit_set_pool(unit, pool);
+    abti_pool_count_entered(es, pool);
+    abti_pool_count_left(es, old);
 }

@@ -14,4 +14,10 @@ void abti_migrate_request(abti_unit *unit, abti_pool *pool);
  */
 bool abti_migrate_serve(abti_unit *unit);
 
+/*
+ * Makes a blocked ULT one of another pool, in which it stays blocked. Both pools are built-in, and the caller is the
+ * ULT's one waker.
+ */
+void abti_migrate_blocked(abti_es *es, abti_unit *unit, abti_pool *pool);
+
 #endif
