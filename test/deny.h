@@ -38,6 +38,7 @@ static const struct call {
     {"getaffinity", SYS_sched_getaffinity, ALWAYS},
     {"madvise", SYS_madvise, ALWAYS},
     {"membarrier", SYS_membarrier, ALWAYS},
+    {"mempolicy", SYS_get_mempolicy, ALWAYS},
     {"mprotect", SYS_mprotect, NO_ACCESS},
     {"poll", SYS_poll, ALWAYS},
     {"setaffinity", SYS_sched_setaffinity, ALWAYS},

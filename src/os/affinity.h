@@ -32,6 +32,12 @@ unsigned abti_affinity_num_allowed(void);
 /* Returns the CPU on which the calling thread runs now; -1: the system does not say. */
 int abti_affinity_here(void);
 
+/*
+ * Whether the system says that the calling thread may have memory of one NUMA node only. It takes a hundredth of what
+ * to read one of the system's files takes.
+ */
+bool abti_affinity_has_one_node(void);
+
 /* Lets thread run on the num given CPUs only (any order, repetitions allowed). -EINVAL when none of them can be used.
  */
 int abti_affinity_set(pthread_t thread, const int *cpus, size_t num) ABTI_MUST_CHECK;

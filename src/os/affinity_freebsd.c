@@ -54,3 +54,8 @@ int abti_affinity_here(void)
 {
     return -1;
 }
+
+bool abti_affinity_has_one_node(void)
+{
+    return false;
+}

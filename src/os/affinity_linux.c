@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "os/affinity.h"
 #include "os/topo.h"
@@ -11,6 +12,9 @@
 
 /* Up to here, which is what today's kernels can have at most on x86, a thread is bound without any memory. */
 #define AFFINITY_FEW_CPUS 8192
+
+/* No kernel has more NUMA nodes. */
+#define AFFINITY_MAX_NODES 1024
 
 /* Copies the members of mask, which has room for size * 8 CPUs. */
 static int set_from_mask(const cpu_set_t *mask, size_t size, struct abti_cpuset *set)
@@ -95,4 +99,18 @@ unsigned abti_affinity_num_allowed(void)
 int abti_affinity_here(void)
 {
     return sched_getcpu();
+}
+
+/* The call by its number: its function is in another library than the C library, as is the flag. */
+bool abti_affinity_has_one_node(void)
+{
+    enum { MEMS_ALLOWED = 1 << 2, BITS = 8 * sizeof(unsigned long) };
+    unsigned long nodes[AFFINITY_MAX_NODES / BITS] = {0};
+    int num = 0;
+
+    if (syscall(SYS_get_mempolicy, NULL, nodes, (unsigned long)AFFINITY_MAX_NODES, NULL, (unsigned long)MEMS_ALLOWED))
+        return false;
+    for (size_t i = 0; i < AFFINITY_MAX_NODES / BITS; i++)
+        num += __builtin_popcountl(nodes[i]);
+    return num == 1;
 }

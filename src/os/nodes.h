@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The NUMA nodes of the machine: groups of CPUs that are near one memory, and one another. A thread is in the node of
- * the CPU on which it runs now. Nodes without CPUs do not count, nor do those whose CPUs the process may not use. Where
- * there is one node, or what the system says cannot be read, all of this is one comparison.
+ * the CPU on which it runs now. Nodes without CPUs do not count, nor do those whose CPUs the process may not use. All
+ * is one node where the process may have memory of one only. Where there is one, or what the system says cannot be
+ * read, all of this is one comparison.
  */
 #ifndef ABTI_OS_NODES_H
 #define ABTI_OS_NODES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binding, and NUMA nodes, through a library that knows the machine, hwloc where the build has it. The topology is
- * loaded when it is first needed, which takes milliseconds, and stays until the process ends.
+ * Binding, and NUMA nodes of a machine that the environment describes, through a library that knows the machine, hwloc
+ * where the build has it. The topology is loaded when it is first needed, which takes milliseconds, and stays until the
+ * process ends.
  */
 #ifndef ABTI_OS_TOPO_H
 #define ABTI_OS_TOPO_H

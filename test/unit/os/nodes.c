@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NUMA nodes: from files like those of Linux, from lists, and by hwloc from descriptions of machines. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/build.h"
+#include "deny.h"
 #include "os/affinity.h"
 #include "os/nodes.h"
 #include "tap.h"
@@ -209,6 +211,31 @@ static void test_lists(void)
     ok(abti_affinity_here() >= -1, "on some CPU, if the system says so");
 }
 
+/*
+ * Where the kernel does not say whose memory the process may use the files do. It is asked in a process of its own,
+ * which gets another answer from then on.
+ */
+static void test_refused(void)
+{
+    enum { GOOD, BAD, NO_FILTERS };
+    int status = -1;
+    abti_nodes_init(true, NULL);
+    uint32_t num = abti_num_nodes;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (!deny(EPERM, "mempolicy"))
+            _exit(NO_FILTERS);
+        abti_nodes_init(true, NULL);
+        _exit(abti_affinity_has_one_node() || abti_num_nodes != num ? BAD : GOOD);
+    }
+    bool ended = pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status);
+    if (ended && WEXITSTATUS(status) == NO_FILTERS)
+        skip(1, "the system allows no filters");
+    else
+        ok(ended && WEXITSTATUS(status) == GOOD, "%d nodes, also by their files alone", (int)num);
+}
+
 /* In a process of its own, in which hwloc describes that machine of CPUs that are numbered by node. */
 static bool describes(const char *machine, uint32_t nodes, int cpus)
 {
@@ -252,6 +279,7 @@ int main(void)
     test_malformed();
     test_restricted();
     test_lists();
+    test_refused();
     test_hwloc();
     rmdir(top);
     return done_testing();
