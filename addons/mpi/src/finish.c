@@ -264,12 +264,20 @@ static int waitall_begin(int num, MPI_Request requests[], MPI_Status statuses[],
     return num_parts;
 }
 
+/* MPICH's MPI_Waitall writes MPI_SUCCESS also where no request has failed, which its MPI_Testall does not. */
+static void waitall_clear(int num, MPI_Status statuses[])
+{
+    for (int i = 0; i < num && !ABTMPI_IS_OPEN_MPI && statuses != MPI_STATUSES_IGNORE; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
 int abtmpi_finish_waitall(int num, MPI_Request requests[], MPI_Status statuses[])
 {
     int found = 0;
     bool failed = false;
     abtmpi_part frame[FINISH_PARTS], *parts = parts_create(frame, num);
 
+    waitall_clear(num, statuses);
     if (!parts || abtmpi_handler_is_own()) {
         parts_destroy(frame, parts);
         question q = {.call = "MPI_Waitall", .ask = ask_all, .num = num, .requests = requests, .status = statuses};
