@@ -99,9 +99,9 @@ static void set_region(struct abtomp_team *team, int num)
 }
 
 /*
- * Waits for the next region. Who has no part in such small ones waits for a larger one: to be woken by each would take
- * the processors from those that have. Who sees `grown` as it was and then `go` as it was will see `grown` change: it
- * is written later.
+ * Waits for the next region. The members that have no part in such small ones wait for a larger one: to be woken by
+ * each would take the processors from those that have. A member that sees `grown` as it was and then `go` as it was
+ * will see `grown` change: it is written later.
  */
 static void await_region(struct abtomp_member *me)
 {
@@ -123,7 +123,7 @@ static void serve_regions(struct abtomp_member *me)
     struct abtomp_team *team = me->team;
     for (;;) {
         await_region(me);
-        /* acquire: pairs with the release in abtomp_team_release */
+        /* acquire: pairs with the release in set_region */
         uint32_t go = atomic_load_explicit(&team->go, memory_order_acquire);
         bool is_new = (go ^ me->seen) >> ABTOMP_GO_BITS != 0;
         me->seen = is_new ? go & ~(uint32_t)ABTOMP_GO_TASKS : go; /* of tasks it hears when it has left the region */
