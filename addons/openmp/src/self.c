@@ -103,7 +103,9 @@ int abtomp_num_rivals(const struct abtomp_team *team, int num)
     /* relaxed, both: as in root_end */
     int roots = atomic_load_explicit(&num_roots, memory_order_relaxed);
     int siblings = atomic_load_explicit(&team->siblings, memory_order_relaxed);
-    if (num > abtomp_env.num_procs || siblings > abtomp_env.num_procs)
-        return num + siblings;
+    int larger = num > siblings ? num : siblings;
+    /* One of the two is too many for the processors already. So no product overflows */
+    if (larger > abtomp_env.num_procs)
+        return larger;
     return num * siblings * (roots > 1 ? roots : 1);
 }
