@@ -75,7 +75,9 @@ void abtomp_share_open(struct abtomp_member *me)
     uint32_t stage = atomic_load_explicit(&share->stage, memory_order_relaxed);
     abtomp_assert(stage % STAGES == SETTING);
     atomic_store_explicit(&share->inside, (uint32_t)me->team->num, memory_order_relaxed);
-    atomic_store_explicit(&me->team->has_shared, true, memory_order_relaxed);
+    /* Written only if it changes: others have the line. It becomes false while no member is in a region */
+    if (!atomic_load_explicit(&me->team->has_shared, memory_order_relaxed))
+        atomic_store_explicit(&me->team->has_shared, true, memory_order_relaxed);
     set_stage(me, stage + READY - SETTING);
 }
 
