@@ -89,6 +89,7 @@ abt_sources = \
 	src/lock/spin.c \
 	src/mem/arena.c \
 	src/mem/chunk.c \
+	src/mem/depot.c \
 	src/mem/guard.c \
 	src/mem/lazycache.c \
 	src/mem/slab.c \

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The depot of a slab: mem/slab.c and mem/arena.c as they are. Objects are taken from one thread's cache and put into
- * another's, by way of full magazines in the depot, while a third thread gives memory back. No object has two users,
- * and its memory is written by one thread after the other.
+ * The depot of a slab: mem/slab.c, mem/depot.c and mem/arena.c as they are. Objects are taken from one thread's cache
+ * and put into another's, by way of full magazines in the depot, while a third thread gives memory back. No object has
+ * two users, and its memory is written by one thread after the other.
  */
 #include "checker.h"
 #include <string.h>
 #include "mem/arena.c"
+#include "mem/depot.c"
 #include "mem/slab.c"
 
 const char model_name[] = "slab";
-const char *const model_subjects[] = {"src/mem/slab.c", "src/mem/arena.c", "src/lock/spin.h", 0};
+const char *const model_subjects[] = {"src/mem/slab.c", "src/mem/depot.c", "src/mem/arena.c", "src/lock/spin.h", 0};
 
 enum { OBJECTS = 6, CELL = 64, CHUNK = 64 * CELL };
 
