@@ -53,7 +53,7 @@ WORKS = {
     "give": (1, "empty units by one creator, taken by all"),
     "give-2us": (1, "units of 2 us by one creator, taken by all"),
     "fib": (1, "fib by ULTs, taken by all"),
-    "fork-fib": (35, "fib by abt_fork.h"),
+    "fork-fib": (33, "fib by abt_fork.h"),
     "fork-tree": (13, "an uneven tree by abt_fork.h"),
     "fork-wide": (14, "the same tree, each child beside the others"),
     "fork-for": (30000000, "a loop by abt_fork.h"),
