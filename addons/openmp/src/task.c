@@ -291,10 +291,14 @@ static bool has_ended(struct abtomp_member *me, struct abtomp_tasks *own, struct
 {
     struct abtomp_team *team = me->team;
     abtomp_mutex_lock(&team->box_lock);
-    /* acq_rel: pairs with that in omp_fulfill_event: who comes second sees what the first has done */
+    bool is_included = task->is_included;
+    /*
+     * acq_rel: pairs with that in omp_fulfill_event: who comes second sees what the first has done. Who comes first
+     * reads a task that is not included no more: it may have been ended, and its memory may be that of another task.
+     */
     bool is_last = atomic_fetch_sub_explicit(&task->to_come, 1, memory_order_acq_rel) == 1;
     abtomp_mutex_unlock(&team->box_lock);
-    if (is_last || !task->is_included)
+    if (is_last || !is_included)
         return is_last;
     struct abtomp_await await = {.done = event_has_come, .arg = task};
     abtomp_crew_await(me, own, &await);

@@ -315,6 +315,24 @@ static void late_event(void)
     is_int(ended, ROUNDS, "a region waits for events");
 }
 
+/* The event is fulfilled when the body ends on another member. The next task has the memory of this one. */
+static void raced_event(void)
+{
+    int ran = 0;
+#pragma omp parallel num_threads(MEMBERS)
+#pragma omp single
+    for (int i = 0; i < 10 * ROUNDS; i++) {
+        omp_event_handle_t event;
+#pragma omp task detach(event) shared(ran)
+        add(&ran, 1);
+        while (get(&ran) == i)
+            sched_yield();
+        omp_fulfill_event(event);
+#pragma omp taskwait
+    }
+    is_int(ran, 10 * ROUNDS, "an event is fulfilled while the task's body ends");
+}
+
 int main(void)
 {
     watchdog_begin(0);
@@ -328,5 +346,6 @@ int main(void)
     events(1);
     events(MEMBERS);
     late_event();
+    raced_event();
     return done_testing();
 }
