@@ -264,6 +264,7 @@ regress_tests = \
 	test/regress/fork_child \
 	test/regress/fork_extremes \
 	test/regress/fork_in_region \
+	test/regress/fork_kept_deque \
 	test/regress/free_mutex \
 	test/regress/guard_pages \
 	test/regress/in_place_counts \

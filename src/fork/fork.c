@@ -51,7 +51,7 @@ static struct abti_deque *take_kept(abti_es *es)
 {
     struct abti_deque *deque = es->deque.kept;
     es->deque.kept = NULL;
-    abti_assert(!deque->is_closed && deque->split == 0);
+    abti_assert(!deque->is_closed && deque->split == 0 && !deque->home);
     abti_annotate_acquire(deque);
     abti_workers_relist(deque);
     return deque;
@@ -226,6 +226,15 @@ static void resume_forker(struct abti_deque *deque, abti_pool *home)
     abti_resume_joiner(forker);
 }
 
+/* Where the library has put the ULT, which ends. The deque's next owner may be one of the program, which stays. */
+static abti_pool *take_home(struct abti_deque *deque)
+{
+    abti_pool *home = deque ? deque->home : NULL;
+    if (home)
+        deque->home = NULL;
+    return home;
+}
+
 void abti_fork_run_stolen(void *arg)
 {
     struct abtx_task *task = arg;
@@ -237,7 +246,7 @@ void abti_fork_run_stolen(void *arg)
     if (deque && !abti_pool_is_user(pool))
         deque->home = pool;
     task->run(here, task);
-    abti_pool *home = deque ? deque->home : NULL;
+    abti_pool *home = take_home(deque);
     ABTX_fork_leave(&region);
     abti_annotate_release(task);
     /* release: the forker sees what the task has done. acquire: pairs with the compare-and-swap in register_forker.
