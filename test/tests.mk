@@ -255,6 +255,7 @@ regress_tests = \
 	test/regress/deep_main \
 	test/regress/dump_again \
 	test/regress/exit_in_poller \
+	test/regress/exit_in_wait \
 	test/regress/fault_handlers \
 	test/regress/fault_unloaded \
 	test/regress/extremes \

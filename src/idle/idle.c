@@ -281,8 +281,11 @@ bool abti_idle_has_begun(abti_es *es)
 void abti_idle_leave_callee(abti_es *es)
 {
     abti_assert(es == abti_es_self);
-    if (!es->idle->called) /* the ES alone stores it */
+    struct abti_callee *c = es->idle->called; /* the ES alone stores it */
+    if (!c)
         return;
+    if (c->driver->ops.one_leader && abti_leader_is_calling(es, c))
+        leave_driver(c);
     end_of_call(es->idle);
     abti_spin_unlock(&es->idle->lock);
 }

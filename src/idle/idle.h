@@ -86,6 +86,8 @@ struct abti_idle {
     bool resigns;            /* the ES's: it asks for the last time before it sleeps, and nobody else searches */
     bool asks_again;         /* the ES's: a source wants to be asked again soon */
     struct abti_thief thief; /* the ES's: what it has learnt of what it was given */
+
+    const struct abti_park_set *parked; /* the ES's: what it has entered for its present sleep; NULL: it is awake */
 };
 
 /* --- For the ES --- */
@@ -123,7 +125,7 @@ ABTI_INLINE void abti_idle_tell_sleep(abti_es *es)
 /* Whether there is a callee that has been started, so that it is to be ended. */
 bool abti_idle_has_begun(abti_es *es);
 
-/* The ES has left a callee by a jump: that call has ended. */
+/* The ES has left a callee by a jump: that call has ended, and with it what it was the leader for. */
 void abti_idle_leave_callee(abti_es *es);
 
 /* Whether the user has said how long the ES looks for something to run before it sleeps. relaxed: it is a setting */

@@ -52,6 +52,12 @@ bool abti_leader_enter(abti_es *es, struct abti_callee *c)
     return leads;
 }
 
+bool abti_leader_is_calling(abti_es *es, struct abti_callee *c)
+{
+    /* relaxed: only the ES itself stores its own index with CALLING, and changes that */
+    return abti_load_relaxed(&c->driver->leader) == (lead_of(es) | CALLING);
+}
+
 /* The heir may sleep as a follower by now, and others would find it silent before it looks by itself. */
 static void wake_heir(uint32_t index)
 {
@@ -64,8 +70,7 @@ static void wake_heir(uint32_t index)
 
 void abti_leader_leave(abti_es *es, struct abti_callee *c)
 {
-    /* relaxed: nobody else changes it while the leader is calling */
-    abti_assert(es == abti_es_self && abti_load_relaxed(&c->driver->leader) == (lead_of(es) | CALLING));
+    abti_assert(es == abti_es_self && abti_leader_is_calling(es, c));
     abti_fetch_add_relaxed(&c->driver->calls, 1); /* relaxed: only whether it changes counts */
     c->following.seen_ns = 0;
     /* relaxed: a number that orders nothing. What is stored after this look is found at the next */

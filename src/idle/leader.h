@@ -36,6 +36,9 @@ enum {
 bool abti_leader_enter(abti_es *es, struct abti_callee *c);
 void abti_leader_leave(abti_es *es, struct abti_callee *c);
 
+/* Whether the ES has entered a callback of the driver and not left it. */
+bool abti_leader_is_calling(abti_es *es, struct abti_callee *c);
+
 /* The same for a ULT of the ES that is to look now: it takes the lead from a stream that is not in a callback. */
 bool abti_leader_enter_at_once(abti_es *es, struct abti_callee *c);
 

@@ -89,6 +89,7 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
         return;
     }
     abti_idle_prepare(es);
+    es->idle->parked = set;
     bool all_empty = park_enter(es, set);
     /* All of this comes after the announcement of the sleep; a thread that sets a request looks at the sleeper then. */
     if (all_empty && !has_undelivered(es, sched) && !abti_sched_has_to_stop(sched) && !abti_source_is_woken(es))
@@ -96,8 +97,20 @@ void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set 
     else
         woken = abti_idle_cancel(es);
     park_leave(set, woken);
+    es->idle->parked = NULL;
     /* When all pools were found empty, other streams have taken what an earlier wake was for. */
     es->woken = woken || (es->woken && !all_empty);
+}
+
+void abti_es_leave_park(abti_es *es)
+{
+    const struct abti_park_set *set = es->idle->parked;
+    abti_assert(es == abti_es_self);
+    if (!set)
+        return;
+    es->idle->parked = NULL;
+    es->woken = abti_idle_cancel(es);
+    park_leave(set, es->woken);
 }
 
 void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns)

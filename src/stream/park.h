@@ -19,6 +19,12 @@ void abti_es_park(abti_es *es, abti_sched *sched, uint64_t deadline_ns);
 void abti_es_park_on(abti_es *es, abti_sched *sched, const struct abti_park_set *set, uint64_t deadline_ns);
 
 /*
+ * The ES is about to leave, by a jump, a user-defined function that may have been called in the midst of such a sleep:
+ * the wait of a driver, or a function of a pool. What it has entered for that it leaves now.
+ */
+void abti_es_leave_park(abti_es *es);
+
+/*
  * Sleeps, as any native thread, until it has got a unit by the pool's own pop. NULL: the deadline, which is monotonic,
  * has passed.
  */
