@@ -286,6 +286,7 @@ regress_tests = \
 	test/regress/replace_private \
 	test/regress/resume_pool_free \
 	test/regress/resume_waiting \
+	test/regress/sched_request_free \
 	test/regress/sched_reuse \
 	test/regress/sched_stack_tls \
 	test/regress/stack_guard \

@@ -245,7 +245,7 @@ int ABT_sched_finish(ABT_sched sched)
 {
     if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
-    abti_sched_request(sched, ABTI_SCHED_REQ_FINISH);
+    abti_sched_request_any(sched, ABTI_SCHED_REQ_FINISH);
     return ABT_SUCCESS;
 }
 
@@ -253,7 +253,7 @@ int ABT_sched_exit(ABT_sched sched)
 {
     if (ABTI_REFUSE(ABTI_SCHED_IS_BAD(sched)))
         return abti_error(ABT_ERR_INV_SCHED);
-    abti_sched_request(sched, ABTI_SCHED_REQ_EXIT);
+    abti_sched_request_any(sched, ABTI_SCHED_REQ_EXIT);
     return ABT_SUCCESS;
 }
 

@@ -114,6 +114,14 @@ void abti_sched_request(abti_sched *sched, unsigned request)
         abti_es_wake(es);
 }
 
+/* An ES leaves the list under rt.lock before it and its scheduler are freed (abti_es_leave_list). */
+void abti_sched_request_any(abti_sched *sched, unsigned request)
+{
+    abti_spin_lock(&abti_rt.lock);
+    abti_sched_request(sched, request);
+    abti_spin_unlock(&abti_rt.lock);
+}
+
 bool abti_sched_claim(abti_sched *sched, enum abti_sched_use use)
 {
     abti_assert(use != ABTI_SCHED_UNUSED);

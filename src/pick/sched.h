@@ -116,8 +116,14 @@ void abti_sched_leave_pools(abti_es *es, abti_sched *sched);
  */
 void abti_sched_pass_wake(abti_sched *sched);
 
-/* Sets a request, and wakes the ES that runs the scheduler, if any does. */
+/*
+ * Sets a request, and wakes the ES that runs the scheduler, if any does. Both are there until this returns: the caller
+ * is the ES, waits for its end, or holds rt.lock or es->replace.lock.
+ */
 void abti_sched_request(abti_sched *sched, unsigned request);
+
+/* The same for any caller. The scheduler and its ES may end, and be freed, as soon as the request is seen. */
+void abti_sched_request_any(abti_sched *sched, unsigned request);
 
 /* Makes the common part. It retains the pools, and `order` starts equal to `pools`. Returns an ABT code. */
 int abti_sched_alloc(int kind, const struct abti_sched_ops *ops, int num_pools, abti_pool **pools,

@@ -150,14 +150,20 @@ int abti_suspend_native(abti_es *es)
     return ABT_SUCCESS;
 }
 
+/*
+ * The unit may run on as soon as it is not BLOCKED any more, and the ES be freed when it has ended. rt.lock keeps the
+ * ES until it has been woken (abti_es_list_leave).
+ */
 static ABTI_COLD void unblock_native(abti_unit *main_unit)
 {
     abti_assert(main_unit->flags & ABTI_UNIT_MAIN_SCHED);
+    abti_spin_lock(&abti_rt.lock);
     /* relaxed: the waker has found the unit, which waits, and so does its ES. seq_cst: pairs with abti_suspend_native
      */
     abti_es *es = abti_load_relaxed(&abti_rt.by_index[abti_load_relaxed(&main_unit->es)]);
     abti_store_seq_cst(&main_unit->state, ABT_THREAD_STATE_RUNNING);
     abti_es_wake(es);
+    abti_spin_unlock(&abti_rt.lock);
 }
 
 ABTI_INLINE void unblock_body(abti_unit *unit, ABT_pool_context context, bool observed)
